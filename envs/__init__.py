@@ -1,0 +1,116 @@
+"""Parlour's environments.
+
+A game is made by name (``parlour.envs.make("holdem", seats=2)``), from its version module
+(``parlour.envs.holdem_v0.env(seats=2)``), by PettingZoo (``pettingzoo.make("aec", "parlour/holdem-v0")``) or by
+Gymnasium, as one learner's seat (``gymnasium.make("parlour/Holdem-v0")``, ``gymnasium.make_vec(…)``). Importing this
+package registers the names and loads no game.
+"""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import gymnasium
+import pettingzoo
+
+from .core.aec import GameEnv
+from .core.game import Game
+from .core.layout import Layout, Slice
+from .core.turn_state import (
+    Action,
+    ActionResult,
+    AgentResponse,
+    AllowedAction,
+    Message,
+    MessageIntent,
+    MessageScope,
+    TurnState,
+)
+from .core.vector import VectorGame
+
+__all__ = [
+    "GAMES",
+    "Action",
+    "ActionResult",
+    "AgentResponse",
+    "AllowedAction",
+    "Game",
+    "GameEnv",
+    "Layout",
+    "Message",
+    "MessageIntent",
+    "MessageScope",
+    "Slice",
+    "TurnState",
+    "VectorGame",
+    "game",
+    "holdem_v0",
+    "make",
+    "register",
+]
+
+GAMES: dict[str, str | Callable[..., Game]] = {}
+"""Every registered game: its id to the version module of this package, or to a function from options to `Game`."""
+
+
+def register(game_id: str, source: str | Callable[..., Game]) -> None:
+    """Register a game here, with PettingZoo and with Gymnasium.
+
+    Args:
+        game_id: name and version, such as ``"holdem-v0"``.
+        source: a version module of this package by name, or a function from options to `Game`.
+    """
+    GAMES[game_id] = source
+    name, _, version = game_id.partition("-")
+    if isinstance(source, str):  # by name, so that nothing is loaded before it is wanted
+        pettingzoo.register("aec", f"parlour/{game_id}", f"parlour.envs.{source}:env")
+    else:
+        from .core.expose import expose
+
+        pettingzoo.register("aec", f"parlour/{game_id}", expose(source)[0])
+    gymnasium.register(
+        f"parlour/{name.capitalize()}-{version}",
+        entry_point="parlour.wrappers.seat:make_seat",
+        vector_entry_point="parlour.wrappers.seat:make_seats",
+        kwargs={"game": game_id},
+        disable_env_checker=True,
+    )
+
+
+def game(name: str, **options: Any) -> Game:
+    """Return a game by name (``"holdem"``: its newest version; ``"holdem-v0"``) with its options.
+
+    Raises:
+        ValueError: for an unknown name, with the nearest known one.
+    """
+    known = {**{game_id.partition("-")[0]: game_id for game_id in sorted(GAMES)}, **{key: key for key in GAMES}}
+    if name not in known:
+        guess = get_close_matches(name, known, 1)
+        hint = f"did you mean {guess[0]!r}?" if guess else f"the games are {', '.join(GAMES)}"
+        raise ValueError(f"no game is called {name!r}; {hint}")
+    source = GAMES[known[name]]
+    if isinstance(source, str):
+        source = import_module(f".{source}", __name__).game
+    return source(**options)  # type: ignore[operator,no-any-return]
+
+
+def make(
+    name: str, *, observation: str = "dict", action: str = "discrete", render_mode: str | None = None, **options: Any
+) -> GameEnv:
+    """Return one table of a game by name, as a `GameEnv` without wrappers.
+
+    >>> make("holdem", seats=3).possible_agents
+    ['player_0', 'player_1', 'player_2']
+    """
+    return GameEnv(game(name, **options), observation, action, render_mode)
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in GAMES.values():
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+register("holdem-v0", "holdem_v0")

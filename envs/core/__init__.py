@@ -1,0 +1,1 @@
+"""What all games share: TurnState, the game's contract, and the environments over it."""

@@ -1,0 +1,360 @@
+"""GameEnv: any Game as a PettingZoo AECEnv."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
+
+from . import turn_state as ts
+from .game import Game
+from .rng import streams
+from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState
+
+MESSAGES_PER_TURN = 10
+"""Messages an agent may send in one turn (turnstate-notes.md, Matches)."""
+WAITS_PER_TURN = 10
+"""`message_only` actions an agent may take in one turn before its safe action is played for it."""
+MESSAGE_LENGTH = 4_000
+"""Characters a message may have."""
+
+
+class GameEnv(AECEnv[str, Any, Any]):
+    """One table of a game as a PettingZoo environment.
+
+    Besides PettingZoo's API: `turn_state` (any agent, any time), `submit` (documented payloads, exact), `send`.
+
+    Args:
+        game: the game with its options.
+        observation: ``"dict"``: nested dict that mirrors TurnState; ``"flat"``: float32[game.layout.size]. Either is the
+            ``"observation"`` of ``{"observation": …, "action_mask": int8[A]}``.
+        action: ``"discrete"``: masked action numbers; ``"payload"``: ``{"action_type": i, <type>: payload}``, a dict
+            space of the documented payloads, with `action_mask` over the action types.
+        render_mode: ``"ansi"`` or None.
+
+    Raises:
+        ValueError: for an unknown mode.
+    """
+
+    def __init__(
+        self, game: Game, observation: str = "dict", action: str = "discrete", render_mode: str | None = None
+    ) -> None:
+        super().__init__()
+        _check("observation", observation, ("dict", "flat"))
+        _check("action", action, ("discrete", "payload"))
+        _check("render_mode", render_mode, (None, "ansi"))
+        self.game = game
+        self.metadata = {"name": game.id.replace("-", "_"), "render_modes": ["ansi"], "is_parallelizable": False}
+        self.render_mode = render_mode
+        self.possible_agents = list(game.agents)
+        self._seat_of = {agent: seat for seat, agent in enumerate(game.agents)}
+        self._nested = observation == "dict"
+        self._payloads = action == "payload"
+        self._action_types = list(game.action_spaces)
+        self._observation_space = spaces.Dict(
+            {
+                "observation": game.layout.dict_space() if self._nested else game.layout.flat_space(),
+                "action_mask": spaces.Box(0, 1, (self._mask_size(),), np.int8),
+            }
+        )
+        self._action_space: spaces.Space[Any] = (
+            spaces.Dict({"action_type": spaces.Discrete(len(self._action_types)), **game.action_spaces})
+            if self._payloads
+            else spaces.Discrete(game.num_actions)
+        )
+        self._tables = game.tables(1)
+        self.table = self._tables[0]
+        """The record itself. Copy its bytes to clone the game; see `clone`."""
+        self._turn, self._done = self._tables["turn"], self._tables["done"]
+        self._seeded = False
+        self.agents = []
+        self.messages: list[Message] = []
+        self.match_id = ""
+        self._matches = 0
+
+    # PettingZoo's API
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of `observe`, the same for every agent."""
+        return self._observation_space
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of actions, the same for every agent."""
+        return self._action_space
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin an episode. Without a seed the table's own stream goes on (a first reset takes fresh entropy).
+
+        `options` is PettingZoo's and changes nothing: a game's options belong to its constructor.
+
+        Raises:
+            ValueError: for a negative seed.
+        """
+        if seed is not None or not self._seeded:
+            self._tables[:] = self.game.blank
+            self.table.stream = streams(seed, 1)[0]
+            self._seeded = True
+            self._matches = 0
+        self.match_id = f"{self.game.id}-{int(self.table.stream):016x}-{self._matches}"
+        self._matches += 1
+        self.game.reset(self.table)
+        self.messages = []
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self._select()
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """Return ``{"observation": …, "action_mask": int8[A]}`` in new arrays; no action is open out of turn."""
+        seat = self._seat(agent)
+        flat = np.empty(self.game.layout.size, np.float32)
+        self.game.observe(self.table, seat, flat)
+        return {"observation": self.game.layout.tree(flat) if self._nested else flat, "action_mask": self._mask(seat)}
+
+    def step(self, action: Any) -> None:
+        """Play the selected agent's action (None for an agent whose episode is over).
+
+        Raises:
+            ValueError: if the action is not legal, naming the legal ones; nothing has changed then.
+        """
+        if not self.agents:
+            raise ValueError("step() on a finished episode: call reset() first")
+        if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
+            self._was_dead_step(action)
+        elif self._payloads:
+            result = self.submit(self.agent_selection, self._action(action))
+            if not result.ok:
+                raise ValueError(f"{result.error}: {result.error_detail}")
+        else:
+            self._play(self._number(action))
+
+    def state(self) -> NDArray[np.uint8]:
+        """Return the whole record as bytes (uint8[itemsize]), hidden information included."""
+        return np.frombuffer(self._tables.tobytes(), np.uint8)
+
+    def render(self) -> str | None:
+        """Return the table as text with all cards open (``render_mode="ansi"``), else None."""
+        return self.game.render(self.table, None) if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Release nothing: the environment holds no resources."""
+
+    # TurnState's API
+
+    def turn_state(self, agent: str) -> TurnState:
+        """Return what `agent` sees, at any time.
+
+        Raises:
+            ValueError: for an unknown agent, or before the first reset.
+        """
+        seat = self._seat(agent)
+        return self.game.view(self.table, seat, [m for m in self.messages if _reads(agent, m)], self.match_id)
+
+    def submit(self, agent: str, response: AgentResponse | Action | Mapping[str, Any]) -> ActionResult:
+        """Play a documented payload exactly: messages first, then the action.
+
+        Args:
+            agent: who answers.
+            response: `AgentResponse` or `Action`, or either as a dict. ``message_only {}`` sends the messages and keeps
+                the turn; ``pass {}`` plays the game's safe action where the game has no `pass` of its own.
+
+        Returns:
+            ok, or a documented error code with a sentence. A refused response changes nothing and keeps the turn.
+        """
+        if agent not in self._seat_of:
+            return ts.refused(ts.AGENT_NOT_IN_MATCH, f"{agent!r} is not one of {', '.join(self.possible_agents)}")
+        if not self.agents or self._done[0]:
+            return ts.refused(ts.MATCH_NOT_RUNNING, "the match is over or was not begun; reset() begins one")
+        if agent != self.agent_selection:
+            return ts.refused(ts.NOT_YOUR_TURN, f"{agent} cannot act: it is {self.agent_selection}'s turn")
+        try:
+            messages, action = _read(response)
+        except ts.msgspec.ValidationError as error:
+            return ts.refused(ts.INVALID_PAYLOAD, str(error))
+        problem = self._unsendable(agent, messages)
+        if problem is not None:
+            return problem
+        if action.action_type == "message_only":
+            if action.payload:
+                return ts.refused(ts.INVALID_PAYLOAD, f"message_only takes no payload, got {action.payload!r}")
+            self._deliver(agent, messages, heard=True)
+            self._waited += 1
+            if self._waited > WAITS_PER_TURN:
+                self._play(self.game.safe(self.table))
+            return ts.accepted()
+        if action.action_type == "pass" and "pass" not in self.game.action_spaces and not action.payload:
+            move = self.game.menu(self.table, self.game.safe(self.table))
+        else:
+            move = self.game.decode(self.table, action)
+        if isinstance(move, ActionResult):
+            return move
+        self._deliver(agent, messages, heard=True)
+        self.game.step(self.table, move)
+        self._settle()
+        return ts.accepted()
+
+    def send(self, agent: str, intent: MessageIntent | Mapping[str, Any]) -> ActionResult:
+        """Send one message, in turn or out of it. It never moves the turn."""
+        if agent not in self._seat_of:
+            return ts.refused(ts.AGENT_NOT_IN_MATCH, f"{agent!r} is not one of {', '.join(self.possible_agents)}")
+        if not self.agents or self._done[0]:
+            return ts.refused(ts.MATCH_NOT_RUNNING, "the match is over or was not begun; reset() begins one")
+        try:
+            message = ts.msgspec.convert(intent, MessageIntent, from_attributes=True)
+        except ts.msgspec.ValidationError as error:
+            return ts.refused(ts.INVALID_PAYLOAD, str(error))
+        problem = self._unsendable(agent, [message])
+        if problem is None:
+            self._deliver(agent, [message], heard=True)
+        return problem or ts.accepted()
+
+    def clone(self) -> "GameEnv":
+        """Return an independent copy: the record's bytes, the agents' bookkeeping and the messages."""
+        twin = GameEnv(
+            self.game,
+            "dict" if self._nested else "flat",
+            "payload" if self._payloads else "discrete",
+            self.render_mode,
+        )
+        twin._tables[:] = self._tables
+        twin._seeded, twin.match_id, twin._matches = self._seeded, self.match_id, self._matches
+        twin.messages = list(self.messages)
+        if self._seeded:
+            twin._sent, twin._waited = dict(self._sent), self._waited
+            twin.agents, twin.agent_selection = list(self.agents), self.agent_selection
+            twin.rewards, twin._cumulative_rewards = dict(self.rewards), dict(self._cumulative_rewards)
+            twin.terminations, twin.truncations = dict(self.terminations), dict(self.truncations)
+            twin.infos = {agent: dict(info) for agent, info in self.infos.items()}
+            twin._skip_agent_selection = getattr(self, "_skip_agent_selection", None)
+        return twin
+
+    # below: this class's own business
+
+    def _seat(self, agent: str) -> int:
+        if agent not in self._seat_of:
+            raise ValueError(f"{agent!r} is not an agent of this game; the agents are {', '.join(self.possible_agents)}")
+        if not self._seeded:
+            raise ValueError("the table is empty: call reset() first")
+        return self._seat_of[agent]
+
+    def _mask_size(self) -> int:
+        return len(self._action_types) if self._payloads else self.game.num_actions
+
+    def _mask(self, seat: int) -> NDArray[np.int8]:
+        mask = np.zeros(self._mask_size(), np.int8)
+        if self._done[0] or self._turn[0] != seat:
+            return mask
+        if self._payloads:
+            for allowed in self.game.allowed(self.table):
+                mask[self._action_types.index(allowed.action_type)] = 1
+        else:
+            self.game.legal(self.table, mask)
+        return mask
+
+    def _number(self, action: Any) -> int:
+        mask = self._mask(int(self._turn[0]))
+        if not isinstance(action, (int, np.integer)) or not 0 <= action < len(mask) or not mask[action]:
+            legal = np.flatnonzero(mask).tolist()
+            raise ValueError(f"action {action!r} is not legal for {self.agent_selection}; legal are {legal}")
+        return int(action)
+
+    def _action(self, action: Any) -> Action:
+        if not isinstance(action, Mapping) or "action_type" not in action:
+            raise ValueError(f"action {action!r} is no payload; give {{'action_type': i, <type>: payload}}")
+        number = int(action["action_type"])
+        if not 0 <= number < len(self._action_types):
+            raise ValueError(f"action_type {number} is none of 0 to {len(self._action_types) - 1}")
+        name = self._action_types[number]
+        payload = {key: np.asarray(value).tolist() for key, value in action.get(name, {}).items()}
+        return Action(name, payload)
+
+    def _play(self, number: int) -> None:
+        if self.game.hear is not None:
+            spoken = self.game.encode(self.table, number).messages
+            self._deliver(self.agent_selection, spoken, heard=False)
+        self.game.play(self.table, number)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Bring PettingZoo's bookkeeping up to the record after a move."""
+        self._cumulative_rewards[self.agent_selection] = 0.0
+        rewards = self.table.rewards
+        for seat, agent in enumerate(self.agents):
+            self.rewards[agent] = reward = float(rewards[seat])
+            self._cumulative_rewards[agent] += reward
+        if self._done[0]:
+            truncated = bool(self.table.truncated)
+            self.terminations = dict.fromkeys(self.agents, not truncated)
+            self.truncations = dict.fromkeys(self.agents, truncated)
+        self._select()
+
+    def _select(self) -> None:
+        turn = self._turn[0]
+        # The agents' dead steps come in seat order once the episode is over.
+        self.agent_selection = self.agents[turn if not self._done[0] else 0]
+        self._waited = 0
+        self._sent = dict.fromkeys(self.possible_agents, 0)
+
+    def _unsendable(self, agent: str, messages: list[MessageIntent]) -> ActionResult | None:
+        if self._sent[agent] + len(messages) > MESSAGES_PER_TURN:
+            return ts.refused(ts.GAME_RULE_VIOLATION, f"{MESSAGES_PER_TURN} messages a turn are the limit")
+        for message in messages:
+            strangers = [reader for reader in message.to_agent_ids or () if reader not in self._seat_of]
+            if strangers:
+                return ts.refused(ts.INVALID_PAYLOAD, f"no such recipient: {', '.join(map(repr, strangers))}")
+            if len(message.content) > MESSAGE_LENGTH:
+                return ts.refused(ts.INVALID_PAYLOAD, f"a message has at most {MESSAGE_LENGTH} characters")
+        return None
+
+    def _deliver(self, agent: str, messages: list[MessageIntent], *, heard: bool) -> None:
+        for intent in messages:
+            number = f"{len(self.messages)}"
+            self.messages.append(
+                Message(number, agent, intent.scope, intent.content, list(intent.to_agent_ids or ()))
+            )
+            if heard and self.game.hear is not None:
+                self.game.hear(self.table, self._seat_of[agent], intent)
+        self._sent[agent] += len(messages)
+
+
+class _TurnOrder(OrderEnforcingWrapper[str, Any, Any]):
+    """PettingZoo's order check, which also knows that `submit` ends a turn."""
+
+    def submit(self, agent: str, response: AgentResponse | Action | Mapping[str, Any]) -> ActionResult:
+        """See `GameEnv.submit`."""
+        raw: Any = self.unwrapped
+        result: ActionResult = raw.submit(agent, response)
+        if result.ok:
+            self._has_updated = True
+            self.env.observe(self.agent_selection)  # the wrapper below must not keep the last turn's mask
+        return result
+
+
+def wrapped(env: GameEnv, illegal_reward: float) -> AECEnv[str, Any, Any]:
+    """Put PettingZoo's standard wrappers around `env`: an illegal action ends the episode with `illegal_reward`."""
+    if env._payloads:
+        return _TurnOrder(env)
+    return _TurnOrder(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(env, illegal_reward=illegal_reward)))
+
+
+def _check(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} is unknown; choose from {', '.join(map(repr, choices))}")
+
+
+def _reads(agent: str, message: Message) -> bool:
+    public = message.scope == ts.MessageScope.PUBLIC
+    return public or agent == message.sender_id or agent in (message.to_agent_ids or ())
+
+
+def _read(response: Any) -> tuple[list[MessageIntent], Action]:
+    if isinstance(response, Action) or (isinstance(response, Mapping) and "action_type" in response):
+        return [], ts.msgspec.convert(response, Action, from_attributes=True)
+    whole = ts.msgspec.convert(response, AgentResponse, from_attributes=True)
+    return whole.messages, whole.action

@@ -1,0 +1,165 @@
+"""Game: what a game supplies. Data plus functions, no class hierarchy.
+
+Everything about one table is in one record (a NumPy structured dtype). The environments need these fields of it:
+
+==============  ========================  ==========================================================
+``stream``      uint64                    the record's random stream (`rng`)
+``turn``        integer                   the seat that decides next; −1 when the episode is over
+``done``        bool                      the episode is over
+``truncated``   bool                      it is over by a limit, not by the rules
+``rewards``     float64[≥ seats]          what the latest move brought each seat
+==============  ========================  ==========================================================
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from .layout import Layout
+from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
+
+Tables = np.recarray
+"""An array of records, made with ``array.view(np.recarray)``."""
+
+
+class Batch(NamedTuple):
+    """What the batch functions of a game write, one row per table.
+
+    ``observations`` float32[N, D] and ``masks`` int8[N, A] belong to the seat ``turn`` int64[N] that decides next;
+    ``rewards`` float32[N, seats], ``dones`` and ``truncations`` bool[N] to the step just made.
+    """
+
+    observations: NDArray[np.float32]
+    masks: NDArray[np.int8]
+    turn: NDArray[np.int64]
+    rewards: NDArray[np.float32]
+    dones: NDArray[np.bool_]
+    truncations: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Game:
+    """A game with its options fixed. The functions take one record `table` of `blank`'s dtype.
+
+    Attributes:
+        name: such as ``"holdem"``.
+        version: changes whenever an observation, a mask or a reward does.
+        agents: the agents' names, seat by seat.
+        options: the options this game was made with, by name.
+        blank: one table with its options filled in and nothing dealt (recarray of shape (1,)).
+        layout: the observation.
+        num_actions: how many action numbers there are.
+        reward_range: lowest and highest sum of a seat's rewards over one episode.
+        zero_sum: whether all seats' rewards sum to zero.
+        unit: the reward that reports call 1 (hold'em: the big blind), and `unit_name` its name.
+        action_spaces: every action type of the documented protocol, with the space of its payload.
+        bots: scripted opponents by name; each makes a policy (see `parlour.wrappers.policy.Policy`).
+
+        reset: ``reset(table)`` begins an episode, chance included, drawn from ``table.stream``. Compiled.
+        play: ``play(table, number)`` applies the acting seat's action number and goes on to the next decision. Compiled.
+        step: ``step(table, move)`` does the same for an exact move. Compiled.
+        menu: ``menu(table, number) -> move``. Compiled.
+        legal: ``legal(table, mask)`` writes the acting seat's legal numbers into int8[num_actions]. Compiled.
+        observe: ``observe(table, seat, out)`` writes what `seat` may know into float32[layout.size]. Compiled.
+        reset_batch: ``reset_batch(tables, batch)`` resets every table. Compiled.
+        step_batch: ``step_batch(tables, actions, batch)`` plays one decision on every table whose action is not −1; a
+            table that ends is reset in the same step. Compiled.
+
+        encode: ``encode(table, number) -> AgentResponse``: a legal action number as documented messages and payload.
+        decode: ``decode(table, action) -> move``, or the `ActionResult` that refuses it. Never raises, changes nothing.
+        nearest: ``nearest(table, move) -> int``: the number that stands for a move, or the nearest one.
+        safe: ``safe(table) -> int``: the number played in place of an agent that gives no answer.
+        allowed: ``allowed(table) -> list[AllowedAction]`` for the acting seat, with live bounds.
+        phase: ``phase(table) -> str``.
+        game_state: ``game_state(table, seat) -> dict``: what `seat` may see.
+        outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it.
+        load: ``load(turn_state) -> (tables, seat)``: the record (recarray of shape (1,)) with what that seat may know.
+        redeal: ``redeal(table, seat, generator)`` draws anew, in place, everything that `seat` cannot know.
+        render: ``render(table, seat) -> str``: the table as text; `seat` None shows everything.
+        hear: ``hear(table, seat, intent)`` notes a message in the record; None where talk is no part of the game.
+    """
+
+    name: str
+    version: int = 0
+    agents: tuple[str, ...]
+    options: Mapping[str, Any]
+    blank: Tables
+    layout: Layout
+    num_actions: int
+    reward_range: tuple[float, float]
+    zero_sum: bool
+    unit: float = 1.0
+    unit_name: str = "points"
+    action_spaces: Mapping[str, spaces.Dict]
+    bots: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    reset: Callable[[Any], None]
+    play: Callable[[Any, int], None]
+    step: Callable[[Any, Any], None]
+    menu: Callable[[Any, int], Any]
+    legal: Callable[[Any, NDArray[np.int8]], None]
+    observe: Callable[[Any, int, NDArray[np.float32]], None]
+    reset_batch: Callable[[Tables, Batch], None]
+    step_batch: Callable[[Tables, NDArray[np.int64], Batch], None]
+
+    encode: Callable[[Any, int], AgentResponse]
+    decode: Callable[[Any, Action], Any | ActionResult]
+    nearest: Callable[[Any, Any], int]
+    safe: Callable[[Any], int]
+    allowed: Callable[[Any], list[AllowedAction]]
+    phase: Callable[[Any], str]
+    game_state: Callable[[Any, int], dict[str, Any]]
+    outcome: Callable[[Any, int], dict[str, Any]]
+    load: Callable[[TurnState], tuple[Tables, int]]
+    redeal: Callable[[Any, int, np.random.Generator], None]
+    render: Callable[[Any, int | None], str]
+    hear: Callable[[Any, int, MessageIntent], None] | None = None
+
+    @property
+    def id(self) -> str:
+        """Name and version, such as ``"holdem-v0"``."""
+        return f"{self.name}-v{self.version}"
+
+    @property
+    def seats(self) -> int:
+        """How many seats."""
+        return len(self.agents)
+
+    def tables(self, count: int) -> Tables:
+        """Return `count` fresh tables with this game's options (recarray of shape (count,))."""
+        return np.repeat(self.blank, count).view(np.recarray)
+
+    def view(self, table: Any, seat: int, messages: Sequence[Message] = (), match_id: str = "") -> TurnState:
+        """Return the table as `seat` may see it. When the match is over, the last phase and state stay visible."""
+        over = bool(table.done)
+        mine = not over and int(table.turn) == seat
+        return TurnState(
+            match_id=match_id,
+            game_id=self.id,
+            agent_id=self.agents[seat],
+            phase=self.phase(table),
+            is_my_turn=mine,
+            current_turn_agent_id=None if over else self.agents[int(table.turn)],
+            game_state=self.game_state(table, seat),
+            messages=list(messages),
+            allowed_actions=self.allowed(table) if mine else [],
+            game_over=over,
+            outcome=self.outcome(table, seat) if over else None,
+        )
+
+    def observation(self, table: Any, seat: int) -> NDArray[np.float32]:
+        """Return `observe` in a new array: float32[layout.size]."""
+        out = np.zeros(self.layout.size, np.float32)
+        self.observe(table, seat, out)
+        return out
+
+    def mask(self, table: Any, seat: int) -> NDArray[np.int8]:
+        """Return `seat`'s legal action numbers, int8[num_actions]; none when it is not its turn."""
+        out = np.zeros(self.num_actions, np.int8)
+        if not table.done and int(table.turn) == seat:
+            self.legal(table, out)
+        return out

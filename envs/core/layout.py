@@ -1,0 +1,113 @@
+"""Layout: named slices of one flat float32 observation."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One named part of the observation.
+
+    Attributes:
+        path: where its content stands in TurnState, such as ``"game_state.players.stack"``.
+        shape: its shape; a single number has shape ``(1,)``.
+        low: smallest value.
+        high: largest value.
+        meaning: one line for people.
+        start: its first index in the flat vector (set by `Layout`).
+    """
+
+    path: str
+    shape: tuple[int, ...]
+    low: float
+    high: float
+    meaning: str
+    start: int = 0
+
+    @property
+    def stop(self) -> int:
+        """Index after its last."""
+        return self.start + prod(self.shape)
+
+
+class Layout:
+    """The slices of an observation, in order.
+
+    Args:
+        slices: paths must differ, and no path may continue another.
+
+    Raises:
+        ValueError: if two paths clash.
+
+    >>> layout = Layout([Slice("phase", (3,), 0, 1, "one-hot"), Slice("game_state.pot", (1,), 0, 9, "chips")])
+    >>> layout.size, layout["game_state.pot"].start
+    (4, 3)
+    """
+
+    def __init__(self, slices: Sequence[Slice]) -> None:
+        self._slices: dict[str, Slice] = {}
+        start = 0
+        for part in slices:
+            for path in self._slices:
+                if path == part.path or path.startswith(part.path + ".") or part.path.startswith(path + "."):
+                    raise ValueError(f"slice {part.path!r} clashes with {path!r}")
+            placed = Slice(part.path, part.shape, part.low, part.high, part.meaning, start)
+            self._slices[part.path] = placed
+            start = placed.stop
+        self.size = start
+        self._plan = [(p.path.split("."), p.start, p.stop, p.shape if len(p.shape) > 1 else None) for p in self]
+
+    def __getitem__(self, path: str) -> Slice:
+        return self._slices[path]
+
+    def __iter__(self) -> Iterator[Slice]:
+        return iter(self._slices.values())
+
+    def tree(self, flat: NDArray[np.float32]) -> dict[str, Any]:
+        """Return the nested dict whose leaves are views into `flat` (float32[size])."""
+        root: dict[str, Any] = {}
+        for path, start, stop, shape in self._plan:
+            node = root
+            for name in path[:-1]:
+                node = node.setdefault(name, {})
+            leaf = flat[start:stop]
+            node[path[-1]] = leaf if shape is None else leaf.reshape(shape)
+        return root
+
+    def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the lowest and highest value of every element: two float32[size]."""
+        low, high = np.empty(self.size, np.float32), np.empty(self.size, np.float32)
+        for part in self:
+            low[part.start : part.stop] = part.low
+            high[part.start : part.stop] = part.high
+        return low, high
+
+    def flat_space(self) -> spaces.Box:
+        """Return the space of the flat vector."""
+        return spaces.Box(*self.bounds(), dtype=np.float32)
+
+    def dict_space(self) -> spaces.Dict:
+        """Return the space of `tree`."""
+        root: dict[str, Any] = {}
+        for part in self:
+            *folders, name = part.path.split(".")
+            node = root
+            for folder in folders:
+                node = node.setdefault(folder, {})
+            node[name] = spaces.Box(np.float32(part.low), np.float32(part.high), part.shape, np.float32)
+        return _as_space(root)
+
+    def describe(self) -> str:
+        """Return the slices as a Markdown table."""
+        rows = [f"| {p.start}:{p.stop} | `{p.path}` | {p.shape} | {p.low:g} … {p.high:g} | {p.meaning} |" for p in self]
+        return "\n".join(["| index | slice | shape | range | meaning |", "|---|---|---|---|---|", *rows])
+
+
+def _as_space(node: dict[str, Any]) -> spaces.Dict:
+    return spaces.Dict({name: _as_space(child) if isinstance(child, dict) else child for name, child in node.items()})

@@ -1,0 +1,63 @@
+"""A random stream that lives in the record: one unsigned 64-bit word, advanced by SplitMix64.
+
+A record with a field ``stream`` (``uint64``) carries its own chance, so that copying a record's bytes copies its future.
+SplitMix64 is Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .compiled import compiled
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+
+
+@compiled
+def mix(word: Any) -> Any:
+    """Scramble a 64-bit counter into 64 random bits (the output function of SplitMix64)."""
+    word = (word ^ (word >> np.uint64(30))) * _MIX1
+    word = (word ^ (word >> np.uint64(27))) * _MIX2
+    return word ^ (word >> np.uint64(31))
+
+
+@compiled
+def draw(table: Any, n: int) -> int:
+    """Draw a whole number from 0 to `n` − 1 from the record's stream (1 ≤ n < 2³¹; bias below n / 2³²)."""
+    table.stream = table.stream + GOLDEN
+    high = mix(table.stream) >> np.uint64(32)
+    return np.int64((high * np.uint64(n)) >> np.uint64(32))
+
+
+@compiled
+def uniform(table: Any) -> float:
+    """Draw a float from [0, 1) from the record's stream (53 random bits)."""
+    table.stream = table.stream + GOLDEN
+    return np.float64(mix(table.stream) >> np.uint64(11)) * 2.0**-53
+
+
+def streams(seed: int | Sequence[int] | None, count: int) -> NDArray[np.uint64]:
+    """Make the first words of `count` independent streams.
+
+    Args:
+        seed: one non-negative seed for all, from which each table gets its own stream (the first table's is the same
+            for every `count`); or one seed per table; or None for fresh entropy from the operating system.
+        count: how many streams.
+
+    Returns:
+        uint64[count].
+
+    Raises:
+        ValueError: if there are not `count` seeds, or one is negative.
+    """
+    if seed is None or isinstance(seed, (int, np.integer)):
+        if seed is not None and seed < 0:
+            raise ValueError(f"seed {seed} is negative; give a whole number from 0 up")
+        return np.random.SeedSequence(None if seed is None else int(seed)).generate_state(count, np.uint64)
+    if len(seed) != count:
+        raise ValueError(f"{len(seed)} seeds for {count} tables; give one seed, or one per table")
+    return np.array([streams(int(one), 1)[0] for one in seed], np.uint64)

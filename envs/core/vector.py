@@ -1,0 +1,122 @@
+"""VectorGame: any Game as N tables stepped together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .compiled import compiled
+from .game import Batch, Game
+from .rng import GOLDEN, mix, streams
+
+STAY = -1
+"""The action that leaves a table as it is."""
+
+
+@compiled
+def _first_illegal(masks: Any, actions: Any) -> int:
+    count = masks.shape[1]
+    for i in range(len(actions)):
+        action = actions[i]
+        if action != -1 and (action < 0 or action >= count or masks[i, action] == 0):
+            return i
+    return -1
+
+
+@compiled
+def _sample(masks: Any, words: Any, actions: Any) -> None:
+    for i in range(len(masks)):
+        legal = 0
+        for number in range(masks.shape[1]):
+            legal += masks[i, number]
+        words[i] += GOLDEN
+        pick = np.int64(((mix(words[i]) >> np.uint64(32)) * np.uint64(legal)) >> np.uint64(32))
+        for number in range(masks.shape[1]):
+            pick -= masks[i, number]
+            if pick < 0:
+                actions[i] = number
+                break
+
+
+class VectorGame:
+    """`num_envs` tables of one game, one decision per table per step.
+
+    A finished table is reset **within the same step**: ``dones[i]`` and ``rewards[i, :]`` belong to the episode that
+    ended, ``observations[i]`` to the one that began. All arrays are written in place by every `reset` and `step`; copy
+    what you keep.
+
+    Attributes:
+        observations: float32[N, D], what the seat ``turn[i]`` sees.
+        action_masks: int8[N, A], its legal action numbers.
+        turn: int64[N], the seat that decides next.
+        rewards: float32[N, seats], what the last step brought each seat.
+        dones: bool[N], the episode ended in the last step (by the rules or by a limit).
+        truncations: bool[N], it ended by a limit.
+        tables: the N records; copying them (``tables.copy()``) clones every game.
+    """
+
+    def __init__(self, game: Game, num_envs: int) -> None:
+        if num_envs < 1:
+            raise ValueError(f"num_envs is {num_envs}; it must be at least 1")
+        self.game = game
+        self.num_envs = num_envs
+        self.tables = game.tables(num_envs)
+        self.observations = np.zeros((num_envs, game.layout.size), np.float32)
+        self.action_masks = np.zeros((num_envs, game.num_actions), np.int8)
+        self.turn = np.zeros(num_envs, np.int64)
+        self.rewards = np.zeros((num_envs, game.seats), np.float32)
+        self.dones = np.zeros(num_envs, np.bool_)
+        self.truncations = np.zeros(num_envs, np.bool_)
+        self._batch = Batch(
+            self.observations, self.action_masks, self.turn, self.rewards, self.dones, self.truncations
+        )
+        self._words = np.zeros(num_envs, np.uint64)
+        self._actions = np.zeros(num_envs, np.int64)
+        self._seeded = False
+
+    def reset(self, seed: int | Sequence[int] | None = None) -> None:
+        """Begin a new episode on every table.
+
+        Args:
+            seed: one seed for all (table 0 then equals the AEC environment's game with that seed), or one per table.
+                None goes on with the tables' streams, which a first reset takes from the operating system's entropy.
+        """
+        if seed is not None or not self._seeded:
+            self.tables[:] = self.game.blank
+            self.tables.stream = streams(seed, self.num_envs)
+            # Sampled actions must not disturb the deal: they have streams of their own.
+            self._words = self.tables.stream ^ np.uint64(0xD1B54A32D192ED03)
+            self._seeded = True
+        self.game.reset_batch(self.tables, self._batch)
+        self.rewards[:] = 0
+        self.dones[:] = False
+        self.truncations[:] = False
+
+    def step(self, actions: ArrayLike) -> None:
+        """Play one decision on every table.
+
+        Args:
+            actions: int[N] action numbers of the seats in `turn`; `STAY` (−1) leaves a table as it is.
+
+        Raises:
+            ValueError: if an action is masked or out of range, or the shape is wrong; nothing has changed then.
+        """
+        numbers = np.ascontiguousarray(actions, np.int64)
+        if numbers.shape != (self.num_envs,):
+            raise ValueError(f"actions have shape {numbers.shape}; they need one number per table: ({self.num_envs},)")
+        if not self._seeded:
+            raise ValueError("step() before reset(): call reset(seed=…) first")
+        bad = _first_illegal(self.action_masks, numbers)
+        if bad >= 0:
+            legal = np.flatnonzero(self.action_masks[bad]).tolist()
+            raise ValueError(f"action {numbers[bad]} is not legal at table {bad}; legal are {legal}")
+        self.rewards[:] = 0
+        self.dones[:] = False
+        self.truncations[:] = False
+        self.game.step_batch(self.tables, numbers, self._batch)
+
+    def sample(self) -> NDArray[np.int64]:
+        """Draw a random legal action for every table, uniformly, from the tables' own sampling streams: int64[N]."""
+        _sample(self.action_masks, self._words, self._actions)
+        return self._actions

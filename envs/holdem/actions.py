@@ -1,0 +1,104 @@
+"""Action number ◄─► move ◄─► documented payload (poker.md: fold, check, call, raiseTo)."""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+from gymnasium import spaces
+
+from ..core import turn_state as ts
+from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction
+from .rules import Move, legal, menu
+from .table import CALL, FOLD, KINDS, RAISE
+
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+"""The JSON schema of an empty payload."""
+
+
+class RaiseTo(msgspec.Struct, forbid_unknown_fields=True):
+    """The payload of `raiseTo`: the total bet on this street, in chips."""
+
+    amount: int
+
+
+def action_spaces(most_chips: int) -> dict[str, spaces.Dict]:
+    """Return every action type with the space of its payload; `most_chips` are all chips on the table."""
+    empty = spaces.Dict({})
+    amount = spaces.Box(0, most_chips, (), np.int64)
+    return {"fold": empty, "check": empty, "call": empty, "raiseTo": spaces.Dict({"amount": amount})}
+
+
+def allowed(table: Any) -> list[AllowedAction]:
+    """Return what the acting seat may do, with live bounds; fold always, then check or call, then raiseTo."""
+    to_call = int(table.to_call)
+    actions = [AllowedAction("fold", "give up the hand", NOTHING)]
+    if to_call > 0:
+        actions.append(AllowedAction("call", f"put in {to_call} more", NOTHING))
+    else:
+        actions.append(AllowedAction("check", "stay in for nothing", NOTHING))
+    if table.raise_max > 0:
+        low, high = int(table.raise_min), int(table.raise_max)
+        schema = {
+            "type": "object",
+            "properties": {"amount": {"type": "integer", "minimum": low, "maximum": high}},
+            "required": ["amount"],
+            "additionalProperties": False,
+        }
+        actions.append(AllowedAction("raiseTo", f"raise the bet to a total of {low} to {high} ({high} is all-in)", schema))
+    return actions
+
+
+def encode(table: Any, number: int) -> AgentResponse:
+    """Return the payload of a legal action number."""
+    move = menu(table, number)
+    if move.kind == FOLD:
+        return AgentResponse(Action("fold"))
+    if move.kind == CALL:
+        return AgentResponse(Action("call" if table.to_call > 0 else "check"))
+    return AgentResponse(Action("raiseTo", {"amount": int(move.amount)}))
+
+
+def decode(table: Any, action: Action) -> Move | ActionResult:
+    """Return the exact move of a payload, or the refusal that names what would be right."""
+    kind = action.action_type
+    if kind not in KINDS:
+        return ts.refused(ts.INVALID_ACTION_TYPE, f"{kind!r} is not an action of hold'em: {', '.join(KINDS)}")
+    if kind == "raiseTo":
+        return _decode_raise(table, action.payload)
+    if action.payload:
+        return ts.refused(ts.INVALID_PAYLOAD, f"{kind} takes no payload, got {action.payload!r}")
+    if kind == "check" and table.to_call > 0:
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot check: there are {int(table.to_call)} to call")
+    if kind == "call" and table.to_call == 0:
+        return ts.refused(ts.GAME_RULE_VIOLATION, "there is nothing to call: check")
+    return Move(FOLD if kind == "fold" else CALL, 0)
+
+
+def _decode_raise(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
+    try:
+        amount = msgspec.convert(payload, RaiseTo).amount
+    except msgspec.ValidationError as error:
+        return ts.refused(ts.INVALID_PAYLOAD, f"raiseTo needs {{'amount': whole chips}}: {error}")
+    low, high = int(table.raise_min), int(table.raise_max)
+    if high == 0:
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot raise to {amount}: no raise is open to this seat now")
+    if not low <= amount <= high:
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot raise to {amount}: the bounds are {low} to {high}")
+    return Move(RAISE, amount)
+
+
+def nearest(table: Any, move: Move) -> int:
+    """Return the number that stands for `move`, or of the open raises the one whose amount is nearest."""
+    if move.kind == FOLD:
+        return 0
+    if move.kind == CALL:
+        return 1
+    mask = np.zeros(4 + int(table.num_fractions), np.int8)
+    legal(table, mask)
+    raises = [int(number) for number in np.flatnonzero(mask) if number >= 2]
+    return min(raises, key=lambda number: (abs(menu(table, number).amount - move.amount), number), default=1)
+
+
+def safe(table: Any) -> int:
+    """Return the number of the safe action: check where nothing is to call, else fold."""
+    return 1 if table.to_call == 0 else 0

@@ -1,0 +1,146 @@
+"""Scripted opponents. They are policies like any other: they see the observation and the mask of their seat, no more."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.compiled import compiled
+from ..core.game import Game
+from ..core.rng import GOLDEN, mix, streams
+from .hands import equity
+
+FOLD, CALL, LEAST = 0, 1, 2  # action numbers; the pot fractions follow, all-in is the last
+
+
+@compiled
+def _pick(mask: Any, word: Any, least: int) -> int:
+    """Draw one of the legal numbers from `least` up; a check or call if there is none."""
+    legal = 0
+    for number in range(least, len(mask)):
+        legal += mask[number]
+    if legal == 0:
+        return CALL
+    pick = np.int64(((mix(word) >> np.uint64(32)) * np.uint64(legal)) >> np.uint64(32))
+    for number in range(least, len(mask)):
+        pick -= mask[number]
+        if pick < 0:
+            return number
+    return CALL
+
+
+@compiled
+def _random(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
+    for i in range(len(masks)):
+        words[0] += GOLDEN
+        out[i] = _pick(masks[i], words[0], 0)
+
+
+@compiled
+def _call(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
+    out[:] = CALL
+
+
+@compiled
+def _maniac(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
+    """Raise by any amount four times in five, else call."""
+    for i in range(len(masks)):
+        words[0] += GOLDEN
+        raises = mix(words[0]) >> np.uint64(32) < np.uint64(0xCCCCCCCC)
+        words[0] += GOLDEN
+        out[i] = _pick(masks[i], words[0], LEAST) if raises else CALL
+
+
+@compiled
+def _tight(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
+    """Tight-aggressive: raise with a clear favourite, call when the pot pays for it, else check or fold."""
+    cards, board, folded, seated, pot, to_call, seats = fields
+    hole = np.empty(2, np.int8)
+    open_board = np.empty(5, np.int8)
+    for i in range(len(masks)):
+        seen = observations[i]
+        held = 0
+        shown = 0
+        for card in range(52):
+            if seen[cards + card] > 0:
+                hole[held] = card
+                held += 1
+            if seen[board + card] > 0:
+                open_board[shown] = card
+                shown += 1
+        opponents = 0
+        for seat in range(1, seats):
+            opponents += seen[seated + seat] > 0 and seen[folded + seat] == 0
+        words[0] += GOLDEN
+        share = equity(hole, open_board, shown, opponents, SAMPLES, words[0])
+        owed = seen[to_call] ** 2
+        price = owed / (owed + seen[pot] ** 2)
+        fair = 1.0 / (opponents + 1)
+        # Betting says something: the more must be paid, the better the hand must be.
+        wanted = max(price + 0.05, fair if owed > 0 else 0.0)
+        words[0] += GOLDEN
+        if share > min(0.85, fair + 0.15 + 0.25 * price):
+            out[i] = _sized(masks[i], share, words[0])
+        elif owed == 0 or share > wanted:
+            out[i] = CALL
+        else:
+            out[i] = FOLD
+
+
+SAMPLES = 64
+"""Deals that `tight` samples at a decision."""
+
+
+@compiled
+def _sized(mask: Any, share: float, word: Any) -> int:
+    """Choose a raise near the pot; bigger with a better hand, and all-in only with a near certainty."""
+    last = len(mask) - 1
+    top = last if share > 0.9 else last - 1
+    bottom = max(LEAST, last - 4)
+    legal = 0
+    for number in range(bottom, top + 1):
+        legal += mask[number]
+    if legal == 0:
+        return last if share > 0.75 and mask[last] else CALL
+    pick = np.int64(((mix(word) >> np.uint64(32)) * np.uint64(legal)) >> np.uint64(32))
+    for number in range(bottom, top + 1):
+        pick -= mask[number]
+        if pick < 0:
+            return number
+    return CALL
+
+
+class Bot:
+    """A scripted policy for batches.
+
+    Args:
+        rule: compiled ``rule(observations, masks, words, fields, out)``.
+        game: hold'em with any options.
+        seed: of the bot's own random stream; None for fresh entropy.
+    """
+
+    def __init__(self, rule: Callable[..., None], game: Game, seed: int | None = None) -> None:
+        self._rule = rule
+        self._words = streams(seed, 1)
+        slices = ("players.cards", "board", "players.folded", "players.seated", "pot", "toCall")
+        starts = [game.layout["game_state." + name].start for name in slices]
+        self._fields = (*starts, game.seats)
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        actions = np.empty(len(masks), np.int64)
+        self._rule(observations, masks, self._words, self._fields, actions)
+        return actions
+
+
+def _bot(rule: Callable[..., None]) -> Callable[..., Bot]:
+    def make(game: Game, seed: int | None = None) -> Bot:
+        return Bot(rule, game, seed)
+
+    return make
+
+
+BOTS = {"random": _bot(_random), "call": _bot(_call), "tight": _bot(_tight), "maniac": _bot(_maniac)}
+"""`random`: any legal number. `call`: never folds, never raises. `tight`: tight-aggressive by Monte-Carlo equity.
+`maniac`: raises four times in five."""

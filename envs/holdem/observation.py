@@ -1,0 +1,121 @@
+"""What a seat sees, as slices of one flat float32 vector. Seats are counted from the observer: 0 is itself, 1 its left.
+
+Chips are observed as ``sqrt(chips / 100 big blinds)``: a small bet stays visible beside a deep stack, and no two
+amounts coincide.
+"""
+
+from math import sqrt
+from typing import Any
+
+from ..core.compiled import compiled
+from ..core.layout import Layout, Slice
+from .hands import card_set, set_strength
+from .table import FOLD, LOG, PHASES
+
+
+def layout(seats: int, most_chips: float) -> Layout:
+    """Return the observation's slices for a table of `seats`; `most_chips`: all chips on it, in hundreds of big blinds."""
+    high = sqrt(most_chips)
+    slots = history_slots(seats)
+    return Layout(
+        [
+            Slice("phase", (len(PHASES),), 0, 1, "one-hot: " + ", ".join(PHASES)),
+            Slice("is_my_turn", (1,), 0, 1, ""),
+            Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 when the episode is over"),
+            Slice("game_state.hand", (1,), 0, 1, "share of the episode's hands still to be played, this one included"),
+            Slice("game_state.board", (52,), 0, 1, "by card: 1 on the flop, 3/4 the turn, 1/2 the river"),
+            Slice("game_state.board_rank", (9,), 0, 1, "category of the board alone, one-hot; before the flop all 0"),
+            Slice("game_state.pot", (1,), 0, high, "all chips put in"),
+            Slice("game_state.players.cards", (52,), 0, 1, "own two cards"),
+            Slice("game_state.players.rank", (10,), 0, 1, "own best hand so far: category one-hot, place within it"),
+            Slice("game_state.players.stack", (seats,), 0, high, "chips behind"),
+            Slice("game_state.players.bet", (seats,), 0, high, "chips put in on this street"),
+            Slice("game_state.players.committed", (seats,), 0, high, "chips put in in this hand"),
+            Slice("game_state.players.folded", (seats,), 0, 1, ""),
+            Slice("game_state.players.allIn", (seats,), 0, 1, ""),
+            Slice("game_state.players.seated", (seats,), 0, 1, "dealt into this hand"),
+            Slice("game_state.dealer", (seats,), 0, 1, "the button, one-hot by relative seat"),
+            Slice("game_state.toCall", (1,), 0, high, "own turn only"),
+            Slice("game_state.actions.raiseTo", (2,), 0, high, "least and greatest amount; 0 if no raise is open"),
+            Slice(
+                "game_state.history",
+                (4, slots, 2),
+                -1,
+                max(high, 1),
+                f"the last {slots} actions of each street in order: (relative seat + 1) / seats, and the actor's bet "
+                "afterwards or −1 for a fold",
+            ),
+            Slice("game_over", (1,), 0, 1, ""),
+            Slice("outcome.payoffs", (seats,), -most_chips, most_chips, "net hundreds of big blinds of the episode"),
+        ]
+    )
+
+
+@compiled
+def history_slots(seats: int) -> int:
+    """Return how many actions of a street are observed."""
+    return min(LOG, max(6, 2 * seats))
+
+
+@compiled
+def observe(table: Any, seat: int, out: Any) -> None:
+    """Write what `seat` may know into `out` (float32[layout.size]), in the layout's order."""
+    seats = table.seats
+    unit = 1.0 / (100.0 * table.big_blind)
+    mine = table.turn == seat
+    out[:] = 0
+    out[table.phase] = 1
+    out[7] = mine
+    k = 8
+    if table.turn >= 0:
+        out[k + (table.turn - seat) % seats] = 1
+    k += seats
+    out[k] = max(0.0, (table.hands - table.hand + 1) / table.hands)
+    k += 1
+    for i in range(table.board_count):
+        out[k + table.board[i]] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5
+    k += 52
+    board = card_set(table.board, table.board_count)
+    if table.board_count > 0:
+        out[k + (set_strength(board) >> 26)] = 1
+    k += 9
+    out[k] = sqrt(table.pot * unit)
+    k += 1
+    if table.cards[seat, 0] >= 0:
+        out[k + table.cards[seat, 0]] = 1
+        out[k + table.cards[seat, 1]] = 1
+        strength = set_strength(board | card_set(table.cards[seat], 2))
+        out[k + 52 + (strength >> 26)] = 1
+        out[k + 61] = (strength & 0x3FFFFFF) / 0x4000000
+    k += 62
+    for relative in range(seats):
+        other = (seat + relative) % seats
+        player = k + relative
+        out[player] = sqrt(table.stack[other] * unit)
+        out[player + seats] = sqrt(table.bet[other] * unit)
+        out[player + 2 * seats] = sqrt(table.committed[other] * unit)
+        out[player + 3 * seats] = table.folded[other]
+        out[player + 4 * seats] = table.seated[other] and not table.folded[other] and table.stack[other] == 0
+        out[player + 5 * seats] = table.seated[other]
+    k += 6 * seats
+    out[k + (table.dealer - seat) % seats] = 1
+    k += seats
+    if mine:
+        out[k] = sqrt(table.to_call * unit)
+        out[k + 1] = sqrt(table.raise_min * unit)
+        out[k + 2] = sqrt(table.raise_max * unit)
+    k += 3
+    slots = history_slots(seats)
+    for street in range(4):
+        count = table.log_count[street]
+        skipped = max(0, count - slots)
+        for i in range(skipped, count):
+            slot = k + 2 * (i - skipped)
+            out[slot] = ((table.log_seat[street, i] - seat) % seats + 1) / seats
+            folded = table.log_kind[street, i] == FOLD
+            out[slot + 1] = -1.0 if folded else sqrt(table.log_bet[street, i] * unit)
+        k += 2 * slots
+    if table.done:
+        out[k] = 1
+        for relative in range(seats):
+            out[k + 1 + relative] = table.total[(seat + relative) % seats] * unit

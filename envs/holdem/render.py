@@ -1,0 +1,39 @@
+"""The table as text."""
+
+from typing import Any
+
+from .hands import card_name
+from .table import KINDS
+from .view import phase
+
+
+def render(table: Any, seat: int | None) -> str:
+    """Return a few lines of text: board, seats, last action. `seat` sees its own cards only, None sees all."""
+    board = " ".join(card_name(int(card)) for card in table.board[: table.board_count]) or "no board"
+    lines = [f"hand {int(table.hand)} · {phase(table)} · {board} · pot {int(table.pot)}"]
+    for other in range(int(table.seats)):
+        lines.append(_seat_line(table, other, seat))
+    if table.last_seat >= 0:
+        amount = f" {int(table.last_amount)}" if table.last_amount else ""
+        lines.append(f"last: player_{int(table.last_seat)} {KINDS[int(table.last_kind)]}{amount}")
+    if table.done:
+        net = ", ".join(f"player_{i} {int(table.total[i]):+d}" for i in range(int(table.seats)))
+        lines.append(f"over: {net}")
+    return "\n".join(lines)
+
+
+def _seat_line(table: Any, other: int, seat: int | None) -> str:
+    shown = seat is None or other == seat or (table.done and table.strength[other] >= 0)
+    cards = "     "
+    if table.cards[other, 0] >= 0:
+        cards = " ".join(card_name(int(card)) for card in table.cards[other]) if shown else "?? ??"
+    status = ""
+    if table.folded[other]:
+        status = "folded"
+    elif table.seated[other] and table.stack[other] == 0 and not table.done:
+        status = "all-in"
+    turn = ">" if table.turn == other else " "
+    button = "D" if table.dealer == other else " "
+    name = f"player_{other}"
+    line = f"{turn}{button} {name:<9} {cards}  stack {int(table.stack[other]):>6}  bet {int(table.bet[other]):>5}  {status}"
+    return line.rstrip()

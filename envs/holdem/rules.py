@@ -1,0 +1,430 @@
+"""The rules of no-limit hold'em over one record, compiled (poker-notes.md, Rules).
+
+`reset` begins an episode, `step` applies the acting seat's move and goes on to the next decision, `legal` says which
+numbers the seat may play. `deal` begins a single hand on the stacks as they lie, for those who run a table themselves.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.compiled import compiled
+from ..core.game import Batch, Tables
+from ..core.rng import draw
+from .hands import card_set, set_strength
+from .observation import observe
+from .table import CALL, CHECK, ENDED, FOLD, LOG, PREFLOP, RAISE, RIVER
+
+
+class Move(NamedTuple):
+    """What a seat does: `FOLD`; `CALL` (a check where nothing is to call); `RAISE`, with `amount` the total raised to."""
+
+    kind: int
+    amount: int
+
+
+@compiled
+def reset(table: Any) -> None:
+    """Begin an episode: fresh stacks, hand 1, the button drawn (or where the option puts it)."""
+    for seat in range(table.seats):
+        table.stack[seat] = table.stacks[seat]
+        table.total[seat] = 0
+        table.rewards[seat] = 0
+    table.hand = 0
+    table.dealer = table.button if table.button >= 0 else draw(table, table.seats)
+    if table.stack[table.dealer] == 0:
+        table.dealer = next_dealer(table)
+    deal(table)
+
+
+@compiled
+def next_dealer(table: Any) -> int:
+    """Return the next seat left of the dealer that has chips."""
+    seat = table.dealer
+    for _ in range(table.seats):
+        seat = (seat + 1) % table.seats
+        if table.stack[seat] > 0:
+            break
+    return seat
+
+
+@compiled
+def deal(table: Any) -> None:
+    """Begin a hand with the stacks and the dealer as they are; every seat with chips plays. Needs two of them."""
+    table.done = False
+    table.truncated = False
+    _open_hand(table)
+    _go_on(table, _big_blind_seat(table))
+
+
+@compiled
+def step(table: Any, move: Any) -> None:
+    """Apply the acting seat's legal move and go on to the next decision (through streets, showdown and next hands)."""
+    seat = table.turn
+    kind = move.kind
+    amount = 0
+    for other in range(table.seats):
+        table.rewards[other] = 0
+    if kind == FOLD:
+        table.folded[seat] = True
+    elif kind == RAISE:
+        amount = move.amount
+        raised_by = amount - table.current_bet
+        _pay(table, seat, amount - table.bet[seat])
+        table.bet[seat] = amount
+        table.current_bet = amount
+        table.raises += 1
+        if raised_by >= table.full_raise:  # a short all-in does not reopen the betting
+            table.full_raise = raised_by
+            for other in range(table.seats):
+                table.acted[other] = False
+    else:
+        kind = CALL if table.to_call > 0 else CHECK
+        amount = _pay(table, seat, table.to_call)
+        table.bet[seat] += amount
+    table.acted[seat] = True
+    _write_log(table, seat, kind, amount)
+    _go_on(table, seat)
+
+
+@compiled
+def menu(table: Any, number: int) -> Move:
+    """Return the move that an action number stands for: fold, check or call, least raise, pot fractions, all-in."""
+    if number == 0:
+        return Move(FOLD, 0)
+    if number == 1:
+        return Move(CALL, 0)
+    if number == 2:
+        return Move(RAISE, np.int64(table.raise_min))
+    if number < 3 + table.num_fractions:
+        return Move(RAISE, _fraction_of_pot(table, number - 3))
+    return Move(RAISE, np.int64(table.raise_max))
+
+
+@compiled
+def _fraction_of_pot(table: Any, index: int) -> int:
+    """A raise by a fraction of the pot, counted after the call; half a chip rounds up."""
+    return table.current_bet + np.int64(table.fractions[index] * (table.pot + table.to_call) + 0.5)
+
+
+@compiled
+def legal(table: Any, mask: Any) -> None:
+    """Write the acting seat's legal numbers. Of several numbers for one amount only one is legal: all-in, then least."""
+    all_in = 3 + table.num_fractions
+    mask[:] = 0
+    mask[0] = 1
+    mask[1] = 1
+    if table.raise_max == 0:
+        return
+    mask[all_in] = 1
+    mask[2] = table.raise_min < table.raise_max
+    highest = table.raise_min
+    for index in range(table.num_fractions):
+        amount = _fraction_of_pot(table, index)
+        if highest < amount < table.raise_max:
+            mask[3 + index] = 1
+            highest = amount
+
+
+@compiled
+def play(table: Any, number: int) -> None:
+    """Apply the acting seat's legal action number."""
+    step(table, menu(table, number))
+
+
+# A hand from its cards to its first decision.
+
+
+@compiled
+def _open_hand(table: Any) -> None:
+    table.hand += 1
+    table.phase = PREFLOP
+    table.board_count = 0
+    table.pot = 0
+    table.showdown = False
+    table.last_seat = -1
+    for street in range(4):
+        table.log_count[street] = 0
+    for seat in range(table.seats):
+        table.seated[seat] = table.stack[seat] > 0
+        table.folded[seat] = False
+        table.acted[seat] = False
+        table.bet[seat] = 0
+        table.committed[seat] = 0
+    _shuffle(table)
+    for seat in range(table.seats):
+        if table.seated[seat]:
+            _pay(table, seat, table.ante)
+    small = _small_blind_seat(table)
+    big = _big_blind_seat(table)
+    table.bet[small] = _pay(table, small, table.small_blind)
+    table.bet[big] = _pay(table, big, table.big_blind)
+    table.current_bet = table.big_blind  # also where a short blind posted less
+    table.full_raise = table.big_blind
+    table.raises = 0
+
+
+@compiled
+def _shuffle(table: Any) -> None:
+    for i in range(2 * table.seats + 5):
+        j = i + draw(table, 52 - i)
+        card = table.deck[j]
+        table.deck[j] = table.deck[i]
+        table.deck[i] = card
+    for seat in range(table.seats):
+        for k in range(2):
+            table.cards[seat, k] = table.deck[2 * seat + k] if table.seated[seat] else -1
+    for k in range(5):
+        table.board[k] = table.deck[2 * table.seats + k]
+
+
+@compiled
+def _small_blind_seat(table: Any) -> int:
+    players = 0
+    for seat in range(table.seats):
+        players += table.seated[seat]
+    return table.dealer if players == 2 else _next_player(table, table.dealer)  # heads-up the dealer posts it
+
+
+@compiled
+def _big_blind_seat(table: Any) -> int:
+    return _next_player(table, _small_blind_seat(table))
+
+
+@compiled
+def _next_player(table: Any, seat: int) -> int:
+    for _ in range(table.seats):
+        seat = (seat + 1) % table.seats
+        if table.seated[seat]:
+            break
+    return seat
+
+
+@compiled
+def _pay(table: Any, seat: int, amount: int) -> int:
+    paid = min(amount, table.stack[seat])
+    table.stack[seat] -= paid
+    table.committed[seat] += paid
+    table.pot += paid
+    return paid
+
+
+# From one decision to the next.
+
+
+@compiled
+def _write_log(table: Any, seat: int, kind: int, amount: int) -> None:
+    street = table.phase - PREFLOP
+    if table.log_count[street] == LOG:
+        for k in range(LOG - 1):
+            table.log_seat[street, k] = table.log_seat[street, k + 1]
+            table.log_kind[street, k] = table.log_kind[street, k + 1]
+            table.log_amount[street, k] = table.log_amount[street, k + 1]
+            table.log_bet[street, k] = table.log_bet[street, k + 1]
+        table.log_count[street] -= 1
+    k = table.log_count[street]
+    table.log_seat[street, k] = seat
+    table.log_kind[street, k] = kind
+    table.log_amount[street, k] = amount
+    table.log_bet[street, k] = table.bet[seat]
+    table.log_count[street] += 1
+    table.last_seat = seat
+    table.last_kind = kind
+    table.last_amount = amount
+
+
+@compiled
+def _go_on(table: Any, after: int) -> None:
+    """Find the next decision, left of seat `after`; deal streets and hands on the way."""
+    while True:
+        if _players_left(table) > 1:
+            seat = after
+            for _ in range(table.seats):
+                seat = (seat + 1) % table.seats
+                if _must_decide(table, seat):
+                    table.turn = seat
+                    _set_bounds(table, seat)
+                    return
+            if table.phase < RIVER:
+                _next_street(table)
+                after = table.dealer
+                continue
+            table.showdown = True
+        _pay_out(table)
+        if table.done:
+            return
+        table.dealer = next_dealer(table)
+        _open_hand(table)
+        after = _big_blind_seat(table)
+
+
+@compiled
+def _players_left(table: Any) -> int:
+    left = 0
+    for seat in range(table.seats):
+        left += table.seated[seat] and not table.folded[seat]
+    return left
+
+
+@compiled
+def _must_decide(table: Any, seat: int) -> bool:
+    if not table.seated[seat] or table.folded[seat] or table.stack[seat] == 0:
+        return False
+    owes = table.bet[seat] < table.current_bet
+    if table.acted[seat] and not owes:
+        return False
+    for other in range(table.seats):
+        if other != seat and table.seated[other] and not table.folded[other]:
+            # Against players all-in for no more than one's own bet there is nothing to decide.
+            if table.stack[other] > 0 or (owes and table.bet[other] > table.bet[seat]):
+                return True
+    return False
+
+
+@compiled
+def _set_bounds(table: Any, seat: int) -> None:
+    owed = table.current_bet - table.bet[seat]
+    table.to_call = min(owed, table.stack[seat])
+    table.raise_min = 0
+    table.raise_max = 0
+    if table.stack[seat] <= owed or table.raises == table.raise_cap:
+        return
+    if table.acted[seat] and owed < table.full_raise:  # only short all-ins since its last action
+        return
+    for other in range(table.seats):
+        if other != seat and table.seated[other] and not table.folded[other]:
+            if table.stack[other] > 0 and table.bet[other] + table.stack[other] > table.current_bet:
+                table.raise_max = table.bet[seat] + table.stack[seat]
+                table.raise_min = min(table.current_bet + table.full_raise, table.raise_max)
+                return
+
+
+@compiled
+def _next_street(table: Any) -> None:
+    table.phase += 1
+    table.board_count = table.phase + 1  # flop 3, turn 4, river 5
+    table.current_bet = 0
+    table.full_raise = table.big_blind
+    table.raises = 0
+    for seat in range(table.seats):
+        table.bet[seat] = 0
+        table.acted[seat] = False
+
+
+# The end of a hand.
+
+
+@compiled
+def _pay_out(table: Any) -> None:
+    """Return uncalled chips, pay the pots, and end the episode unless another hand is due."""
+    for seat in range(table.seats):
+        table.won[seat] = 0
+        table.strength[seat] = -1
+        if table.showdown and table.seated[seat] and not table.folded[seat]:
+            table.strength[seat] = set_strength(card_set(table.cards[seat], 2) | card_set(table.board, 5))
+    _return_uncalled(table)
+    _pay_pots(table)
+    playing = 0
+    for seat in range(table.seats):
+        table.stack[seat] += table.won[seat]
+        table.rewards[seat] = table.won[seat] - table.committed[seat]
+        table.total[seat] += table.won[seat] - table.committed[seat]
+        playing += table.stack[seat] > 0
+    if table.hand >= table.hands or playing < 2:
+        table.phase = ENDED
+        table.turn = -1
+        table.to_call = 0
+        table.raise_min = 0
+        table.raise_max = 0
+        table.done = True
+
+
+@compiled
+def _return_uncalled(table: Any) -> None:
+    """Give the one player who put in most what nobody else matched."""
+    most = 0
+    second = 0
+    holder = 0
+    for seat in range(table.seats):
+        if table.seated[seat]:
+            if table.committed[seat] > most:
+                second = most
+                most = table.committed[seat]
+                holder = seat
+            elif table.committed[seat] > second:
+                second = table.committed[seat]
+    if not table.folded[holder]:
+        table.stack[holder] += most - second
+        table.committed[holder] -= most - second
+        table.pot -= most - second
+
+
+@compiled
+def _pay_pots(table: Any) -> None:
+    """Pay main and side pots. A pot is what was put in between two levels of the players still in."""
+    floor = 0
+    unpaid = table.pot
+    while unpaid > 0:
+        level = 0
+        best = -1
+        for seat in range(table.seats):
+            if table.seated[seat] and not table.folded[seat] and table.committed[seat] > floor:
+                best = max(best, table.strength[seat])
+                if level == 0 or table.committed[seat] < level:
+                    level = table.committed[seat]
+        amount = 0
+        higher = False
+        winners = 0
+        for seat in range(table.seats):
+            if table.seated[seat]:
+                amount += max(0, min(table.committed[seat], level) - floor)
+                if not table.folded[seat] and table.committed[seat] > floor:
+                    winners += table.strength[seat] == best
+                    higher = higher or table.committed[seat] > level
+        if not higher:
+            amount = unpaid  # with what folded players put in above the last level
+        odd = amount % winners
+        seat = table.dealer
+        for _ in range(table.seats):  # odd chips go to the first winners left of the dealer
+            seat = (seat + 1) % table.seats
+            inside = table.seated[seat] and not table.folded[seat] and table.committed[seat] > floor
+            if inside and table.strength[seat] == best:
+                table.won[seat] += amount // winners
+                if odd > 0:
+                    table.won[seat] += 1
+                    odd -= 1
+        unpaid -= amount
+        floor = level
+
+
+# The batch loop.
+
+
+@compiled
+def _show(table: Any, i: int, batch: Any) -> None:
+    batch.turn[i] = table.turn
+    observe(table, table.turn, batch.observations[i])
+    legal(table, batch.masks[i])
+
+
+@compiled
+def reset_batch(tables: Tables, batch: Batch) -> None:
+    """Reset every table."""
+    for i in range(len(tables)):
+        reset(tables[i])
+        _show(tables[i], i, batch)
+
+
+@compiled
+def step_batch(tables: Tables, actions: Any, batch: Batch) -> None:
+    """Play one decision on every table whose action is not −1; a table that ends is reset in the same step."""
+    for i in range(len(tables)):
+        if actions[i] >= 0:
+            table = tables[i]
+            play(table, actions[i])
+            for seat in range(batch.rewards.shape[1]):
+                batch.rewards[i, seat] = table.rewards[seat]
+            batch.dones[i] = table.done
+            if table.done:
+                reset(table)
+            _show(table, i, batch)

@@ -1,0 +1,249 @@
+"""Record ──► what a seat may see, and back: the contract between simulation and live tables.
+
+`game_state` mirrors poker.md's `game_state`. Beyond the document it holds what an agent there must gather over
+several messages or is told at joining: ``seat``, ``smallBlind``, ``bigBlind``, ``ante``, ``hands`` (per episode; 1 where
+unknown), ``players[].committed`` (chips put in in this hand), own ``players[].rank``, and ``history``.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.game import Tables
+from ..core.turn_state import TurnState
+from .hands import card_name, card_number, describe, strength
+from .table import KINDS, LOG, PHASES, PREFLOP
+
+STREETS = PHASES[PREFLOP : PREFLOP + 4]
+
+
+def phase(table: Any) -> str:
+    """Return the phase's name as in poker.md."""
+    return PHASES[int(table.phase)]
+
+
+def game_state(table: Any, seat: int) -> dict[str, Any]:
+    """Return the table as `seat` may see it."""
+    seats = int(table.seats)
+    turn = int(table.turn)
+    last = None
+    if table.last_seat >= 0:
+        last = _entry(int(table.last_seat), int(table.last_kind), int(table.last_amount))
+    return {
+        "seat": seat,
+        "hand": int(table.hand),
+        "hands": int(table.hands),
+        "phase": phase(table),
+        "board": [card_name(int(card)) for card in table.board[: table.board_count]],
+        "pot": int(table.pot),
+        "players": [_player(table, other, seat) for other in range(seats)],
+        "dealer": int(table.dealer),
+        "turn": turn if turn >= 0 else None,
+        "last": last,
+        "actions": _actions(table) if turn == seat else [],
+        "toCall": int(table.to_call) if turn == seat else 0,
+        "smallBlind": int(table.small_blind),
+        "bigBlind": int(table.big_blind),
+        "ante": int(table.ante),
+        "history": _history(table),
+    }
+
+
+def _player(table: Any, other: int, seat: int) -> dict[str, Any]:
+    player: dict[str, Any] = {
+        "seat": other,
+        "name": f"player_{other}",
+        "stack": int(table.stack[other]),
+        "bet": int(table.bet[other]),
+        "committed": int(table.committed[other]),
+    }
+    if table.folded[other]:
+        player["folded"] = True
+    elif table.seated[other] and table.stack[other] == 0:
+        player["allIn"] = True
+    if other == seat and table.cards[seat, 0] >= 0:
+        player["cards"] = [card_name(int(card)) for card in table.cards[seat]]
+        player["rank"] = describe(_rank(table, seat))
+    return player
+
+
+def _rank(table: Any, seat: int) -> int:
+    count = int(table.board_count)
+    return strength(np.concatenate((table.cards[seat], table.board[:count])), 2 + count)
+
+
+def _entry(seat: int, kind: int, amount: int) -> dict[str, Any]:
+    entry: dict[str, Any] = {"seat": seat, "kind": KINDS[kind]}
+    if amount:
+        entry["amount"] = amount
+    return entry
+
+
+def _actions(table: Any) -> list[dict[str, Any]]:
+    actions: list[dict[str, Any]] = [{"kind": "fold"}, {"kind": "call" if table.to_call > 0 else "check"}]
+    if table.raise_max > 0:
+        actions.append({"kind": "raiseTo", "min": int(table.raise_min), "max": int(table.raise_max)})
+    return actions
+
+
+def _history(table: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "street": STREETS[street],
+            **_entry(
+                int(table.log_seat[street, i]), int(table.log_kind[street, i]), int(table.log_amount[street, i])
+            ),
+            "bet": int(table.log_bet[street, i]),
+        }
+        for street in range(4)
+        for i in range(table.log_count[street])
+    ]
+
+
+def results(table: Any, seat: int | None) -> list[dict[str, Any]]:
+    """Return `hand_complete`'s results: every seat dealt in; cards and rank where shown, or where they are `seat`'s."""
+    rows = []
+    for other in range(int(table.seats)):
+        if table.seated[other]:
+            row: dict[str, Any] = {"seat": other}
+            shown = bool(table.strength[other] >= 0)
+            if shown or other == seat:
+                row["cards"] = [card_name(int(card)) for card in table.cards[other]]
+            if shown:
+                row["rank"] = describe(int(table.strength[other]))
+            row["won"] = int(table.won[other])
+            rows.append(row)
+    return rows
+
+
+def outcome(table: Any, seat: int) -> dict[str, Any]:
+    """Return the end of the episode: its payoffs in chips, and `hand_complete` of the last hand."""
+    return {
+        "payoffs": [{"agent_id": f"player_{i}", "utility": int(table.total[i])} for i in range(int(table.seats))],
+        "reason": "showdown" if table.showdown else "fold",
+        "hand": int(table.hand),
+        "results": results(table, seat),
+        "showdown": bool(table.showdown),
+    }
+
+
+def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
+    """Rebuild the record with what the seat of `state` may know; the rest is blank.
+
+    Only what observation and menu need is rebuilt: the record can be looked at and asked for its legal actions, and
+    is not for playing on. A table with more seats than `blank` has is seen without those that matter least: empty
+    seats go first, then folded ones, then those who put in least.
+
+    Args:
+        blank: a table with the options that no wire tells (number of seats, menu).
+        state: hold'em's TurnState.
+
+    Returns:
+        The record (recarray of shape (1,)) and the seat in it.
+
+    Raises:
+        KeyError, TypeError, ValueError: if `game_state` lacks a field of `game_state`, or holds what cannot be.
+    """
+    game = state.game_state
+    tables = blank.copy().view(np.recarray)
+    table = tables[0]
+    seats = _seating(game["players"], int(table.seats), game["seat"])
+    table.small_blind, table.big_blind, table.ante = game["smallBlind"], game["bigBlind"], game["ante"]
+    table.hand, table.hands = game["hand"], game["hands"]
+    table.phase = PHASES.index(game["phase"])
+    table.dealer = _behind(game["dealer"], seats)
+    table.turn = seats.get(game["turn"], -1)
+    table.pot = game["pot"]
+    table.board_count = len(game["board"])
+    table.board[:] = -1
+    table.board[: table.board_count] = [card_number(card) for card in game["board"]]
+    _load_players(table, game["players"], seats)
+    _load_actions(table, game, seats)
+    _load_history(table, game, seats)
+    if state.game_over:
+        table.done = True
+        for payoff in (state.outcome or {}).get("payoffs", ()):
+            table.total[int(payoff["agent_id"].removeprefix("player_"))] = payoff["utility"]
+    return tables, seats[game["seat"]]
+
+
+def _seating(players: list[dict[str, Any]], room: int, me: int) -> dict[int, int]:
+    """Map the wire's seats to the record's: the same numbers where they fit, else the seats that matter, in order."""
+    if all(player["seat"] < room for player in players):
+        return {player["seat"]: player["seat"] for player in players}
+
+    def weight(player: dict[str, Any]) -> tuple[bool, bool, bool, int]:
+        playing = player["stack"] > 0 or player["committed"] > 0
+        return player["seat"] == me, playing, playing and not player.get("folded", False), player["committed"]
+
+    kept = sorted(players, key=weight, reverse=True)[:room]
+    return {seat: i for i, seat in enumerate(sorted(player["seat"] for player in kept))}
+
+
+def _behind(dealer: int, seats: dict[int, int]) -> int:
+    """Give the button to the nearest seat at or before `dealer`, so that the order of play stays."""
+    return seats[max((seat for seat in seats if seat <= dealer), default=max(seats))]
+
+
+def _load_players(table: Any, players: list[dict[str, Any]], seats: dict[int, int]) -> None:
+    table.cards[:] = -1
+    for player in players:
+        seat = seats.get(player["seat"])
+        if seat is not None:
+            table.stack[seat] = player["stack"]
+            table.bet[seat] = player["bet"]
+            table.committed[seat] = player["committed"]
+            table.folded[seat] = player.get("folded", False)
+            table.seated[seat] = player["stack"] > 0 or player["committed"] > 0
+            if player.get("cards"):
+                table.cards[seat] = [card_number(card) for card in player["cards"]]
+
+
+def _load_actions(table: Any, game: dict[str, Any], seats: dict[int, int]) -> None:
+    if game["actions"]:
+        table.to_call = game["toCall"]
+        owed = max(player["bet"] for player in game["players"]) - table.bet[seats[game["seat"]]]
+        # A short blind leaves the bet to call above every bet on the table; a short stack calls less than it owes.
+        table.current_bet = table.bet[seats[game["seat"]]] + max(owed, table.to_call)
+        for action in game["actions"]:
+            if action["kind"] == "raiseTo":
+                table.raise_min, table.raise_max = action["min"], action["max"]
+
+
+def _load_history(table: Any, game: dict[str, Any], seats: dict[int, int]) -> None:
+    table.last_seat = -1
+    for entry in game["history"]:
+        if entry["seat"] in seats:
+            street = STREETS.index(entry["street"])
+            i = int(table.log_count[street])
+            if i == LOG:
+                raise ValueError(f"more than {LOG} actions of the {entry['street']} in history; keep the last {LOG}")
+            table.log_seat[street, i] = seats[entry["seat"]]
+            table.log_kind[street, i] = KINDS.index(entry["kind"])
+            table.log_amount[street, i] = entry.get("amount", 0)
+            table.log_bet[street, i] = entry["bet"]
+            table.log_count[street] = i + 1
+    last = game["last"]
+    if last and last["seat"] in seats:
+        table.last_seat, table.last_kind = seats[last["seat"]], KINDS.index(last["kind"])
+        table.last_amount = last.get("amount", 0)
+
+
+def redeal(table: Any, seat: int, generator: np.random.Generator) -> None:
+    """Draw anew, in place, every card that `seat` cannot see, and the stream. Cards shown at the end stay."""
+    table.stream = generator.integers(0, 2**64, dtype=np.uint64)
+    holders = [
+        other
+        for other in range(int(table.seats))
+        if table.seated[other] and other != seat and not (table.done and table.strength[other] >= 0)
+    ]
+    hidden = 5 - int(table.board_count)
+    known = {int(card) for card in table.board[: table.board_count]}
+    for other in range(int(table.seats)):
+        if table.seated[other] and other not in holders:
+            known.update(int(card) for card in table.cards[other])
+    unseen = generator.permutation([card for card in range(52) if card not in known])
+    for other in holders:
+        table.cards[other], unseen = unseen[:2], unseen[2:]
+    table.board[5 - hidden :], unseen = unseen[:hidden], unseen[hidden:]
+    table.deck[:] = generator.permutation(52)

@@ -1,0 +1,258 @@
+"""Hand ranking by named situation, and against the known counts, phevaluator and PokerKit."""
+
+import itertools
+
+import numba
+import numpy as np
+import phevaluator
+import pokerkit
+import pytest
+from parlour.envs.holdem import hands
+
+FAST = not numba.config.DISABLE_JIT
+INTERPRETED_OVERFLOW = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+
+
+def cards(names):
+    return np.array([hands.card_number(name) for name in names.split()], np.int8)
+
+
+def strength(names):
+    held = cards(names)
+    return hands.strength(held, len(held))
+
+
+def random_hands(count, size, seed):
+    return np.random.default_rng(seed).permuted(np.tile(np.arange(52, dtype=np.int8), (count, 1)), axis=1)[:, :size]
+
+
+def test_cards_have_names():
+    assert [hands.card_name(card) for card in (0, 1, 2, 3, 4, 51)] == ["2c", "2d", "2h", "2s", "3c", "As"]
+    assert [hands.card_number(hands.card_name(card)) for card in range(52)] == list(range(52))
+
+
+@pytest.mark.parametrize("name", ["", "A", "10s", "as", "sA", "Ax", "1s"])
+def test_a_bad_card_name_is_refused(name):
+    with pytest.raises(ValueError, match=f"'{name}'.*'As'"):
+        hands.card_number(name)
+
+
+@pytest.mark.parametrize("card", [-1, 52])
+def test_a_bad_card_number_is_refused(card):
+    with pytest.raises(ValueError, match=f"{card} .* 0 .* 51"):
+        hands.card_name(card)
+
+
+@pytest.mark.parametrize(
+    ("names", "category", "description"),
+    [
+        ("As Kd 9h 7c 5s 3d 2h", 0, "High Card, Ace"),
+        ("6s 6d Ah Kc Js 3d 2h", 1, "Pair of Sixes"),
+        ("As Ad Kh Kc Js 3d 2h", 2, "Two Pair, Aces and Kings"),
+        ("As Ad Kh Kc Qs Qd Jh", 2, "Two Pair, Aces and Kings"),  # three pairs
+        ("Qs Qd Qh Ac 9s 3d 2h", 3, "Three of a Kind, Queens"),
+        ("Ts 9d 8h 7c 6s 2d 2h", 4, "Straight, Ten-high"),
+        ("As 2d 3h 4c 5s Kd Kh", 4, "Straight, Five-high"),  # the wheel
+        ("As 2d 3h 4c 5s 6d Kh", 4, "Straight, Six-high"),  # better than the wheel
+        ("As Kd Qh Jc Ts 9d 8h", 4, "Straight, Ace-high"),
+        ("Ks Qd Ah 2c 3s 4d 9h", 0, "High Card, Ace"),  # a straight does not go round the ace
+        ("Ks 9s 7s 4s 2s Ad Ah", 5, "Flush, King-high"),
+        ("Ks 9s 7s 4s 2s 3s Ah", 5, "Flush, King-high"),  # six of the suit
+        ("Ks 9s 7s 4s 2s 3s Js", 5, "Flush, King-high"),  # seven
+        ("9s 8d 7s 6s 5s 2s Ah", 5, "Flush, Nine-high"),  # a straight and a flush of other cards
+        ("As Ad Ah Kc Ks 3d 2h", 6, "Full House, Aces over Kings"),
+        ("Ks Kd Kh Ac As Ad 2h", 6, "Full House, Aces over Kings"),  # two trips
+        ("2s 2d 2h Ac As Kd Kh", 6, "Full House, Twos over Aces"),  # trips and two pairs
+        ("2s 2d 2h 2c As Ad Ah", 7, "Four of a Kind, Twos"),  # quads and trips
+        ("9s 8s 7s 6s 5s Ts Ah", 8, "Straight Flush, Ten-high"),
+        ("9s 8s 7s 6s 5s Td Jh", 8, "Straight Flush, Nine-high"),  # beats the longer straight
+        ("As 2s 3s 4s 5s 6d Kh", 8, "Straight Flush, Five-high"),  # the steel wheel
+        ("As Ks Qs Js Ts 9s 8s", 8, "Royal Flush"),
+    ],
+)
+def test_the_best_hand_of_seven(names, category, description):
+    assert hands.category(strength(names)) == category
+    assert hands.describe(strength(names)) == description
+
+
+@pytest.mark.parametrize(
+    ("names", "description"),
+    [
+        ("As Kd", "High Card, Ace"),
+        ("2s 2d", "Pair of Twos"),
+        ("2s 2d 2h", "Three of a Kind, Twos"),
+        ("6s 6d 5h 5c", "Two Pair, Sixes and Fives"),
+        ("6s 6d 6h 6c", "Four of a Kind, Sixes"),
+        ("As Ks Qs Js", "High Card, Ace"),
+        ("6s 6d 6h 5c 5s", "Full House, Sixes over Fives"),
+        ("As Ks Qs Js Ts 2c", "Royal Flush"),
+    ],
+)
+def test_the_best_hand_of_fewer_cards(names, description):
+    assert hands.describe(strength(names)) == description
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ("As Kd 9h 7c 5s", "As Kd 9h 7c 4s"),  # the fifth card decides
+        ("As Ad Kh 3c 2s", "Ah Ac Qh Jc Ts"),  # the kicker of a pair
+        ("As Ad 3h 3c 4s", "As Ad 3h 3c 2s"),
+        ("As Ad 3h 3c 2s", "Ks Kd Qh Qc As"),
+        ("3s 3d 3h 2c 4s", "2s 2d 2h Ac Ks"),
+        ("As 9s 7s 4s 3s", "As 9s 7s 4s 2s"),  # the fifth card of a flush
+        ("2s 2d 2h Ac As", "2s 2d 2h Kc Ks"),
+        ("3s 3d 3h 2c 2s", "2s 2d 2h Ac As"),  # the trips decide first
+        ("2s 2d 2h 2c As", "2s 2d 2h 2c Ks"),
+        ("2s 3d 4h 5c 6s", "As 2d 3h 4c 5s"),
+        ("2s 3d 4h 5c As", "As Ad Ah Kc Qs"),
+        ("As Ad", "As Kd"),
+    ],
+)
+def test_the_order_of_hands(better, worse):
+    assert strength(better) > strength(worse)
+
+
+@pytest.mark.parametrize(
+    ("board", "one", "other"),
+    [
+        ("As Ks Qs Js Ts", "2d 3d", "Ad Ac"),  # the board plays
+        ("As Ad Kh Kc Qs", "Jd Jh", "3d 2h"),  # a third pair does not count
+        ("As Ad Kh Kc 5s", "5d 2h", "4d 4h"),  # both counterfeited: the board's five plays
+        ("As Kd Qh Jc 9s", "8d 2h", "7d 3h"),  # the sixth card does not count
+        ("Ks Kd 8h 8c As", "Qd 7h", "7d 7c"),  # a pair below the two of the board
+        ("9s 8s 7d 6d 2h", "Td Ac", "Th Kc"),  # nothing beside a straight counts
+        ("As Qd Td 6c 5h", "Kh 2s", "Kd 2c"),  # suits do not rank
+    ],
+)
+def test_split_pots(board, one, other):
+    assert strength(f"{board} {one}") == strength(f"{board} {other}")
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
+def test_any_integers_any_order_and_only_the_first_count(dtype):
+    held = cards("As Ad Kh Kc Js 3d 2h").astype(dtype)
+    assert hands.strength(held, 7) == hands.strength(held[::-1], 7) == strength("As Ad Kh Kc Js")
+    held[5:] = 99 if dtype is np.uint8 else -1
+    assert hands.strength(held, 5) == strength("As Ad Kh Kc Js")
+
+
+def test_hole_and_board_join():
+    hole, board = cards("As Ad"), cards("Kh Kc Js 3d 2h")
+    assert hands.set_strength(hands.card_set(hole, 2) | hands.card_set(board, 5)) == strength("As Ad Kh Kc Js 3d 2h")
+
+
+@pytest.mark.parametrize("number", [-1, 0, 9 << 26, 1 << 40])
+def test_a_number_that_is_no_strength_is_refused(number):
+    with pytest.raises(ValueError, match=f"^{number} is no strength"):
+        hands.describe(number)
+
+
+@numba.njit
+def five_card_strengths(out):
+    bit = np.array([hands.card_set(np.array([card]), 1) for card in range(52)])
+    n = 0
+    for a in range(52):
+        for b in range(a):
+            for c in range(b):
+                for d in range(c):
+                    for e in range(d):
+                        out[n] = hands.set_strength(bit[a] | bit[b] | bit[c] | bit[d] | bit[e])
+                        n += 1
+    return n
+
+
+@pytest.mark.skipif(not FAST, reason="2,598,960 hands, too many to interpret")
+def test_all_hands_of_five_cards():
+    every = np.empty(2_598_960, np.int64)
+    assert five_card_strengths(every) == len(every)
+    counts = [1_302_540, 1_098_240, 123_552, 54_912, 10_200, 5_108, 3_744, 624, 40]
+    assert np.bincount(hands.category(every)).tolist() == counts
+    distinct = np.unique(every)
+    assert np.bincount(hands.category(distinct)).tolist() == [1277, 2860, 858, 858, 10, 1277, 156, 156, 10]
+    assert every.min() >= 0
+    assert every.max() < 2**30
+
+
+def assert_same_order(deals):
+    """One to one and falling: then every comparison of two of these hands agrees."""
+    pairs = {(phevaluator.evaluate_cards(*deal.tolist()), int(hands.strength(deal, len(deal)))) for deal in deals}
+    ours = [strength for _, strength in sorted(pairs)]
+    assert len({theirs for theirs, _ in pairs}) == len(pairs)
+    assert all(better > worse for better, worse in itertools.pairwise(ours))
+
+
+@pytest.mark.parametrize(("size", "count"), [(5, 20_000), (6, 20_000), (7, 200_000)])
+def test_the_order_is_phevaluators(size, count):
+    assert_same_order(random_hands(count if FAST else count // 100, size, seed=size))
+
+
+def test_the_order_and_names_are_pokerkits():
+    labels = [
+        "High card", "One pair", "Two pair", "Three of a kind", "Straight",
+        "Flush", "Full house", "Four of a kind", "Straight flush",
+    ]  # fmt: skip
+    ours, theirs = [], []
+    for deal in random_hands(3_000 if FAST else 300, 7, seed=3):
+        names = "".join(hands.card_name(card) for card in deal)
+        ours.append(hands.strength(deal, 7))
+        theirs.append(pokerkit.StandardHighHand.from_game(names[:4], names[4:]))
+        assert labels[hands.category(ours[-1])] == theirs[-1].entry.label.value
+    for (a, b), (x, y) in zip(itertools.pairwise(ours), itertools.pairwise(theirs), strict=True):
+        assert (a < b, a == b) == (x < y, x == y)
+
+
+def equity(hole, board="", opponents=1, samples=400_000 if FAST else 300, seed=7):
+    shown = np.full(5, -1, np.int8)
+    shown[: len(board.split())] = cards(board)
+    return hands.equity(cards(hole), shown, len(board.split()), opponents, samples, np.uint64(seed))
+
+
+TOLERANCE = 0.003 if FAST else 0.1  # some four standard errors
+
+
+@INTERPRETED_OVERFLOW
+@pytest.mark.parametrize(
+    ("hole", "opponents", "known"),
+    [("As Ad", 1, 0.8520), ("As Ks", 1, 0.6704), ("2s 2d", 1, 0.5033), ("7s 2d", 1, 0.3458), ("3s 2d", 1, 0.3230),
+     ("As Ad", 2, 0.734), ("As Ad", 8, 0.347)],
+)  # fmt: skip
+def test_equity_before_the_flop(hole, opponents, known):
+    assert equity(hole, opponents=opponents) == pytest.approx(known, abs=TOLERANCE)
+
+
+@INTERPRETED_OVERFLOW
+@pytest.mark.parametrize("hole", ["As Kd", "9s 9d", "7h 6h", "3s 2d"])
+def test_equity_on_the_river_is_the_count_of_all_opponents(hole):
+    board = "Kh 8h 5d 5s 2c"
+    rest = [card for card in range(52) if hands.card_name(card) not in f"{hole} {board}".split()]
+    mine, shown = strength(f"{hole} {board}"), cards(board)
+    theirs = [hands.strength(np.append(shown, pair), 7) for pair in itertools.combinations(rest, 2)]
+    exact = np.mean([(mine > other) + 0.5 * (mine == other) for other in theirs])
+    assert equity(hole, board) == pytest.approx(exact, abs=TOLERANCE)
+
+
+@INTERPRETED_OVERFLOW
+@pytest.mark.parametrize("opponents", [0, 1, 2, 9, 22])
+def test_a_board_that_plays_is_split_exactly(opponents):
+    assert equity("2c 3c", "As Ks Qs Js Ts", opponents, samples=300) == pytest.approx(1 / (1 + opponents), rel=1e-12)
+
+
+@INTERPRETED_OVERFLOW
+def test_the_best_possible_hand_takes_all():
+    assert equity("As Ks", "Qs Js Ts 2c 2d", opponents=22, samples=300) == 1.0
+
+
+@INTERPRETED_OVERFLOW
+def test_equity_is_decided_by_the_seed():
+    assert equity("9s 8s", "7d", samples=200, seed=2**63 + 1) == equity("9s 8s", "7d", samples=200, seed=2**63 + 1)
+    assert len({equity("9s 8s", samples=200, seed=seed) for seed in range(9)}) > 1
+
+
+@INTERPRETED_OVERFLOW
+def test_a_batch_is_its_hands_one_by_one():
+    deals, counts, opponents = random_hands(12, 7, seed=1), np.tile([0, 3, 4, 5], 3), np.repeat([1, 2, 8], 4)
+    seeds, out = np.arange(12, dtype=np.uint64), np.empty(12)
+    hands.equity_batch(deals[:, :2], deals[:, 2:], counts, opponents, 50, seeds, out)
+    for i, deal in enumerate(deals):
+        assert out[i] == hands.equity(deal[:2], deal[2:], counts[i], opponents[i], 50, seeds[i])

@@ -1,0 +1,1 @@
+"""Wrappers: seats for learners, policies, agents, match logs and live bridges."""
