@@ -1,0 +1,282 @@
+"""The messages of poker.md, both directions, as structs tagged by ``type``.
+
+Attributes have Python's names, the wire has the document's (``to_call`` travels as ``toCall``). What we send is the
+document's form: a field with a default travels only where it differs from that. What we read may carry unknown fields,
+lack the optional ones, hold null for them, or come in the platform's envelope ``{type, table_id, seq, ts, payload}``.
+"""
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+OUTDATED_CLIENT = "OUTDATED_CLIENT"
+INVALID_ACTION = "INVALID_ACTION"
+NOT_YOUR_TURN = "NOT_YOUR_TURN"
+STALE_SEQ = "STALE_SEQ"
+UNAUTHORIZED = "UNAUTHORIZED"
+TABLE_FULL = "TABLE_FULL"
+TABLE_NOT_FOUND = "TABLE_NOT_FOUND"
+INVALID_TABLE_STATE = "INVALID_TABLE_STATE"
+TABLE_ENDED = "TABLE_ENDED"
+NOT_SEATED = "NOT_SEATED"
+SESSION_EXPIRED = "SESSION_EXPIRED"
+INVALID_SESSION = "INVALID_SESSION"
+ALREADY_SEATED = "ALREADY_SEATED"
+INTERNAL_ERROR = "INTERNAL_ERROR"
+VALIDATION_ERROR = "VALIDATION_ERROR"
+RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"
+AGENT_NOT_FOUND = "AGENT_NOT_FOUND"
+INVALID_API_KEY = "INVALID_API_KEY"
+
+ERROR_CODES = (
+    OUTDATED_CLIENT,
+    INVALID_ACTION,
+    NOT_YOUR_TURN,
+    STALE_SEQ,
+    UNAUTHORIZED,
+    TABLE_FULL,
+    TABLE_NOT_FOUND,
+    INVALID_TABLE_STATE,
+    TABLE_ENDED,
+    NOT_SEATED,
+    SESSION_EXPIRED,
+    INVALID_SESSION,
+    ALREADY_SEATED,
+    INTERNAL_ERROR,
+    VALIDATION_ERROR,
+    RATE_LIMIT_EXCEEDED,
+    AGENT_NOT_FOUND,
+    INVALID_API_KEY,
+)
+"""Every code that an `Error` may hold (poker-notes.md)."""
+
+FATAL_CODES = (UNAUTHORIZED, INVALID_SESSION, SESSION_EXPIRED, TABLE_NOT_FOUND, TABLE_ENDED)
+"""The codes after which reconnecting is of no use."""
+
+Whole = Annotated[int, Meta(ge=0, lt=2**53)]
+"""A whole, non-negative number, such as chips, a seat, a sequence number."""
+
+
+# Parts of messages.
+
+
+class Player(Struct, omit_defaults=True, kw_only=True):
+    """A seat in `GameState.players`; ``cards`` only of the receiver's own."""
+
+    seat: Whole
+    name: str | UnsetType | None = UNSET  # null travels
+    stack: Whole
+    bet: Whole
+    cards: list[str] | None = None
+    folded: bool | None = False
+    all_in: bool | None = field(default=False, name="allIn")
+
+
+class Last(Struct, omit_defaults=True, kw_only=True):
+    """The latest action of the hand; ``amount`` of a call or raise."""
+
+    seat: Whole
+    kind: str
+    amount: Whole | None = None
+
+
+class Option(Struct, omit_defaults=True, kw_only=True):
+    """Something the receiver may do now; ``min`` and ``max`` of a raiseTo."""
+
+    kind: str
+    min: Whole | None = None
+    max: Whole | None = None
+
+
+class Result(Struct, omit_defaults=True, kw_only=True):
+    """A seat in `HandComplete.results`; ``cards`` and ``rank`` only of hands shown."""
+
+    seat: Whole
+    cards: list[str] | None = None
+    rank: str | None = None
+    won: Whole
+
+
+class FinalStack(Struct, omit_defaults=True, kw_only=True):
+    """A seat's chips when the table ended."""
+
+    seat_id: Whole
+    agent_id: str | None
+    stack: Whole
+
+
+class Choice(Struct, omit_defaults=True, kw_only=True):
+    """What an `Action` does: one of the offered kinds; ``amount`` (total of the bet) of a raiseTo."""
+
+    turn_token: str
+    kind: Literal["fold", "check", "call", "raiseTo"]
+    amount: Whole | None = None
+
+
+class Timestamp(Struct, omit_defaults=True, kw_only=True):
+    """Milliseconds since 1970."""
+
+    timestamp: float | int
+
+
+# Server messages.
+
+
+class Welcome(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="welcome"):
+    """The receiver's seat; ``timeout`` is the time to act, in milliseconds."""
+
+    seat: Whole
+    agent_id: str | None = None
+    timeout: Whole | None = None
+
+
+class GameState(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="game_state"):
+    """The table as the receiver sees it; ``actions`` and ``turn_token`` only when it is its turn."""
+
+    seq: Whole
+    hand: Whole
+    phase: str
+    board: list[str]
+    pot: Whole
+    players: list[Player]
+    dealer: Whole | None = None
+    turn: Whole | UnsetType | None = UNSET  # null travels, and so does a 0 to call
+    last: Last | None = None
+    actions: list[Option] | None = None
+    to_call: Whole | UnsetType | None = field(default=UNSET, name="toCall")
+    turn_token: str | None = None
+
+
+class Ack(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="ack"):
+    """The action with this token was accepted."""
+
+    turn_token: str
+    seq: Whole
+
+
+class Error(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="error"):
+    """A refusal: one of `ERROR_CODES` and a sentence."""
+
+    code: str
+    message: str = ""
+
+
+class HandComplete(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="hand_complete"):
+    """The end of a hand."""
+
+    hand: Whole
+    results: list[Result]
+    showdown: bool
+
+
+class TableStatus(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="table_status"):
+    """The table's life: ``waiting``, ``ended`` (with ``reason`` and ``final_stacks``) and whatever else it tells."""
+
+    status: str
+    seat_id: Whole | None = None
+    agent_id: str | None = None
+    min_players_to_start: Whole | None = None
+    current_players: Whole | None = None
+    reason: str | None = None
+    final_stacks: list[FinalStack] | None = None
+
+
+class PlayerJoined(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="player_joined"):
+    """An agent took a seat."""
+
+    seat_id: Whole = field(name="seatId")
+    agent_name: str | None = field(default=None, name="agentName")
+    stack: Whole | None = None
+    agent_id: str | None = field(default=None, name="agentId")
+
+
+class PlayerLeft(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="player_left"):
+    """An agent left its seat."""
+
+    seat_id: Whole = field(name="seatId")
+    agent_id: str | None = field(default=None, name="agentId")
+
+
+class StreetDealt(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="street_dealt"):
+    """Cards of a new street, from later versions of the platform; `GameState` tells the same."""
+
+    hand: Whole | None = None
+    street: str | None = None
+    cards: list[str] | None = None
+
+
+class Pong(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="pong"):
+    """The answer to a `Ping`."""
+
+    payload: Timestamp | None = None
+
+
+# Client messages.
+
+
+class Action(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="action"):
+    """The receiver's move; ``expected_seq`` is the seq of the state it was chosen in."""
+
+    action: Choice
+    expected_seq: Whole | None = None
+
+
+class Ping(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="ping"):
+    """Keeps the connection alive."""
+
+    payload: Timestamp | None = None
+
+
+class Unknown(Struct):
+    """What could not be read: its ``type`` ("" if it has none) and, for people, why."""
+
+    type: str
+    reason: str
+
+
+ServerMessage: TypeAlias = (
+    Welcome | GameState | Ack | Error | HandComplete | TableStatus | PlayerJoined | PlayerLeft | StreetDealt | Pong
+)
+ClientMessage: TypeAlias = Action | Ping
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode(message: ServerMessage | ClientMessage) -> str:
+    """Return the message as the JSON text that travels."""
+    return _encoder.encode(message).decode()
+
+
+def decode_server(data: Any) -> ServerMessage | Unknown:
+    """Read what a server sent: text, bytes, or parsed JSON. Never raises; see `Unknown`."""
+    message: ServerMessage | Unknown = _decode(data, ServerMessage)
+    return message
+
+
+def decode_client(data: Any) -> ClientMessage | Unknown:
+    """Read what a client sent: text, bytes, or parsed JSON. Never raises; see `Unknown`."""
+    message: ClientMessage | Unknown = _decode(data, ClientMessage)
+    return message
+
+
+def _decode(data: Any, kind: Any) -> Any:
+    tag = ""
+    try:
+        fields = msgspec.json.decode(data) if isinstance(data, (str, bytes, bytearray)) else data
+        if isinstance(fields, dict) and isinstance(fields.get("type"), str):
+            tag = fields["type"]
+        return msgspec.convert(_unwrapped(fields), kind)
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+        return Unknown(tag, str(error))
+
+
+def _unwrapped(fields: Any) -> Any:
+    """Take the fields out of the platform's envelope; `seq` may stand outside. A ping's payload is its own."""
+    if not isinstance(fields, dict) or fields.get("type") in ("ping", "pong"):
+        return fields
+    payload = fields.get("payload")
+    if not isinstance(payload, dict) or "type" not in fields:
+        return fields
+    outside = {"seq": fields["seq"]} if "seq" in fields else {}
+    return {**outside, **payload, "type": fields["type"]}
