@@ -10,7 +10,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from . import turn_state as ts
-from .game import Game
+from .game import Batch, Game
 from .rng import streams
 from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState
 
@@ -68,7 +68,10 @@ class GameEnv(AECEnv[str, Any, Any]):
         self._tables = game.tables(1)
         self.table = self._tables[0]
         """The record itself. Copy its bytes to clone the game; see `clone`."""
-        self._turn, self._done = self._tables["turn"], self._tables["done"]
+        self._records = self._tables.view(np.ndarray)  # the same memory; Numba takes a plain array faster
+        self._batch = Batch.of(game, 1)
+        self._action = np.zeros(1, np.int64)
+        self._done = self._tables["done"]
         self._seeded = False
         self.agents = []
         self.messages: list[Message] = []
@@ -100,8 +103,11 @@ class GameEnv(AECEnv[str, Any, Any]):
             self._matches = 0
         self.match_id = f"{self.game.id}-{int(self.table.stream):016x}-{self._matches}"
         self._matches += 1
-        self.game.reset(self.table)
+        self.game.reset_batch(self._records, self._batch)
         self.messages = []
+        self._waited = 0
+        self._sent: dict[str, int] = {}
+        self._rewarded = False
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -113,8 +119,10 @@ class GameEnv(AECEnv[str, Any, Any]):
     def observe(self, agent: str) -> dict[str, Any]:
         """Return ``{"observation": …, "action_mask": int8[A]}`` in new arrays; no action is open out of turn."""
         seat = self._seat(agent)
-        flat = np.empty(self.game.layout.size, np.float32)
-        self.game.observe(self.table, seat, flat)
+        if seat == self._batch.turn[0] and not self._done[0]:
+            flat = self._batch.observations[0].copy()
+        else:
+            flat = self.game.observation(self.table, seat)
         return {"observation": self.game.layout.tree(flat) if self._nested else flat, "action_mask": self._mask(seat)}
 
     def step(self, action: Any) -> None:
@@ -128,7 +136,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
             self._was_dead_step(action)
         elif self._payloads:
-            result = self.submit(self.agent_selection, self._action(action))
+            result = self.submit(self.agent_selection, self._payload(action))
             if not result.ok:
                 raise ValueError(f"{result.error}: {result.error_detail}")
         else:
@@ -196,6 +204,7 @@ class GameEnv(AECEnv[str, Any, Any]):
             return move
         self._deliver(agent, messages, heard=True)
         self.game.step(self.table, move)
+        self._show()
         self._settle()
         return ts.accepted()
 
@@ -223,10 +232,12 @@ class GameEnv(AECEnv[str, Any, Any]):
             self.render_mode,
         )
         twin._tables[:] = self._tables
+        for mine, theirs in zip(self._batch, twin._batch, strict=True):
+            theirs[:] = mine
         twin._seeded, twin.match_id, twin._matches = self._seeded, self.match_id, self._matches
         twin.messages = list(self.messages)
         if self._seeded:
-            twin._sent, twin._waited = dict(self._sent), self._waited
+            twin._sent, twin._waited, twin._rewarded = dict(self._sent), self._waited, self._rewarded
             twin.agents, twin.agent_selection = list(self.agents), self.agent_selection
             twin.rewards, twin._cumulative_rewards = dict(self.rewards), dict(self._cumulative_rewards)
             twin.terminations, twin.truncations = dict(self.terminations), dict(self.truncations)
@@ -247,24 +258,21 @@ class GameEnv(AECEnv[str, Any, Any]):
         return len(self._action_types) if self._payloads else self.game.num_actions
 
     def _mask(self, seat: int) -> NDArray[np.int8]:
-        mask = np.zeros(self._mask_size(), np.int8)
-        if self._done[0] or self._turn[0] != seat:
-            return mask
-        if self._payloads:
-            for allowed in self.game.allowed(self.table):
-                mask[self._action_types.index(allowed.action_type)] = 1
-        else:
-            self.game.legal(self.table, mask)
-        return mask
+        if self._done[0] or self._batch.turn[0] != seat:
+            return np.zeros(self._mask_size(), np.int8)
+        if not self._payloads:
+            return self._batch.masks[0].copy()
+        open_types = {allowed.action_type for allowed in self.game.allowed(self.table)}
+        return np.array([name in open_types for name in self._action_types], np.int8)
 
     def _number(self, action: Any) -> int:
-        mask = self._mask(int(self._turn[0]))
+        mask = self._batch.masks[0]
         if not isinstance(action, (int, np.integer)) or not 0 <= action < len(mask) or not mask[action]:
             legal = np.flatnonzero(mask).tolist()
             raise ValueError(f"action {action!r} is not legal for {self.agent_selection}; legal are {legal}")
         return int(action)
 
-    def _action(self, action: Any) -> Action:
+    def _payload(self, action: Any) -> Action:
         if not isinstance(action, Mapping) or "action_type" not in action:
             raise ValueError(f"action {action!r} is no payload; give {{'action_type': i, <type>: payload}}")
         number = int(action["action_type"])
@@ -278,16 +286,26 @@ class GameEnv(AECEnv[str, Any, Any]):
         if self.game.hear is not None:
             spoken = self.game.encode(self.table, number).messages
             self._deliver(self.agent_selection, spoken, heard=False)
-        self.game.play(self.table, number)
+        self._action[0] = number
+        self.game.step_batch(self._records, self._action, self._batch, False)
         self._settle()
 
+    def _show(self) -> None:
+        """Bring the batch up to the record after an exact move, which no action number stands for."""
+        self._batch.rewards[0] = self.table.rewards[: self.game.seats]
+        if not self._done[0]:
+            self._batch.turn[0] = turn = self.table.turn
+            self.game.observe(self.table, turn, self._batch.observations[0])
+            self.game.legal(self.table, self._batch.masks[0])
+
     def _settle(self) -> None:
-        """Bring PettingZoo's bookkeeping up to the record after a move."""
+        """Bring PettingZoo's bookkeeping up to the batch after a move."""
         self._cumulative_rewards[self.agent_selection] = 0.0
-        rewards = self.table.rewards
-        for seat, agent in enumerate(self.agents):
-            self.rewards[agent] = reward = float(rewards[seat])
-            self._cumulative_rewards[agent] += reward
+        rewarded = bool(self._batch.rewards.any())
+        if rewarded or self._rewarded:
+            self._rewarded = rewarded
+            self.rewards = dict(zip(self.agents, self.table.rewards.tolist(), strict=False))
+            self._accumulate_rewards()
         if self._done[0]:
             truncated = bool(self.table.truncated)
             self.terminations = dict.fromkeys(self.agents, not truncated)
@@ -295,14 +313,14 @@ class GameEnv(AECEnv[str, Any, Any]):
         self._select()
 
     def _select(self) -> None:
-        turn = self._turn[0]
         # The agents' dead steps come in seat order once the episode is over.
-        self.agent_selection = self.agents[turn if not self._done[0] else 0]
-        self._waited = 0
-        self._sent = dict.fromkeys(self.possible_agents, 0)
+        self.agent_selection = self.agents[0 if self._done[0] else self._batch.turn[0]]
+        if self._waited or self._sent:
+            self._waited = 0
+            self._sent = {}
 
     def _unsendable(self, agent: str, messages: list[MessageIntent]) -> ActionResult | None:
-        if self._sent[agent] + len(messages) > MESSAGES_PER_TURN:
+        if self._sent.get(agent, 0) + len(messages) > MESSAGES_PER_TURN:
             return ts.refused(ts.GAME_RULE_VIOLATION, f"{MESSAGES_PER_TURN} messages a turn are the limit")
         for message in messages:
             strangers = [reader for reader in message.to_agent_ids or () if reader not in self._seat_of]
@@ -320,7 +338,7 @@ class GameEnv(AECEnv[str, Any, Any]):
             )
             if heard and self.game.hear is not None:
                 self.game.hear(self.table, self._seat_of[agent], intent)
-        self._sent[agent] += len(messages)
+        self._sent[agent] = self._sent.get(agent, 0) + len(messages)
 
 
 class _TurnOrder(OrderEnforcingWrapper[str, Any, Any]):

@@ -40,6 +40,18 @@ class Batch(NamedTuple):
     dones: NDArray[np.bool_]
     truncations: NDArray[np.bool_]
 
+    @staticmethod
+    def of(game: "Game", count: int) -> "Batch":
+        """Return a blank batch for `count` tables."""
+        return Batch(
+            np.zeros((count, game.layout.size), np.float32),
+            np.zeros((count, game.num_actions), np.int8),
+            np.zeros(count, np.int64),
+            np.zeros((count, game.seats), np.float32),
+            np.zeros(count, np.bool_),
+            np.zeros(count, np.bool_),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Game:
@@ -65,9 +77,9 @@ class Game:
         menu: ``menu(table, number) -> move``. Compiled.
         legal: ``legal(table, mask)`` writes the acting seat's legal numbers into int8[num_actions]. Compiled.
         observe: ``observe(table, seat, out)`` writes what `seat` may know into float32[layout.size]. Compiled.
-        reset_batch: ``reset_batch(tables, batch)`` resets every table. Compiled.
-        step_batch: ``step_batch(tables, actions, batch)`` plays one decision on every table whose action is not −1; a
-            table that ends is reset in the same step. Compiled.
+        reset_batch: ``reset_batch(tables, batch)`` begins an episode on every table and shows it. Compiled.
+        step_batch: ``step_batch(tables, actions, batch, again)`` plays one decision on every table whose action is not
+            −1; where an episode ends, the next one begins if `again`, else the table is not shown. Compiled.
 
         encode: ``encode(table, number) -> AgentResponse``: a legal action number as documented messages and payload.
         decode: ``decode(table, action) -> move``, or the `ActionResult` that refuses it. Never raises, changes nothing.
@@ -103,8 +115,8 @@ class Game:
     menu: Callable[[Any, int], Any]
     legal: Callable[[Any, NDArray[np.int8]], None]
     observe: Callable[[Any, int, NDArray[np.float32]], None]
-    reset_batch: Callable[[Tables, Batch], None]
-    step_batch: Callable[[Tables, NDArray[np.int64], Batch], None]
+    reset_batch: Callable[[Any, Batch], None]
+    step_batch: Callable[[Any, NDArray[np.int64], Batch, bool], None]
 
     encode: Callable[[Any, int], AgentResponse]
     decode: Callable[[Any, Action], Any | ActionResult]

@@ -1,6 +1,6 @@
 """Layout: named slices of one flat float32 observation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -61,7 +61,8 @@ class Layout:
             self._slices[part.path] = placed
             start = placed.stop
         self.size = start
-        self._plan = [(p.path.split("."), p.start, p.stop, p.shape if len(p.shape) > 1 else None) for p in self]
+        self._nested = _nest(self)
+        self._plan = _plan(self._nested)
 
     def __getitem__(self, path: str) -> Slice:
         return self._slices[path]
@@ -71,14 +72,7 @@ class Layout:
 
     def tree(self, flat: NDArray[np.float32]) -> dict[str, Any]:
         """Return the nested dict whose leaves are views into `flat` (float32[size])."""
-        root: dict[str, Any] = {}
-        for path, start, stop, shape in self._plan:
-            node = root
-            for name in path[:-1]:
-                node = node.setdefault(name, {})
-            leaf = flat[start:stop]
-            node[path[-1]] = leaf if shape is None else leaf.reshape(shape)
-        return root
+        return _grow(self._plan, flat)
 
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the lowest and highest value of every element: two float32[size]."""
@@ -92,16 +86,9 @@ class Layout:
         """Return the space of the flat vector."""
         return spaces.Box(*self.bounds(), dtype=np.float32)
 
-    def dict_space(self) -> spaces.Dict:
-        """Return the space of `tree`."""
-        root: dict[str, Any] = {}
-        for part in self:
-            *folders, name = part.path.split(".")
-            node = root
-            for folder in folders:
-                node = node.setdefault(folder, {})
-            node[name] = spaces.Box(np.float32(part.low), np.float32(part.high), part.shape, np.float32)
-        return _as_space(root)
+    def dict_space(self) -> spaces.Space[Any]:
+        """Return the space of `tree`, a nested `Dict`."""
+        return _space(self._nested)
 
     def describe(self) -> str:
         """Return the slices as a Markdown table."""
@@ -109,5 +96,44 @@ class Layout:
         return "\n".join(["| index | slice | shape | range | meaning |", "|---|---|---|---|---|", *rows])
 
 
-def _as_space(node: dict[str, Any]) -> spaces.Dict:
-    return spaces.Dict({name: _as_space(child) if isinstance(child, dict) else child for name, child in node.items()})
+def _nest(slices: Iterable[Slice]) -> dict[str, Any]:
+    """Sort slices into nested dicts by their paths."""
+    root: dict[str, Any] = {}
+    for part in slices:
+        *folders, name = part.path.split(".")
+        node = root
+        for folder in folders:
+            node = node.setdefault(folder, {})
+        node[name] = part
+    return root
+
+
+def _space(node: dict[str, Any] | Slice) -> spaces.Space[Any]:
+    if isinstance(node, Slice):
+        return spaces.Box(np.float32(node.low), np.float32(node.high), node.shape, np.float32)
+    return spaces.Dict({name: _space(child) for name, child in node.items()})
+
+
+_Plan = list[tuple[str, slice | None, Any]]
+"""Per name: where the leaf lies and its shape if it has more than one axis; or None and the plan below the name."""
+
+
+def _plan(node: dict[str, Any]) -> _Plan:
+    return [
+        (name, slice(child.start, child.stop), child.shape if len(child.shape) > 1 else None)
+        if isinstance(child, Slice)
+        else (name, None, _plan(child))
+        for name, child in node.items()
+    ]
+
+
+def _grow(plan: _Plan, flat: NDArray[np.float32]) -> dict[str, Any]:
+    node: dict[str, Any] = {}
+    for name, where, rest in plan:  # the hot path of the AEC environment
+        if where is None:
+            node[name] = _grow(rest, flat)
+        elif rest is None:
+            node[name] = flat[where]
+        else:
+            node[name] = flat[where].reshape(rest)
+    return node

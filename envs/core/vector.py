@@ -62,15 +62,9 @@ class VectorGame:
         self.game = game
         self.num_envs = num_envs
         self.tables = game.tables(num_envs)
-        self.observations = np.zeros((num_envs, game.layout.size), np.float32)
-        self.action_masks = np.zeros((num_envs, game.num_actions), np.int8)
-        self.turn = np.zeros(num_envs, np.int64)
-        self.rewards = np.zeros((num_envs, game.seats), np.float32)
-        self.dones = np.zeros(num_envs, np.bool_)
-        self.truncations = np.zeros(num_envs, np.bool_)
-        self._batch = Batch(
-            self.observations, self.action_masks, self.turn, self.rewards, self.dones, self.truncations
-        )
+        self._records = self.tables.view(np.ndarray)  # the same memory; Numba takes a plain array faster
+        self._batch = Batch.of(game, num_envs)
+        self.observations, self.action_masks, self.turn, self.rewards, self.dones, self.truncations = self._batch
         self._words = np.zeros(num_envs, np.uint64)
         self._actions = np.zeros(num_envs, np.int64)
         self._seeded = False
@@ -88,7 +82,7 @@ class VectorGame:
             # Sampled actions must not disturb the deal: they have streams of their own.
             self._words = self.tables.stream ^ np.uint64(0xD1B54A32D192ED03)
             self._seeded = True
-        self.game.reset_batch(self.tables, self._batch)
+        self.game.reset_batch(self._records, self._batch)
         self.rewards[:] = 0
         self.dones[:] = False
         self.truncations[:] = False
@@ -114,7 +108,7 @@ class VectorGame:
         self.rewards[:] = 0
         self.dones[:] = False
         self.truncations[:] = False
-        self.game.step_batch(self.tables, numbers, self._batch)
+        self.game.step_batch(self._records, numbers, self._batch, True)
 
     def sample(self) -> NDArray[np.int64]:
         """Draw a random legal action for every table, uniformly, from the tables' own sampling streams: int64[N]."""

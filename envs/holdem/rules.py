@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.compiled import compiled
-from ..core.game import Batch, Tables
 from ..core.rng import draw
 from .hands import card_set, set_strength
 from .observation import observe
@@ -408,16 +407,16 @@ def _show(table: Any, i: int, batch: Any) -> None:
 
 
 @compiled
-def reset_batch(tables: Tables, batch: Batch) -> None:
-    """Reset every table."""
+def reset_batch(tables: Any, batch: Any) -> None:
+    """Begin an episode on every table and show it."""
     for i in range(len(tables)):
         reset(tables[i])
         _show(tables[i], i, batch)
 
 
 @compiled
-def step_batch(tables: Tables, actions: Any, batch: Batch) -> None:
-    """Play one decision on every table whose action is not −1; a table that ends is reset in the same step."""
+def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
+    """Play one decision on every table whose action is not −1; where an episode ends, begin the next one if `again`."""
     for i in range(len(tables)):
         if actions[i] >= 0:
             table = tables[i]
@@ -425,6 +424,8 @@ def step_batch(tables: Tables, actions: Any, batch: Batch) -> None:
             for seat in range(batch.rewards.shape[1]):
                 batch.rewards[i, seat] = table.rewards[seat]
             batch.dones[i] = table.done
-            if table.done:
+            batch.truncations[i] = table.truncated
+            if table.done and again:
                 reset(table)
-            _show(table, i, batch)
+            if not table.done:
+                _show(table, i, batch)

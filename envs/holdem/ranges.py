@@ -1,0 +1,96 @@
+"""(Hold'em only) ranges: all 1,326 holdings a seat may have, what it would see with each, and how each fares."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..core.compiled import compiled
+from .hands import _bit, _deal, card_set, set_strength
+from .observation import observe
+
+HOLDINGS = np.array(list(combinations(range(52), 2)), np.int8)
+"""Every pair of cards, int8[1326, 2]."""
+
+
+@compiled
+def possible(holdings: Any, known: Any, count: int, out: Any) -> None:
+    """Write into bool[H] `out` which of `holdings` (int8[H, 2]) share no card with the first `count` of `known`."""
+    dead = card_set(known, count)
+    for i in range(len(holdings)):
+        out[i] = card_set(holdings[i], 2) & dead == 0
+
+
+@compiled
+def observe_holdings(tables: Any, seat: int, holdings: Any, out: Any) -> None:
+    """Write what `seat` would see holding each of `holdings` into float32[H, D] `out`.
+
+    Args:
+        tables: one record, shape (1,); the cards of `seat` are overwritten, so give a copy.
+        seat: the observer.
+        holdings: int8[H, 2].
+        out: float32[H, layout.size].
+    """
+    table = tables[0]
+    for i in range(len(holdings)):
+        table.cards[seat, 0] = holdings[i, 0]
+        table.cards[seat, 1] = holdings[i, 1]
+        observe(table, seat, out[i])
+
+
+@compiled
+def equities(hole: Any, board: Any, count: int, holdings: Any, samples: int, seed: Any, out: Any) -> None:
+    """Write the share of the pot that `hole` wins at showdown against each of `holdings`, ties split.
+
+    From the flop on over every run-out of the board, before it over `samples` random boards.
+
+    Args:
+        hole: int8[2].
+        board: int8[≥ `count`].
+        count: open cards: 0, 3, 4 or 5.
+        holdings: int8[H, 2], none sharing a card with hole or board.
+        samples: boards drawn before the flop.
+        seed: uint64; the same seed gives the same boards.
+        out: float64[H].
+    """
+    mine, shown = card_set(hole, 2), card_set(board, count)
+    sets = np.empty(len(holdings), np.int64)
+    for i in range(len(holdings)):
+        sets[i] = card_set(holdings[i], 2)
+    seen = np.zeros(len(holdings), np.int64)
+    out[:] = 0
+    for common in _run_outs(mine | shown, shown, count, samples, seed):
+        best = set_strength(common | mine)
+        for i in range(len(sets)):
+            if sets[i] & common == 0:
+                seen[i] += 1
+                theirs = set_strength(common | sets[i])
+                out[i] += 1.0 if best > theirs else 0.5 if best == theirs else 0.0
+    for i in range(len(sets)):
+        out[i] /= max(1, seen[i])
+
+
+@compiled
+def _run_outs(taken: int, shown: int, count: int, samples: int, seed: Any) -> Any:
+    """List the complete boards (card sets, int64) that `shown` may grow into; no card of `taken` comes."""
+    if count == 5:
+        return np.full(1, shown, np.int64)
+    boards = np.empty(max(samples, 52 * 51 // 2), np.int64)
+    found = 0
+    if count < 3:
+        stream = np.uint64(seed)
+        for found in range(samples):
+            full, stream = _deal(taken, 5 - count, stream)
+            boards[found] = full ^ taken | shown
+        return boards[:samples]
+    for first in range(52):
+        if taken & _bit(first) == 0:
+            if count == 4:
+                boards[found] = shown | _bit(first)
+                found += 1
+            else:
+                for second in range(first):
+                    if taken & _bit(second) == 0:
+                        boards[found] = shown | _bit(first) | _bit(second)
+                        found += 1
+    return boards[:found]
