@@ -79,9 +79,9 @@ def _run_outs(taken: int, shown: int, count: int, samples: int, seed: Any) -> An
     found = 0
     if count < 3:
         stream = np.uint64(seed)
-        for found in range(samples):
+        for i in range(samples):
             full, stream = _deal(taken, 5 - count, stream)
-            boards[found] = full ^ taken | shown
+            boards[i] = full ^ taken | shown
         return boards[:samples]
     for first in range(52):
         if taken & _bit(first) == 0:

@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+from parlour.envs import game
+from parlour.training.evaluate import Score, evaluate
+
+
+@pytest.fixture(scope="module")
+def heads_up():
+    return game("holdem", seats=2)
+
+
+class Recorder:
+    """A caller that remembers which of its own cards it saw."""
+
+    def __init__(self, table):
+        self.cards = table.layout["game_state.players.cards"]
+        self.seen = []
+
+    def act(self, observations, masks):
+        hole = observations[:, self.cards.start : self.cards.stop]
+        self.seen += [tuple(np.flatnonzero(row)) for row in hole]
+        return np.ones(len(masks), np.int64)
+
+
+def test_callers_tie_exactly_because_deals_are_duplicate(heads_up):
+    call = heads_up.bots["call"](heads_up, 1)
+    score = evaluate(call, heads_up, [heads_up.bots["call"](heads_up, 2)], deals=50, seed=3)
+    assert (score.mean, score.low, score.high) == (0, 0, 0)
+    assert (score.deals, score.games, score.unit) == (50, 100, "big blinds per hand")
+
+
+def test_the_policy_holds_every_hand_of_a_deal_once(heads_up):
+    policy = Recorder(heads_up)
+    opponent = Recorder(heads_up)
+    evaluate(policy, heads_up, [opponent], deals=20, seed=5)
+    assert set(policy.seen) == set(opponent.seen)
+    assert len(set(policy.seen)) > 35
+
+
+def test_a_folder_pays_its_blinds(heads_up):
+    class Fold:
+        def act(self, observations, masks):
+            return np.zeros(len(masks), np.int64)
+
+    score = evaluate(Fold(), heads_up, [heads_up.bots["maniac"](heads_up, 1)], deals=40, seed=1)
+    # It gives up the small blind (half a big blind) or the big one; a maniac that only calls lets it see a free flop.
+    assert score.mean == pytest.approx(-0.75)
+    assert score.low <= score.mean <= score.high
+
+
+def test_six_seats_and_mixed_opponents():
+    six = game("holdem", seats=6)
+    bots = {name: make(six, 1) for name, make in six.bots.items()}
+    against_maniacs = evaluate(bots["tight"], six, [bots["maniac"]], deals=500, seed=2)
+    assert against_maniacs.games == 3000
+    assert against_maniacs.low > 0
+    mixed = evaluate(
+        bots["tight"], six, [bots[name] for name in ("call", "random", "maniac", "call", "call")], deals=50
+    )
+    assert mixed.deals == 50
+
+
+def test_same_seed_same_score(heads_up):
+    def score():
+        bots = heads_up.bots
+        return evaluate(bots["tight"](heads_up, 1), heads_up, [bots["random"](heads_up, 2)], deals=60, seed=9)
+
+    assert score() == score()
+
+
+def test_more_deals_than_tables_are_played_in_turns(heads_up, monkeypatch):
+    monkeypatch.setattr("parlour.training.evaluate.TABLES", 16)
+    done = []
+    call = heads_up.bots["call"](heads_up, 1)
+    score = evaluate(call, heads_up, [call], deals=30, progress=done.append)
+    assert score.deals == 30
+    assert sum(done) == 30
+
+
+def test_what_cannot_be_evaluated_is_named(heads_up):
+    call = heads_up.bots["call"](heads_up, 1)
+    with pytest.raises(ValueError, match="2 opponents at 2 seats"):
+        evaluate(call, heads_up, [call, call])
+    with pytest.raises(ValueError, match="deals=1"):
+        evaluate(call, heads_up, [call], deals=1)
+
+
+def test_the_interval_holds_the_mean_it_should():
+    generator = np.random.default_rng(0)
+    scores = [Score.of(generator.normal(1, 3, 200), "points", 200) for _ in range(400)]
+    inside = sum(score.low <= 1 <= score.high for score in scores)
+    assert 365 <= inside <= 395
