@@ -1,0 +1,118 @@
+"""A learner's seat at N tables as a Stable-Baselines3 VecEnv, with action masks for MaskablePPO."""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv
+
+from ..envs.core.game import Game
+from .seat import Opponents, Seats, as_game
+
+Indices = int | Iterable[int] | None
+
+
+class SB3VecEnv(VecEnv):
+    """`Seats` as a Stable-Baselines3 VecEnv: flat observations, Discrete actions, one step for all tables.
+
+    MaskablePPO finds the masks by ``env_method("action_masks")``. Algorithms without masks work too: a masked action is
+    played as the game's safe action. Where an episode ended, ``infos[i]["episode"]`` has its return ``r`` (in
+    `Game.unit`, unscaled), length ``l`` and time ``t`` as Monitor gives them. ``infos[i]["terminal_observation"]`` is
+    there for truncated episodes, the only ones in which it counts. No episode ended: one empty dict, shared.
+
+    Args:
+        seats: the tables.
+        reward_scale: the rewards are multiplied by it.
+    """
+
+    def __init__(self, seats: Seats, reward_scale: float = 1.0) -> None:
+        self.seats = seats
+        self.reward_scale = reward_scale
+        self.render_mode: str | None = None
+        self._actions = np.zeros(seats.num_envs, np.int64)
+        self._started = time.time()
+        self._nothing: dict[str, Any] = {}
+        super().__init__(seats.num_envs, seats.game.layout.flat_space(), spaces.Discrete(seats.game.num_actions))
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the learner's legal actions: bool[N, A]."""
+        return self.seats.masks.astype(np.bool_)
+
+    def reset(self) -> NDArray[np.float32]:
+        """Begin a new episode on every table, with the seed that `seed` left: float32[N, D]."""
+        seeds = [one for one in self._seeds if one is not None]
+        self.seats.reset(seeds if len(seeds) == self.num_envs else None)
+        self._reset_seeds()
+        return self.seats.observations.copy()
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """Take the actions of the next step: int[N]."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Play them; return observations float32[N, D], rewards float32[N], dones bool[N] and infos."""
+        seats = self.seats
+        seats.step(self._actions)
+        infos = [self._nothing] * self.num_envs
+        elapsed = round(time.time() - self._started, 6)
+        for table in np.flatnonzero(seats.dones).tolist():
+            episode = {"r": float(seats.returns[table]), "l": int(seats.lengths[table]), "t": elapsed}
+            infos[table] = {"episode": episode, "TimeLimit.truncated": bool(seats.truncations[table])}
+            if seats.truncations[table]:
+                infos[table]["terminal_observation"] = seats.final_observation(table)
+        rewards = (seats.rewards * self.reward_scale).astype(np.float32)
+        return seats.observations.copy(), rewards, seats.dones.copy(), infos
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    # The tables are no separate environments: an attribute or method is this object's, a row of an array is a table's.
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """Return an attribute once per index."""
+        return [getattr(self, attr_name)] * len(self._chosen(indices))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Set an attribute of all tables."""
+        setattr(self, attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> Any:
+        """Call a method, and return what it returns table by table: its rows if it is an array of N, else repeated."""
+        result = getattr(self, method_name)(*method_args, **method_kwargs)
+        if isinstance(result, np.ndarray) and len(result) == self.num_envs:
+            return result if indices is None else result[self._chosen(indices)]
+        return [result] * len(self._chosen(indices))
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Indices = None) -> list[bool]:
+        """Return False for each: no table is wrapped."""
+        return [False] * len(self._chosen(indices))
+
+    def _chosen(self, indices: Indices) -> Sequence[int]:
+        if indices is None:
+            return range(self.num_envs)
+        return [indices] if isinstance(indices, int) else list(indices)
+
+
+def sb3_env(
+    game: str | Game,
+    *,
+    num_envs: int = 256,
+    opponents: Opponents = "random",
+    seat: int | str = "rotate",
+    reward_scale: float = 1.0,
+    **options: Any,
+) -> SB3VecEnv:
+    """Return `num_envs` tables of a game as a Stable-Baselines3 VecEnv with masks.
+
+    Args:
+        game: its name (``"holdem"``), or the game itself.
+        num_envs: how many tables.
+        opponents: see `Opponents`.
+        seat: the learner's seat, or ``"rotate"``.
+        reward_scale: the rewards (in `Game.unit`) are multiplied by it.
+        options: the game's.
+    """
+    return SB3VecEnv(Seats(as_game(game, options), num_envs, opponents, seat), reward_scale)
