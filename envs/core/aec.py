@@ -1,7 +1,10 @@
 """GameEnv: any Game as a PettingZoo AECEnv."""
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from hashlib import blake2b
+from reprlib import repr
+from typing import Any, TypeVar
 
 import numpy as np
 from gymnasium import spaces
@@ -13,6 +16,8 @@ from . import turn_state as ts
 from .game import Batch, Game
 from .rng import streams
 from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState
+
+Wired = TypeVar("Wired", bound=ts.Wire)
 
 MESSAGES_PER_TURN = 10
 """Messages an agent may send in one turn (turnstate-notes.md, Matches)."""
@@ -101,7 +106,9 @@ class GameEnv(AECEnv[str, Any, Any]):
             self.table.stream = streams(seed, 1)[0]
             self._seeded = True
             self._matches = 0
-        self.match_id = f"{self.game.id}-{int(self.table.stream):016x}-{self._matches}"
+        # One-way: from the stream itself an agent could work out every hidden card.
+        number = blake2b(self.table.stream.tobytes(), digest_size=8).hexdigest()
+        self.match_id = f"{self.game.id}-{number}-{self._matches}"
         self._matches += 1
         self.game.reset_batch(self._records, self._batch)
         self.messages = []
@@ -182,15 +189,15 @@ class GameEnv(AECEnv[str, Any, Any]):
         if agent != self.agent_selection:
             return ts.refused(ts.NOT_YOUR_TURN, f"{agent} cannot act: it is {self.agent_selection}'s turn")
         try:
-            messages, action = _read(response)
-        except ts.msgspec.ValidationError as error:
+            messages, action = _response(response)
+        except (ValueError, TypeError, RecursionError) as error:
             return ts.refused(ts.INVALID_PAYLOAD, str(error))
         problem = self._unsendable(agent, messages)
         if problem is not None:
             return problem
         if action.action_type == "message_only":
             if action.payload:
-                return ts.refused(ts.INVALID_PAYLOAD, f"message_only takes no payload, got {action.payload!r}")
+                return ts.refused(ts.INVALID_PAYLOAD, f"message_only takes no payload, got {repr(action.payload)}")
             self._deliver(agent, messages, heard=True)
             self._waited += 1
             if self._waited > WAITS_PER_TURN:
@@ -215,8 +222,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         if not self.agents or self._done[0]:
             return ts.refused(ts.MATCH_NOT_RUNNING, "the match is over or was not begun; reset() begins one")
         try:
-            message = ts.msgspec.convert(intent, MessageIntent, from_attributes=True)
-        except ts.msgspec.ValidationError as error:
+            message = _read(intent, MessageIntent)
+        except (ValueError, TypeError, RecursionError) as error:
             return ts.refused(ts.INVALID_PAYLOAD, str(error))
         problem = self._unsendable(agent, [message])
         if problem is None:
@@ -244,6 +251,9 @@ class GameEnv(AECEnv[str, Any, Any]):
             twin.infos = {agent: dict(info) for agent, info in self.infos.items()}
             twin._skip_agent_selection = getattr(self, "_skip_agent_selection", None)
         return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "GameEnv":
+        return self.clone()
 
     # below: this class's own business
 
@@ -301,7 +311,7 @@ class GameEnv(AECEnv[str, Any, Any]):
     def _settle(self) -> None:
         """Bring PettingZoo's bookkeeping up to the batch after a move."""
         self._cumulative_rewards[self.agent_selection] = 0.0
-        rewarded = bool(self._batch.rewards.any())
+        rewarded = any(self._batch.rewards[0].tolist())
         if rewarded or self._rewarded:
             self._rewarded = rewarded
             self.rewards = dict(zip(self.agents, self.table.rewards.tolist(), strict=False))
@@ -342,16 +352,29 @@ class GameEnv(AECEnv[str, Any, Any]):
 
 
 class _TurnOrder(OrderEnforcingWrapper[str, Any, Any]):
-    """PettingZoo's order check, which also knows that `submit` ends a turn."""
+    """PettingZoo's order check, which also knows that `submit` ends a turn, and asks the table without detours."""
+
+    def __init__(self, env: AECEnv[str, Any, Any]) -> None:
+        super().__init__(env)
+        self._raw: Any = env.unwrapped
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _AFTER_RESET and not self._has_reset:
+            raise AttributeError(f"{name} cannot be accessed before reset")
+        if name.startswith("_") and name != "_cumulative_rewards":
+            raise AttributeError(f"accessing private attribute {name!r} is prohibited")
+        return getattr(self._raw, name)
 
     def submit(self, agent: str, response: AgentResponse | Action | Mapping[str, Any]) -> ActionResult:
         """See `GameEnv.submit`."""
-        raw: Any = self.unwrapped
-        result: ActionResult = raw.submit(agent, response)
+        result: ActionResult = self._raw.submit(agent, response)
         if result.ok:
             self._has_updated = True
             self.env.observe(self.agent_selection)  # the wrapper below must not keep the last turn's mask
         return result
+
+
+_AFTER_RESET = {"rewards", "terminations", "truncations", "infos", "agent_selection", "num_agents", "agents"}
 
 
 def wrapped(env: GameEnv, illegal_reward: float) -> AECEnv[str, Any, Any]:
@@ -371,8 +394,15 @@ def _reads(agent: str, message: Message) -> bool:
     return public or agent == message.sender_id or agent in (message.to_agent_ids or ())
 
 
-def _read(response: Any) -> tuple[list[MessageIntent], Action]:
+def _response(response: Any) -> tuple[list[MessageIntent], Action]:
     if isinstance(response, Action) or (isinstance(response, Mapping) and "action_type" in response):
-        return [], ts.msgspec.convert(response, Action, from_attributes=True)
-    whole = ts.msgspec.convert(response, AgentResponse, from_attributes=True)
+        return [], _read(response, Action)
+    whole = _read(response, AgentResponse)
     return whole.messages, whole.action
+
+
+def _read(data: Any, kind: type[Wired]) -> Wired:
+    """Read `data` as if it had come over a wire; raise ValueError, TypeError or RecursionError if it could not."""
+    plain = ts.msgspec.to_builtins(ts.msgspec.convert(data, kind, from_attributes=True))
+    json.dumps(plain, allow_nan=False, ensure_ascii=False).encode()
+    return ts.msgspec.convert(plain, kind)

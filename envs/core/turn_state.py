@@ -139,4 +139,5 @@ def accepted() -> ActionResult:
 
 def refused(error: str, detail: str) -> ActionResult:
     """Return the result of a refused action: one of `ERROR_CODES`, and what was wrong and would be right."""
-    return ActionResult(ok=False, error=error, error_detail=detail)
+    # A detail quotes what was sent: without half characters, which no JSON can carry, and not the whole of it.
+    return ActionResult(ok=False, error=error, error_detail=detail.encode(errors="replace").decode()[:500])

@@ -1,5 +1,6 @@
 """Action number ◄─► move ◄─► documented payload (poker.md: fold, check, call, raiseTo)."""
 
+from reprlib import repr
 from typing import Any
 
 import msgspec
@@ -62,11 +63,11 @@ def decode(table: Any, action: Action) -> Move | ActionResult:
     """Return the exact move of a payload, or the refusal that names what would be right."""
     kind = action.action_type
     if kind not in KINDS:
-        return ts.refused(ts.INVALID_ACTION_TYPE, f"{kind!r} is not an action of hold'em: {', '.join(KINDS)}")
+        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(kind)} is not an action of hold'em: {', '.join(KINDS)}")
     if kind == "raiseTo":
         return _decode_raise(table, action.payload)
     if action.payload:
-        return ts.refused(ts.INVALID_PAYLOAD, f"{kind} takes no payload, got {action.payload!r}")
+        return ts.refused(ts.INVALID_PAYLOAD, f"{kind} takes no payload, got {repr(action.payload)}")
     if kind == "check" and table.to_call > 0:
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot check: there are {int(table.to_call)} to call")
     if kind == "call" and table.to_call == 0:

@@ -29,7 +29,8 @@ def game(
         small_blind: chips, from 0 to the big blind.
         big_blind: chips, at least 1.
         ante: chips every player posts before the cards.
-        stacks: chips at the start of an episode: one number, or one per seat (0: that seat is empty).
+        stacks: chips at the start of an episode: one number, or one per seat (0: that seat is empty). Two seats need
+            more than ante and small blind, so that an episode always has a decision.
         hands: hands per episode; stacks carry over and the button moves on. Ends early when one player has all chips.
         button: the first hand's dealer; None draws one.
         raise_cap: bets and raises allowed on a street, blinds not counted; None: no cap.
@@ -43,6 +44,11 @@ def game(
     per_seat = [stacks] * seats if isinstance(stacks, (int, np.integer)) else list(stacks)
     if len(per_seat) != seats or min(per_seat) < 0 or sum(chips > 0 for chips in per_seat) < 2:
         raise ValueError(f"stacks={stacks}: give one number, or {seats} of them, at least two above 0")
+    if sum(chips > ante + small_blind for chips in per_seat) < 2:
+        raise ValueError(
+            f"stacks={stacks}, ante={ante}, small_blind={small_blind}: two seats need more than ante and small blind "
+            "together, or nobody may have anything to decide"
+        )
     if sum(per_seat) >= 2**30:
         raise ValueError(f"stacks={stacks}: a table holds fewer than {2**30} chips")
     if not 0 <= small_blind <= big_blind or not 1 <= big_blind < 2**30:

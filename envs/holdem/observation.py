@@ -58,6 +58,13 @@ def history_slots(seats: int) -> int:
 
 
 @compiled
+def _relative(other: int, seat: int, seats: int) -> int:
+    """Count seats from `seat` to its left. (A remainder would do; division is slow.)"""
+    away = other - seat
+    return away + seats if away < 0 else away
+
+
+@compiled
 def observe(table: Any, seat: int, out: Any) -> None:
     """Write what `seat` may know into `out` (float32[layout.size]), in the layout's order."""
     seats = table.seats
@@ -68,29 +75,14 @@ def observe(table: Any, seat: int, out: Any) -> None:
     out[7] = mine
     k = 8
     if table.turn >= 0:
-        out[k + (table.turn - seat) % seats] = 1
+        out[k + _relative(table.turn, seat, seats)] = 1
     k += seats
     out[k] = max(0.0, (table.hands - table.hand + 1) / table.hands)
-    k += 1
-    for i in range(table.board_count):
-        out[k + table.board[i]] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5
-    k += 52
-    board = card_set(table.board, table.board_count)
-    if table.board_count > 0:
-        out[k + (set_strength(board) >> 26)] = 1
-    k += 9
-    out[k] = sqrt(table.pot * unit)
-    k += 1
-    if table.cards[seat, 0] >= 0:
-        out[k + table.cards[seat, 0]] = 1
-        out[k + table.cards[seat, 1]] = 1
-        strength = set_strength(board | card_set(table.cards[seat], 2))
-        out[k + 52 + (strength >> 26)] = 1
-        out[k + 61] = (strength & 0x3FFFFFF) / 0x4000000
-    k += 62
-    for relative in range(seats):
-        other = (seat + relative) % seats
-        player = k + relative
+    _observe_cards(table, seat, out, k + 1)
+    out[k + 62] = sqrt(table.pot * unit)
+    k += 125
+    for other in range(seats):
+        player = k + _relative(other, seat, seats)
         out[player] = sqrt(table.stack[other] * unit)
         out[player + seats] = sqrt(table.bet[other] * unit)
         out[player + 2 * seats] = sqrt(table.committed[other] * unit)
@@ -98,24 +90,47 @@ def observe(table: Any, seat: int, out: Any) -> None:
         out[player + 4 * seats] = table.seated[other] and not table.folded[other] and table.stack[other] == 0
         out[player + 5 * seats] = table.seated[other]
     k += 6 * seats
-    out[k + (table.dealer - seat) % seats] = 1
+    out[k + _relative(table.dealer, seat, seats)] = 1
     k += seats
     if mine:
         out[k] = sqrt(table.to_call * unit)
         out[k + 1] = sqrt(table.raise_min * unit)
         out[k + 2] = sqrt(table.raise_max * unit)
-    k += 3
-    slots = history_slots(seats)
+    _observe_history(table, seat, unit, out, k + 3)
+    if table.done:
+        k += 3 + 8 * history_slots(seats)
+        out[k] = 1
+        for other in range(seats):
+            out[k + 1 + _relative(other, seat, seats)] = table.total[other] * unit
+
+
+@compiled
+def _observe_cards(table: Any, seat: int, out: Any, k: int) -> None:
+    """Board (52), its category (9), the pot's place (1), own cards (52), own category and place within it (10)."""
+    board = card_set(table.board, table.board_count)
+    if table.board_count > 0:
+        for i in range(table.board_count):
+            out[k + table.board[i]] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5
+        out[k + 52 + (set_strength(board) >> 26)] = 1
+    if table.cards[seat, 0] >= 0:
+        out[k + 62 + table.cards[seat, 0]] = 1
+        out[k + 62 + table.cards[seat, 1]] = 1
+        strength = set_strength(board | card_set(table.cards[seat], 2))
+        out[k + 114 + (strength >> 26)] = 1
+        out[k + 123] = (strength & 0x3FFFFFF) / 0x4000000
+
+
+@compiled
+def _observe_history(table: Any, seat: int, unit: float, out: Any, k: int) -> None:
+    slots = history_slots(table.seats)
+    share = 1.0 / table.seats
     for street in range(4):
         count = table.log_count[street]
-        skipped = max(0, count - slots)
-        for i in range(skipped, count):
-            slot = k + 2 * (i - skipped)
-            out[slot] = ((table.log_seat[street, i] - seat) % seats + 1) / seats
+        if count == 0:
+            continue
+        first = max(0, count - slots)
+        for i in range(first, count):
+            slot = k + 2 * (street * slots + i - first)
+            out[slot] = (_relative(table.log_seat[street, i], seat, table.seats) + 1) * share
             folded = table.log_kind[street, i] == FOLD
             out[slot + 1] = -1.0 if folded else sqrt(table.log_bet[street, i] * unit)
-        k += 2 * slots
-    if table.done:
-        out[k] = 1
-        for relative in range(seats):
-            out[k + 1 + relative] = table.total[(seat + relative) % seats] * unit

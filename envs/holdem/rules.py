@@ -37,11 +37,17 @@ def reset(table: Any) -> None:
 
 
 @compiled
+def left_of(table: Any, seat: int) -> int:
+    """Return the seat to the left. (A remainder would do; division is slow.)"""
+    return seat + 1 if seat + 1 < table.seats else 0
+
+
+@compiled
 def next_dealer(table: Any) -> int:
     """Return the next seat left of the dealer that has chips."""
     seat = table.dealer
     for _ in range(table.seats):
-        seat = (seat + 1) % table.seats
+        seat = left_of(table, seat)
         if table.stack[seat] > 0:
             break
     return seat
@@ -193,7 +199,7 @@ def _big_blind_seat(table: Any) -> int:
 @compiled
 def _next_player(table: Any, seat: int) -> int:
     for _ in range(table.seats):
-        seat = (seat + 1) % table.seats
+        seat = left_of(table, seat)
         if table.seated[seat]:
             break
     return seat
@@ -239,7 +245,7 @@ def _go_on(table: Any, after: int) -> None:
         if _players_left(table) > 1:
             seat = after
             for _ in range(table.seats):
-                seat = (seat + 1) % table.seats
+                seat = left_of(table, seat)
                 if _must_decide(table, seat):
                     table.turn = seat
                     _set_bounds(table, seat)
@@ -326,7 +332,7 @@ def _pay_out(table: Any) -> None:
     playing = 0
     for seat in range(table.seats):
         table.stack[seat] += table.won[seat]
-        table.rewards[seat] = table.won[seat] - table.committed[seat]
+        table.rewards[seat] += table.won[seat] - table.committed[seat]  # a step may end two hands
         table.total[seat] += table.won[seat] - table.committed[seat]
         playing += table.stack[seat] > 0
     if table.hand >= table.hands or playing < 2:
@@ -385,7 +391,7 @@ def _pay_pots(table: Any) -> None:
         odd = amount % winners
         seat = table.dealer
         for _ in range(table.seats):  # odd chips go to the first winners left of the dealer
-            seat = (seat + 1) % table.seats
+            seat = left_of(table, seat)
             inside = table.seated[seat] and not table.folded[seat] and table.committed[seat] > floor
             if inside and table.strength[seat] == best:
                 table.won[seat] += amount // winners
