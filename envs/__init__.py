@@ -93,7 +93,8 @@ def game(name: str, **options: Any) -> Game:
     source = GAMES[known[name]]
     if isinstance(source, str):
         source = import_module(f".{source}", __name__).game
-    return source(**options)  # type: ignore[operator,no-any-return]
+    made: Game = source(**options)
+    return made
 
 
 def make(

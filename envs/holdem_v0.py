@@ -1,4 +1,4 @@
-"""No-limit Texas hold'em, version 0, as a PettingZoo version module. Options are those of `parlour.envs.holdem.game`."""
+"""No-limit Texas hold'em, version 0: a PettingZoo version module. Options: see `parlour.envs.holdem.game`."""
 
 from .core.expose import expose
 from .holdem import game

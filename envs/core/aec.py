@@ -6,6 +6,7 @@ from hashlib import blake2b
 from reprlib import repr
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
@@ -34,8 +35,8 @@ class GameEnv(AECEnv[str, Any, Any]):
 
     Args:
         game: the game with its options.
-        observation: ``"dict"``: nested dict that mirrors TurnState; ``"flat"``: float32[game.layout.size]. Either is the
-            ``"observation"`` of ``{"observation": …, "action_mask": int8[A]}``.
+        observation: ``"dict"``: nested dict that mirrors TurnState; ``"flat"``: float32[game.layout.size]. Either is
+            the ``"observation"`` of ``{"observation": …, "action_mask": int8[A]}``.
         action: ``"discrete"``: masked action numbers; ``"payload"``: ``{"action_type": i, <type>: payload}``, a dict
             space of the documented payloads, with `action_mask` over the action types.
         render_mode: ``"ansi"`` or None.
@@ -78,7 +79,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         self._action = np.zeros(1, np.int64)
         self._done = self._tables["done"]
         self._seeded = False
-        self.agents = []
+        self.agents: list[str] = []
         self.messages: list[Message] = []
         self.match_id = ""
         self._matches = 0
@@ -120,7 +121,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._select()
 
     def observe(self, agent: str) -> dict[str, Any]:
@@ -259,7 +260,7 @@ class GameEnv(AECEnv[str, Any, Any]):
 
     def _seat(self, agent: str) -> int:
         if agent not in self._seat_of:
-            raise ValueError(f"{agent!r} is not an agent of this game; the agents are {', '.join(self.possible_agents)}")
+            raise ValueError(f"{agent!r} is no agent of this game; the agents are {', '.join(self.possible_agents)}")
         if not self._seeded:
             raise ValueError("the table is empty: call reset() first")
         return self._seat_of[agent]
@@ -271,7 +272,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         if self._done[0] or self._batch.turn[0] != seat:
             return np.zeros(self._mask_size(), np.int8)
         if not self._payloads:
-            return self._batch.masks[0].copy()
+            mask: NDArray[np.int8] = self._batch.masks[0].copy()
+            return mask
         open_types = {allowed.action_type for allowed in self.game.allowed(self.table)}
         return np.array([name in open_types for name in self._action_types], np.int8)
 
@@ -343,9 +345,7 @@ class GameEnv(AECEnv[str, Any, Any]):
     def _deliver(self, agent: str, messages: list[MessageIntent], *, heard: bool) -> None:
         for intent in messages:
             number = f"{len(self.messages)}"
-            self.messages.append(
-                Message(number, agent, intent.scope, intent.content, list(intent.to_agent_ids or ()))
-            )
+            self.messages.append(Message(number, agent, intent.scope, intent.content, list(intent.to_agent_ids or ())))
             if heard and self.game.hear is not None:
                 self.game.hear(self.table, self._seat_of[agent], intent)
         self._sent[agent] = self._sent.get(agent, 0) + len(messages)
@@ -403,6 +403,6 @@ def _response(response: Any) -> tuple[list[MessageIntent], Action]:
 
 def _read(data: Any, kind: type[Wired]) -> Wired:
     """Read `data` as if it had come over a wire; raise ValueError, TypeError or RecursionError if it could not."""
-    plain = ts.msgspec.to_builtins(ts.msgspec.convert(data, kind, from_attributes=True))
+    plain = msgspec.to_builtins(msgspec.convert(data, kind, from_attributes=True))
     json.dumps(plain, allow_nan=False, ensure_ascii=False).encode()
-    return ts.msgspec.convert(plain, kind)
+    return msgspec.convert(plain, kind)

@@ -24,7 +24,7 @@ def expose(game: Callable[..., Game]) -> Makers:
     def env(
         *, observation: str = "dict", action: str = "discrete", render_mode: str | None = None, **options: Any
     ) -> AECEnv[str, Any, Any]:
-        """Return one table with PettingZoo's standard wrappers: an illegal action ends the episode and costs one unit."""
+        """Return one table with PettingZoo's standard wrappers: an illegal action ends the episode, one unit lost."""
         raw = raw_env(observation=observation, action=action, render_mode=render_mode, **options)
         return wrapped(raw, illegal_reward=-raw.game.unit)
 

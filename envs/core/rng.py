@@ -1,7 +1,7 @@
 """A random stream that lives in the record: one unsigned 64-bit word, advanced by SplitMix64.
 
-A record with a field ``stream`` (``uint64``) carries its own chance, so that copying a record's bytes copies its future.
-SplitMix64 is Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+A record with a field ``stream`` (``uint64``) carries its own chance: copying a record's bytes copies its
+future. SplitMix64 is Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def draw(table: Any, n: int) -> int:
     """Draw a whole number from 0 to `n` − 1 from the record's stream (1 ≤ n < 2³¹; bias below n / 2³²)."""
     table.stream = table.stream + GOLDEN
     high = mix(table.stream) >> np.uint64(32)
-    return np.int64((high * np.uint64(n)) >> np.uint64(32))
+    return np.int64((high * np.uint64(n)) >> np.uint64(32))  # type: ignore[return-value]
 
 
 @compiled
@@ -57,7 +57,8 @@ def streams(seed: int | Sequence[int] | None, count: int) -> NDArray[np.uint64]:
     if seed is None or isinstance(seed, (int, np.integer)):
         if seed is not None and seed < 0:
             raise ValueError(f"seed {seed} is negative; give a whole number from 0 up")
-        return np.random.SeedSequence(None if seed is None else int(seed)).generate_state(count, np.uint64)
+        sequence = np.random.SeedSequence(None if seed is None else int(seed))
+        return sequence.generate_state(count, np.uint64).astype(np.uint64, copy=False)
     if len(seed) != count:
         raise ValueError(f"{len(seed)} seeds for {count} tables; give one seed, or one per table")
     return np.array([streams(int(one), 1)[0] for one in seed], np.uint64)

@@ -45,7 +45,8 @@ def allowed(table: Any) -> list[AllowedAction]:
             "required": ["amount"],
             "additionalProperties": False,
         }
-        actions.append(AllowedAction("raiseTo", f"raise the bet to a total of {low} to {high} ({high} is all-in)", schema))
+        description = f"raise the bet to a total of {low} to {high} ({high} is all-in)"
+        actions.append(AllowedAction("raiseTo", description, schema))
     return actions
 
 

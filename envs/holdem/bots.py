@@ -1,4 +1,4 @@
-"""Scripted opponents. They are policies like any other: they see the observation and the mask of their seat, no more."""
+"""Scripted opponents. Policies like any other: they see the observation and the mask of their seat, no more."""
 
 from collections.abc import Callable
 from typing import Any

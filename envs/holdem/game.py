@@ -62,7 +62,8 @@ def game(
     if raise_cap is not None and not 0 <= raise_cap < 2**30:
         raise ValueError(f"raise_cap={raise_cap}: need a number from 0 up, or None")
     fractions = tuple(float(fraction) for fraction in pot_fractions)
-    if len(fractions) > FRACTIONS or list(fractions) != sorted(set(fractions)) or not all(0 < f < 1000 for f in fractions):
+    rising = list(fractions) == sorted(set(fractions)) and all(0 < fraction < 1000 for fraction in fractions)
+    if len(fractions) > FRACTIONS or not rising:
         raise ValueError(f"pot_fractions={pot_fractions}: need at most {FRACTIONS} rising numbers above 0")
 
     blank = np.zeros(1, TABLE).view(np.recarray)

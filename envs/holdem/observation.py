@@ -14,7 +14,7 @@ from .table import FOLD, LOG, PHASES
 
 
 def layout(seats: int, most_chips: float) -> Layout:
-    """Return the observation's slices for a table of `seats`; `most_chips`: all chips on it, in hundreds of big blinds."""
+    """Return the slices for a table of `seats`; `most_chips`: all chips on it, in hundreds of big blinds."""
     high = sqrt(most_chips)
     slots = history_slots(seats)
     return Layout(

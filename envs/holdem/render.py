@@ -35,5 +35,5 @@ def _seat_line(table: Any, other: int, seat: int | None) -> str:
     turn = ">" if table.turn == other else " "
     button = "D" if table.dealer == other else " "
     name = f"player_{other}"
-    line = f"{turn}{button} {name:<9} {cards}  stack {int(table.stack[other]):>6}  bet {int(table.bet[other]):>5}  {status}"
-    return line.rstrip()
+    chips = f"stack {int(table.stack[other]):>6}  bet {int(table.bet[other]):>5}"
+    return f"{turn}{button} {name:<9} {cards}  {chips}  {status}".rstrip()

@@ -6,8 +6,6 @@ numbers the seat may play. `deal` begins a single hand on the stacks as they lie
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..core.compiled import compiled
 from ..core.rng import draw
 from .hands import card_set, set_strength
@@ -16,7 +14,7 @@ from .table import CALL, CHECK, ENDED, FOLD, LOG, PREFLOP, RAISE, RIVER
 
 
 class Move(NamedTuple):
-    """What a seat does: `FOLD`; `CALL` (a check where nothing is to call); `RAISE`, with `amount` the total raised to."""
+    """What a seat does: `FOLD`; `CALL`, a check where nothing is to call; `RAISE`, to a total of `amount`."""
 
     kind: int
     amount: int
@@ -100,21 +98,21 @@ def menu(table: Any, number: int) -> Move:
     if number == 1:
         return Move(CALL, 0)
     if number == 2:
-        return Move(RAISE, np.int64(table.raise_min))
+        return Move(RAISE, table.raise_min)
     if number < 3 + table.num_fractions:
         return Move(RAISE, _fraction_of_pot(table, number - 3))
-    return Move(RAISE, np.int64(table.raise_max))
+    return Move(RAISE, table.raise_max)
 
 
 @compiled
 def _fraction_of_pot(table: Any, index: int) -> int:
     """A raise by a fraction of the pot, counted after the call; half a chip rounds up."""
-    return table.current_bet + np.int64(table.fractions[index] * (table.pot + table.to_call) + 0.5)
+    return table.current_bet + int(table.fractions[index] * (table.pot + table.to_call) + 0.5)
 
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal numbers. Of several numbers for one amount only one is legal: all-in, then least."""
+    """Write the acting seat's legal numbers. Of several for one amount only one is legal: all-in, then least."""
     all_in = 3 + table.num_fractions
     mask[:] = 0
     mask[0] = 1
@@ -279,10 +277,10 @@ def _must_decide(table: Any, seat: int) -> bool:
     if table.acted[seat] and not owes:
         return False
     for other in range(table.seats):
-        if other != seat and table.seated[other] and not table.folded[other]:
-            # Against players all-in for no more than one's own bet there is nothing to decide.
-            if table.stack[other] > 0 or (owes and table.bet[other] > table.bet[seat]):
-                return True
+        # Against players all-in for no more than one's own bet there is nothing to decide.
+        contests = table.stack[other] > 0 or (owes and table.bet[other] > table.bet[seat])
+        if other != seat and table.seated[other] and not table.folded[other] and contests:
+            return True
     return False
 
 
@@ -297,11 +295,11 @@ def _set_bounds(table: Any, seat: int) -> None:
     if table.acted[seat] and owed < table.full_raise:  # only short all-ins since its last action
         return
     for other in range(table.seats):
-        if other != seat and table.seated[other] and not table.folded[other]:
-            if table.stack[other] > 0 and table.bet[other] + table.stack[other] > table.current_bet:
-                table.raise_max = table.bet[seat] + table.stack[seat]
-                table.raise_min = min(table.current_bet + table.full_raise, table.raise_max)
-                return
+        could_call = table.stack[other] > 0 and table.bet[other] + table.stack[other] > table.current_bet
+        if other != seat and table.seated[other] and not table.folded[other] and could_call:
+            table.raise_max = table.bet[seat] + table.stack[seat]
+            table.raise_min = min(table.current_bet + table.full_raise, table.raise_max)
+            return
 
 
 @compiled

@@ -3,7 +3,7 @@
 Amounts are whole chips. A card is ``4 * rank + suit`` (see `hands`), −1 where there is none or it is not known.
 """
 
-import numpy as np
+from ..core.game import record
 
 SEATS = 10
 """Most seats a table has."""
@@ -18,62 +18,59 @@ WAITING, PREFLOP, FLOP, TURN, RIVER, SHOWDOWN, ENDED = range(7)
 KINDS = ("fold", "check", "call", "raiseTo")
 FOLD, CHECK, CALL, RAISE = range(4)
 
-TABLE = np.dtype(
-    [
-        # options
-        ("seats", "i4"),
-        ("small_blind", "i4"),
-        ("big_blind", "i4"),
-        ("ante", "i4"),
-        ("stacks", "i4", SEATS),  # at the start of an episode
-        ("hands", "i4"),  # hands per episode
-        ("button", "i4"),  # the first hand's dealer; −1: drawn
-        ("raise_cap", "i4"),  # bets and raises per street, blinds not counted; −1: no cap
-        ("fractions", "f8", FRACTIONS),
-        ("num_fractions", "i4"),
-        # chance
-        ("stream", "u8"),
-        ("deck", "i1", 52),
-        ("cards", "i1", (SEATS, 2)),
-        ("board", "i1", 5),  # all five; the first `board_count` lie open
-        ("board_count", "i4"),
-        # the hand
-        ("hand", "i4"),  # from 1
-        ("phase", "i4"),
-        ("dealer", "i4"),
-        ("turn", "i4"),
-        ("stack", "i4", SEATS),
-        ("bet", "i4", SEATS),  # on this street
-        ("committed", "i4", SEATS),  # in this hand, antes included
-        ("seated", "i1", SEATS),  # dealt into this hand
-        ("folded", "i1", SEATS),
-        ("acted", "i1", SEATS),  # since the last full raise
-        ("pot", "i4"),  # all chips put in
-        ("current_bet", "i4"),
-        ("full_raise", "i4"),  # size of the last full bet or raise
-        ("raises", "i4"),  # on this street
-        # what the acting seat may do
-        ("to_call", "i4"),
-        ("raise_min", "i4"),  # raise to; 0: it may not raise
-        ("raise_max", "i4"),
-        # the betting of this hand, by street from preflop
-        ("log_seat", "i1", (4, LOG)),
-        ("log_kind", "i1", (4, LOG)),
-        ("log_amount", "i4", (4, LOG)),  # raised to, or chips called; else 0
-        ("log_bet", "i4", (4, LOG)),  # the actor's bet on this street afterwards
-        ("log_count", "i4", 4),
-        ("last_seat", "i4"),  # the hand's last action; −1: none yet
-        ("last_kind", "i4"),
-        ("last_amount", "i4"),
-        # the end of a hand
-        ("showdown", "?"),
-        ("strength", "i4", SEATS),  # of the hands shown; −1 of all others
-        ("won", "i4", SEATS),  # taken from the pots, own chips included
-        # the episode
-        ("rewards", "f8", SEATS),  # net chips of the hand just ended
-        ("total", "i4", SEATS),  # net chips of the episode so far
-        ("done", "?"),
-        ("truncated", "?"),
-    ],
-    align=True,
+TABLE = record(
+    # options
+    ("seats", "i4"),
+    ("small_blind", "i4"),
+    ("big_blind", "i4"),
+    ("ante", "i4"),
+    ("stacks", "i4", SEATS),  # at the start of an episode
+    ("hands", "i4"),  # hands per episode
+    ("button", "i4"),  # the first hand's dealer; −1: drawn
+    ("raise_cap", "i4"),  # bets and raises per street, blinds not counted; −1: no cap
+    ("fractions", "f8", FRACTIONS),
+    ("num_fractions", "i4"),
+    # chance
+    ("stream", "u8"),
+    ("deck", "i1", 52),
+    ("cards", "i1", (SEATS, 2)),
+    ("board", "i1", 5),  # all five; the first `board_count` lie open
+    ("board_count", "i4"),
+    # the hand
+    ("hand", "i4"),  # from 1
+    ("phase", "i4"),
+    ("dealer", "i4"),
+    ("turn", "i4"),
+    ("stack", "i4", SEATS),
+    ("bet", "i4", SEATS),  # on this street
+    ("committed", "i4", SEATS),  # in this hand, antes included
+    ("seated", "i1", SEATS),  # dealt into this hand
+    ("folded", "i1", SEATS),
+    ("acted", "i1", SEATS),  # since the last full raise
+    ("pot", "i4"),  # all chips put in
+    ("current_bet", "i4"),
+    ("full_raise", "i4"),  # size of the last full bet or raise
+    ("raises", "i4"),  # on this street
+    # what the acting seat may do
+    ("to_call", "i4"),
+    ("raise_min", "i8"),  # raise to; 0: it may not raise
+    ("raise_max", "i8"),
+    # the betting of this hand, by street from preflop
+    ("log_seat", "i1", (4, LOG)),
+    ("log_kind", "i1", (4, LOG)),
+    ("log_amount", "i4", (4, LOG)),  # raised to, or chips called; else 0
+    ("log_bet", "i4", (4, LOG)),  # the actor's bet on this street afterwards
+    ("log_count", "i4", 4),
+    ("last_seat", "i4"),  # the hand's last action; −1: none yet
+    ("last_kind", "i4"),
+    ("last_amount", "i4"),
+    # the end of a hand
+    ("showdown", "?"),
+    ("strength", "i4", SEATS),  # of the hands shown; −1 of all others
+    ("won", "i4", SEATS),  # taken from the pots, own chips included
+    # the episode
+    ("rewards", "f8", SEATS),  # net chips of the hand just ended
+    ("total", "i4", SEATS),  # net chips of the episode so far
+    ("done", "?"),
+    ("truncated", "?"),
 )

@@ -1,8 +1,8 @@
 """Record ──► what a seat may see, and back: the contract between simulation and live tables.
 
 `game_state` mirrors poker.md's `game_state`. Beyond the document it holds what an agent there must gather over
-several messages or is told at joining: ``seat``, ``smallBlind``, ``bigBlind``, ``ante``, ``hands`` (per episode; 1 where
-unknown), ``players[].committed`` (chips put in in this hand), own ``players[].rank``, and ``history``.
+several messages or is told at joining: ``seat``, ``smallBlind``, ``bigBlind``, ``ante``, ``hands`` (per episode; 1
+where unknown), ``players[].committed`` (chips put in in this hand), own ``players[].rank``, and ``history``.
 """
 
 from typing import Any
@@ -90,9 +90,7 @@ def _history(table: Any) -> list[dict[str, Any]]:
     return [
         {
             "street": STREETS[street],
-            **_entry(
-                int(table.log_seat[street, i]), int(table.log_kind[street, i]), int(table.log_amount[street, i])
-            ),
+            **_entry(int(table.log_seat[street, i]), int(table.log_kind[street, i]), int(table.log_amount[street, i])),
             "bet": int(table.log_bet[street, i]),
         }
         for street in range(4)

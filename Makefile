@@ -1,0 +1,46 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# Small networks run faster on one thread, and far faster when anything else runs beside them.
+export OMP_NUM_THREADS = 1
+
+.PHONY: demo test test-fast lint types notebooks bench clean
+
+demo: $(VENV)/.train  ## train a policy for a minute and seat it at a live table
+	$(BIN)/parlour demo
+
+test: $(VENV)/.dev  ## all tests, the slow ones too
+	$(BIN)/python -m pytest -n 2
+
+test-fast: $(VENV)/.dev  ## the unit tests, under three minutes
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/pip install -q --no-deps --upgrade --target build/types .
+	MYPYPATH=build/types $(BIN)/python -m mypy
+
+notebooks: $(VENV)/.dev
+	$(BIN)/python -m pytest --nbmake notebooks
+
+bench: $(VENV)/.dev
+	$(BIN)/pip install -q -e '.[bench]'
+	$(BIN)/parlour bench
+
+$(VENV)/bin/pip:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --upgrade pip
+
+$(VENV)/.train: $(VENV)/bin/pip pyproject.toml
+	$(BIN)/pip install -q -e '.[train]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/pip pyproject.toml
+	$(BIN)/pip install -q -e '.[dev]'
+	@touch $@ $(VENV)/.train
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
