@@ -147,7 +147,8 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     table = tables[0]
     seats = _seating(game["players"], int(table.seats), game["seat"])
     table.small_blind, table.big_blind, table.ante = game["smallBlind"], game["bigBlind"], game["ante"]
-    table.hand, table.hands = game["hand"], game["hands"]
+    # A live table plays on for ever: there every hand is an episode of one.
+    table.hand, table.hands = min(game["hand"], game["hands"]), game["hands"]
     table.phase = PHASES.index(game["phase"])
     table.dealer = _behind(game["dealer"], seats)
     table.turn = seats.get(game["turn"], -1)

@@ -1,0 +1,360 @@
+"""What the states of a table add up to: chips put in, blinds and antes, the betting of the hand.
+
+The wire shows one moment at a time, and its ``pot`` may or may not hold the current bets. A `Reading` compares each
+state with the one before. It trusts stacks, bets and ``last``; whose turn it is and what is allowed it never guesses.
+After missed messages, or after joining in the middle of a hand, it takes the likeliest betting that leads there.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ....envs.holdem.hands import card_number, describe, strength
+from ....envs.holdem.table import KINDS, LOG
+from ....envs.holdem.view import STREETS
+from .messages import GameState, HandComplete, Last, Player
+
+Entry = dict[str, Any]
+NOBODY = -1
+
+
+@dataclass
+class _Moment:
+    """One state, in the numbers that are compared."""
+
+    seq: int
+    phase: str
+    turn: int | None
+    stacks: dict[int, int]
+    bets: dict[int, int]
+    folded: set[int]
+
+
+class Reading:
+    """Follows one table.
+
+    Args:
+        small_blind, big_blind, ante: what is known beforehand; the wire's own blinds and antes replace it.
+
+    Attributes:
+        small_blind, big_blind, ante: as last seen.
+        history: the betting of this hand in order: ``{street, seat, kind, amount?, bet}``, the last 20 of each street.
+        committed: chips put in in this hand, antes included, by seat (of those dealt in).
+        before: the stacks between two hands by seat, as far as they are known.
+    """
+
+    def __init__(self, small_blind: int = 1, big_blind: int = 2, ante: int = 0) -> None:
+        self.small_blind = small_blind
+        self.big_blind = big_blind
+        self.ante = ante
+        self.history: list[Entry] = []
+        self.committed: dict[int, int] = {}
+        self.before: dict[int, int] = {}
+        self._hand = -1
+        self._dealer = 0
+        self._start: dict[int, int] = {}  # stacks before blinds and antes
+        self._unplaced = 0  # chips in the pot that no seat is known to have put in
+        self._now = _Moment(-1, "", None, {}, {}, set())
+
+    # What is heard.
+
+    def see(self, state: GameState) -> None:
+        """Take in the next state."""
+        now = _moment(state)
+        previous, self._now = self._now, now
+        if state.dealer is not None:
+            self._dealer = state.dealer
+        if state.phase not in STREETS:  # the betting is over, and bets may lie in the pot or in the stacks
+            self._settle({})
+            return
+        if state.hand != self._hand or _street(now.phase) < _street(previous.phase):
+            previous = self._open(state, now)
+        self._count(now)
+        if now.seq != previous.seq:
+            for entry in self._betting(previous, now, state.last):
+                self._write(entry)
+
+    def complete(self, message: HandComplete) -> None:
+        """Take in the end of a hand."""
+        self._settle({result.seat: result.won for result in message.results})
+
+    def joined(self, seat: int, stack: int | None) -> None:
+        """Note a newcomer's chips."""
+        if stack is not None:
+            self.before[seat] = stack
+
+    def left(self, seat: int) -> None:
+        """Forget who left."""
+        self.before.pop(seat, None)
+
+    def stack(self, seat: int) -> int | None:
+        """Return a seat's chips: between hands all of them, in a hand those behind."""
+        return self.before.get(seat, self._now.stacks.get(seat))
+
+    # What is told.
+
+    def game_state(self, state: GameState, seat: int | None, actions: list[Entry], to_call: int) -> dict[str, Any]:
+        """Return `state` as hold'em's TurnState has it (see `envs.holdem.view`), but for ``hands``.
+
+        Args:
+            state: the state seen last.
+            seat: the receiver.
+            actions: what it may do, and `to_call` what a call costs; the wire's word, tidied.
+        """
+        if actions:
+            self._correct_big_blind(state, seat, to_call)
+        seen = {player.seat: player for player in state.players}
+        in_hand = [player for number, player in sorted(seen.items()) if number in self._start or number == seat]
+        return {
+            "seat": seat,
+            "hand": state.hand,
+            "phase": state.phase,
+            "board": list(state.board),
+            "pot": sum(self.committed.values()) + self._unplaced,
+            "players": [self._player(player, player.seat == seat, state.board) for player in in_hand],
+            "dealer": self._dealer,
+            "turn": self._now.turn,
+            "last": self._last(state.last),
+            "actions": actions,
+            "toCall": to_call,
+            "smallBlind": self.small_blind,
+            "bigBlind": self.big_blind,
+            "ante": self.ante,
+            "history": [dict(entry) for entry in self.history],
+        }
+
+    def _player(self, player: Player, own: bool, board: list[str]) -> dict[str, Any]:
+        committed = self.committed.get(player.seat, 0)
+        shown: dict[str, Any] = {
+            "seat": player.seat,
+            "name": player.name or f"player_{player.seat}",
+            "stack": player.stack,
+            "bet": player.bet,
+            "committed": committed,
+        }
+        if player.folded and (player.stack or committed):
+            shown["folded"] = True
+        elif player.stack == 0 and committed:
+            shown["allIn"] = True
+        if own and player.cards:
+            shown["cards"] = list(player.cards)
+            rank = _rank([*player.cards, *board])
+            if rank:
+                shown["rank"] = rank
+        return shown
+
+    def _last(self, last: Last | None) -> Entry | None:
+        if last is None or last.kind not in KINDS:
+            return None
+        newest = self.history[-1] if self.history else {}
+        amount = last.amount
+        if newest.get("seat") == last.seat and newest.get("kind") == last.kind:
+            amount = newest.get("amount")  # the platform may leave it out
+        return {"seat": last.seat, "kind": last.kind, **({"amount": amount} if amount else {})}
+
+    # Chips.
+
+    def _count(self, now: _Moment) -> None:
+        for seat in now.stacks.keys() & self._start.keys():
+            self.committed[seat] = max(now.bets[seat], self._start[seat] - now.stacks[seat])
+
+    def _settle(self, won: dict[int, int]) -> None:
+        """Find the stacks after a hand: as shown if they hold all chips again, else with what was won and came back."""
+        held = {seat: self._now.stacks.get(seat, 0) for seat in self._start}
+        missing = sum(self._start.values()) - sum(held.values())
+        if missing and won:
+            uncalled = missing - sum(won.values())
+            most = max(self._start, key=lambda seat: self.committed.get(seat, 0))
+            for seat in held:
+                held[seat] += won.get(seat, 0) + (uncalled if seat == most else 0)
+            missing = min(uncalled, 0)
+        if missing == 0:
+            self.before.update(held)
+
+    # The start of a hand.
+
+    def _open(self, state: GameState, now: _Moment) -> _Moment:
+        """Begin a hand, and return the moment from which its betting is to be read."""
+        self._hand = state.hand
+        self.history, self.committed, self._unplaced = [], {}, 0
+        dealt = [p.seat for p in state.players if p.stack or p.bet or p.all_in or p.cards]
+        dealt = sorted(set(dealt))
+        extra = state.pot - sum(now.bets.values())
+        extra = state.pot if extra < 0 else extra  # the pot without the current bets
+        if state.phase == STREETS[0] and state.last is None:
+            self._learn_blinds(now, dealt)
+            antes = self._antes(now, dealt, extra)
+            previous = now
+        else:
+            live = [seat for seat in dealt if seat not in now.folded]
+            antes = dict.fromkeys(live, extra // max(1, len(live)))
+            self._unplaced = extra - sum(antes.values())
+            previous = self._before_street(now, dealt)
+        self._start = {seat: now.stacks[seat] + now.bets[seat] + antes.get(seat, 0) for seat in dealt}
+        self.before = {}
+        return previous
+
+    def _learn_blinds(self, now: _Moment, dealt: list[int]) -> None:
+        """Read the blinds from the bets they posted; a player all-in may have posted less."""
+        small, big = self._blind_seats(now, dealt)
+        for seat, name in ((big, "big_blind"), (small, "small_blind")):
+            if seat is not None:
+                posted = now.bets[seat]
+                known: int = getattr(self, name)
+                setattr(self, name, posted if now.stacks[seat] else max(posted, known))
+        self.big_blind = max(self.big_blind, self.small_blind, 1)
+
+    def _blind_seats(self, now: _Moment, dealt: list[int]) -> tuple[int | None, int | None]:
+        after = _round_from(self._dealer + 1, dealt)
+        if len(after) > 2:
+            return after[0], after[1]
+        by_bet: list[int | None] = [*sorted(after, key=lambda seat: now.bets[seat])]  # whoever posts it there
+        return (by_bet[0], by_bet[1]) if len(by_bet) == 2 else (None, None)
+
+    def _correct_big_blind(self, state: GameState, seat: int | None, to_call: int) -> None:
+        """Behind a short big blind, the price of the first call tells the full one."""
+        unraised = all(entry["kind"] != "raiseTo" for entry in self.history)
+        if state.phase == STREETS[0] and unraised and seat in self._now.bets and to_call < self._now.stacks[seat]:
+            self.big_blind = max(1, self._now.bets[seat] + to_call)
+
+    def _antes(self, now: _Moment, dealt: list[int], extra: int) -> dict[int, int]:
+        """Return each seat's ante: by its stack before the hand if that is known, else by the pot."""
+        if all(seat in self.before for seat in dealt):
+            antes = {seat: self.before[seat] - now.stacks[seat] - now.bets[seat] for seat in dealt}
+            full = {antes[seat] for seat in dealt if now.stacks[seat] or now.bets[seat]}
+            if len(full) == 1 and min(antes.values()) >= 0 and max(antes.values()) == max(full):
+                self.ante = full.pop()
+                return antes
+        payers = [seat for seat in dealt if now.stacks[seat] or now.bets[seat]]
+        short = [seat for seat in dealt if seat not in payers]
+        if not payers:
+            return {}
+        if not short or not len(payers) * self.ante <= extra <= len(dealt) * self.ante:
+            self.ante = extra // len(payers) if not short else -(-extra // len(dealt))
+        rest = max(0, extra - self.ante * len(payers))
+        share = rest // max(1, len(short))
+        return {**dict.fromkeys(payers, self.ante), **dict.fromkeys(short, share)}
+
+    def _before_street(self, now: _Moment, dealt: list[int]) -> _Moment:
+        """Imagine the start of the street in whose middle we came."""
+        bets = dict.fromkeys(now.bets, 0)
+        first = self._dealer + 1
+        if now.phase == STREETS[0]:
+            after = _round_from(self._dealer + 1, dealt)
+            small, big = (after[-1], after[0]) if len(after) == 2 else (after[0], after[1]) if after[1:] else (0, 0)
+            for seat, blind in ((small, self.small_blind), (big, self.big_blind)):
+                if seat in bets:
+                    bets[seat] = min(blind, now.bets[seat])
+            first = big + 1
+        stacks = {seat: now.stacks[seat] + now.bets[seat] - bets[seat] for seat in now.stacks}
+        folded = set() if now.phase == STREETS[0] else now.folded
+        start = _round_from(first, dealt)
+        return _Moment(now.seq - 2, now.phase, start[0] if start else None, stacks, bets, folded)
+
+    # The betting.
+
+    def _betting(self, was: _Moment, now: _Moment, last: Last | None) -> Iterable[Entry]:
+        """Read what was done between two moments of a hand."""
+        crossed = now.phase != was.phase
+        bets = self._closing_bets(was, now) if crossed else now.bets
+        if last is not None and was.turn in (None, last.seat) and now.seq - was.seq == 1 + crossed:
+            high = self._high(was.phase, was.bets)
+            yield _entry(was.phase, last.seat, was.bets.get(last.seat, 0), bets.get(last.seat, 0), high, last.kind)
+            return
+        # Messages were missed. Who matched the old street and folded since did so on the new one.
+        fell = now.folded - was.folded
+        later = {seat for seat in fell if crossed and bets.get(seat, 0) >= self._high(was.phase, bets)}
+        start = self._dealer + 1 if was.turn is None else was.turn
+        order = self._order(was, start, NOBODY if crossed else now.turn, bool(fell) or bets != was.bets)
+        yield from self._street(was.phase, order, was.bets, bets, fell - later)
+        if crossed:
+            middle = _Moment(was.seq, now.phase, None, was.stacks, {}, was.folded | (fell - later))
+            order = self._order(middle, self._dealer + 1, now.turn, bool(later) or any(now.bets.values()))
+            yield from self._street(now.phase, order, {}, now.bets, later)
+
+    def _closing_bets(self, was: _Moment, now: _Moment) -> dict[int, int]:
+        """Return each seat's bet on the finished street: what it put in since, without the new street's bet."""
+        return {
+            seat: was.bets.get(seat, 0) + was.stacks[seat] - now.stacks[seat] - now.bets[seat]
+            for seat in now.stacks.keys() & was.stacks.keys()
+        }
+
+    def _high(self, street: str, bets: dict[int, int]) -> int:
+        return max(self.big_blind if street == STREETS[0] else 0, *bets.values(), 0)
+
+    def _order(self, was: _Moment, start: int, stop: int | None, changed: bool) -> list[int]:
+        """Return who has acted from `start` round to before `stop`, then `NOBODY` as a mark, then the others."""
+        able = [seat for seat, stack in was.stacks.items() if stack and seat not in was.folded and seat in self._start]
+        lap = _round_from(start, able)
+        cut = 0 if stop is None else lap.index(stop) if stop in lap else len(lap)
+        if lap and stop == lap[0] and changed:
+            cut = len(lap)
+        return [*lap[:cut], NOBODY, *lap[cut:]]
+
+    def _street(
+        self, street: str, order: list[int], before: dict[int, int], after: dict[int, int], fell: set[int]
+    ) -> Iterable[Entry]:
+        """Play one street from bets `before` to `after`. Past the mark in `order` only what is seen to have changed."""
+        high = self._high(street, before)
+        acted = {entry["seat"] for entry in self.history if entry["street"] == street}
+        sure = True
+        for seat in order:
+            had, has = before.get(seat, 0), after.get(seat, 0)
+            if seat == NOBODY:
+                sure = False
+            elif has > had:
+                acted = {seat} if has > high else acted | {seat}
+                yield _entry(street, seat, had, has, high)
+                high = max(high, has)
+            elif sure and seat not in fell and had >= high and seat not in acted:
+                yield _entry(street, seat, had, had, high)
+            if seat in fell:
+                yield _entry(street, seat, has, has, high, "fold")
+
+    def _write(self, entry: Entry) -> None:
+        same = [i for i, other in enumerate(self.history) if other["street"] == entry["street"]]
+        if len(same) >= LOG:
+            del self.history[same[0]]
+        self.history.append(entry)
+
+
+def _moment(state: GameState) -> _Moment:
+    players = {player.seat: player for player in state.players}
+    return _Moment(
+        seq=state.seq,
+        phase=state.phase,
+        turn=state.turn if isinstance(state.turn, int) else None,
+        stacks={seat: player.stack for seat, player in players.items()},
+        bets={seat: player.bet for seat, player in players.items()},
+        folded={seat for seat, player in players.items() if player.folded},
+    )
+
+
+def _street(phase: str) -> int:
+    return STREETS.index(phase) if phase in STREETS else -1
+
+
+def _round_from(first: int, seats: list[int]) -> list[int]:
+    """Return the seats in order of play, from `first` or the next one after it."""
+    ordered = sorted(seats)
+    return [seat for seat in ordered if seat >= first] + [seat for seat in ordered if seat < first]
+
+
+def _entry(street: str, seat: int, had: int, has: int, high: int, kind: str = "") -> Entry:
+    """Write down an action that took a bet from `had` to `has`, where the highest was `high`."""
+    if kind not in KINDS:
+        kind = "check" if has <= had else "raiseTo" if has > high else "call"
+    amount = {"raiseTo": has, "call": has - had}.get(kind, 0)
+    return {"street": street, "seat": seat, "kind": kind, **({"amount": amount} if amount > 0 else {}), "bet": has}
+
+
+def _rank(cards: list[str]) -> str:
+    """Name the best hand; "" where the cards are no cards."""
+    try:
+        numbers = [card_number(card) for card in cards]
+    except ValueError:
+        return ""
+    name: str = describe(strength(np.array(numbers, np.int8), len(numbers)))
+    return name
