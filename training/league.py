@@ -1,0 +1,65 @@
+"""The league: the pool of opponents that a learner plays against, its own past selves and scripted bots."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..wrappers.policy import MlpPolicy
+from ..wrappers.seat import Pool, Seats
+
+
+class League:
+    """Fills the first `slots` places of a pool with the learner's past selves; the bots keep theirs.
+
+    The first place always has the newest self, the others are drawn from the whole past (its own first steps too: who
+    forgets how to beat them is found out), anew at every `take`.
+
+    Args:
+        slots: places for past selves.
+        self_play: share of the opponents that are past selves, 0 to 1.
+        bots: bot names with their shares of the rest, relative to each other.
+        seed: of the draws, and of the past selves' own random streams.
+
+    Raises:
+        ValueError: if the shares do not make a pool.
+    """
+
+    def __init__(self, slots: int, self_play: float, bots: Mapping[str, float], seed: int) -> None:
+        if not 0 <= self_play <= 1 or slots < 0:
+            raise ValueError(f"self_play={self_play}, snapshots={slots}: need a share from 0 to 1, and 0 or more")
+        if (self_play > 0 and slots == 0) or (self_play < 1 and not sum(bots.values()) > 0):
+            raise ValueError(
+                f"self_play={self_play} needs snapshots, and bots for the rest; got {slots} and {dict(bots)}"
+            )
+        self.slots = slots
+        self.past: list[MlpPolicy] = []
+        self._bots = list(bots)
+        total = sum(bots.values()) or 1
+        self._weights = [self_play / slots] * slots + [(1 - self_play) * share / total for share in bots.values()]
+        self._random = np.random.default_rng(seed)
+
+    def pool(self) -> Pool:
+        """Return the pool to play against; until the first `take`, past selves play at random."""
+        return Pool(["random"] * self.slots + self._bots, self._weights)
+
+    def take(self, model: Any, seats: Seats) -> MlpPolicy:
+        """Copy the learner as it is now, seat it and a new draw of its past selves, and return the copy."""
+        self.past.append(MlpPolicy.from_model(model, seed=self._seed()))
+        self.seat(seats)
+        return self.past[-1]
+
+    def seat(self, seats: Seats) -> None:
+        """Seat the newest self and a new draw of older ones."""
+        if self.past and self.slots:
+            older = self._random.integers(len(self.past), size=self.slots - 1)
+            seats.policies[: self.slots] = [self.past[-1], *(self.past[index] for index in older)]
+
+    def load(self, folder: Path) -> None:
+        """Read the past selves that were saved as ``<steps>.npz``."""
+        files = sorted(folder.glob("*.npz"), key=lambda file: int(file.stem))
+        self.past = [MlpPolicy.load(file, seed=self._seed()) for file in files]
+
+    def _seed(self) -> int:
+        return int(self._random.integers(2**63))

@@ -1,0 +1,415 @@
+"""`parlour train`: MaskablePPO against a league of the learner's past selves and bots.
+
+A run folder explains itself: ``config.toml`` (every setting, the game's options included), ``command.txt``,
+``model.zip`` (Stable-Baselines3), ``policy.npz`` (the same policy for play without torch), ``metrics.jsonl`` (a line
+per iteration), ``tensorboard/``, ``snapshots/`` (the learner's past selves, by steps).
+"""
+
+import dataclasses
+import json
+import os
+import shlex
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import tyro
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
+
+from ..envs import game as make_game
+from ..wrappers.policy import MlpPolicy
+from ..wrappers.sb3 import SB3VecEnv, sb3_env
+from .league import League
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"{text!r} is no key=value")
+    try:
+        return key, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key, value
+
+
+_PAIRS = tyro.constructors.PrimitiveConstructorSpec(
+    nargs="*",
+    metavar="KEY=VALUE",
+    instance_from_str=lambda texts: dict(map(_pair, texts)),
+    is_instance=lambda instance: isinstance(instance, dict),
+    str_from_instance=lambda pairs: [f"{key}={json.dumps(value)}" for key, value in pairs.items()],
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """Settings of a training run."""
+
+    game: str = "holdem"
+    """The game, by name."""
+    options: Annotated[dict[str, Any], _PAIRS] = field(default_factory=dict)
+    """Its options, such as seats=2 stacks=200."""
+
+    steps: int = 20_000_000
+    """Decisions of the learner, all tables together."""
+    minutes: float | None = None
+    """End after so many minutes at the latest; the learning rate falls to 0 by the end of steps or minutes."""
+    seed: int = 0
+    """Of everything random. With one thread and no time limit, the same seed gives the same policy."""
+    threads: int = 1
+    """Threads of torch. With more, another busy process on the machine slows small batches down many times."""
+    num_envs: int = 256
+    """Tables played side by side."""
+
+    snapshots: int = 4
+    """Places for past selves in the pool of opponents."""
+    snapshot_every: int = 250_000
+    """Steps after which the learner as it is becomes one of them; the model is saved, too."""
+    self_play: float = 0.5
+    """Share of the opponents that are past selves."""
+    bots: Annotated[dict[str, float], _PAIRS] = field(default_factory=lambda: {"random": 1.0})
+    """The other opponents, with their shares relative to each other."""
+
+    hidden: tuple[int, ...] = (64, 64)
+    """Sizes of the hidden layers, of policy and value alike."""
+    activation: str = "ReLU"
+    """Between the layers: ReLU or Tanh."""
+    learning_rate: float = 1e-3
+    """At the start; it falls linearly to 0."""
+    rollout: int = 64
+    """Decisions per table between two updates."""
+    batch_size: int = 4096
+    """Decisions per gradient step."""
+    epochs: int = 3
+    """Times that each decision is used."""
+    gamma: float = 1.0
+    """Discount."""
+    gae_lambda: float = 0.95
+    """Of generalised advantage estimation."""
+    clip: float = 0.2
+    """PPO's clipping range."""
+    entropy: float = 0.01
+    """Weight of the entropy bonus."""
+    value: float = 0.5
+    """Weight of the value loss."""
+    max_grad_norm: float = 0.5
+    """Gradients are clipped to this norm."""
+    reward_scale: float = 0.01
+    """Rewards (in the game's unit: big blinds) are multiplied by it; results should lie between about −1 and 1."""
+
+    name: str = ""
+    """Of the run folder; empty: the game and the time."""
+    runs: Path = Path("runs")
+    """The folder of all run folders."""
+    progress: bool = True
+    """Show a progress bar."""
+
+    def __post_init__(self) -> None:
+        """Check what would fail late or silently."""
+        for name in ("steps", "threads", "num_envs", "snapshot_every", "rollout", "batch_size", "epochs"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)}: need at least 1")
+        if self.minutes is not None and not self.minutes > 0:
+            raise ValueError(f"minutes={self.minutes}: need more than 0")
+        if self.activation not in ("ReLU", "Tanh"):
+            raise ValueError(f"activation={self.activation!r}: known are ReLU and Tanh")
+        if (self.num_envs * self.rollout) % self.batch_size == 1:
+            raise ValueError(
+                f"batch_size={self.batch_size} leaves a batch of 1 of {self.num_envs * self.rollout} decisions"
+            )
+
+
+def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
+    """Return the settings of a game (its file among Parlour's configs, else the defaults) or of a TOML file.
+
+    Args:
+        source: a game's name, or the path of a ``.toml``.
+        overrides: settings that replace the file's.
+
+    Raises:
+        FileNotFoundError: if the path does not exist.
+        ValueError: for an unknown setting, with the nearest known one.
+    """
+    known = {part.name: part for part in dataclasses.fields(TrainConfig)}
+    if str(source).endswith(".toml"):
+        settings = tomllib.loads(Path(source).read_text())
+    else:
+        file = Path(__file__).parent / "configs" / f"{str(source).partition('-')[0]}.toml"
+        settings = tomllib.loads(file.read_text()) if file.is_file() else {}
+        settings["game"] = str(source)
+    settings |= overrides
+    for name in settings:
+        if name not in known:
+            guess = get_close_matches(name, known, 1)
+            hint = f"did you mean {guess[0]!r}?" if guess else f"known are {', '.join(known)}"
+            raise ValueError(f"{source}: there is no setting {name!r}; {hint}")
+    if "runs" in settings:
+        settings["runs"] = Path(settings["runs"])
+    if "hidden" in settings:
+        settings["hidden"] = tuple(settings["hidden"])
+    return TrainConfig(**settings)
+
+
+def to_toml(config: TrainConfig) -> str:
+    """Return the settings as TOML; `load_config` reads it back."""
+    settings = dataclasses.asdict(config)
+    plain = {key: value for key, value in settings.items() if not isinstance(value, dict) and value is not None}
+    lines = [f"{key} = {json.dumps(value, default=str)}" for key, value in plain.items()]
+    for key, table in settings.items():
+        if isinstance(table, dict):
+            lines += ["", f"[{key}]"]
+            lines += [f"{json.dumps(name)} = {json.dumps(value)}" for name, value in table.items() if value is not None]
+    return "\n".join(lines) + "\n"
+
+
+class _Learner(MaskablePPO):
+    """MaskablePPO whose learning rate falls to 0 as the budget, in steps or in time, is used up."""
+
+    remaining = 1.0  # of the budget; set by the callback
+
+    def _update_learning_rate(self, optimizers: Any) -> None:
+        rate = self.lr_schedule(1.0) * self.remaining
+        self.logger.record("train/learning_rate", rate)
+        for group in optimizers.param_groups:
+            group["lr"] = rate
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "remaining"]
+
+
+class _Lines(KVWriter):
+    """Metrics as JSON Lines, appended."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a")
+
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
+        values = {k: v.item() if hasattr(v, "item") else v for k, v in sorted(key_values.items())}
+        self._file.write(json.dumps({"steps": step, **values}) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Run(BaseCallback):
+    """Keeps a run going: the league, the budget, the metrics, the saves, the progress bar."""
+
+    def __init__(
+        self, learner: _Learner, config: TrainConfig, folder: Path, league: League, env: SB3VecEnv, bar: Progress
+    ) -> None:
+        super().__init__()
+        self.learner = learner
+        self.config, self.folder, self.league, self.bar = config, folder, league, bar
+        self.seats, self.unit = env.seats, env.seats.game.unit_name
+        self.started = time.monotonic()
+        self.booked = (0, 0.0)
+
+    def _on_training_start(self) -> None:
+        self.first = self.num_timesteps
+        self.task = self.bar.add_task("training", total=self.config.steps, completed=self.first, note="")
+        if self.league.past:
+            self.league.seat(self.seats)
+        else:
+            self._take_snapshot()
+        self.snapshot_due = self.num_timesteps + self.config.snapshot_every
+
+    def _on_rollout_start(self) -> None:
+        if self.num_timesteps >= self.snapshot_due:
+            self._take_snapshot()
+            save(self.learner, self.folder)
+            self.snapshot_due += self.config.snapshot_every
+
+    def _take_snapshot(self) -> None:
+        snapshot = self.league.take(self.learner, self.seats)
+        snapshot.save(self.folder / "snapshots" / f"{self.num_timesteps}.npz")
+
+    def _on_step(self) -> bool:
+        return self.config.minutes is None or self._minutes() < self.config.minutes
+
+    def _on_rollout_end(self) -> None:
+        steps, seats = self.num_timesteps, self.seats
+        used = steps / self.config.steps
+        if self.config.minutes is not None:
+            used = max(used, self._minutes() / self.config.minutes)
+        self.learner.remaining = max(0.0, 1 - used)
+        episodes, winnings = seats.episodes - self.booked[0], seats.winnings - self.booked[1]
+        self.booked = (seats.episodes, seats.winnings)
+        per_second = (steps - self.first) / (time.monotonic() - self.started)
+        mean = winnings / max(1, episodes)
+        self.logger.record("rollout/return", mean)
+        self.logger.record("time/steps_per_second", per_second)
+        total = self.config.steps * used and steps / used  # what the budget in time will make of the steps
+        note = f"{per_second:,.0f} steps/s, {mean:+.2f} {self.unit} an episode"
+        self.bar.update(self.task, completed=steps, total=total, note=note)
+
+    def _minutes(self) -> float:
+        return (time.monotonic() - self.started) / 60
+
+
+def save(model: MaskablePPO, folder: Path) -> None:
+    """Write ``model.zip`` and ``policy.npz``; a crash in between leaves the former files whole."""
+    model.save(folder / "model.tmp.zip")
+    MlpPolicy.from_model(model).save(folder / "policy.tmp.npz")
+    os.replace(folder / "model.tmp.zip", folder / "model.zip")
+    os.replace(folder / "policy.tmp.npz", folder / "policy.npz")
+
+
+def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
+    """Train a policy; Ctrl-C ends early and saves.
+
+    Args:
+        config: the settings.
+        command: the command line, for ``command.txt``.
+
+    Returns:
+        The run folder.
+
+    Raises:
+        FileExistsError: if a run of that name exists.
+        ValueError: for settings or options that do not fit the game.
+    """
+    game = make_game(config.game, **config.options)
+    config = dataclasses.replace(config, game=game.id, options=dict(game.options))
+    league = _league(config)
+    env = _tables(config, league)
+    folder = _new_folder(config)
+    config = dataclasses.replace(config, name=folder.name)
+    (folder / "config.toml").write_text(to_toml(config))
+    (folder / "command.txt").write_text(shlex.join(command or sys.argv) + "\n")
+    with _torch_threads(config.threads):
+        model = _Learner(
+            "MlpPolicy",
+            env,
+            learning_rate=config.learning_rate,
+            n_steps=config.rollout,
+            batch_size=config.batch_size,
+            n_epochs=config.epochs,
+            gamma=config.gamma,
+            gae_lambda=config.gae_lambda,
+            clip_range=config.clip,
+            ent_coef=config.entropy,
+            vf_coef=config.value,
+            max_grad_norm=config.max_grad_norm,
+            policy_kwargs={
+                "net_arch": list(config.hidden),
+                "activation_fn": getattr(torch.nn, config.activation),
+            },
+            seed=config.seed,
+            device="cpu",
+        )
+        return _learn(model, config, folder, league, env)
+
+
+def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (), **overrides: Any) -> Path:
+    """Go on with a run where it was last saved: the settings of its folder, its model, optimiser and past selves.
+
+    Args:
+        run: the run folder.
+        progress: show a progress bar.
+        command: the command line, added to ``command.txt``.
+        overrides: ``steps`` (in all) or ``minutes`` (from now on), where more are wanted than the run was begun with.
+
+    Returns:
+        The run folder.
+
+    Raises:
+        FileNotFoundError: if the folder has no ``config.toml`` or ``model.zip``.
+        ValueError: if the run has had all its steps, or another setting is to be overridden.
+    """
+    folder = Path(run)
+    for name in ("config.toml", "model.zip"):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{folder} cannot be resumed: it has no {name}")
+    if wrong := set(overrides) - {"steps", "minutes"}:
+        raise ValueError(
+            f"{', '.join(sorted(wrong))}: a run is resumed with its own settings, but for steps and minutes"
+        )
+    config = load_config(folder / "config.toml", progress=progress, **overrides)
+    league = _league(config)
+    league.load(folder / "snapshots")
+    env = _tables(config, league)
+    with _torch_threads(config.threads):
+        model = _Learner.load(folder / "model.zip", env=env, device="cpu")
+        if model.num_timesteps >= config.steps:
+            raise ValueError(
+                f"{folder} has had {model.num_timesteps:,} of {config.steps:,} steps: give more with steps=…"
+            )
+        model.set_random_seed(config.seed + model.num_timesteps)
+        (folder / "config.toml").write_text(to_toml(config))
+        with (folder / "command.txt").open("a") as file:
+            file.write(shlex.join(command or sys.argv) + "\n")
+        return _learn(model, config, folder, league, env)
+
+
+def _learn(model: _Learner, config: TrainConfig, folder: Path, league: League, env: SB3VecEnv) -> Path:
+    console = Console(quiet=not config.progress)
+    model.set_logger(
+        Logger(str(folder), [TensorBoardOutputFormat(str(folder / "tensorboard")), _Lines(folder / "metrics.jsonl")])
+    )
+    with _bar(console) as bar:
+        run = _Run(model, config, folder, league, env, bar)
+        try:
+            model.learn(config.steps - model.num_timesteps, callback=run, reset_num_timesteps=False)
+        except KeyboardInterrupt:
+            console.print(f"stopped at {model.num_timesteps:,} steps; go on with: parlour train --resume {folder}")
+        finally:
+            model.logger.close()
+    save(model, folder)
+    console.print(f"trained {model.num_timesteps:,} steps in {run._minutes():.1f} minutes: {folder}")
+    return folder
+
+
+def _league(config: TrainConfig) -> League:
+    return League(config.snapshots, config.self_play, config.bots, config.seed)
+
+
+def _tables(config: TrainConfig, league: League) -> SB3VecEnv:
+    return sb3_env(
+        make_game(config.game, **config.options),
+        num_envs=config.num_envs,
+        opponents=league.pool(),
+        reward_scale=config.reward_scale,
+    )
+
+
+def _new_folder(config: TrainConfig) -> Path:
+    name = config.name or f"{config.game.partition('-')[0]}-{time.strftime('%Y%m%d-%H%M%S')}"
+    folder = config.runs / name
+    if folder.exists():
+        raise FileExistsError(f"the run {folder} exists: resume it, or give another name")
+    (folder / "snapshots").mkdir(parents=True)
+    return folder
+
+
+@contextmanager
+def _torch_threads(count: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _bar(console: Console) -> Progress:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    return Progress(*columns, console=console, refresh_per_second=4)
