@@ -1,0 +1,222 @@
+"""One table of the server with its connections and its clocks."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import WSCloseCode, web
+
+from . import messages
+from .table_session import Due, Reason, Send, TableSession
+
+QUEUE = 256
+"""Most messages on their way to one client; a client further behind is dropped."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Account:
+    """An agent as registered."""
+
+    agent_id: str
+    name: str | None
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """Seconds to act, between hands, and without connections until the table is abandoned."""
+
+    act: float
+    hand: float
+    abandoned: float
+
+
+class Connection:
+    """One WebSocket with a bounded queue out, so that a stuck client holds up nobody."""
+
+    def __init__(self, socket: web.WebSocketResponse, transport: asyncio.Transport | None) -> None:
+        self.socket = socket
+        self._transport = transport
+        self._queue: asyncio.Queue[str | int] = asyncio.Queue(QUEUE)
+        self.closing = False
+
+    def send(self, message: messages.ServerMessage) -> None:
+        """Queue a message; a client that does not keep up is dropped."""
+        self._put(messages.encode(message))
+
+    def close(self, code: int = WSCloseCode.OK) -> None:
+        """Close once everything queued is sent."""
+        self.closing = True
+        self._put(code)
+
+    def _put(self, item: str | int) -> None:
+        try:
+            self._queue.put_nowait(item)
+        except asyncio.QueueFull:
+            logger.warning("dropping a connection that is %d messages behind", QUEUE)
+            self.abort()
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def write(self) -> None:
+        """Send what is queued, until the close."""
+        while True:
+            item = await self._queue.get()
+            if isinstance(item, int):
+                await self.socket.close(code=item)
+                return
+            try:
+                await self.socket.send_str(item)
+            except ConnectionError:  # the reader sees the end too, and cleans up
+                return
+
+
+class HostedTable:
+    """A `TableSession` with its connections and its clocks.
+
+    Attributes:
+        table_id: its name in the REST calls.
+        session: the table.
+        ended_at: the loop's time when it ended; None before.
+    """
+
+    def __init__(
+        self,
+        table_id: str,
+        session: TableSession,
+        clocks: Clocks,
+        on_event: Callable[[dict[str, Any]], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        self.table_id = table_id
+        self.session = session
+        self.ended_at: float | None = None
+        self._clocks = clocks
+        self._on_event = on_event
+        self._on_end = on_end
+        self._connections: dict[int, Connection] = {}
+        self._due: Due | None = None
+        self._clock: asyncio.TimerHandle | None = None
+        self._desertion: asyncio.TimerHandle | None = None
+        self._logged: Any = None
+
+    def join(self, agent: Account, preferred: int | None) -> int:
+        """Seat an agent; see `TableSession.join`."""
+        seat, sends = self.session.join(agent.agent_id, agent.name, preferred)
+        self._tell("join", seat=seat, agent_id=agent.agent_id, name=agent.name)
+        self._deliver(sends)
+        return seat
+
+    def leave(self, seat: int) -> None:
+        """Let a seat's agent go and close its connection; see `TableSession.leave`."""
+        agent_id = self.session.seats[seat].agent_id if seat in self.session.seats else None
+        sends = self.session.leave(seat)
+        self._tell("leave", seat=seat, agent_id=agent_id)
+        connection = self._connections.pop(seat, None)
+        if connection is not None:
+            connection.close()
+        self._deliver(sends)
+
+    def connect(self, seat: int, connection: Connection) -> None:
+        """Give a seat a connection; the newest wins."""
+        older = self._connections.get(seat)
+        self._connections[seat] = connection
+        if older is not None:
+            older.close()
+        self._deliver(self.session.connect(seat))
+
+    def disconnect(self, seat: int, connection: Connection) -> None:
+        """Note that a connection is gone."""
+        if self._connections.get(seat) is connection:
+            del self._connections[seat]
+            self.session.disconnect(seat)
+            self._deliver([])
+
+    def connected(self, seat: int) -> bool:
+        """Whether the seat has a connection."""
+        return seat in self._connections
+
+    def receive(self, seat: int, connection: Connection, data: str | bytes) -> bool:
+        """Answer a message; returns whether it moved the game on."""
+        if self._connections.get(seat) is not connection:
+            return False  # a newer connection has taken over
+        before = self.session.seq
+        self._deliver(self.session.receive(seat, data))
+        return self.session.seq != before
+
+    def end(self, reason: Reason) -> None:
+        """End the table; see `TableSession.end`."""
+        self._deliver(self.session.end(reason))
+
+    def summary(self) -> dict[str, Any]:
+        """Return what anyone may know of the table."""
+        session = self.session
+        return {
+            "table_id": self.table_id,
+            "status": session.status,
+            "hand": session.hand,
+            "small_blind": session.game.options["small_blind"],
+            "big_blind": session.game.options["big_blind"],
+            "starting_stack": session.game.options["stacks"],
+            "max_seats": session.game.seats,
+            "min_players_to_start": session.min_players,
+            "current_players": len(session.seats),
+            "seats": [
+                {
+                    "seat_id": number,
+                    "agent_id": seat.agent_id,
+                    "agent_name": seat.name,
+                    "stack": int(session.table.stack[number]),
+                }
+                for number, seat in sorted(session.seats.items())
+            ],
+        }
+
+    def _deliver(self, sends: list[Send]) -> None:
+        for seat, message in sends:
+            connection = self._connections.get(seat)
+            if connection is not None:
+                connection.send(message)
+        if self.session.hand_log is not self._logged:
+            self._logged = self.session.hand_log
+            self._tell("hand", **self._logged)
+        self._wind()
+        if self.session.status == "ended" and self.ended_at is None:
+            self._close()
+
+    def _wind(self) -> None:
+        """Set the clocks to what the session waits for. A refused action leaves a running clock as it is."""
+        loop = asyncio.get_running_loop()
+        due = self.session.due
+        if due != self._due:
+            if self._clock is not None:
+                self._clock.cancel()
+            self._due, self._clock = due, None
+            if due is not None:
+                delay = self._clocks.act if due.what == "act" else self._clocks.hand
+                self._clock = loop.call_later(delay, self._ring, due)
+        if self.session.deserted and self._desertion is None:
+            self._desertion = loop.call_later(self._clocks.abandoned, self.end, "abandoned")
+        elif not self.session.deserted and self._desertion is not None:
+            self._desertion.cancel()
+            self._desertion = None
+
+    def _ring(self, due: Due) -> None:
+        self._deliver(self.session.timeout(due.seat, due.token) if due.what == "act" else self.session.next_hand())
+
+    def _close(self) -> None:
+        self.ended_at = asyncio.get_running_loop().time()
+        stacks = {seat.agent_id: int(self.session.table.stack[n]) for n, seat in sorted(self.session.seats.items())}
+        self._tell("end", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
+        for connection in self._connections.values():
+            connection.close()
+        self._on_end()
+
+    def _tell(self, event: str, **fields: Any) -> None:
+        self._on_event({"event": event, "table_id": self.table_id, **fields})
