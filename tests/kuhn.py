@@ -5,12 +5,13 @@ import numpy as np
 from gymnasium import spaces
 from parlour.envs import Action, ActionResult, AgentResponse, AllowedAction, Game, Layout, Slice
 from parlour.envs.core.compiled import compiled
+from parlour.envs.core.game import record
 from parlour.envs.core.rng import draw
 
 KINDS = ("pass", "bet")
 FIELDS = [("stream", "u8"), ("cards", "i1", 2), ("moves", "i1", 3), ("count", "i4"), ("turn", "i4")]
 FIELDS += [("rewards", "f8", 2), ("done", "?"), ("showdown", "?"), ("truncated", "?")]
-BLANK = np.zeros(1, np.dtype(FIELDS, align=True)).view(np.recarray)
+BLANK = np.zeros(1, record(*FIELDS)).view(np.recarray)
 SLICES = [
     Slice("is_my_turn", (1,), 0, 1, ""),
     Slice("game_state.card", (2, 3), 0, 1, "own card, one-hot, in the row of the own seat"),

@@ -1,6 +1,7 @@
 """Game: what a game supplies. Data plus functions, no class hierarchy.
 
-Everything about one table is in one record (a NumPy structured dtype made by `record`). The environments need these fields of it:
+Everything about one table is in one record (a NumPy structured dtype, see `record`). The environments need these
+fields of it:
 
 ==============  ========================  ==========================================================
 ``stream``      uint64                    the record's random stream (`rng`)
