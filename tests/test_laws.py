@@ -346,14 +346,18 @@ GOLDEN_OPTIONS = {"holdem-v0": {"seats": 3, "stacks": [60, 100, 40], "hands": 2}
 
 
 def playthrough(game_id):
-    """One episode as text: the whole table, what every player sees, what the acting one observes and does."""
+    """One episode as text: the whole table, what is new to every player, what the acting one observes and does."""
     game = envs.game(game_id, **GOLDEN_OPTIONS.get(game_id, {}))
     env, choose = GameEnv(game, render_mode="ansi"), chooser(game, 1)
     env.reset(seed=1)
     lines = [f"{game.id} {json.dumps(dict(game.options))} seed 1"]
+    known = {agent: {} for agent in game.agents}
     while True:
         lines += ["", "=" * 100, env.render(), ""]
-        lines += [f"{agent} sees {env.turn_state(agent).to_json().decode()}" for agent in game.agents]
+        for agent in game.agents:
+            views = known[agent], dict(leaves(env.turn_state(agent).to_dict()))
+            lines.append(f"{agent} sees {'; '.join(news(*views))}")
+            known[agent] = views[1]
         if env.table.done:
             return "\n".join([*lines, "", f"rewards {env.rewards}", ""])
         agent = env.agent_selection
@@ -364,6 +368,23 @@ def playthrough(game_id):
         lines += [f"{agent} may play {np.flatnonzero(mask).tolist()} and plays {number}: "]
         lines[-1] += game.encode(env.table, number).to_json().decode()
         env.step(number)
+
+
+def leaves(node, path=""):
+    """Flatten nested dicts and lists of dicts; a list of plain values is one leaf."""
+    if isinstance(node, dict) and node:
+        for name, child in node.items():
+            yield from leaves(child, f"{path}.{name}" if path else name)
+    elif isinstance(node, list) and any(isinstance(child, dict) for child in node):
+        for i, child in enumerate(node):
+            yield from leaves(child, f"{path}[{i}]")
+    else:
+        yield path, json.dumps(node)
+
+
+def news(before, after):
+    yield from (f"{path}: {value}" for path, value in after.items() if before.get(path) != value)
+    yield from (f"{path} gone" for path in before if path not in after)
 
 
 def nonzero(layout, seen):
