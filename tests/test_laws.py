@@ -370,21 +370,21 @@ def playthrough(game_id):
         env.step(number)
 
 
-def leaves(node, path=""):
-    """Flatten nested dicts and lists of dicts; a list of plain values is one leaf."""
-    if isinstance(node, dict) and node:
-        for name, child in node.items():
-            yield from leaves(child, f"{path}.{name}" if path else name)
-    elif isinstance(node, list) and any(isinstance(child, dict) for child in node):
-        for i, child in enumerate(node):
-            yield from leaves(child, f"{path}[{i}]")
-    else:
-        yield path, json.dumps(node)
+def leaves(state):
+    """Flatten a TurnState to one line per field, per field of `game_state`, and per member of a list of dicts."""
+    for name, value in state.items():
+        fields = value.items() if isinstance(value, dict) else [("", value)]
+        for field, part in fields:
+            path = f"{name}.{field}".removesuffix(".")
+            if isinstance(part, list) and any(isinstance(member, dict) for member in part):
+                yield from ((f"{path}[{i}]", json.dumps(member)) for i, member in enumerate(part))
+            else:
+                yield path, json.dumps(part)
 
 
 def news(before, after):
     yield from (f"{path}: {value}" for path, value in after.items() if before.get(path) != value)
-    yield from (f"{path} gone" for path in before if path not in after)
+    yield from (f"{path} gone" for path in before if path not in after and path.split("[")[0] not in after)
 
 
 def nonzero(layout, seen):
