@@ -172,7 +172,7 @@ class HostedTable:
                     "seat_id": number,
                     "agent_id": seat.agent_id,
                     "agent_name": seat.name,
-                    "stack": int(session.table.stack[number]),
+                    "stack": session.stack(number),
                 }
                 for number, seat in sorted(session.seats.items())
             ],
@@ -212,7 +212,7 @@ class HostedTable:
 
     def _close(self) -> None:
         self.ended_at = asyncio.get_running_loop().time()
-        stacks = {seat.agent_id: int(self.session.table.stack[n]) for n, seat in sorted(self.session.seats.items())}
+        stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
         self._tell("end", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
         for connection in self._connections.values():
             connection.close()

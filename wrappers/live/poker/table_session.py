@@ -20,7 +20,7 @@ from ....envs.core.turn_state import Action as Payload
 from ....envs.holdem import game as holdem
 from ....envs.holdem import rules, view
 from ....envs.holdem.hands import card_name
-from ....envs.holdem.table import FOLD, KINDS
+from ....envs.holdem.table import FOLD, KINDS, PHASES
 from . import messages
 from .messages import (
     Ack,
@@ -73,10 +73,11 @@ class Due(NamedTuple):
 
 @dataclass
 class Seat:
-    """Who sits there. The chips are in the record."""
+    """Who sits there. The chips are in the record, but for those it brings to its first hand."""
 
     agent_id: str
     name: str | None
+    chips: int
     connected: bool = False
     leaving: bool = False
 
@@ -125,8 +126,6 @@ class TableSession:
             raise ValueError(f"min_players={min_players}: with {seats} seats it is 2 to {seats}")
         if max_hands is not None and max_hands < 1:
             raise ValueError(f"max_hands={max_hands}: need at least 1, or None for no limit")
-        if stack < 1:
-            raise ValueError(f"stack={stack}: a player needs at least 1 chip")
         self.game = holdem(seats=seats, small_blind=small_blind, big_blind=big_blind, stacks=stack, raise_cap=raise_cap)
         self.table: Any = self.game.tables(1)[0]
         self.status: Literal["waiting", "running", "ended"] = "waiting"
@@ -168,10 +167,8 @@ class TableSession:
         if not free:
             raise Refusal(messages.TABLE_FULL, f"all {self.game.seats} seats are taken")
         number = preferred if preferred in free else free[0]
-        self.seats[number] = Seat(agent_id, name)
-        self.table.stack[number] = self._left.pop(agent_id, self._stack)
-        self.table.folded[number] = self.hand > 0  # until it is dealt in
-        joined = PlayerJoined(seat_id=number, agent_name=name, stack=int(self.table.stack[number]), agent_id=agent_id)
+        self.seats[number] = Seat(agent_id, name, self._left.pop(agent_id, self._stack))
+        joined = PlayerJoined(seat_id=number, agent_name=name, stack=self.stack(number), agent_id=agent_id)
         return number, [Send(other, joined) for other in self._connected() if other != number]
 
     def leave(self, number: int) -> list[Send]:
@@ -226,6 +223,10 @@ class TableSession:
             return Due("hand", -1, str(self.hand))
         return Due("act", int(self.table.turn), self._token)
 
+    def stack(self, number: int) -> int:
+        """Return the chips that the agent of a seat has behind."""
+        return int(self.table.stack[number]) + self.seats[number].chips
+
     @property
     def deserted(self) -> bool:
         """Whether agents sit here and none of them is connected."""
@@ -255,7 +256,7 @@ class TableSession:
         """Deal the next hand; or end the table, if fewer than two have chips or `max_hands` are played."""
         if self.status != "running" or not self.table.done:
             return []
-        if sum(self.table.stack[number] > 0 for number in self.seats) < 2:
+        if sum(self.stack(number) > 0 for number in self.seats) < 2:
             return self.end("insufficient_players")
         if self.hand == self.max_hands:
             return self.end("admin_stopped")
@@ -273,6 +274,9 @@ class TableSession:
 
     def _deal(self) -> list[Send]:
         table = self.table
+        for number, seat in self.seats.items():
+            table.stack[number] += seat.chips
+            seat.chips = 0
         if self.hand == 0:
             table.dealer = min(number for number in self.seats if table.stack[number] > 0)
         else:
@@ -337,7 +341,7 @@ class TableSession:
         self._token = "" if table.done else self._new_token()
         self._log["actions"].append(
             {
-                "street": view.PHASES[phase],
+                "street": PHASES[phase],
                 "seat": int(table.last_seat),
                 "kind": KINDS[table.last_kind],
                 **({"amount": int(table.last_amount)} if table.last_amount else {}),
@@ -388,7 +392,7 @@ class TableSession:
 
     def _ending(self) -> TableStatus:
         stacks = [
-            FinalStack(seat_id=number, agent_id=seat.agent_id, stack=int(self.table.stack[number]))
+            FinalStack(seat_id=number, agent_id=seat.agent_id, stack=self.stack(number))
             for number, seat in sorted(self.seats.items())
         ]
         return TableStatus(status="ended", reason=self.reason, final_stacks=stacks)
@@ -407,13 +411,13 @@ class TableSession:
         players = {
             number: Player(
                 seat=number,
-                name=self.seats[number].name,
-                stack=stacks[number],
+                name=seat.name,
+                stack=stacks[number] + seat.chips,
                 bet=bets[number] if playing else 0,
-                folded=bool(folded[number]),
+                folded=bool(folded[number] or seat.chips),
                 all_in=bool(playing and dealt[number] and not folded[number] and stacks[number] == 0),
             )
-            for number in sorted(self.seats)
+            for number, seat in sorted(self.seats.items())
         }
         last = None
         if table.last_seat >= 0:
@@ -500,7 +504,8 @@ class TableSession:
         return self._playing() and bool(self.table.seated[number])
 
     def _free(self, number: int) -> None:
-        self._left[self.seats.pop(number).agent_id] = int(self.table.stack[number])
+        self._left[self.seats[number].agent_id] = self.stack(number)
+        del self.seats[number]
         self.table.stack[number] = 0
         self.table.folded[number] = False
         self.table.seated[number] = False
