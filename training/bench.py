@@ -1,0 +1,440 @@
+"""`parlour bench`: speed and size, beside the peers, on one core.
+
+Every measurement is a small function that returns its figures and names what is missing; nothing is estimated.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from .names import named
+
+
+@dataclass
+class Row:
+    """One line of the report.
+
+    Attributes:
+        name: of the measurement.
+        what: for people.
+        value: in `unit`; None where it could not be measured.
+        unit: such as ``"decisions/s"``.
+        target: the bound to reach; None: shown for comparison only.
+        lower: whether less is better.
+        note: how it was measured, or why it was not.
+    """
+
+    name: str
+    what: str
+    value: float | None
+    unit: str
+    target: float | None = None
+    lower: bool = False
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is reached; None where there is nothing to compare."""
+        if self.value is None or self.target is None:
+            return None
+        return self.value <= self.target if self.lower else self.value >= self.target
+
+
+Seconds = float
+Measure = Callable[[Seconds], list[Row]]
+
+
+def rate(run: Callable[[], int], seconds: Seconds, rounds: int = 5) -> float:
+    """Return how many units `run` does a second: the best of `rounds`, because other work only ever slows it."""
+    run()  # loads compiled code, fills caches
+    best = 0.0
+    for _ in range(rounds):
+        begun, units = time.perf_counter(), 0
+        while time.perf_counter() - begun < seconds / rounds:
+            units += run()
+        best = max(best, units / (time.perf_counter() - begun))
+    return best
+
+
+# Parlour's own environments.
+
+
+def vector(seats: int) -> Callable[[], int]:
+    """Return what plays one random legal decision on each of 1,024 tables and returns how many those are."""
+    from ..envs import holdem_v0
+
+    tables = holdem_v0.vector_env(1_024, seats=seats)
+    tables.reset(seed=0)
+
+    def run() -> int:
+        tables.step(tables.sample())
+        return tables.num_envs
+
+    return run
+
+
+def vector_tables(seconds: Seconds) -> list[Row]:
+    """1,024 tables, observation and mask written at every decision, random legal play."""
+    return [
+        Row(
+            f"vector-{seats}",
+            f"hold'em, 1,024 tables, {seats} seats",
+            rate(vector(seats), seconds),
+            "decisions/s",
+            goal,
+        )
+        for seats, goal in ((2, 6e6), (6, 3.5e6))
+    ]
+
+
+def aec(seconds: Seconds) -> list[Row]:
+    """PettingZoo's `step` + `last` with 6 seats, flat observation; the random legal actions are part of the time."""
+    from ..envs import holdem_v0
+
+    raw = holdem_v0.raw_env(seats=6, observation="flat")
+    wrapped = holdem_v0.env(seats=6, observation="flat")
+    return [
+        Row("raw-env", "raw_env, 6 seats, step + last", rate(_aec_hands(raw), seconds), "decisions/s", 100_000),
+        Row("env", "env, 6 seats, standard wrappers", rate(_aec_hands(wrapped), seconds), "decisions/s", 40_000),
+    ]
+
+
+def _aec_hands(env: Any, hands: int = 20, mask_of: Callable[[Any, Any], Any] | None = None) -> Callable[[], int]:
+    generator = np.random.default_rng(0)
+    draws = generator.random(4_096).tolist()
+    env.reset(seed=0)
+
+    def run() -> int:
+        decisions = 0
+        for _ in range(hands):
+            env.reset()
+            while True:
+                observation, _reward, terminated, truncated, _info = env.last()
+                if terminated or truncated:
+                    break
+                legal = observation["action_mask"].nonzero()[0]
+                env.step(int(legal[int(draws[decisions % 4_096] * len(legal))]))
+                decisions += 1
+        return decisions
+
+    return run
+
+
+# The peers.
+
+OPEN_SPIEL = (
+    "universal_poker(betting=nolimit,numPlayers=2,numRounds=4,blind=2 1,firstPlayer=2 1 1 1,numSuits=4,numRanks=13,"
+    "numHoleCards=2,numBoardCards=0 3 1 1,stack=200 200,bettingAbstraction=fchpa)"
+)
+
+
+def openspiel(seconds: Seconds) -> list[Row]:
+    """OpenSpiel's universal_poker, heads-up, with its observation tensor at every decision, random legal play."""
+    try:
+        import pyspiel
+    except ImportError:
+        return [_missing("openspiel", "OpenSpiel universal_poker, 2 seats", "pip install open_spiel")]
+    import random
+
+    game = pyspiel.load_game(OPEN_SPIEL)
+    generator = random.Random(0)
+
+    def run() -> int:
+        state = game.new_initial_state()
+        decisions = 0
+        while not state.is_terminal():
+            if not state.is_chance_node():
+                state.observation_tensor(state.current_player())
+                decisions += 1
+            state.apply_action(generator.choice(state.legal_actions()))
+        return decisions
+
+    return _beside("openspiel", "OpenSpiel universal_poker, 2 seats", rate(run, seconds), 20, seconds)
+
+
+def pettingzoo(seconds: Seconds) -> list[Row]:
+    """PettingZoo's texas_holdem_no_limit, heads-up, random legal play, as users get it: with its wrappers."""
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from pettingzoo.classic import texas_holdem_no_limit_v6
+
+            env = texas_holdem_no_limit_v6.env(num_players=2)
+    except ImportError:
+        return [_missing("pettingzoo", "PettingZoo texas_holdem_no_limit, 2 seats", "pip install rlcard pygame")]
+    return _beside(
+        "pettingzoo", "PettingZoo texas_holdem_no_limit, 2 seats", rate(_aec_hands(env), seconds), 500, seconds
+    )
+
+
+def _beside(name: str, what: str, theirs: float, times: float, seconds: Seconds) -> list[Row]:
+    ours = rate(vector(2), seconds)
+    note = f"{ours:,.0f} decisions/s here in the same run"
+    return [
+        Row(name, what, theirs, "decisions/s"),
+        Row(f"{name}-ratio", "Parlour's vector, 2 seats, beside it", ours / theirs, "times", times, note=note),
+    ]
+
+
+def _missing(name: str, what: str, install: str) -> Row:
+    return Row(name, what, None, "decisions/s", note=f"not installed: {install}")
+
+
+# Learning.
+
+
+def learner(seconds: Seconds) -> list[Row]:
+    """MaskablePPO heads-up, MLP 64×64, 256 tables, one thread, against four frozen snapshots and two bots."""
+    what = "MaskablePPO heads-up self-play, end to end"
+    try:
+        import torch
+        from sb3_contrib import MaskablePPO
+    except ImportError:
+        return [Row("learner", what, None, "learner steps/s", note="not installed: pip install 'parlour[train]'")]
+    from ..wrappers.policy import MlpPolicy
+    from ..wrappers.sb3 import sb3_env
+    from ..wrappers.seat import Pool
+    from .train import load_config
+
+    torch.set_num_threads(1)
+    settings = load_config("holdem")
+    training: dict[str, Any] = {
+        "n_steps": settings.rollout,
+        "batch_size": settings.batch_size,
+        "n_epochs": settings.epochs,
+        "policy_kwargs": {"net_arch": [64, 64], "activation_fn": getattr(torch.nn, settings.activation)},
+        "seed": 0,
+        "device": "cpu",
+    }
+    frozen = MaskablePPO("MlpPolicy", sb3_env("holdem", num_envs=256, seats=2), **training)
+    pool = Pool([*(MlpPolicy.from_model(frozen, seed=number) for number in range(4)), "call", "tight"])
+    model = MaskablePPO("MlpPolicy", sb3_env("holdem", num_envs=256, opponents=pool, seats=2), **training)
+    rollout = 256 * settings.rollout
+
+    def run() -> int:
+        model.learn(rollout, reset_num_timesteps=False)
+        return rollout
+
+    note = (
+        f"rollouts of {settings.rollout} steps, {settings.epochs} epochs of batches of {settings.batch_size:,}, as "
+        "`parlour train holdem` does; the bots are call and tight"
+    )
+    return [Row("learner", what, rate(run, 3 * seconds, rounds=2), "learner steps/s", 35_000, note=note)]
+
+
+# The live protocol.
+
+
+def protocol(seconds: Seconds) -> list[Row]:
+    """What poker.md costs per decision, both ends with their JSON: 50 tables of 6 seats in one process, no sockets.
+
+    One decision: the table applies the action, writes a state for each seat, six agents read theirs, and the one to act
+    builds its TurnState and answers.
+    """
+    tables = [_LiveTable(number) for number in range(50)]
+    spent: list[float] = []
+    begun = time.perf_counter()
+    while time.perf_counter() - begun < seconds:
+        for table in tables:
+            before = time.perf_counter()
+            table.decide()
+            spent.append(1_000 * (time.perf_counter() - before))
+    half, most = np.percentile(spent[len(tables) * 10 :], (50, 99))  # without the first hands, which load code
+    note = "50 tables of 6 seats, six agents reading each state, JSON both ways, no sockets"
+    return [
+        Row("protocol-p50", "poker protocol, both ends, a decision: median", float(half), "ms", lower=True),
+        Row("protocol-p99", "poker protocol, both ends, a decision: p99", float(most), "ms", 5, lower=True, note=note),
+    ]
+
+
+class _LiveTable:
+    """A hosted table and its six agents, joined by JSON text."""
+
+    def __init__(self, seed: int) -> None:
+        from random import Random
+
+        from ..wrappers.live.poker.session import AgentSession
+        from ..wrappers.live.poker.table_session import TableSession
+
+        self.random = Random(seed)
+        self.table = TableSession(seats=6, stack=10**6, min_players=6, seed=seed)
+        self.agents = [AgentSession() for _ in range(6)]
+        self.turn: tuple[int, Any] | None = None
+        for _ in range(6):
+            self.table.join(f"agent {len(self.table.seats)}")
+        for seat in range(6):
+            self._deliver(self.table.connect(seat))
+
+    def decide(self) -> None:
+        """Let the agent whose turn it is act, and deliver what follows; deal where a hand is over."""
+        from ..wrappers.live.poker import messages
+
+        while self.turn is None:
+            self._deliver(self.table.next_hand())
+        (seat, decision), self.turn = self.turn, None
+        allowed = self.random.choice(decision.turn_state.allowed_actions[1:])
+        amounts = allowed.payload_schema["properties"].get("amount")
+        action = {"action_type": allowed.action_type, "payload": {"amount": amounts["minimum"]} if amounts else {}}
+        for message in self.agents[seat].act(action, decision.turn):
+            self._deliver(self.table.receive(seat, messages.encode(message)))
+
+    def _deliver(self, sends: list[Any]) -> None:
+        from ..wrappers.live.poker import messages
+        from ..wrappers.live.poker.session import Decision
+
+        for seat, message in sends:
+            for event in self.agents[seat].receive(messages.encode(message)):
+                if isinstance(event, Decision):
+                    self.turn = seat, event
+
+
+# Time and memory of a fresh process.
+
+FIRST_HAND = """
+import time; begun = time.perf_counter()
+from parlour.envs import holdem_v0
+env = holdem_v0.env(seats=6); env.reset(seed=0)
+for agent in env.agent_iter():
+    observation, reward, terminated, truncated, info = env.last()
+    env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
+tables = holdem_v0.vector_env(num_envs=16, seats=6); tables.reset(seed=0)
+for _ in range(100): tables.step(tables.sample())
+print(time.perf_counter() - begun)
+"""
+
+IMPORT = """
+import time; begun = time.perf_counter()
+import parlour.envs
+print(time.perf_counter() - begun)
+"""
+
+MEMORY = """
+import sys
+sys.modules["scipy"] = None  # comes with the peers, not with Parlour; Numba would load it
+import parlour.envs
+def peak():
+    try:
+        with open("/proc/self/status") as status:
+            return int(next(line for line in status if line.startswith("VmHWM")).split()[1]) * 1024 / 1e6
+    except FileNotFoundError:  # not Linux
+        import resource
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+imported = peak()
+def play(count):
+    tables = parlour.envs.holdem_v0.vector_env(num_envs=count, seats=6); tables.reset(seed=0)
+    for _ in range(20): tables.step(tables.sample())
+    return tables
+few = play(1)
+compiled = peak()
+many = play(4096)
+print(peak() - imported, peak() - compiled)
+"""
+
+
+def fresh(code: str, **environment: str) -> list[float]:
+    """Run `code` in a fresh Python process and return the numbers that it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        cwd=tempfile.gettempdir(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [float(number) for number in done.stdout.split()]
+
+
+def start(seconds: Seconds) -> list[Row]:
+    """Import, first use with an empty cache of compiled code, later uses."""
+    imported = min(fresh(IMPORT)[0] for _ in range(3))
+    with tempfile.TemporaryDirectory() as cache:
+        first = fresh(FIRST_HAND, NUMBA_CACHE_DIR=cache)[0]
+        later = min(fresh(FIRST_HAND, NUMBA_CACHE_DIR=cache)[0] for _ in range(3))
+    how = "import, a hand in env, 100 steps in vector_env"
+    return [
+        Row("import", "import parlour.envs", imported, "s", 0.5, lower=True),
+        Row("first-use", "first use after installation: compiling", first, "s", 30, lower=True, note=how),
+        Row("later-use", "later uses", later, "s", 1.5, lower=True, note=how),
+    ]
+
+
+def memory(seconds: Seconds) -> list[Row]:
+    """Peak memory of 4,096 tables of 6 seats above `import parlour.envs`."""
+    total, tables = fresh(MEMORY)
+    note = f"the tables and observations themselves {tables:.0f} MB; the rest is compiled code and Numba"
+    return [Row("memory", "4,096 tables with observations, above the import", total, "MB", 60, lower=True, note=note)]
+
+
+MEASURES: dict[str, Measure] = {
+    "vector": vector_tables,
+    "aec": aec,
+    "openspiel": openspiel,
+    "pettingzoo": pettingzoo,
+    "learner": learner,
+    "protocol": protocol,
+    "start": start,
+    "memory": memory,
+}
+"""Every measurement by name."""
+
+
+def bench(
+    names: tyro.conf.Positional[tuple[str, ...]] = (),
+    *,
+    quick: bool = False,
+    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
+) -> None:
+    """Measure speed and size on one core and print them beside their targets and the peers.
+
+    Args:
+        names: what to measure: vector aec openspiel pettingzoo learner protocol start memory. Default: everything.
+        quick: shorter rounds, rougher figures.
+        as_json: print JSON instead of a table.
+    """
+    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
+    chosen = [named("measurement", name, MEASURES) for name in names] or list(MEASURES)
+    rows: list[Row] = []
+    progress = Console(stderr=True)
+    for name in chosen:
+        with progress.status(f"measuring {name} …"):
+            rows += MEASURES[name](0.5 if quick else 3.0)
+    if as_json:
+        print(json.dumps([{**asdict(row), "met": row.met} for row in rows], indent=2))
+    else:
+        Console().print(report(rows))
+
+
+def report(rows: list[Row]) -> Group:
+    """Return the rows as a table for people, the notes below it."""
+    table = Table("what", "measured", "target", "", title="parlour bench, one core")
+    table.columns[1].justify = table.columns[2].justify = "right"
+    notes: list[Text] = []
+    for row in rows:
+        sign = "≤" if row.lower else "≥"
+        table.add_row(
+            row.what,
+            "—" if row.value is None else f"{_figure(row.value)} {row.unit}",
+            "" if row.target is None else f"{sign} {_figure(row.target)}",
+            {True: "[green]met[/]", False: "[red]missed[/]", None: ""}[row.met],
+        )
+        if row.note:
+            notes.append(Text(f"{row.what}: {row.note}", "dim"))
+    return Group(table, *notes)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,0 +1,103 @@
+"""What people type on the command line, found or explained: games and their options, bots, runs."""
+
+import inspect
+import json
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ..envs import GAMES, Game
+from ..envs import game as make_game
+from ..wrappers.policy import Policy, load_run, make_policy
+
+RUNS = Path("runs")
+"""Where training runs are written, below the current folder."""
+
+
+def named(kind: str, name: str, names: Iterable[str]) -> str:
+    """Return `name` if it is one of `names`.
+
+    Raises:
+        ValueError: if not, with the nearest one.
+    """
+    known = list(names)
+    if name in known:
+        return name
+    guess = get_close_matches(name, known, 1, 0.5)
+    hint = f"did you mean {guess[0]!r}?" if guess else f"known are {', '.join(known)}"
+    raise ValueError(f"no {kind} is called {name!r}; {hint}")
+
+
+def game_with(name: str, settings: Sequence[str] = (), **options: Any) -> Game:
+    """Return a game by name, with options written as ``key=value`` (values as in JSON) and others as they are.
+
+    Raises:
+        ValueError: for an unknown game, an unknown option (with the nearest one), or a value it does not take.
+    """
+    wanted = {key: value for key, value in options.items() if value is not None}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise ValueError(f"option {setting!r}: write key=value")
+        try:
+            wanted[key] = json.loads(value)
+        except json.JSONDecodeError:
+            raise ValueError(f"option {setting!r}: {value!r} is no number, list, true, false or null") from None
+    known = _options(name)
+    for key in wanted:
+        if known is not None:
+            named(f"option of {name}", key, known)
+    return make_game(name, **wanted)
+
+
+def _options(name: str) -> list[str] | None:
+    """Return the options of a game; None where they cannot be told, or the game is unknown."""
+    source = GAMES.get(name) or next((GAMES[key] for key in sorted(GAMES) if key.partition("-")[0] == name), None)
+    if source is None:
+        return None
+    function = import_module(f"parlour.envs.{source}").game if isinstance(source, str) else source
+    return list(inspect.signature(function).parameters)
+
+
+def located(spec: str, bots: Iterable[str]) -> str:
+    """Return the path or bot that `spec` names: a path, a run below `RUNS`, or a bot.
+
+    Raises:
+        ValueError: if there is none, with the nearest run or bot.
+    """
+    if spec in bots or Path(spec).exists() or Path(spec + ".zip").exists():
+        return spec
+    if (RUNS / spec).is_dir():
+        return str(RUNS / spec)
+    runs = sorted(folder.name for folder in RUNS.iterdir()) if RUNS.is_dir() else []
+    return named("bot, run or policy file", spec, [*bots, *runs])
+
+
+def player(spec: str, game: Game, seed: int | None = None, deterministic: bool = False) -> Policy:
+    """Return the policy that `spec` names (see `located`) for `game`."""
+    return make_policy(located(spec, {"random": None, **game.bots}), game, seed=seed, deterministic=deterministic)
+
+
+def game_of(spec: str, name: str | None, settings: Sequence[str] = (), seats: int | None = None) -> Game:
+    """Return the game that a run was trained on; with other options where they are given, or for a bot or a file.
+
+    Args:
+        spec: see `located`.
+        name: the game; None: the run's, or hold'em.
+        settings: options as ``key=value``.
+        seats: how many; None: the run's, or 2.
+    """
+    path = Path(spec) if Path(spec).is_dir() else RUNS / spec
+    if path.is_dir() and name is None:
+        trained, _policy = load_run(path)
+        fixed = {key: value for key, value in trained.options.items() if key not in _keys(settings)}
+        if seats is None or seats == trained.seats:
+            return game_with(trained.name, settings, **fixed)
+        return game_with(trained.name, settings, **{**fixed, "seats": seats})
+    return game_with(name or "holdem", settings, seats=seats or 2)
+
+
+def _keys(settings: Sequence[str]) -> set[str]:
+    return {setting.partition("=")[0] for setting in settings}
