@@ -32,11 +32,11 @@ def _sample(masks: Any, words: Any, actions: Any) -> None:
             legal += masks[i, number]
         words[i] += GOLDEN
         pick = np.int64(((mix(words[i]) >> np.uint64(32)) * np.uint64(legal)) >> np.uint64(32))
-        for number in range(masks.shape[1]):
+        action = 0
+        for number in range(masks.shape[1]):  # without branches, which would be mispredicted
             pick -= masks[i, number]
-            if pick < 0:
-                actions[i] = number
-                break
+            action += pick >= 0
+        actions[i] = action
 
 
 class VectorGame:

@@ -222,13 +222,11 @@ def _write_log(table: Any, seat: int, kind: int, amount: int) -> None:
         for k in range(LOG - 1):
             table.log_seat[street, k] = table.log_seat[street, k + 1]
             table.log_kind[street, k] = table.log_kind[street, k + 1]
-            table.log_amount[street, k] = table.log_amount[street, k + 1]
             table.log_bet[street, k] = table.log_bet[street, k + 1]
         table.log_count[street] -= 1
     k = table.log_count[street]
     table.log_seat[street, k] = seat
     table.log_kind[street, k] = kind
-    table.log_amount[street, k] = amount
     table.log_bet[street, k] = table.bet[seat]
     table.log_count[street] += 1
     table.last_seat = seat

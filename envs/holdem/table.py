@@ -58,7 +58,6 @@ TABLE = record(
     # the betting of this hand, by street from preflop
     ("log_seat", "i1", (4, LOG)),
     ("log_kind", "i1", (4, LOG)),
-    ("log_amount", "i4", (4, LOG)),  # raised to, or chips called; else 0
     ("log_bet", "i4", (4, LOG)),  # the actor's bet on this street afterwards
     ("log_count", "i4", 4),
     ("last_seat", "i4"),  # the hand's last action; −1: none yet

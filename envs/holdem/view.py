@@ -2,7 +2,8 @@
 
 `game_state` mirrors poker.md's `game_state`. Beyond the document it holds what an agent there must gather over
 several messages or is told at joining: ``seat``, ``smallBlind``, ``bigBlind``, ``ante``, ``hands`` (per episode; 1
-where unknown), ``players[].committed`` (chips put in in this hand), own ``players[].rank``, and ``history``.
+where unknown), ``players[].committed`` (chips put in in this hand), own ``players[].rank``, and
+``history``: this hand's actions in order, ``{street, seat, kind, bet}`` with the actor's bet on that street afterwards.
 """
 
 from typing import Any
@@ -90,7 +91,8 @@ def _history(table: Any) -> list[dict[str, Any]]:
     return [
         {
             "street": STREETS[street],
-            **_entry(int(table.log_seat[street, i]), int(table.log_kind[street, i]), int(table.log_amount[street, i])),
+            "seat": int(table.log_seat[street, i]),
+            "kind": KINDS[int(table.log_kind[street, i])],
             "bet": int(table.log_bet[street, i]),
         }
         for street in range(4)
@@ -219,7 +221,6 @@ def _load_history(table: Any, game: dict[str, Any], seats: dict[int, int]) -> No
                 raise ValueError(f"more than {LOG} actions of the {entry['street']} in history; keep the last {LOG}")
             table.log_seat[street, i] = seats[entry["seat"]]
             table.log_kind[street, i] = KINDS.index(entry["kind"])
-            table.log_amount[street, i] = entry.get("amount", 0)
             table.log_bet[street, i] = entry["bet"]
             table.log_count[street] = i + 1
     last = game["last"]
