@@ -5,6 +5,7 @@ A run folder explains itself: ``config.toml`` (every setting, the game's options
 per iteration), ``tensorboard/``, ``snapshots/`` (the learner's past selves, by steps).
 """
 
+import argparse
 import dataclasses
 import json
 import os
@@ -413,3 +414,42 @@ def _bar(console: Console) -> Progress:
         TextColumn("{task.fields[note]}"),
     )
     return Progress(*columns, console=console, refresh_per_second=4)
+
+
+def main(argv: Sequence[str] | None = None) -> Path:
+    """Run ``parlour train GAME [--config FILE] [settings]``, or go on with a run: ``parlour train --resume RUN``.
+
+    Args:
+        argv: what follows ``parlour train``; None takes the process's arguments.
+
+    Returns:
+        The run folder.
+
+    Raises:
+        SystemExit: with the message of a mistake in the settings.
+    """
+    args = list(sys.argv[1:] if argv is None else argv)
+    name = args.pop(0) if args and not args[0].startswith("-") else "holdem"
+    sources = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    sources.add_argument("--config")
+    sources.add_argument("--resume")
+    given, rest = sources.parse_known_args(args)
+    command = ["parlour", "train", name, *args]
+    try:
+        if given.resume:
+            more = argparse.ArgumentParser("parlour train --resume RUN", description=resume.__doc__)
+            more.add_argument("--steps", type=int, default=argparse.SUPPRESS, help="decisions in all")
+            more.add_argument("--minutes", type=float, default=argparse.SUPPRESS, help="from now on")
+            more.add_argument("--no-progress", dest="progress", action="store_false")
+            return resume(given.resume, command=command, **vars(more.parse_args(rest)))
+        default = load_config(given.config or name)
+        config = tyro.cli(
+            TrainConfig,
+            prog=f"parlour train {name}",
+            description="Train a policy. --config FILE: settings from a TOML file; --resume RUN: go on with a run.",
+            default=default,
+            args=rest,
+        )
+        return train(dataclasses.replace(config, options={**default.options, **config.options}), command)
+    except (ValueError, OSError) as error:
+        raise SystemExit(f"parlour train: {error}") from None

@@ -26,7 +26,7 @@ from ..envs.core.game import Game
 from ..envs.core.vector import STAY, VectorGame
 from .policy import Policy, make_policy
 
-EPISODES_WITHOUT_DECISION = 10_000
+EPISODES_WITHOUT_DECISION = 1_000
 """Episodes in a row at one table in which the learner may have no decision before that is an error."""
 
 

@@ -1,0 +1,198 @@
+"""Training: a tiny run, what it leaves behind, resuming, Ctrl-C."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+
+import numpy as np
+import pytest
+import torch
+from parlour.training.league import League
+from parlour.training.train import TrainConfig, load_config, main, resume, to_toml, train
+from parlour.wrappers.policy import load_run
+from sb3_contrib import MaskablePPO
+
+torch.set_num_threads(1)
+
+TINY = {
+    "options": {"seats": 2, "stacks": 20},
+    "bots": {"call": 1.0},
+    "steps": 2048,
+    "num_envs": 16,
+    "rollout": 32,
+    "batch_size": 256,
+    "snapshot_every": 1024,
+    "progress": False,
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return train(load_config("holdem", runs=tmp_path_factory.mktemp("runs"), name="tiny", **TINY), ["parlour", "train"])
+
+
+def metrics(run):
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def test_a_run_folder_explains_itself(run):
+    assert {file.name for file in run.iterdir()} == {
+        "config.toml", "command.txt", "model.zip", "policy.npz", "metrics.jsonl", "tensorboard", "snapshots",
+    }  # fmt: skip
+    config = tomllib.loads((run / "config.toml").read_text())
+    assert config["game"] == "holdem-v0"
+    assert config["options"]["stacks"] == 20
+    assert config["options"]["big_blind"] == 2  # defaults are written down, too
+    assert load_config(run / "config.toml").steps == 2048
+    assert (run / "command.txt").read_text() == "parlour train\n"
+    assert [line["steps"] for line in metrics(run)] == [512, 1024, 1536, 2048]
+    assert {"rollout/return", "train/value_loss", "time/steps_per_second"} <= metrics(run)[-1].keys()
+    assert sorted(int(file.stem) for file in (run / "snapshots").iterdir()) == [0, 1024]
+    assert any((run / "tensorboard").iterdir())
+
+
+def test_the_saved_policy_is_the_models(run):
+    game, policy = load_run(run, seed=1)
+    assert dict(game.options)["stacks"] == 20
+    model = MaskablePPO.load(run / "model.zip", device="cpu")  # the plain class reads it
+    assert model.num_timesteps == 2048
+    weights = model.policy.action_net.weight.detach().numpy().T
+    np.testing.assert_array_equal(policy.layers[-1][0], weights)
+
+
+def test_the_same_seed_gives_the_same_policy(run, tmp_path):
+    again = train(load_config("holdem", runs=tmp_path, name="tiny", **TINY))
+    other = train(load_config("holdem", runs=tmp_path, name="other", seed=1, **TINY))
+    first, second, third = (load_run(folder)[1].layers[-1][0] for folder in (run, again, other))
+    np.testing.assert_array_equal(first, second)
+    assert (first != third).any()
+
+
+def test_resume_goes_on_where_it_was(tmp_path):
+    run = train(load_config("holdem", runs=tmp_path, name="tiny", **TINY))
+    with pytest.raises(ValueError, match="has had 2,048 of 2,048 steps"):
+        resume(run, progress=False)
+    with pytest.raises(ValueError, match="seed"):
+        resume(run, seed=3)
+    assert resume(run, steps=3072, progress=False, command=["again"]) == run
+    assert [line["steps"] for line in metrics(run)] == [512, 1024, 1536, 2048, 2560, 3072]
+    assert MaskablePPO.load(run / "model.zip", device="cpu").num_timesteps == 3072
+    assert load_config(run / "config.toml").steps == 3072
+    assert (run / "command.txt").read_text().splitlines()[-1] == "again"
+    (run / "model.zip").unlink()
+    with pytest.raises(FileNotFoundError, match=r"no model\.zip"):
+        resume(run)
+
+
+def test_ctrl_c_saves(tmp_path):
+    code = "import torch; torch.set_num_threads(1); from parlour.training.train import main; main()"
+    command = [sys.executable, "-c", code, "holdem", "--name", "long", "--runs", str(tmp_path), "--num-envs", "16"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    lines, deadline = tmp_path / "long" / "metrics.jsonl", time.monotonic() + 120
+    while not (lines.exists() and lines.read_text().count("\n") >= 2):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert "parlour train --resume" in output
+    saved = MaskablePPO.load(tmp_path / "long" / "model.zip", device="cpu")
+    assert saved.num_timesteps >= 2 * 16 * 64
+    load_run(tmp_path / "long")
+
+
+def test_minutes_end_a_run(tmp_path):
+    run = train(load_config("holdem", runs=tmp_path, name="short", **{**TINY, "steps": 10**9, "minutes": 0.02}))
+    assert metrics(run)[-1]["steps"] < 10**6
+    assert metrics(run)[-1]["train/learning_rate"] < 1e-3
+
+
+def test_config_round_trip():
+    config = load_config("holdem", name='quo"te', options={"seats": 2, "stacks": [20, 40]}, minutes=1.5)
+    assert tomllib.loads(to_toml(config))["name"] == 'quo"te'
+    assert tomllib.loads(to_toml(config))["options"] == {"seats": 2, "stacks": [20, 40]}
+
+
+def test_every_setting_has_a_help_text_and_the_config_files_are_valid(capsys):
+    with pytest.raises(SystemExit):
+        main(["holdem", "--help"])
+    text = capsys.readouterr().out
+    for part in dataclasses.fields(TrainConfig):
+        assert "--" + part.name.replace("_", "-") in text
+    assert load_config("holdem").options["seats"] == 2
+
+
+def test_command_line(tmp_path):
+    common = ["--runs", str(tmp_path), "--no-progress", "--num-envs", "8", "--rollout", "16", "--batch-size", "64"]
+    args = [
+        "holdem",
+        "--options",
+        "stacks=30",
+        "--bots",
+        "call=1",
+        "tight=2",
+        "--steps",
+        "128",
+        "--name",
+        "cli",
+        *common,
+    ]
+    run = main(args)
+    config = load_config(run / "config.toml")
+    assert config.options["stacks"] == 30
+    assert config.options["seats"] == 2  # the config file's other options stay
+    assert config.bots == {"call": 1, "tight": 2}
+    assert (run / "command.txt").read_text().startswith("parlour train holdem --options stacks=30")
+    with pytest.raises(SystemExit, match="exists"):
+        main(args)
+    assert main(["--resume", str(run), "--steps", "256", "--no-progress"]) == run
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"stepz": 3}, "did you mean 'steps'"),
+        ({"steps": 0}, "steps=0"),
+        ({"activation": "GELU"}, "ReLU and Tanh"),
+        ({"minutes": 0}, "minutes=0"),
+    ],
+)
+def test_wrong_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        load_config("holdem", **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"self_play": 2.0}, "self_play=2"),
+        ({"self_play": 0.5, "bots": {}}, "bots for the rest"),
+        ({"bots": {"maniacs": 1}}, "did you mean 'maniac'"),
+        ({"options": {"seats": 11}}, "seats=11"),
+    ],
+)
+def test_a_run_that_cannot_begin_leaves_no_folder(settings, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        train(load_config("holdem", runs=tmp_path, **settings))
+    assert not any(tmp_path.iterdir())
+
+
+def test_league_seats_the_newest_first_and_leaves_the_bots():
+    class Table:
+        policies = ["random", "random", "call"]  # noqa: RUF012
+
+    league = League(2, 0.5, {"call": 1}, seed=1)
+    assert list(league.pool().weights) == [0.25, 0.25, 0.5]
+    league.past = ["old", "older", "new"]
+    for _ in range(20):
+        league.seat(Table)
+        assert Table.policies[0] == "new"
+        assert Table.policies[1] in league.past
+        assert Table.policies[2] == "call"

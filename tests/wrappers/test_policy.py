@@ -1,0 +1,157 @@
+"""Policies: legal, seeded, and the frozen NumPy network equal to the torch model that it was copied from."""
+
+import numpy as np
+import pytest
+import torch
+from parlour.envs import game, holdem_v0
+from parlour.wrappers.policy import MlpPolicy, Policy, RandomPolicy, SB3Policy, load_policy, load_run, make_policy
+from parlour.wrappers.sb3 import sb3_env
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import A2C, DQN, PPO
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def scene():
+    """Observations and masks of many decisions of random play."""
+    tables = holdem_v0.vector_env(num_envs=64, seats=2)
+    tables.reset(seed=3)
+    rows = []
+    for _ in range(20):
+        rows.append((tables.observations.copy(), tables.action_masks.copy()))
+        tables.step(tables.sample())
+    return tuple(np.concatenate(part) for part in zip(*rows, strict=True))
+
+
+def model(algorithm=MaskablePPO, **settings):
+    env = sb3_env("holdem", num_envs=2, seats=2)
+    return algorithm("MlpPolicy", env, seed=1, device="cpu", **settings)
+
+
+def is_legal(masks, actions):
+    return bool(masks[np.arange(len(masks)), actions].all())
+
+
+def test_random_policy_is_legal_uniform_and_seeded(scene):
+    observations, masks = scene
+    actions = RandomPolicy(4).act(observations, masks)
+    assert actions.dtype == np.int64
+    assert is_legal(masks, actions)
+    np.testing.assert_array_equal(actions, RandomPolicy(4).act(observations, masks))
+    one = np.repeat(np.array([[1, 0, 1, 1, 0]], np.int8), 30_000, axis=0)
+    counts = np.bincount(RandomPolicy(5).act(observations, one), minlength=5)
+    np.testing.assert_allclose(counts / len(one), [1 / 3, 0, 1 / 3, 1 / 3, 0], atol=0.02)
+
+
+@pytest.mark.parametrize("activation", [torch.nn.Tanh, torch.nn.ReLU])
+@pytest.mark.parametrize("layers", [[], [64, 64], {"pi": [32], "vf": [16, 16]}])
+def test_mlp_policy_has_the_torch_models_distribution(scene, activation, layers):
+    observations, masks = scene
+    original = model(policy_kwargs={"net_arch": layers, "activation_fn": activation})
+    with torch.no_grad():
+        for parameter in original.policy.parameters():
+            parameter.mul_(3)  # further from uniform than a fresh network
+        tensor = torch.as_tensor(observations)
+        expected = original.policy.get_distribution(tensor, action_masks=masks.astype(bool)).distribution.probs.numpy()
+    np.testing.assert_allclose(MlpPolicy.from_model(original).probabilities(observations, masks), expected, atol=1e-5)
+    np.testing.assert_allclose(SB3Policy(original).probabilities(observations, masks), expected, atol=1e-5)
+
+
+def test_mlp_policy_is_a_copy_that_further_training_does_not_touch(scene):
+    original = model()
+    frozen = MlpPolicy.from_model(original)
+    before = frozen.probabilities(*scene)
+    with torch.no_grad():
+        original.policy.action_net.weight.add_(1)
+        original.policy.action_net.weight[0] += 1
+    np.testing.assert_array_equal(frozen.probabilities(*scene), before)
+
+
+def test_sampling_follows_the_probabilities_and_deterministic_plays_the_mode(scene):
+    observations, masks = scene[0][:1], scene[1][:1]
+    original = model()
+    probabilities = MlpPolicy.from_model(original).probabilities(observations, masks)[0]
+    many = np.repeat(observations, 40_000, axis=0), np.repeat(masks, 40_000, axis=0)
+    drawn = MlpPolicy.from_model(original, seed=2).act(*many)
+    np.testing.assert_allclose(np.bincount(drawn, minlength=len(probabilities)) / 40_000, probabilities, atol=0.015)
+    np.testing.assert_array_equal(drawn, MlpPolicy.from_model(original, seed=2).act(*many))
+    assert (MlpPolicy.from_model(original, deterministic=True).act(*many) == probabilities.argmax()).all()
+
+
+def test_mlp_policy_survives_saving(scene, tmp_path):
+    policy = MlpPolicy.from_model(model())
+    policy.save(tmp_path / "policy.npz")
+    loaded = load_policy(tmp_path / "policy.npz")
+    np.testing.assert_array_equal(loaded.probabilities(*scene), policy.probabilities(*scene))
+
+
+@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, A2C, DQN])
+def test_load_policy_reads_what_stable_baselines_saved(algorithm, scene, tmp_path):
+    original = model(algorithm)
+    original.save(tmp_path / "model.zip")
+    policy = load_policy(tmp_path / "model", seed=1)
+    assert isinstance(policy, SB3Policy if algorithm is DQN else MlpPolicy)
+    assert isinstance(policy, Policy)
+    assert is_legal(scene[1], policy.act(*scene))
+    expected = SB3Policy(original).probabilities(*scene)
+    np.testing.assert_allclose(policy.probabilities(*scene), expected, atol=1e-5)
+    np.testing.assert_allclose(expected.sum(axis=1), 1, atol=1e-5)
+
+
+def test_load_policy_names_what_is_wrong(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no policy at .*nowhere"):
+        load_policy(tmp_path / "nowhere.zip")
+    with pytest.raises(ValueError, match="is a folder"):
+        load_policy(tmp_path)
+    (tmp_path / "text.zip").write_text("hello")
+    with pytest.raises(ValueError, match="no model saved by"):
+        load_policy(tmp_path / "text.zip")
+    (tmp_path / "text.npz").write_text("hello")
+    with pytest.raises(ValueError, match="no saved MlpPolicy"):
+        load_policy(tmp_path / "text.npz")
+    np.savez(tmp_path / "other.npz", a=np.zeros(3), activation=np.array("ReLU"))
+    with pytest.raises(ValueError, match="no saved MlpPolicy"):
+        load_policy(tmp_path / "other.npz")
+
+
+def test_observations_of_another_game_are_refused_by_their_length(scene):
+    policy = MlpPolicy.from_model(model())
+    with pytest.raises(ValueError, match="203 numbers and got 200"):
+        policy.act(scene[0][:, :200], scene[1])
+
+
+def test_load_run_needs_a_run_folder(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no config\.toml"):
+        load_run(tmp_path)
+    (tmp_path / "config.toml").write_text("steps = 3\n")
+    with pytest.raises(ValueError, match="does not name a game"):
+        load_run(tmp_path)
+    (tmp_path / "config.toml").write_text('game = "holdem-v0"\n[options]\nseats = 3\n')
+    with pytest.raises(FileNotFoundError, match=r"model\.zip"):
+        load_run(tmp_path)
+    MlpPolicy.from_model(model()).save(tmp_path / "policy.npz")  # of a table with 2 seats
+    with pytest.raises(ValueError, match=r"trained on observations of 203 numbers; holdem-v0 now has \d+"):
+        load_run(tmp_path)
+    (tmp_path / "config.toml").write_text('game = "holdem-v0"\n[options]\nseats = 2\n')
+    loaded, policy = load_run(tmp_path)
+    assert loaded.seats == 2
+    assert isinstance(policy, MlpPolicy)
+
+
+def test_make_policy_knows_bots_runs_and_files(tmp_path, scene):
+    holdem = game("holdem", seats=2)
+    for name in ("random", "call", "tight", "maniac"):
+        assert is_legal(scene[1], make_policy(name, holdem, seed=1).act(*scene))
+    policy = RandomPolicy(1)
+    assert make_policy(policy, holdem) is policy
+    MlpPolicy.from_model(model()).save(tmp_path / "policy.npz")
+    (tmp_path / "config.toml").write_text('game = "holdem-v0"\n[options]\nseats = 2\n')
+    assert isinstance(make_policy(str(tmp_path), holdem), MlpPolicy)
+    assert isinstance(make_policy(str(tmp_path / "policy.npz"), holdem), MlpPolicy)
+    with pytest.raises(ValueError, match="did you mean 'maniac'"):
+        make_policy("maniacs", holdem)
+    with pytest.raises(ValueError, match="plays holdem-v0"):
+        make_policy(str(tmp_path), game("holdem", seats=3))
+    with pytest.raises(ValueError, match="is no policy"):
+        make_policy(3, holdem)

@@ -1,0 +1,79 @@
+"""The learner's seat as Stable-Baselines3 wants it."""
+
+import numpy as np
+import pytest
+import torch
+from parlour.envs import game
+from parlour.wrappers.sb3 import sb3_env
+from parlour.wrappers.seat import Seats, make_seat
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.env_checker import check_env
+
+torch.set_num_threads(1)
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_stable_baselines_checker_passes_for_the_single_seat():
+    check_env(make_seat(game="holdem", seats=2))
+
+
+def test_masks_are_found_by_maskable_ppo():
+    env = sb3_env("holdem", num_envs=7, seats=2)
+    env.seed(1)
+    env.reset()
+    assert is_masking_supported(env)
+    np.testing.assert_array_equal(get_action_masks(env), env.seats.masks.astype(bool))
+    assert env.env_method("action_masks", indices=[2, 5]).shape == (2, 10)
+    assert env.get_attr("num_envs", indices=3) == [7]
+    assert not env.has_attr("no_such_thing")
+    assert env.env_is_wrapped(object) == [False] * 7
+
+
+def test_steps_are_those_of_the_seats():
+    env = sb3_env("holdem", num_envs=6, seats=2, opponents="call", reward_scale=0.5)
+    seats = Seats(game("holdem", seats=2), 6, "call")
+    env.seed(4)
+    seats.reset([4, 5, 6, 7, 8, 9])
+    np.testing.assert_array_equal(env.reset(), seats.observations)
+    ended = 0
+    for _ in range(40):
+        actions = seats.tables.sample()
+        observations, rewards, dones, infos = env.step(actions)
+        seats.step(actions)
+        np.testing.assert_array_equal(observations, seats.observations)
+        np.testing.assert_allclose(rewards, seats.rewards / 2)
+        np.testing.assert_array_equal(dones, seats.dones)
+        for table in np.flatnonzero(dones):
+            assert infos[table]["episode"]["r"] == seats.returns[table]
+            assert infos[table]["episode"]["l"] == seats.lengths[table]
+            assert infos[table]["TimeLimit.truncated"] is False
+        assert all(infos[table] == {} for table in np.flatnonzero(~dones))
+        ended += int(dones.sum())
+    assert ended > 10
+
+
+def test_what_was_returned_stays_the_callers():
+    env = sb3_env("holdem", num_envs=4, seats=2)
+    first = env.reset()
+    kept = first.copy()
+    env.step(np.ones(4, np.int64))
+    np.testing.assert_array_equal(first, kept)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "settings"),
+    [
+        (MaskablePPO, {"n_steps": 16, "batch_size": 64}),
+        (PPO, {"n_steps": 16, "batch_size": 64}),
+        (DQN, {"learning_starts": 32, "buffer_size": 500}),
+    ],
+)
+def test_algorithms_learn_with_masks_and_without(algorithm, settings):
+    env = sb3_env("holdem", num_envs=8, seats=2, opponents="call", reward_scale=0.01)
+    model = algorithm("MlpPolicy", env, seed=1, device="cpu", **settings)
+    model.learn(256)
+    assert model.num_timesteps == 256
+    assert len(model.ep_info_buffer) > 0
+    assert bool(env.seats.illegal.any()) <= (algorithm is not MaskablePPO)

@@ -1,0 +1,279 @@
+"""A learner's seat: whose reward is whose, what happens at an end, who plays against whom."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from parlour.envs import VectorGame, game
+from parlour.wrappers.policy import RandomPolicy
+from parlour.wrappers.seat import Pool, SeatEnv, Seats, SeatVecEnv, make_seat, make_seats
+
+FOLD, CALL = 0, 1
+
+
+class Always:
+    """Plays one action; calls where it is masked. Counts the decisions it is asked for."""
+
+    def __init__(self, action):
+        self.action = action
+        self.asked = 0
+
+    def act(self, observations, masks):
+        self.asked += len(masks)
+        return np.where(masks[:, self.action], self.action, CALL)
+
+
+def play(seats, steps, seed=0):
+    policy = RandomPolicy(seed)
+    for _ in range(steps):
+        seats.step(policy.act(seats.observations, seats.masks))
+        yield
+
+
+def test_a_seat_that_always_folds_loses_exactly_its_blinds():
+    for seat, blind in ((0, 1.0), (1, 0.5)):  # heads-up, the dealer (seat 1) posts the small blind
+        seats = Seats(game("holdem", seats=2, button=1), 8, "call", seat=seat)
+        seats.reset(seed=1)
+        for _ in range(20):
+            seats.step(np.full(8, FOLD))
+            assert (seats.rewards == -blind).all()
+            assert seats.dones.all()
+        assert seats.winnings / seats.episodes == -blind
+
+
+def test_a_folder_among_six_pays_its_blinds_and_ante_whatever_the_others_do():
+    seats = Seats(game("holdem", seats=6, ante=1, button=0), 16, "maniac", seat=1)  # the small blind
+    seats.reset(seed=2)
+    for _ in range(10):
+        seats.step(np.full(16, FOLD))
+    assert seats.winnings / seats.episodes == -(0.5 + 0.5)
+    assert seats.episodes == 160
+
+
+def test_what_opponents_do_after_the_learners_last_decision_is_its_reward():
+    """The learner raises, the opponent folds later: the blinds are the learner's, on the step in which it raised."""
+    seats = Seats(game("holdem", seats=2, button=0), 4, Always(FOLD), seat=0)
+    seats.reset(seed=1)
+    seats.step(np.full(4, 2))
+    assert seats.dones.all()
+    assert (seats.rewards == 1).all()
+
+
+def test_episodes_without_a_decision_are_rolled_over_and_counted():
+    folder = Always(FOLD)
+    seats = Seats(game("holdem", seats=2), 32, folder, seat=0)  # the button is drawn: half of all hands are walks
+    seats.reset(seed=1)
+    assert (seats.tables.turn == 0).all()
+    walks, total, results = int(seats.skipped.sum()), float(seats.skipped_returns.sum()), 0
+    for _ in range(50):
+        seats.step(np.full(32, FOLD))
+        assert (seats.rewards == -0.5).all()  # never what a walk brought
+        walks += int(seats.skipped.sum())
+        total += float(seats.skipped_returns.sum())
+        results += int(seats.dones.sum())
+    assert walks > 0
+    assert total == 0.5 * walks
+    assert seats.episodes == walks + results
+    assert seats.winnings == pytest.approx(0.5 * walks - 0.5 * results)
+
+
+def test_step_rewards_sum_to_the_episodes_result_over_several_hands():
+    """With 20 hands an episode, hands are won and lost before the first decision and between decisions."""
+    holdem = game("holdem", seats=3, hands=20)
+    seats = Seats(holdem, 16, ["random", Always(FOLD)])
+    seats.reset(seed=4)
+    sums, ends = np.zeros(16), 0
+    for _ in play(seats, 300):
+        sums += seats.rewards
+        for table in np.flatnonzero(seats.dones):
+            assert sums[table] == pytest.approx(seats.returns[table])
+            final = holdem.layout["outcome.payoffs"].start  # own payoff, in hundreds of big blinds
+            assert seats.final_observation(table)[final] * 100 == pytest.approx(seats.returns[table], abs=1e-4)
+            sums[table] = 0
+            ends += 1
+    assert ends > 20
+
+
+@pytest.mark.parametrize("seats", [2, 5])
+def test_every_chip_is_booked_once(seats):
+    """The learner's results and its opponents' sum to zero: what the tables paid its seat is what was booked."""
+    tables = Seats(game("holdem", seats=seats), 16, Pool(["random", "maniac"]))
+    paid = np.zeros(16)
+    step = tables.tables.step
+
+    def watched(moves):
+        seat = tables.seat.copy()
+        step(moves)
+        paid.__iadd__(tables.tables.rewards[np.arange(16), seat] / 2)
+
+    tables.tables.step = watched
+    tables.reset(seed=6)
+    for _ in play(tables, 100):
+        pass
+    unfinished = tables._result.sum()
+    assert tables.winnings + unfinished == pytest.approx(paid.sum())
+
+
+def test_the_learner_plays_its_seat_and_rotating_takes_turns():
+    seats = Seats(game("holdem", seats=3), 6, "random", seat=2)
+    seats.reset(seed=1)
+    for _ in play(seats, 30):
+        assert (seats.tables.turn == 2).all()
+    rotating = Seats(game("holdem", seats=3), 6, "random")
+    rotating.reset(seed=1)
+    before = rotating.seat.copy()
+    for _ in play(rotating, 30):
+        assert (rotating.tables.turn == rotating.seat).all()
+        np.testing.assert_array_equal(rotating.seat, (before + rotating.dones + rotating.skipped) % 3)
+        before = rotating.seat.copy()
+
+
+def test_same_seed_same_everything_and_the_deals_of_the_plain_tables():
+    holdem = game("holdem", seats=2)
+
+    def record(seats, seed):
+        seats.reset(seed=seed)
+        rows = [seats.observations.copy()]
+        for _ in play(seats, 40):
+            rows += [seats.observations.copy(), seats.rewards.copy()]
+        return rows
+
+    seats = Seats(holdem, 8, Pool(["random", "maniac", "tight"]))
+    first = record(seats, 5)
+    again = record(seats, 5)  # also from the same object, used before
+    other = record(Seats(holdem, 8, Pool(["random", "maniac", "tight"])), 5)
+    for one, two, three in zip(first, again, other, strict=True):
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(one, three)
+    assert any((one != two).any() for one, two in zip(first, record(seats, 6), strict=True))
+    tables = VectorGame(holdem, 8)
+    tables.reset(seed=5)
+    seats = Seats(holdem, 8, "call")
+    seats.reset(seed=5)
+    untouched = (tables.turn == seats.seat) & (seats.skipped == 0)
+    np.testing.assert_array_equal(tables.observations[untouched], seats.observations[untouched])
+    assert untouched.any()
+
+
+def test_opponents_one_each_per_seat_or_drawn():
+    holdem = game("holdem", seats=3)
+    left, right = Always(CALL), Always(CALL)
+    seats = Seats(holdem, 8, [left, right], seat=0)
+    seats.reset(seed=1)
+    assert (seats._who[:, 1] == 0).all()
+    assert (seats._who[:, 2] == 1).all()
+    never, always = Always(CALL), Always(CALL)
+    seats = Seats(holdem, 8, Pool([always, never], weights=[1, 0]))
+    seats.reset(seed=1)
+    for _ in play(seats, 20):
+        pass
+    assert always.asked > 0
+    assert never.asked == 0
+    with pytest.raises(ValueError, match="3 opponents for 2 other seats"):
+        Seats(holdem, 1, ["call", "call", "call"])
+    with pytest.raises(ValueError, match="did you mean 'tight'"):
+        Seats(holdem, 1, "tigt")
+    with pytest.raises(ValueError, match="weights"):
+        Pool(["call", "random"], [1])
+    with pytest.raises(ValueError, match="seat=3"):
+        Seats(holdem, 1, seat=3)
+
+
+def test_pool_draws_by_its_weights():
+    seats = Seats(game("holdem", seats=2), 4000, Pool(["call", "random", "maniac"], [3, 0, 1]))
+    seats.reset(seed=1)
+    opponents = seats._who[np.arange(4000), 1 - seats.seat]
+    np.testing.assert_allclose(np.bincount(opponents, minlength=3) / 4000, [0.75, 0, 0.25], atol=0.03)
+
+
+def test_a_masked_action_is_played_as_the_safe_one():
+    seats = Seats(game("holdem", seats=2, stacks=2, button=0), 4, "call", seat=0)  # all-in: no raise to the minimum
+    seats.reset(seed=1)
+    seats.step([2, -1, 99, CALL])
+    assert seats.illegal.tolist() == [True, True, True, False]
+    assert seats.rewards[:3].tolist() == [-0.5] * 3  # folded the small blind
+
+
+def test_an_empty_seat_is_an_error_not_an_endless_loop():
+    seats = Seats(game("holdem", seats=3, stacks=[200, 0, 200]), 1, "call", seat=1)
+    with pytest.raises(RuntimeError, match="seat 1 had no decision"):
+        seats.reset(seed=1)
+
+
+def test_wrong_calls_are_explained():
+    seats = Seats(game("holdem", seats=2), 2)
+    with pytest.raises(ValueError, match="before reset"):
+        seats.step([1, 1])
+    seats.reset(seed=1)
+    with pytest.raises(ValueError, match=r"shape \(3,\)"):
+        seats.step([1, 1, 1])
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+@pytest.mark.parametrize("opponents", ["random", "call", "tight"])
+def test_gymnasiums_checker(opponents):
+    env = gymnasium.make("parlour/Holdem-v0", opponents=opponents, seats=2)
+    assert isinstance(env.unwrapped, SeatEnv)
+    check_env(env.unwrapped)
+
+
+def test_seat_env_ends_with_the_finished_table_and_then_wants_a_reset():
+    env = make_seat(game="holdem", seats=2, opponents="call", render_mode="ansi")
+    _, info = env.reset(seed=3)
+    assert "player" in env.render().lower()
+    total, terminated = 0.0, False
+    while not terminated:
+        assert info["action_mask"][CALL]
+        np.testing.assert_array_equal(env.action_masks(), info["action_mask"])
+        observation, reward, terminated, truncated, info = env.step(CALL)
+        total += reward
+        assert not truncated
+    layout = env.seats.game.layout
+    assert observation[layout["game_over"].start] == 1
+    assert observation[layout["outcome.payoffs"].start] * 100 == pytest.approx(total, abs=1e-4)
+    assert info["episode_return"] == total
+    assert not env.action_masks().any()
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(CALL)
+    observation, info = env.reset()
+    assert observation[layout["game_over"].start] == 0
+    assert info["action_mask"].any()
+
+
+def test_seat_env_and_vector_env_play_the_same_episodes():
+    one = make_seat(game="holdem", seats=2, opponents="call", seat=0)
+    many = make_seats(game="holdem", num_envs=1, seats=2, opponents="call", seat=0)
+    seen, _ = one.reset(seed=9)
+    rows, infos = many.reset(seed=9)
+    policy = RandomPolicy(2)
+    for _ in range(60):
+        np.testing.assert_array_equal(seen, rows[0])
+        action = policy.act(rows, infos["action_mask"])
+        seen, reward, terminated, _, _ = one.step(action[0])
+        rows, rewards, terminations, truncations, infos = many.step(action)
+        assert reward == rewards[0]
+        assert terminated == terminations[0]
+        assert not truncations[0]
+        if terminated:
+            np.testing.assert_array_equal(seen, infos["final_obs"][0])
+            seen, _ = one.reset()
+
+
+def test_make_vec_gives_one_seat_per_table():
+    env = gymnasium.make_vec("parlour/Holdem-v0", num_envs=5, seats=4, opponents="random")
+    assert isinstance(env.unwrapped, SeatVecEnv)
+    observations, infos = env.reset(seed=1)
+    assert env.observation_space.contains(observations)
+    assert env.metadata["autoreset_mode"] is gymnasium.vector.AutoresetMode.SAME_STEP
+    for _ in range(30):
+        masks = infos["action_mask"]
+        observations, rewards, terminations, truncations, infos = env.step(masks.argmax(axis=1))
+        assert env.observation_space.contains(observations)
+        assert rewards.shape == terminations.shape == truncations.shape == (5,)
+        for table in np.flatnonzero(terminations):
+            assert env.single_observation_space.contains(infos["final_obs"][table])
+    kept = observations.copy()
+    env.step(env.unwrapped.action_masks().argmax(axis=1))
+    np.testing.assert_array_equal(observations, kept)  # what was returned is the caller's
+    with pytest.raises(ValueError, match="every table a seed"):
+        env.reset(seed=[1, None, 2, 3, 4])
