@@ -392,7 +392,7 @@ MEASURES: dict[str, Measure] = {
 """Every measurement by name."""
 
 
-def bench(
+def command(
     names: tyro.conf.Positional[tuple[str, ...]] = (),
     *,
     quick: bool = False,

@@ -1,16 +1,23 @@
 """Evaluation over duplicate deals: every deal is played once with the policy in each seat."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from math import sqrt
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import tyro
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
 
 from ..envs import Game, VectorGame
 from ..envs.core.vector import STAY
 from ..wrappers.policy import Policy
+from .names import game_of, located, player
 
 TABLES = 4_096
 """Tables played side by side."""
@@ -102,8 +109,8 @@ def _play(game: Game, around: Sequence[Policy], seeds: Sequence[int]) -> NDArray
     tables.reset(seed=[seed for seed in seeds for _ in range(game.seats)])
     seat = np.tile(np.arange(game.seats), len(seeds))
     # Opponents that are one object act on all their seats in one batch.
-    players = list({id(player): player for player in around}.values())
-    who = np.array([next(i for i, one in enumerate(players) if one is player) for player in around])
+    players = list({id(each): each for each in around}.values())
+    who = np.array([next(i for i, one in enumerate(players) if one is each) for each in around])
     row = np.arange(tables.num_envs)
     live = np.ones(tables.num_envs, np.bool_)
     total = np.zeros(tables.num_envs)
@@ -111,11 +118,111 @@ def _play(game: Game, around: Sequence[Policy], seeds: Sequence[int]) -> NDArray
     while live.any():
         actions[:] = STAY  # a finished table has been reset already; it waits for the others
         acting = who[(tables.turn - seat) % game.seats]
-        for number, player in enumerate(players):
+        for number, one in enumerate(players):
             mine = np.flatnonzero(live & (acting == number))
             if len(mine):
-                actions[mine] = player.act(tables.observations[mine], tables.action_masks[mine])
+                actions[mine] = one.act(tables.observations[mine], tables.action_masks[mine])
         tables.step(actions)
         total += tables.rewards[row, seat]
         live &= ~tables.dones
     return total.reshape(-1, game.seats).mean(axis=1)
+
+
+# The command.
+
+
+def command(
+    run: tyro.conf.Positional[str],
+    *,
+    against: tuple[str, ...] = (),
+    game: str | None = None,
+    seats: int | None = None,
+    options: tuple[str, ...] = (),
+    deals: int = 20_000,
+    best_response: bool = False,
+    hands: int = 1_000,
+    deterministic: bool = False,
+    seed: int = 0,
+    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
+) -> None:
+    """Tell how strong a policy is: duplicate deals in every seat, mean per hand with its 95 % interval.
+
+    Args:
+        run: a run folder or its name below runs/, a saved policy, or a bot.
+        against: opponents, each on all other seats in turn: bots, runs or files. Default: every bot of the game.
+        game: its name; default: the run's, or holdem.
+        seats: how many; default: the run's, or 2.
+        options: the game's options as key=value; default: the run's.
+        deals: deals per opponent, each played once with the policy in every seat.
+        best_response: bound the policy's exploitability by local best response (heads-up hold'em).
+        hands: hands that the best response plays.
+        deterministic: the policy plays its most likely action instead of drawing one.
+        seed: of deals and policies.
+        as_json: print JSON instead of tables.
+    """
+    chosen = game_of(run, game, options, seats)
+    policy = player(run, chosen, seed, deterministic)
+    names = against or (() if best_response else tuple(chosen.bots))
+    known = {"random": None, **chosen.bots}
+    opponents = {name: located(name, known) for name in names}  # a mistyped name is told before any is played
+    scores = {}
+    for number, (name, spec) in enumerate(opponents.items(), 1):
+        with progress_bar(f"against {name}", deals) as done:
+            rivals = [player(spec, chosen, seed + number)]
+            scores[name] = evaluate(policy, chosen, rivals, deals=deals, seed=seed, progress=done)
+    exploited = _exploited(policy, chosen, hands, seed) if best_response else None
+    if as_json:
+        print(json.dumps(_record(run, chosen, seed, scores, exploited), indent=2))
+        return
+    console = Console()
+    if scores:
+        console.print(score_table(scores, f"{run} at {chosen.name}, {chosen.seats} seats"))
+    if exploited is not None:
+        interval = f"[{exploited.low:,.0f}, {exploited.high:,.0f}]"
+        console.print(
+            f"local best response wins {exploited.mean:,.0f} {interval} {exploited.unit} over {exploited.games:,} hands: "
+            "the policy's exploitability is at least that",
+            highlight=False,
+            markup=False,
+        )
+
+
+def _exploited(policy: Policy, game: Game, hands: int, seed: int) -> Score:
+    from .best_response import best_response
+
+    with progress_bar("best response", hands) as done:
+        return best_response(policy, game, hands=hands, seed=seed, progress=done)
+
+
+def _record(run: str, game: Game, seed: int, scores: dict[str, Score], exploited: Score | None) -> dict[str, Any]:
+    return {
+        "policy": run,
+        "game": game.id,
+        "options": dict(game.options),
+        "seed": seed,
+        "results": [{"against": name, **score.to_dict()} for name, score in scores.items()],
+        "best_response": None if exploited is None else exploited.to_dict(),
+    }
+
+
+def score_table(scores: dict[str, Score], title: str) -> Table:
+    """Return the scores by opponent as a table for people."""
+    unit = next(iter(scores.values())).unit
+    table = Table("against", unit, "95 % interval", "deals", title=title)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, score in scores.items():
+        colour = "green" if score.low > 0 else "red" if score.high < 0 else "yellow"
+        table.add_row(
+            name, f"[{colour}]{score.mean:+.2f}[/]", f"{score.low:+.2f} to {score.high:+.2f}", f"{score.deals:,}"
+        )
+    return table
+
+
+@contextmanager
+def progress_bar(task: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar on the terminal (nothing elsewhere); yield what advances it."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        number = bar.add_task(task, total=total)
+        yield lambda count: bar.advance(number, count)

@@ -1,0 +1,114 @@
+"""The `parlour` command. Every subcommand lives in a module of its own, loaded when it is called."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module, metadata
+from typing import Any
+
+COMMANDS = {
+    "demo": ("demo", "command", "the whole road in a few minutes: train, evaluate, play at a live table"),
+    "train": ("train", "main", "train a policy by self-play against its past selves and bots"),
+    "evaluate": ("evaluate", "command", "tell how strong a policy is, with confidence intervals"),
+    "play": ("play", "command", "watch a match in the terminal, or play in it"),
+    "host": ("live", "host", "serve tables over a platform's protocol"),
+    "deploy": ("live", "deploy", "let a policy play on a live platform"),
+    "bench": ("bench", "command", "measure speed and size beside the peers"),
+}
+"""Subcommand: its module, the function there, and what it does."""
+
+EXAMPLES = """\
+  parlour demo
+  parlour train holdem --minutes 5 --name first
+  parlour evaluate first --against call tight --best-response
+  parlour play holdem --agents first tight
+  parlour host poker --seats 6 --port 9000
+  parlour deploy poker first --api http://127.0.0.1:9000"""
+
+MISTAKE = 2
+"""Exit code for what the user can put right."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the `parlour` command and return its exit code.
+
+    A mistake is told in one line on stderr, with exit code 2; ``PARLOUR_TRACEBACK=1`` shows where it was found.
+
+    Args:
+        argv: the arguments; None takes the process's.
+    """
+    args = list(sys.argv[1:] if argv is None else argv)
+    if not args or args[0] in ("-h", "--help", "help"):
+        _front_page()
+        return 0
+    if args[0] in ("-V", "--version"):
+        print(f"parlour {metadata.version('parlour')}")
+        return 0
+    name = args.pop(0)
+    try:
+        if name not in COMMANDS:
+            raise ValueError(_unknown(name))
+        return _run(name, args)
+    except KeyboardInterrupt:
+        return _complain(name, "stopped", 130)
+    except BrokenPipeError:  # the reader has gone, as in `parlour … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (ValueError, OSError, ImportError) as error:
+        if os.environ.get("PARLOUR_TRACEBACK"):
+            raise
+        return _complain(name, _sentence(error), MISTAKE)
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            return _complain(name, end.code.removeprefix(f"parlour {name}: "), MISTAKE)
+        return end.code or 0
+
+
+def _run(name: str, args: list[str]) -> int:
+    module, function, _summary = COMMANDS[name]
+    command: Callable[..., Any] = getattr(import_module(f".{module}", __package__), function)
+    if name == "train":  # its settings come from files too; it reads its own arguments
+        command(args)
+        return 0
+    import tyro
+
+    tyro.cli(command, prog=f"parlour {name}", args=args, config=(tyro.conf.FlagCreatePairsOff,))
+    return 0
+
+
+def _unknown(name: str) -> str:
+    from difflib import get_close_matches
+
+    guess = get_close_matches(name, COMMANDS, 1, 0.5)
+    return (
+        f"no such command; did you mean {guess[0]!r}?" if guess else f"no such command; known are {', '.join(COMMANDS)}"
+    )
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, ImportError) and error.name in ("torch", "stable_baselines3", "sb3_contrib", "tensorboard"):
+        return f"this needs {error.name}, which is not installed: pip install 'parlour[train]'"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _complain(name: str, sentence: str, code: int) -> int:
+    print(f"parlour {name}: {sentence}", file=sys.stderr)
+    return code
+
+
+def _front_page() -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    console.print("[bold]Parlour[/]: parlour games for multi-agent learning, and the road to a live table.\n")
+    console.print("[bold]Usage:[/] parlour COMMAND …      (parlour COMMAND --help tells all of one)\n")
+    table = Table.grid(padding=(0, 3))
+    for name, (_module, _function, summary) in COMMANDS.items():
+        table.add_row(f"  [bold cyan]{name}[/]", summary)
+    console.print(table)
+    console.print(f"\n[bold]For example:[/]\n{EXAMPLES}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
