@@ -40,7 +40,7 @@ class Reading:
 
     Attributes:
         small_blind, big_blind, ante: as last seen.
-        history: the betting of this hand in order: ``{street, seat, kind, amount?, bet}``, the last 20 of each street.
+        history: the betting of this hand in order: ``{street, seat, kind, amount, bet}``, the last 20 of each street.
         committed: chips put in in this hand, antes included, by seat (of those dealt in).
         before: the stacks between two hands by seat, as far as they are known.
     """
@@ -89,9 +89,9 @@ class Reading:
         """Forget who left."""
         self.before.pop(seat, None)
 
-    def stack(self, seat: int) -> int | None:
-        """Return a seat's chips: between hands all of them, in a hand those behind."""
-        return self.before.get(seat, self._now.stacks.get(seat))
+    def started_with(self, seat: int | None) -> int | None:
+        """Return a seat's chips at the start of the hand; None if it is not in it."""
+        return None if seat is None else self._start.get(seat)
 
     # What is told.
 
@@ -106,14 +106,15 @@ class Reading:
         if actions:
             self._correct_big_blind(state, seat, to_call)
         seen = {player.seat: player for player in state.players}
-        in_hand = [player for number, player in sorted(seen.items()) if number in self._start or number == seat]
+        newcomers = {number for number, player in seen.items() if player.stack and number not in self._start}
+        listed = [player for number, player in sorted(seen.items()) if number == seat or number not in newcomers]
         return {
             "seat": seat,
             "hand": state.hand,
             "phase": state.phase,
             "board": list(state.board),
             "pot": sum(self.committed.values()) + self._unplaced,
-            "players": [self._player(player, player.seat == seat, state.board) for player in in_hand],
+            "players": [self._player(player, player.seat == seat, state.board) for player in listed],
             "dealer": self._dealer,
             "turn": self._now.turn,
             "last": self._last(state.last),
@@ -122,7 +123,7 @@ class Reading:
             "smallBlind": self.small_blind,
             "bigBlind": self.big_blind,
             "ante": self.ante,
-            "history": [dict(entry) for entry in self.history],
+            "history": [{name: entry[name] for name in ("street", "seat", "kind", "bet")} for entry in self.history],
         }
 
     def _player(self, player: Player, own: bool, board: list[str]) -> dict[str, Any]:
@@ -347,7 +348,7 @@ def _entry(street: str, seat: int, had: int, has: int, high: int, kind: str = ""
     if kind not in KINDS:
         kind = "check" if has <= had else "raiseTo" if has > high else "call"
     amount = {"raiseTo": has, "call": has - had}.get(kind, 0)
-    return {"street": street, "seat": seat, "kind": kind, **({"amount": amount} if amount > 0 else {}), "bet": has}
+    return {"street": street, "seat": seat, "kind": kind, "amount": amount, "bet": has}
 
 
 def _rank(cards: list[str]) -> str:

@@ -199,11 +199,10 @@ class AgentSession:
             self.seat = shown[0] if len(shown) == 1 else None
 
     def _remember_stack(self) -> None:
-        if self._first_stack is None and self.seat is not None:
-            behind = self._reading.stack(self.seat)
-            if behind is not None:
-                self._first_stack = behind + self._reading.committed.get(self.seat, 0)
-                self._last_stack = self._first_stack
+        chips = self._reading.started_with(self.seat)
+        if chips is not None:
+            self._first_stack = chips if self._first_stack is None else self._first_stack
+            self._last_stack = chips
 
     def _receive_ack(self, ack: messages.Ack) -> list[Event]:
         if self._answer is None or self._acked or ack.turn_token != self._answer.action.turn_token:
