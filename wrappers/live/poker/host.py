@@ -206,10 +206,11 @@ class Host:
             self._open_table()
 
     async def stop(self) -> None:
-        """End every table as ``admin_stopped``, close the connections and stop listening."""
+        """End every table where somebody sits as ``admin_stopped``, close the connections and stop listening."""
         self._stopping = True
         for table in list(self.tables.values()):
-            table.end("admin_stopped")
+            if table.session.seats:
+                table.end("admin_stopped")
         if self._handlers:
             await asyncio.wait(self._handlers, timeout=CLOSING)
         if self._runner is not None:
