@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..envs import game as make_game
 from ..envs.core.compiled import compiled
 from ..envs.core.game import Game
-from ..envs.core.rng import GOLDEN, mix, streams
+from ..envs.core.rng import GOLDEN, choose, mix, streams
 
 Floats = NDArray[np.float32]
 
@@ -32,16 +32,8 @@ class Policy(Protocol):
 @compiled
 def _draw_legal(masks: Any, words: Any, out: Any) -> None:
     for i in range(len(masks)):
-        legal = 0
-        for number in range(masks.shape[1]):
-            legal += masks[i, number]
         words[0] += GOLDEN
-        pick = np.int64(((mix(words[0]) >> np.uint64(32)) * np.uint64(legal)) >> np.uint64(32))
-        for number in range(masks.shape[1]):
-            pick -= masks[i, number]
-            if pick < 0:
-                out[i] = number
-                break
+        out[i] = choose(masks[i], 0, mix(words[0]))
 
 
 @compiled

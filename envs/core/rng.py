@@ -40,6 +40,23 @@ def uniform(table: Any) -> float:
     return np.float64(mix(table.stream) >> np.uint64(11)) * 2.0**-53
 
 
+@compiled
+def choose(mask: Any, least: int, bits: Any) -> int:
+    """Choose one of the numbers from `least` up whose `mask` (int8[A]) is 1, uniformly, by 64 random bits.
+
+    Without branches, which random choices would have mispredicted; A where no number is open.
+    """
+    count = 0
+    for number in range(least, len(mask)):
+        count += mask[number]
+    pick = np.int64(((bits >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))
+    chosen = least
+    for number in range(least, len(mask)):
+        pick -= mask[number]
+        chosen += pick >= 0
+    return chosen
+
+
 def streams(seed: int | Sequence[int] | None, count: int) -> NDArray[np.uint64]:
     """Make the first words of `count` independent streams.
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .compiled import compiled
 from .game import Batch, Game
-from .rng import GOLDEN, mix, streams
+from .rng import GOLDEN, choose, mix, streams
 
 STAY = -1
 """The action that leaves a table as it is."""
@@ -27,16 +27,8 @@ def _first_illegal(masks: Any, actions: Any) -> int:
 @compiled
 def _sample(masks: Any, words: Any, actions: Any) -> None:
     for i in range(len(masks)):
-        legal = 0
-        for number in range(masks.shape[1]):
-            legal += masks[i, number]
         words[i] += GOLDEN
-        pick = np.int64(((mix(words[i]) >> np.uint64(32)) * np.uint64(legal)) >> np.uint64(32))
-        action = 0
-        for number in range(masks.shape[1]):  # without branches, which would be mispredicted
-            pick -= masks[i, number]
-            action += pick >= 0
-        actions[i] = action
+        actions[i] = choose(masks[i], 0, mix(words[i]))
 
 
 class VectorGame:

@@ -8,33 +8,24 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.rng import GOLDEN, mix, streams
+from ..core.rng import GOLDEN, choose, mix, streams
 from .hands import equity
 
 FOLD, CALL, LEAST = 0, 1, 2  # action numbers; the pot fractions follow, all-in is the last
 
 
 @compiled
-def _pick(mask: Any, word: Any, least: int) -> int:
-    """Draw one of the legal numbers from `least` up; a check or call if there is none."""
-    legal = 0
-    for number in range(least, len(mask)):
-        legal += mask[number]
-    if legal == 0:
-        return CALL
-    pick = np.int64(((mix(word) >> np.uint64(32)) * np.uint64(legal)) >> np.uint64(32))
-    for number in range(least, len(mask)):
-        pick -= mask[number]
-        if pick < 0:
-            return number
-    return CALL
+def _raise(mask: Any, least: int, top: int, bits: Any) -> int:
+    """Choose one of the legal raises from number `least` to `top`; `CALL` if there is none."""
+    number = choose(mask[: top + 1], least, bits)
+    return number if number <= top else CALL
 
 
 @compiled
 def _random(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
     for i in range(len(masks)):
         words[0] += GOLDEN
-        out[i] = _pick(masks[i], words[0], 0)
+        out[i] = choose(masks[i], 0, mix(words[0]))
 
 
 @compiled
@@ -49,7 +40,7 @@ def _maniac(observations: Any, masks: Any, words: Any, fields: Any, out: Any) ->
         words[0] += GOLDEN
         raises = mix(words[0]) >> np.uint64(32) < np.uint64(0xCCCCCCCC)
         words[0] += GOLDEN
-        out[i] = _pick(masks[i], words[0], LEAST) if raises else CALL
+        out[i] = _raise(masks[i], LEAST, masks.shape[1] - 1, mix(words[0])) if raises else CALL
 
 
 @compiled
@@ -81,7 +72,7 @@ def _tight(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> 
         wanted = max(price + 0.05, fair if owed > 0 else 0.0)
         words[0] += GOLDEN
         if share > min(0.85, fair + 0.15 + 0.25 * price):
-            out[i] = _sized(masks[i], share, words[0])
+            out[i] = _sized(masks[i], share, mix(words[0]))
         elif owed == 0 or share > wanted:
             out[i] = CALL
         else:
@@ -93,22 +84,11 @@ SAMPLES = 64
 
 
 @compiled
-def _sized(mask: Any, share: float, word: Any) -> int:
-    """Choose a raise near the pot; bigger with a better hand, and all-in only with a near certainty."""
+def _sized(mask: Any, share: float, bits: Any) -> int:
+    """Choose a raise near the pot; all-in only with a near certainty, or where nothing less is open to a good hand."""
     last = len(mask) - 1
-    top = last if share > 0.9 else last - 1
-    bottom = max(LEAST, last - 4)
-    legal = 0
-    for number in range(bottom, top + 1):
-        legal += mask[number]
-    if legal == 0:
-        return last if share > 0.75 and mask[last] else CALL
-    pick = np.int64(((mix(word) >> np.uint64(32)) * np.uint64(legal)) >> np.uint64(32))
-    for number in range(bottom, top + 1):
-        pick -= mask[number]
-        if pick < 0:
-            return number
-    return CALL
+    number = _raise(mask, max(LEAST, last - 4), last if share > 0.9 else last - 1, bits)
+    return last if number == CALL and share > 0.75 and mask[last] else number
 
 
 class Bot:
