@@ -1,0 +1,167 @@
+"""Agent: who sees TurnStates and answers them. A policy, a bot, a person."""
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any, Protocol, TextIO, runtime_checkable
+
+import numpy as np
+
+from ..envs.core.game import Game
+from ..envs.core.turn_state import Action, AgentResponse, AllowedAction, TurnState
+from .policy import Policy
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Plays one seat of one match at a time."""
+
+    def respond(self, state: TurnState) -> AgentResponse:
+        """Answer a turn; called only where ``state.is_my_turn``."""
+        ...
+
+
+class PolicyAgent:
+    """A policy as an agent: TurnState → record → observation → action number → documented payload.
+
+    Args:
+        game: the game the policy was trained for. A live table may have more seats or fewer (see the game's `load`).
+        policy: what plays.
+    """
+
+    def __init__(self, game: Game, policy: Policy) -> None:
+        self.game = game
+        self.policy = policy
+
+    def respond(self, state: TurnState) -> AgentResponse:
+        """Answer a turn.
+
+        Raises:
+            ValueError: if `state` is another game's, nothing is open to its seat, or the policy chose a number that
+                its mask forbids.
+            KeyError, TypeError: if `state` lacks a field.
+        """
+        name, _, _ = state.game_id.partition("-")
+        if name != self.game.name:
+            raise ValueError(f"a policy for {self.game.id} cannot play {state.game_id!r}")
+        tables, seat = self.game.load(state)
+        mask = self.game.mask(tables[0], seat)
+        if not mask.any():
+            raise ValueError(f"nothing is open to {state.agent_id}: it is not its turn")
+        observation = self.game.observation(tables[0], seat)
+        number = int(np.asarray(self.policy.act(observation[None], mask[None])).reshape(-1)[0])
+        if not 0 <= number < len(mask) or not mask[number]:
+            raise ValueError(
+                f"the policy chose action {number}, which is masked; open are {np.flatnonzero(mask).tolist()}"
+            )
+        return self.game.encode(tables[0], number)
+
+
+class HumanAgent:
+    """A person at a terminal.
+
+    Args:
+        source: where answers are read from, a line each (None: standard input).
+        screen: where the table and the questions are written (None: standard output).
+    """
+
+    def __init__(self, source: TextIO | None = None, screen: TextIO | None = None) -> None:
+        self._source = source
+        self._screen = screen
+
+    def respond(self, state: TurnState) -> AgentResponse:
+        """Show the turn and read an answer such as ``raiseTo 137``; ask again until it fits.
+
+        Raises:
+            EOFError: if no more answers come.
+        """
+        self._write(_as_text(state))
+        while True:
+            self._write("> ", end="")
+            line = (self._source or sys.stdin).readline()
+            if not line:
+                raise EOFError("no more answers from the person at the terminal")
+            try:
+                return AgentResponse(parse(line, state.allowed_actions))
+            except ValueError as error:
+                self._write(str(error))
+
+    def _write(self, text: str, end: str = "\n") -> None:
+        print(text, end=end, file=self._screen or sys.stdout, flush=True)
+
+
+def parse(line: str, allowed: list[AllowedAction]) -> Action:
+    """Read an action as a person writes it: its name, and the values of its payload in order or as ``name=value``.
+
+    Raises:
+        ValueError: saying what would fit.
+
+    >>> parse("raise 137", [AllowedAction("raiseTo", "", {"amount": {"type": "integer", "minimum": 4}})])
+    Action(action_type='raiseTo', payload={'amount': 137})
+    """
+    word, *values = line.split() or [""]
+    found = [offer for offer in allowed if offer.action_type.lower() == word.lower()]
+    found = found or [offer for offer in allowed if word and offer.action_type.lower().startswith(word.lower())]
+    if len(found) != 1:
+        raise ValueError(f"{word!r} is none of {', '.join(_usage(offer) for offer in allowed)}")
+    fields = _fields(found[0])
+    payload: dict[str, Any] = {}
+    for value, next_name in zip(values, [*fields, *[""] * len(values)], strict=False):
+        name, _, text = value.rpartition("=") if "=" in value else (next_name, "", value)
+        if name not in fields:
+            raise ValueError(f"{value!r} is too much: write {_usage(found[0])}")
+        payload[name] = _value(name, text, fields[name])
+    if missing := [name for name in fields if name not in payload]:
+        raise ValueError(f"{', '.join(missing)} is missing: write {_usage(found[0])}")
+    return Action(found[0].action_type, payload)
+
+
+def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
+    """Read one value of a payload and hold it against its schema."""
+    kind = schema.get("type")
+    if kind == "string":
+        return text
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        value = text
+    number = isinstance(value, int) or (kind == "number" and isinstance(value, float))
+    low, high = schema.get("minimum", -np.inf), schema.get("maximum", np.inf)
+    if kind in ("integer", "number") and (isinstance(value, bool) or not number or not low <= value <= high):
+        raise ValueError(f"{name} must be {_bounds(schema)}, not {text}")
+    return value
+
+
+def _fields(offer: AllowedAction) -> dict[str, dict[str, Any]]:
+    """Return the payload's fields: of a JSON schema, or of the bare property map that the arena platform sends."""
+    schema = offer.payload_schema
+    fields = schema["properties"] if isinstance(schema.get("properties"), dict) else schema
+    return {name: field for name, field in fields.items() if isinstance(field, dict)}
+
+
+def _usage(offer: AllowedAction) -> str:
+    return " ".join([offer.action_type, *(f"<{name}: {_bounds(field)}>" for name, field in _fields(offer).items())])
+
+
+def _bounds(field: Mapping[str, Any]) -> str:
+    kind = {"integer": "a whole number", "number": "a number", "string": "text"}.get(str(field.get("type")), "a value")
+    low, high = field.get("minimum"), field.get("maximum")
+    return kind + (f" from {low}" if low is not None else "") + (f" to {high}" if high is not None else "")
+
+
+def _as_text(state: TurnState) -> str:
+    lines = [f"{state.game_id} · {state.agent_id} · {state.phase}"]
+    for name, value in state.game_state.items():
+        if name in ("history", "action_history", "players") and isinstance(value, list):
+            lines += [f"  {name}:", *(f"    {_row(row)}" for row in value)]
+        elif name != "actions":
+            lines.append(f"  {name}: {_row(value)}")
+    lines += [f"  {message.sender_id}: {message.content}" for message in state.messages]
+    lines += [f"{_usage(offer)}  ({offer.description})" for offer in state.allowed_actions]
+    return "\n".join(lines)
+
+
+def _row(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "  ".join(f"{name} {_row(part)}" for name, part in value.items())
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

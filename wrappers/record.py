@@ -1,0 +1,153 @@
+"""Match logs: JSON Lines, one object per event, and replay.
+
+Every line has a ``kind``. `Recorder` writes the log of a match in an environment (``match``, then ``turn`` by
+``turn``, then ``end``), which `replay` plays again to the same bytes. Live bridges write what they see with `MatchLog`:
+``joined``, ``turn`` (TurnState and AgentResponse), ``hand``, ``ended``. No log holds a token or a key.
+"""
+
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+
+from .. import envs
+from ..envs.core.turn_state import Action, ActionResult, AgentResponse, TurnState
+
+Path_ = str | PathLike[str]
+SECRETS = ("token", "api_key", "apikey", "authorization", "password", "secret")
+"""What no name in a log may contain."""
+
+
+class MatchLog:
+    """An open log; a context manager. Every line is on the disk when `write` returns.
+
+    Args:
+        path: the file; its folder is made, and what it held before is kept unless `append` is false.
+    """
+
+    def __init__(self, path: Path_, *, append: bool = True) -> None:
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.path.open("ab" if append else "wb")
+
+    def write(self, kind: str, **fields: Any) -> None:
+        """Write a line: TurnState types, structs, dicts, lists, text, numbers. Secrets by name are left out."""
+        plain = msgspec.to_builtins({"kind": kind, **fields}, enc_hook=_plain, str_keys=True)
+        self._file.write(msgspec.json.encode(_without_secrets(plain)) + b"\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+class Recorder:
+    """Plays an environment and writes its log.
+
+    >>> import tempfile
+    >>> env, path = envs.make("holdem", seats=2), tempfile.mkdtemp() + "/match.jsonl"
+    >>> with MatchLog(path) as log:
+    ...     recorder = Recorder(log, env, seed=7)
+    ...     while env.agents and not env.table.done:
+    ...         result = recorder.submit(env.agent_selection, Action("fold"))
+    >>> replay(path).state().tobytes() == env.state().tobytes()
+    True
+
+    Args:
+        log: where to write.
+        env: a registered game; it is reset with `seed`.
+        seed: of the match.
+    """
+
+    def __init__(self, log: MatchLog, env: envs.GameEnv, seed: int) -> None:
+        self.log = log
+        self.env = env
+        env.reset(seed=seed)
+        log.write("match", game=env.game.id, options=env.game.options, seed=seed, match_id=env.match_id)
+
+    def submit(self, agent: str, response: AgentResponse | Action | Mapping[str, Any]) -> ActionResult:
+        """Do what `GameEnv.submit` does; an accepted answer is written, and the outcome once there is one."""
+        result = self.env.submit(agent, response)
+        if result.ok:
+            self.log.write("turn", agent=agent, response=response)
+            if self.env.table.done:
+                self.log.write("end", outcome=self.env.turn_state(agent).outcome)
+        return result
+
+    def play(self, number: int) -> ActionResult:
+        """Play the selected agent's legal action number, written as the payload it stands for."""
+        return self.submit(self.env.agent_selection, self.env.game.encode(self.env.table, number))
+
+
+def read(path: Path_) -> Iterator[dict[str, Any]]:
+    """Return the lines of a log in order; a last line cut off by a crash is left out.
+
+    Raises:
+        ValueError: naming the line, if another one is not an object with a `kind`.
+    """
+    *lines, _ = Path(path).read_bytes().split(b"\n")  # after a complete line nothing is left over
+    for number, line in enumerate(lines, 1):
+        try:
+            entry = msgspec.json.decode(line)
+        except msgspec.DecodeError as error:
+            raise ValueError(f"{path}, line {number} is not JSON: {error}") from error
+        if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
+            raise ValueError(f"{path}, line {number} is no object with a kind: {line[:80]!r}")
+        yield entry
+
+
+def turns(path: Path_) -> Iterator[tuple[TurnState, AgentResponse]]:
+    """Return what a live agent saw and answered, turn by turn."""
+    for entry in read(path):
+        if entry["kind"] == "turn" and "turn_state" in entry:
+            yield TurnState.from_dict(entry["turn_state"]), AgentResponse.from_dict(entry["response"])
+
+
+def replay(path: Path_) -> envs.GameEnv:
+    """Play a `Recorder`'s log again, and return the environment as it then is (the last match, if there are several).
+
+    Raises:
+        ValueError: if the log has no match, or an answer in it is refused: it is another version's, or was edited.
+    """
+    env: envs.GameEnv | None = None
+    for entry in read(path):
+        if entry["kind"] == "match":
+            env = envs.make(entry["game"], **entry["options"])
+            env.reset(seed=entry["seed"])
+        elif entry["kind"] == "turn":
+            if env is None:
+                raise ValueError(f"{path} begins in the middle of a match (a live log can be read, not replayed)")
+            result = env.submit(entry["agent"], entry["response"])
+            if not result.ok:
+                raise ValueError(f"{path} does not replay: {entry['agent']} {result.error}: {result.error_detail}")
+    if env is None:
+        raise ValueError(f"{path} holds no match")
+    return env
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} {value!r} cannot be logged; give plain data")
+
+
+def _without_secrets(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: _without_secrets(part)
+            for name, part in value.items()
+            if not any(secret in str(name).lower() for secret in SECRETS)
+        }
+    return [_without_secrets(part) for part in value] if isinstance(value, list) else value
