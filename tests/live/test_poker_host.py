@@ -11,6 +11,7 @@ import pytest
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host import HARD_LIMIT, Host
 from parlour.wrappers.live.poker.hosted_table import QUEUE
+from parlour.wrappers.record import MatchLog, read
 
 
 def on_loop(test):
@@ -412,7 +413,8 @@ async def test_the_next_hand_waits_its_delay():
 @on_loop
 async def test_a_table_without_connections_is_abandoned_and_replaced():
     events = []
-    async with hosting(2, abandoned_after=0.1, on_event=events.append) as (host, one, two):
+    on_event = lambda kind, **fields: events.append((kind, fields.get("reason")))  # noqa: E731
+    async with hosting(2, abandoned_after=0.1, on_event=on_event) as (host, one, two):
         await one.my_turn()
         await one.ws.close()
         await asyncio.sleep(0.2)
@@ -420,7 +422,7 @@ async def test_a_table_without_connections_is_abandoned_and_replaced():
         await two.ws.close()
         await asyncio.wait_for(host.finished(), 5)
         assert host.tables[one.table_id].session.reason == "abandoned"
-        assert events[-1]["event"] == "end" and events[-1]["reason"] == "abandoned"
+        assert events[-1] == ("ended", "abandoned")
         _, tables = await one.call("GET", "/v1/tables")
         assert len(tables["tables"]) == 1 and tables["tables"][0]["table_id"] != one.table_id
         await refused(one, 410, m.TABLE_ENDED, "POST", f"/v1/tables/{one.table_id}/join", {})
@@ -445,9 +447,9 @@ async def test_coming_back_in_time_saves_the_table():
 
 
 @on_loop
-async def test_a_table_plays_to_its_last_hand_and_closes_with_1000():
-    events = []
-    async with hosting(3, max_hands=10, on_event=events.append) as (host, *clients):
+async def test_a_table_plays_to_its_last_hand_and_closes_with_1000(tmp_path):
+    log = MatchLog(tmp_path / "log.jsonl")
+    async with hosting(3, max_hands=10, on_event=log.write) as (host, *clients):
         assert await asyncio.gather(*(client.play() for client in clients)) == [1000] * 3
         await asyncio.wait_for(host.finished(), 5)
         for client in clients:
@@ -456,9 +458,11 @@ async def test_a_table_plays_to_its_last_hand_and_closes_with_1000():
             assert sum(row["stack"] for row in ended["final_stacks"]) == 300
             assert not [message for message in client.got if message["type"] == "error"]
             assert [row["hand"] for row in client.got if row["type"] == "hand_complete"] == list(range(1, 11))
-    assert [event["event"] for event in events] == ["join"] * 3 + ["hand"] * 10 + ["end"]
+    log.close()
+    events = list(read(log.path))
+    assert [event["kind"] for event in events] == ["joined"] * 3 + ["hand"] * 10 + ["ended"]
     assert {event["table_id"] for event in events} == {clients[0].table_id}
-    json.dumps(events)
+    assert len(events[3]["players"]) == 3 and len(events[3]["board"]) == 5
 
 
 @on_loop

@@ -104,8 +104,9 @@ class Host:
         session_lifetime: seconds for which a session token lives while no connection uses it.
         message_limit: longest message in bytes (at most `HARD_LIMIT`); a longer one is refused.
         rate: messages a second on one connection, those apart that move the game on; None: no limit.
-        on_event: called with every event of every table as a plain dict: ``event`` is ``join``, ``leave``, ``hand``
-            (all cards included: not for players' eyes) or ``end``.
+        on_event: called as ``on_event(kind, table_id=…, …)`` with what happens at the tables, as plain data; the kind
+            is ``joined``, ``left``, ``hand`` (all cards included: not for players' eyes) or ``ended``. `MatchLog.write`
+            takes it.
 
     Attributes:
         url: base of the REST calls, once started.
@@ -134,7 +135,7 @@ class Host:
         session_lifetime: float = 3600.0,
         message_limit: int = 16_384,
         rate: float | None = 20.0,
-        on_event: Callable[[dict[str, Any]], None] | None = None,
+        on_event: Callable[..., None] | None = None,
     ) -> None:
         if tables < 1:
             raise ValueError(f"tables={tables}: a server has at least 1")
@@ -158,7 +159,7 @@ class Host:
             "timeout": round(1000 * timeout),
         }
         self._clocks = Clocks(act=timeout, hand=hand_delay, abandoned=abandoned_after)
-        self._on_event = on_event or (lambda event: None)
+        self._on_event = on_event or (lambda kind, **fields: None)
         self._seed = seed
         self._count = tables
         self._opened = 0

@@ -91,7 +91,7 @@ class HostedTable:
         table_id: str,
         session: TableSession,
         clocks: Clocks,
-        on_event: Callable[[dict[str, Any]], None],
+        on_event: Callable[..., None],
         on_end: Callable[[], None],
     ) -> None:
         self.table_id = table_id
@@ -109,7 +109,7 @@ class HostedTable:
     def join(self, agent: Account, preferred: int | None) -> int:
         """Seat an agent; see `TableSession.join`."""
         seat, sends = self.session.join(agent.agent_id, agent.name, preferred)
-        self._tell("join", seat=seat, agent_id=agent.agent_id, name=agent.name)
+        self._tell("joined", seat=seat, agent_id=agent.agent_id, name=agent.name)
         self._deliver(sends)
         return seat
 
@@ -117,7 +117,7 @@ class HostedTable:
         """Let a seat's agent go and close its connection; see `TableSession.leave`."""
         agent_id = self.session.seats[seat].agent_id if seat in self.session.seats else None
         sends = self.session.leave(seat)
-        self._tell("leave", seat=seat, agent_id=agent_id)
+        self._tell("left", seat=seat, agent_id=agent_id)
         connection = self._connections.pop(seat, None)
         if connection is not None:
             connection.close()
@@ -213,10 +213,10 @@ class HostedTable:
     def _close(self) -> None:
         self.ended_at = asyncio.get_running_loop().time()
         stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
-        self._tell("end", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
+        self._tell("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
         for connection in self._connections.values():
             connection.close()
         self._on_end()
 
-    def _tell(self, event: str, **fields: Any) -> None:
-        self._on_event({"event": event, "table_id": self.table_id, **fields})
+    def _tell(self, kind: str, **fields: Any) -> None:
+        self._on_event(kind, table_id=self.table_id, **fields)
