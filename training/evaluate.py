@@ -180,8 +180,8 @@ def command(
     if exploited is not None:
         interval = f"[{exploited.low:,.0f}, {exploited.high:,.0f}]"
         console.print(
-            f"local best response wins {exploited.mean:,.0f} {interval} {exploited.unit} over {exploited.games:,} hands: "
-            "the policy's exploitability is at least that",
+            f"local best response wins {exploited.mean:,.0f} {interval} {exploited.unit} over {exploited.games:,} "
+            "hands: the exploitability is at least that",
             highlight=False,
             markup=False,
         )
