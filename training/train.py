@@ -220,6 +220,7 @@ class _Run(BaseCallback):
         self.booked = (0, 0.0)
 
     def _on_training_start(self) -> None:
+        self.started = time.monotonic()  # the first reset has compiled the game by now
         self.first = self.num_timesteps
         self.task = self.bar.add_task("training", total=self.config.steps, completed=self.first, note="")
         if self.league.past:
@@ -229,6 +230,7 @@ class _Run(BaseCallback):
         self.snapshot_due = self.num_timesteps + self.config.snapshot_every
 
     def _on_rollout_start(self) -> None:
+        self.learner.remaining = 1 - self._used()
         if self.num_timesteps >= self.snapshot_due:
             self._take_snapshot()
             save(self.learner, self.folder)
@@ -243,10 +245,6 @@ class _Run(BaseCallback):
 
     def _on_rollout_end(self) -> None:
         steps, seats = self.num_timesteps, self.seats
-        used = min(1.0, steps / self.config.steps)
-        if self.config.minutes is not None:
-            used = max(used, min(1.0, self._minutes() / self.config.minutes))
-        self.learner.remaining = 1 - used
         episodes, winnings = seats.episodes - self.booked[0], seats.winnings - self.booked[1]
         self.booked = (seats.episodes, seats.winnings)
         per_second = (steps - self.first) / (time.monotonic() - self.started)
@@ -254,7 +252,12 @@ class _Run(BaseCallback):
         self.logger.record("rollout/return", mean)
         self.logger.record("time/steps_per_second", per_second)
         note = f"{per_second:,.0f} steps/s, {mean:+.2f} {self.unit} an episode"
-        self.bar.update(self.task, completed=steps, total=steps / used, note=note)
+        self.bar.update(self.task, completed=steps, total=steps / self._used(), note=note)
+
+    def _used(self) -> float:
+        """Return the share of the budget, in steps or in time, that has been used up."""
+        time_used = 0.0 if self.config.minutes is None else self._minutes() / self.config.minutes
+        return min(1.0, max(self.num_timesteps / self.config.steps, time_used))
 
     def _minutes(self) -> float:
         return (time.monotonic() - self.started) / 60
