@@ -103,8 +103,9 @@ class GameEnv(AECEnv[str, Any, Any]):
             ValueError: for a negative seed.
         """
         if seed is not None or not self._seeded:
+            fresh = streams(seed, 1)[0]
             self._tables[:] = self.game.blank
-            self.table.stream = streams(seed, 1)[0]
+            self.table.stream = fresh
             self._seeded = True
             self._matches = 0
         # One-way: from the stream itself an agent could work out every hidden card.
