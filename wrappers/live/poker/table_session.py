@@ -305,17 +305,17 @@ class TableSession:
     def _act(self, number: int, message: Action) -> list[Send]:
         choice = message.action
         key = (number, choice.turn_token)
-        if key not in self._acks:
-            refusal = self._refuse(number, message)
-            if refusal is not None:
-                return [Send(number, refusal)]
-            move = self._decode(choice)
-            if isinstance(move, Error):
-                return [Send(number, move)]
-            self._play(move)
-            self._acks[key] = self.seq
-            return [Send(number, Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
-        return [Send(number, Ack(turn_token=choice.turn_token, seq=self._acks[key]))]
+        if key in self._acks:  # a retry; every other check would mistake it for something else
+            return [Send(number, Ack(turn_token=choice.turn_token, seq=self._acks[key]))]
+        refusal = self._refuse(number, message)
+        if refusal is not None:
+            return [Send(number, refusal)]
+        move = self._decode(choice)
+        if isinstance(move, Error):
+            return [Send(number, move)]
+        self._play(move)
+        self._acks[key] = self.seq
+        return [Send(number, Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
 
     def _refuse(self, number: int, message: Action) -> Error | None:
         """Make the document's checks, in its order."""
