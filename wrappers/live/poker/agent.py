@@ -81,6 +81,7 @@ async def play(
     table: str | None = None,
     seat: int | None = None,
     api_key: str | None = None,
+    access_token: str | None = None,
     hands: int | None = None,
     deadline: float | None = None,
     ping_every: float = 30.0,
@@ -101,6 +102,7 @@ async def play(
         table: the table to join; None: the server chooses.
         seat: the preferred one.
         api_key: of an agent registered before.
+        access_token: what the server asks of those who register, if it does.
         hands: leave after so many.
         deadline: seconds for a decision; None: four fifths of the time that the server gives.
         ping_every: seconds between keep-alive pings.
@@ -124,7 +126,7 @@ async def play(
             shell.hands, shell.deadline, shell.ping_every = hands, deadline, ping_every
             stack.callback(shell.worker.stop)
             await shell.worker.rehearse()
-            request = _Join(http, url, name, table, seat, api_key)
+            request = _Join(http, url, name, table, seat, api_key, access_token)
             return await _stay(shell, request, retry_after, retries)
 
 
@@ -177,6 +179,7 @@ class _Join:
     table: str | None
     seat: int | None
     api_key: str | None
+    access_token: str | None
     _url: URL | None = None
 
     async def url(self) -> URL:
@@ -206,7 +209,8 @@ class _Join:
         return URL(_text(joined, "ws_url")).update_query(token=_text(joined, "session_token"))
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        headers = {} if self.api_key is None else {"Authorization": f"Bearer {self.api_key}"}
+        bearer = self.api_key or self.access_token
+        headers = {} if bearer is None else {"Authorization": f"Bearer {bearer}"}
         timeout = aiohttp.ClientTimeout(total=30)
         async with self.http.post(self.address / path, json=body, headers=headers, timeout=timeout) as reply:
             try:
