@@ -86,13 +86,13 @@ class TrainConfig:
     """Sizes of the hidden layers, of policy and value alike."""
     activation: str = "ReLU"
     """Between the layers: ReLU or Tanh."""
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     """At the start; it falls linearly to 0."""
     rollout: int = 64
     """Decisions per table between two updates."""
     batch_size: int = 4096
     """Decisions per gradient step."""
-    epochs: int = 3
+    epochs: int = 2
     """Times that each decision is used."""
     gamma: float = 1.0
     """Discount."""
