@@ -90,7 +90,7 @@ def evaluate(
         raise ValueError(f"{len(opponents)} opponents at {game.seats} seats: give {game.seats - 1}, or one for all")
     if deals < 2:
         raise ValueError(f"deals={deals}: an interval needs at least 2")
-    around = [policy, *opponents] if len(opponents) > 1 else [policy, *opponents * (game.seats - 1)]
+    around = [policy, *(opponents if len(opponents) > 1 else list(opponents) * (game.seats - 1))]
     seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64).tolist()
     size = max(1, TABLES // game.seats)
     results = []
@@ -125,7 +125,8 @@ def _play(game: Game, around: Sequence[Policy], seeds: Sequence[int]) -> NDArray
         tables.step(actions)
         total += tables.rewards[row, seat]
         live &= ~tables.dones
-    return total.reshape(-1, game.seats).mean(axis=1)
+    per_deal: NDArray[np.float64] = total.reshape(-1, game.seats).mean(axis=1)
+    return per_deal
 
 
 # The command.
@@ -180,8 +181,8 @@ def command(
     if exploited is not None:
         interval = f"[{exploited.low:,.0f}, {exploited.high:,.0f}]"
         console.print(
-            f"local best response wins {exploited.mean:,.0f} {interval} {exploited.unit} over {exploited.games:,} hands: "
-            "the policy's exploitability is at least that",
+            f"local best response wins {exploited.mean:,.0f} {interval} {exploited.unit} over {exploited.games:,} "
+            "hands: the exploitability is at least that",
             highlight=False,
             markup=False,
         )

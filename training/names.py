@@ -10,6 +10,7 @@ from typing import Any
 
 from ..envs import GAMES, Game
 from ..envs import game as make_game
+from ..wrappers.agent import Agent, HumanAgent, PolicyAgent
 from ..wrappers.policy import Policy, load_run, make_policy
 
 RUNS = Path("runs")
@@ -78,6 +79,25 @@ def located(spec: str, bots: Iterable[str]) -> str:
 def player(spec: str, game: Game, seed: int | None = None, deterministic: bool = False) -> Policy:
     """Return the policy that `spec` names (see `located`) for `game`."""
     return make_policy(located(spec, {"random": None, **game.bots}), game, seed=seed, deterministic=deterministic)
+
+
+def agent(spec: str, game: Game, seed: int | None = None) -> Agent:
+    """Return the agent that `spec` names for a seat at `game`: ``human``, or see `located`.
+
+    A run keeps the options it was trained with; it finds its way at a table with more seats or fewer.
+
+    Raises:
+        ValueError: if there is none, or it plays another game.
+    """
+    if spec == "human":
+        return HumanAgent()
+    where = located(spec, {"human": None, "random": None, **game.bots})
+    if not Path(where).is_dir():
+        return PolicyAgent(game, make_policy(where, game, seed=seed))
+    trained, policy = load_run(where, seed=seed)
+    if trained.name != game.name:
+        raise ValueError(f"{spec} plays {trained.name}, not {game.name}")
+    return PolicyAgent(trained, policy)
 
 
 def game_of(spec: str, name: str | None, settings: Sequence[str] = (), seats: int | None = None) -> Game:

@@ -26,13 +26,16 @@ class MatchLog:
     """An open log; a context manager. Every line is on the disk when `write` returns.
 
     Args:
-        path: the file; its folder is made, and what it held before is kept unless `append` is false.
+        path: the file; its folder is made, and what it held before is kept unless `append` is false (but for a last
+            line that a crash cut off).
     """
 
     def __init__(self, path: Path_, *, append: bool = True) -> None:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.path.open("ab" if append else "wb")
+        kept = self.path.read_bytes() if append and self.path.exists() else b""
+        self._file = self.path.open("ab")
+        self._file.truncate(kept.rfind(b"\n") + 1)
 
     def write(self, kind: str, **fields: Any) -> None:
         """Write a line: TurnState types, structs, dicts, lists, text, numbers. Secrets by name are left out."""

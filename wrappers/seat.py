@@ -22,7 +22,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from ..envs import game as make_game
-from ..envs.core.game import Game
+from ..envs.core.game import Game, Tables
 from ..envs.core.vector import STAY, VectorGame
 from .policy import Policy, make_policy
 
@@ -109,8 +109,8 @@ class Seats:
         self._decisions = np.zeros(num_envs, np.int64)  # of the learner in it
         self._early = np.zeros(num_envs)  # gained in it before the learner's first decision
         # The tables as they were before the latest move, and before the one that ended the learner's episode.
-        self._bytes = self.tables.tables.view(np.uint8).reshape(num_envs, -1)
-        self._before, self._last = (game.tables(num_envs) for _ in range(2))
+        self._bytes = _as_bytes(self.tables.tables)
+        self._before, self._last = (np.zeros_like(self._bytes) for _ in range(2))
         self._last_move, self._last_seat = (np.zeros(num_envs, np.int64) for _ in range(2))
 
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
@@ -163,9 +163,10 @@ class Seats:
 
     def final_table(self, table: int) -> tuple[Any, int]:
         """Return the record of the learner's episode that ended in the last step, and its seat; only where `dones`."""
-        record = self._last[table : table + 1].copy()[0]
-        self.game.play(record, int(self._last_move[table]))
-        return record, int(self._last_seat[table])
+        tables = self.game.tables(1)
+        _as_bytes(tables)[0] = self._last[table]
+        self.game.play(tables[0], int(self._last_move[table]))
+        return tables[0], int(self._last_seat[table])
 
     def final_observation(self, table: int) -> NDArray[np.float32]:
         """Return what the learner saw when its episode ended in the last step, float32[D]; only where `dones`."""
@@ -188,7 +189,10 @@ class Seats:
         while (waiting := np.flatnonzero(self.tables.turn != self.seat)).size:
             moves = np.full(self.num_envs, STAY)
             self._answer(waiting, moves)
-            self._play(moves)
+            try:
+                self._play(moves)
+            except ValueError as error:
+                raise ValueError(f"an opponent played what it may not: {error}") from error
 
     def _answer(self, waiting: NDArray[np.intp], moves: NDArray[np.int64]) -> None:
         """Write the opponents' moves at the tables `waiting`: one call per policy, for all its tables at once."""
@@ -203,7 +207,7 @@ class Seats:
                 moves[rows[start:stop]] = policy.act(observations[start:stop], masks[start:stop])
 
     def _play(self, moves: NDArray[np.int64]) -> None:
-        self._before.view(np.uint8).reshape(self._bytes.shape)[:] = self._bytes
+        self._before[:] = self._bytes
         self.tables.step(moves)
         gains = self.tables.rewards[self._rows, self.seat] / self.game.unit
         self._result += gains
@@ -241,6 +245,11 @@ class Seats:
         for place, chances in enumerate(self._chances, start=1):
             drawn = np.searchsorted(chances, self._random.random(len(rows)), side="right")
             self._who[rows, (self.seat[rows] + place) % self.game.seats] = drawn
+
+
+def _as_bytes(tables: Tables) -> NDArray[np.uint8]:
+    """Return the records as rows of bytes, which NumPy copies faster than fields; what is written there is theirs."""
+    return tables.view(np.uint8, np.ndarray).reshape(len(tables), -1)
 
 
 def _arrange(opponents: Opponents, game: Game) -> tuple[list[str | Policy], list[NDArray[np.float64]]]:

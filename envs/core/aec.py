@@ -103,8 +103,9 @@ class GameEnv(AECEnv[str, Any, Any]):
             ValueError: for a negative seed.
         """
         if seed is not None or not self._seeded:
+            fresh = streams(seed, 1)[0]
             self._tables[:] = self.game.blank
-            self.table.stream = streams(seed, 1)[0]
+            self.table.stream = fresh
             self._seeded = True
             self._matches = 0
         # One-way: from the stream itself an agent could work out every hidden card.
@@ -185,7 +186,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         """
         if agent not in self._seat_of:
             return ts.refused(ts.AGENT_NOT_IN_MATCH, f"{agent!r} is not one of {', '.join(self.possible_agents)}")
-        if not self.agents or self._done[0]:
+        if not self._running():
             return ts.refused(ts.MATCH_NOT_RUNNING, "the match is over or was not begun; reset() begins one")
         if agent != self.agent_selection:
             return ts.refused(ts.NOT_YOUR_TURN, f"{agent} cannot act: it is {self.agent_selection}'s turn")
@@ -221,7 +222,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         """Send one message, in turn or out of it. It never moves the turn."""
         if agent not in self._seat_of:
             return ts.refused(ts.AGENT_NOT_IN_MATCH, f"{agent!r} is not one of {', '.join(self.possible_agents)}")
-        if not self.agents or self._done[0]:
+        if not self._running():
             return ts.refused(ts.MATCH_NOT_RUNNING, "the match is over or was not begun; reset() begins one")
         try:
             message = _read(intent, MessageIntent)
@@ -267,6 +268,10 @@ class GameEnv(AECEnv[str, Any, Any]):
             raise ValueError("the table is empty: call reset() first")
         return self._seat_of[agent]
 
+    def _running(self) -> bool:
+        # The wrapper around may have ended the episode for an illegal action; the record does not know.
+        return bool(self.agents) and not self._done[0] and not self.terminations[self.agents[0]]
+
     def _mask_size(self) -> int:
         return len(self._action_types) if self._payloads else self.game.num_actions
 
@@ -305,7 +310,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         self._settle()
 
     def _show(self) -> None:
-        """Bring the batch up to the record after an exact move, which no action number stands for."""
+        """Bring the batch up to the record after what no action number stands for: an exact move, a message heard."""
         self._batch.rewards[0] = self.table.rewards[: self.game.seats]
         if not self._done[0]:
             self._batch.turn[0] = turn = self.table.turn
@@ -350,6 +355,7 @@ class GameEnv(AECEnv[str, Any, Any]):
             self.messages.append(Message(number, agent, intent.scope, intent.content, list(intent.to_agent_ids or ())))
             if heard and self.game.hear is not None:
                 self.game.hear(self.table, self._seat_of[agent], intent)
+                self._show()
         self._sent[agent] = self._sent.get(agent, 0) + len(messages)
 
 

@@ -61,6 +61,18 @@ class VectorGame:
         self._actions = np.zeros(num_envs, np.int64)
         self._seeded = False
 
+    def clone(self) -> "VectorGame":
+        """Return an independent copy that goes on in the same way, samples included."""
+        twin = VectorGame(self.game, self.num_envs)
+        twin.tables[:] = self.tables
+        for mine, theirs in zip(self._batch, twin._batch, strict=True):
+            theirs[:] = mine
+        twin._words[:], twin._seeded = self._words, self._seeded
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "VectorGame":
+        return self.clone()
+
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
         """Begin a new episode on every table.
 
@@ -69,8 +81,9 @@ class VectorGame:
                 None goes on with the tables' streams, which a first reset takes from the operating system's entropy.
         """
         if seed is not None or not self._seeded:
+            fresh = streams(seed, self.num_envs)
             self.tables[:] = self.game.blank
-            self.tables.stream = streams(seed, self.num_envs)
+            self.tables.stream = fresh
             # Sampled actions must not disturb the deal: they have streams of their own.
             self._words = self.tables.stream ^ np.uint64(0xD1B54A32D192ED03)
             self._seeded = True

@@ -1,8 +1,16 @@
 """Both ends of the poker bridge together: law 1 through the wire, chips, and no rejected action."""
 
+import asyncio
+import time
+
 import numpy as np
 import pytest
+from parlour.envs.core.turn_state import Action, AgentResponse
+from parlour.envs.holdem import game as holdem
+from parlour.wrappers.agent import PolicyAgent
 from parlour.wrappers.live.poker import messages as m
+from parlour.wrappers.live.poker.agent import play
+from parlour.wrappers.live.poker.host import Host
 from parlour.wrappers.live.poker.session import AgentSession, Decision
 from parlour.wrappers.live.poker.table_session import TableSession
 
@@ -142,3 +150,133 @@ def test_law_1_with_clocks_ringing_and_players_coming_in_the_middle_of_hands():
                     carry(ends.table.receive(due.seat, m.encode(action)))
         hands += ends.table.hand
     assert hands > 200
+
+
+# Over real sockets.
+
+
+class Lively:
+    """Plays anything legal at random, seldom much."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+
+    def act(self, observations, masks):
+        weights = masks * np.array([0.3, 1, 0.1, 0.03, 0.02, 0.02, 0.02, 0.01, 0.01, 0.0005])
+        weights[:, 1] = np.maximum(weights[:, 1], 1e-6)
+        return np.array([self.random.choice(len(row), p=row / row.sum()) for row in weights])
+
+
+class Watch:
+    """Compares what every agent rebuilt from the wire with the host's own record, as decisions come up."""
+
+    def __init__(self, host):
+        self.host = host
+        self.decisions = 0
+        self.wrong = []
+
+    def __call__(self, event):
+        if isinstance(event, Decision):
+            self.decisions += 1
+            for table in self.host.tables.values():
+                due = table.session.due
+                if due is not None and due.token == event.turn:
+                    try:
+                        same_observation(table.session, due.seat, event.turn_state)
+                    except AssertionError as error:
+                        self.wrong.append(error)
+                    return
+            self.wrong.append(f"no table waits for {event.turn}")
+
+
+async def play_live(hands, agents, stack):
+    events = []
+    note = lambda kind, **fields: events.append({"kind": kind, **fields})  # noqa: E731
+    options = {"seats": agents, "min_players": agents, "stack": stack, "max_hands": hands, "seed": 11, "rate": None}
+    async with Host(hand_delay=0, on_event=note, **options) as host:
+        watch = Watch(host)
+        game = holdem(seats=agents, stacks=stack)
+        players = [PolicyAgent(game, Lively(seed)) for seed in range(agents)]
+        stays = [play(host.url, player, name=f"n{i}", on_event=watch) for i, player in enumerate(players)]
+        return await asyncio.gather(*stays), events, watch
+
+
+def live(hands, agents=6, stack=20_000):
+    played, events, watch = asyncio.run(asyncio.wait_for(play_live(hands, agents, stack), 280))
+    assert watch.wrong == []
+    assert [stay.reason for stay in played] == ["admin_stopped"] * agents
+    assert [stay.hands for stay in played] == [hands] * agents
+    assert sum(stay.rejected + stay.replaced + stay.reconnects for stay in played) == 0
+    assert sum(stay.actions for stay in played) == watch.decisions > 3 * hands
+    assert sum(stay.net for stay in played) == 0 and any(stay.net for stay in played)
+    done = [event for event in events if event["kind"] == "hand"]
+    assert [hand["hand"] for hand in done] == list(range(1, hands + 1))
+    for hand in done:
+        before = {player["seat"]: player["stack"] for player in hand["players"]}
+        after = {row["seat"]: row["stack"] for row in hand["results"]}
+        assert sum(before.values()) == sum(after.values()) == stack * agents
+        assert not any("cause" in action for action in hand["actions"])
+
+
+def test_six_agents_play_60_hands_over_sockets():
+    live(60)
+
+
+@pytest.mark.slow
+def test_six_agents_play_1000_hands_over_sockets():
+    live(1000)
+
+
+def test_lost_connections_in_the_middle_of_hands():
+    """Connections are cut again and again; the agents come back, and nothing is lost or played for them."""
+
+    async def run():
+        options = {"seats": 3, "min_players": 3, "stack": 5000, "max_hands": 40, "seed": 2, "rate": None}
+        async with Host(hand_delay=0.01, **options) as host:
+            game = holdem(seats=3, stacks=5000)
+            players = [PolicyAgent(game, Lively(seed)) for seed in range(3)]
+            watch = Watch(host)
+            stays = asyncio.gather(*(play(host.url, player, retry_after=0.01, on_event=watch) for player in players))
+            random = np.random.default_rng(0)
+            while not stays.done():
+                await asyncio.sleep(0.05)
+                for table in host.tables.values():
+                    for connection in list(table._connections.values()):
+                        if random.random() < 0.3:
+                            connection.abort()
+            return await stays
+
+    played = asyncio.run(asyncio.wait_for(run(), 60))
+    assert sum(stay.reconnects for stay in played) > 3
+    assert [stay.reason for stay in played] == ["admin_stopped"] * 3
+    assert sum(stay.replaced for stay in played) == 0
+    assert sum(stay.net for stay in played) == 0
+
+
+class Raises:
+    def respond(self, state):
+        raise RuntimeError("no idea")
+
+
+class Sleeps:
+    def respond(self, state):
+        time.sleep(0.15)
+        return AgentResponse(Action("fold"))
+
+
+class Nonsense:
+    def respond(self, state):
+        return AgentResponse(Action("raiseTo", {"amount": 10**9}))
+
+
+def test_a_bad_policy_is_replaced_and_the_hands_go_on():
+    async def run():
+        async with Host(hand_delay=0, seats=4, min_players=4, max_hands=6, stack=1000, seed=1, timeout=5) as host:
+            good = PolicyAgent(holdem(seats=4, stacks=1000), Lively(0))
+            stays = (play(host.url, agent, deadline=0.1) for agent in (Raises(), Sleeps(), Nonsense(), good))
+            return await asyncio.gather(*stays)
+
+    played = asyncio.run(asyncio.wait_for(run(), 60))
+    assert [stay.hands for stay in played] == [6] * 4
+    assert [stay.rejected for stay in played] == [0] * 4
+    assert all(stay.replaced > 0 for stay in played[:3]) and played[3].replaced == 0

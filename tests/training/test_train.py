@@ -85,7 +85,7 @@ def test_resume_goes_on_where_it_was(tmp_path):
     assert load_config(run / "config.toml").steps == 3072
     assert (run / "command.txt").read_text().splitlines()[-1] == "again"
     (run / "model.zip").unlink()
-    with pytest.raises(FileNotFoundError, match=r"no model\.zip"):
+    with pytest.raises(FileNotFoundError, match=r"model\.zip is missing"):
         resume(run)
 
 

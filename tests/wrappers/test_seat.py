@@ -200,6 +200,17 @@ def test_an_empty_seat_is_an_error_not_an_endless_loop():
         seats.reset(seed=1)
 
 
+def test_an_opponent_that_plays_a_masked_action_is_told_from_the_learner():
+    class Wrong:
+        def act(self, observations, masks):
+            return np.full(len(masks), 99)
+
+    seats = Seats(game("holdem", seats=2), 2, Wrong())
+    with pytest.raises(ValueError, match=r"an opponent played .*action 99 is not legal"):
+        seats.reset(seed=1)
+        seats.step([1, 1])
+
+
 def test_wrong_calls_are_explained():
     seats = Seats(game("holdem", seats=2), 2)
     with pytest.raises(ValueError, match="before reset"):

@@ -1,7 +1,7 @@
 """The table server: our hold'em behind poker.md's WebSocket and the platform's REST calls, on one port (aiohttp).
 
-`TableSession` decides everything that is said; here are sockets, clocks, accounts and limits. All of it runs in one
-event loop, and nothing in it waits for a client.
+`TableSession` decides everything that is said; here are sockets, accounts and limits. All of it runs in one event loop,
+and nothing in it waits for a client. The WebSocket speaks the agent format, whatever `format` a client asks for.
 """
 
 import asyncio

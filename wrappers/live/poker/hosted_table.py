@@ -219,4 +219,7 @@ class HostedTable:
         self._on_end()
 
     def _tell(self, kind: str, **fields: Any) -> None:
-        self._on_event(kind, table_id=self.table_id, **fields)
+        try:
+            self._on_event(kind, table_id=self.table_id, **fields)
+        except Exception:  # a full disk must not stop the game
+            logger.exception("on_event failed at %r of table %s", kind, self.table_id)

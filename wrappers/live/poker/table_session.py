@@ -82,6 +82,14 @@ class Seat:
     leaving: bool = False
 
 
+class _Shared(NamedTuple):
+    """What all states of one moment have in common: fields, players without cards; and each seat's own two cards."""
+
+    fields: dict[str, Any]
+    players: dict[int, Player]
+    hands: dict[int, list[int]]
+
+
 class TableSession:
     """One table of no-limit hold'em behind the document's protocol.
 
@@ -200,7 +208,7 @@ class TableSession:
         if self.status == "ended":
             return [Send(number, self._ending())]
         if self.status == "running":
-            return [Send(number, self._welcome(number)), Send(number, self._state(number, *self._shared()))]
+            return [Send(number, self._welcome(number)), Send(number, self._state(number, self._shared()))]
         connected = self._connected()
         if len(connected) < self.min_players:
             return [Send(number, self._waiting(number))]
@@ -297,17 +305,17 @@ class TableSession:
     def _act(self, number: int, message: Action) -> list[Send]:
         choice = message.action
         key = (number, choice.turn_token)
-        if key not in self._acks:
-            refusal = self._refuse(number, message)
-            if refusal is not None:
-                return [Send(number, refusal)]
-            move = self._decode(choice)
-            if isinstance(move, Error):
-                return [Send(number, move)]
-            self._play(move)
-            self._acks[key] = self.seq
-            return [Send(number, Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
-        return [Send(number, Ack(turn_token=choice.turn_token, seq=self._acks[key]))]
+        if key in self._acks:  # a retry; every other check would mistake it for something else
+            return [Send(number, Ack(turn_token=choice.turn_token, seq=self._acks[key]))]
+        refusal = self._refuse(number, message)
+        if refusal is not None:
+            return [Send(number, refusal)]
+        move = self._decode(choice)
+        if isinstance(move, Error):
+            return [Send(number, move)]
+        self._play(move)
+        self._acks[key] = self.seq
+        return [Send(number, Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
 
     def _refuse(self, number: int, message: Action) -> Error | None:
         """Make the document's checks, in its order."""
@@ -399,10 +407,10 @@ class TableSession:
 
     def _states(self) -> list[Send]:
         shared = self._shared()
-        return [Send(number, self._state(number, *shared)) for number in self._connected()]
+        return [Send(number, self._state(number, shared)) for number in self._connected()]
 
-    def _shared(self) -> tuple[dict[str, Any], dict[int, Player]]:
-        """Return what every seat may see: the fields of the state, and the players without their cards."""
+    def _shared(self) -> _Shared:
+        """Read the record once for all seats."""
         table = self.table
         playing = self._playing()
         stacks, bets, folded, dealt = (
@@ -432,24 +440,26 @@ class TableSession:
             "turn": int(table.turn) if playing else None,
             "last": last,
         }
-        return fields, players
+        hands = {number: cards for number, cards in enumerate(table.cards.tolist()) if dealt[number]}
+        return _Shared(fields, players, hands)
 
-    def _state(self, number: int, fields: dict[str, Any], players: dict[int, Player]) -> GameState:
-        """Return the state for one seat: the shared part, its own cards, and its choices if it is to act."""
-        if self.table.cards[number, 0] >= 0 and self.table.seated[number]:
+    def _state(self, number: int, shared: _Shared) -> GameState:
+        """Return the state for one seat: what all see, its own cards, and its choices if it is to act."""
+        players = shared.players
+        if number in shared.hands:
             own = players[number]
             mine = Player(
                 seat=number,
                 name=own.name,
                 stack=own.stack,
                 bet=own.bet,
-                cards=self._cards(number),
+                cards=[card_name(card) for card in shared.hands[number]],
                 folded=own.folded,
                 all_in=own.all_in,
             )
             players = {**players, number: mine}
-        state = GameState(**fields, players=list(players.values()), to_call=0)
-        if fields["turn"] == number:
+        state = GameState(**shared.fields, players=list(players.values()), to_call=0)
+        if state.turn == number:
             to_call = int(self.table.to_call)
             state.to_call = to_call
             state.actions = [Option(kind="fold"), Option(kind="call" if to_call else "check")]

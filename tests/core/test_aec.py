@@ -1,0 +1,350 @@
+"""GameEnv: submit, messages, limits, modes, wrappers, error sentences."""
+
+import re
+from dataclasses import replace
+
+import kuhn
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs import Action, ActionResult, AgentResponse, GameEnv, MessageIntent, holdem_v0
+from parlour.envs.core.aec import MESSAGE_LENGTH, MESSAGES_PER_TURN, WAITS_PER_TURN
+from parlour.envs.core.rng import streams
+
+WAIT = Action("message_only")
+
+
+def table(**options):
+    env = envs.make("holdem", **{"seats": 3, "button": 0, **options})
+    env.reset(seed=7)
+    return env
+
+
+def say(content="hello", scope="public", to=None):
+    return MessageIntent(scope, content, to)
+
+
+def heard(env, agent):
+    return [message.content for message in env.turn_state(agent).messages]
+
+
+# submit
+
+
+def test_an_exact_payload_is_played():
+    env = table()
+    assert env.submit("player_0", Action("raiseTo", {"amount": 137})) == ActionResult(True)
+    assert env.turn_state("player_1").game_state["players"][0]["bet"] == 137
+    assert env.agent_selection == "player_1"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"action_type": "call"}, {"action_type": "call", "payload": {}}, {"action": {"action_type": "call"}},
+        Action("call"), AgentResponse(Action("call")), {"action": {"action_type": "call"}, "messages": [], "mood": 1},
+    ],
+)  # fmt: skip
+def test_an_answer_may_be_a_struct_or_a_dict(response):
+    assert table().submit("player_0", response).ok
+
+
+@pytest.mark.parametrize(
+    ("agent", "response", "code", "words"),
+    [
+        ("player_9", Action("fold"), "agent_not_in_match", "'player_9' is not one of player_0"),
+        ("player_1", Action("fold"), "not_your_turn", "player_1 cannot act: it is player_0's turn"),
+        ("player_0", Action("bet"), "invalid_action_type", "'bet'.*fold, check, call, raiseTo"),
+        ("player_0", Action("check"), "game_rule_violation", "2 to call"),
+        ("player_0", Action("raiseTo", {"amount": 3}), "game_rule_violation", "raise to 3: the bounds are 4 to 200"),
+        ("player_0", Action("raiseTo", {"amount": 201}), "game_rule_violation", "4 to 200"),
+        ("player_0", Action("raiseTo", {"amount": 4.5}), "invalid_payload", "whole chips"),
+        ("player_0", Action("raiseTo", {"amount": True}), "invalid_payload", "bool"),
+        ("player_0", Action("raiseTo", {"amount": "9"}), "invalid_payload", "str"),
+        ("player_0", Action("raiseTo", {"amount": float("nan")}), "invalid_payload", ""),
+        ("player_0", Action("raiseTo", {"amount": 9, "all": 1}), "invalid_payload", "all"),
+        ("player_0", Action("raiseTo"), "invalid_payload", "amount"),
+        ("player_0", Action("fold", {"amount": 1}), "invalid_payload", "takes no payload"),
+        ("player_0", {"action": None}, "invalid_payload", "action"),
+        ("player_0", AgentResponse(None), "invalid_payload", "action"),
+        ("player_0", AgentResponse(Action("fold"), [MessageIntent("loud", "x")]), "invalid_payload", "loud"),
+        ("player_0", AgentResponse(Action("fold"), [MessageIntent("public", 5)]), "invalid_payload", "content"),
+        ("player_0", AgentResponse(Action("fold"), [say("\ud800")]), "invalid_payload", "surrogates"),
+        ("player_0", AgentResponse(Action("fold"), [say(to=["nobody"])]), "invalid_payload", "'nobody'"),
+        ("player_0", AgentResponse(Action("fold"), [say("x" * (MESSAGE_LENGTH + 1))]), "invalid_payload", "4000"),
+        ("player_0", AgentResponse(Action("fold"), [say()] * 11), "game_rule_violation", "10 messages"),
+        ("player_0", AgentResponse(Action("check"), [say()]), "game_rule_violation", "to call"),
+        ("player_0", Action("message_only", {"x": 1}), "invalid_payload", "message_only takes no payload"),
+        ("player_0", Action("pass", {"x": 1}), "invalid_action_type", "pass"),
+    ],
+)
+def test_a_refusal_says_why_and_changes_nothing(agent, response, code, words):
+    env = table()
+    before = env.state().tobytes()
+    result = env.submit(agent, response)
+    assert (result.ok, result.error) == (False, code)
+    assert re.search(words, result.error_detail)
+    assert (env.state().tobytes(), env.agent_selection, env.messages) == (before, "player_0", [])
+
+
+def test_a_payload_of_any_depth_is_refused():
+    deep = {}
+    for _ in range(5_000):
+        deep = {"a": deep}
+    assert table().submit("player_0", Action("fold", deep)).error == "invalid_payload"
+
+
+def test_before_reset_and_after_the_end_no_match_is_running():
+    env = envs.make("holdem", seats=2, button=0)
+    assert env.submit("player_0", Action("fold")).error == "match_not_running"
+    env.reset(seed=1)
+    assert env.submit("player_0", Action("fold")).ok
+    assert env.submit("player_1", Action("check")).error == "match_not_running"
+    assert env.send("player_1", say()).error == "match_not_running"
+
+
+def test_pass_plays_the_safe_action_where_the_game_has_none_of_its_own():
+    env = table()
+    assert env.submit("player_0", Action("pass")).ok
+    assert env.table.folded[0]
+    tiny = envs.make("kuhn")
+    tiny.reset(seed=1)
+    assert tiny.submit("player_0", Action("pass")).ok
+    assert tiny.turn_state("player_1").game_state["moves"] == ["pass"]
+
+
+# Messages
+
+
+def test_messages_reach_their_readers_before_the_action():
+    env = table()
+    assert env.submit("player_0", AgentResponse(Action("call"), [say("all"), say("you", "private", ["player_2"])])).ok
+    assert [heard(env, agent) for agent in env.agents] == [["all", "you"], ["all"], ["all", "you"]]
+    message = env.turn_state("player_2").messages[1]
+    assert (message.sender_id, message.scope, message.to_agent_ids) == ("player_0", "private", ["player_2"])
+
+
+def test_anyone_may_send_at_any_time_and_it_does_not_move_the_turn():
+    env = table()
+    assert env.send("player_2", {"scope": "public", "content": "hi"}).ok
+    assert (heard(env, "player_0"), env.agent_selection) == (["hi"], "player_0")
+    assert env.send("player_2", {"scope": "public"}).error == "invalid_payload"
+    assert env.send("nobody", say()).error == "agent_not_in_match"
+    assert env.send("player_2", say("\udfff")).error == "invalid_payload"
+
+
+def test_messages_are_limited_per_turn():
+    env = table()
+    results = [env.send("player_2", say()) for _ in range(MESSAGES_PER_TURN + 1)]
+    assert [result.ok for result in results] == [True] * MESSAGES_PER_TURN + [False]
+    assert env.send("player_1", say()).ok
+    env.step(1)
+    assert env.send("player_2", say()).ok
+
+
+def test_message_only_keeps_the_turn_until_the_limit_and_then_the_safe_action_is_played():
+    env = table()
+    for _ in range(WAITS_PER_TURN):
+        assert env.submit("player_0", WAIT).ok
+        assert env.agent_selection == "player_0"
+    assert env.submit("player_0", WAIT).ok
+    assert (env.agent_selection, bool(env.table.folded[0])) == ("player_1", True)
+    assert env.submit("player_1", WAIT).ok
+    assert env.agent_selection == "player_1"
+
+
+def test_messages_end_with_the_episode():
+    env = table()
+    env.send("player_0", say())
+    env.reset()
+    assert heard(env, "player_0") == []
+
+
+def test_what_a_game_hears_is_observed_at_once():
+    def hear(table, seat, intent):
+        table.moves[0], table.count = 1, 1
+
+    env = GameEnv(replace(kuhn.game(), hear=hear), "flat")
+    env.reset(seed=1)
+    env.submit("player_0", AgentResponse(WAIT, [say()]))
+    shown = env.observe("player_0")["observation"]
+    assert np.array_equal(shown, env.game.observation(env.table, 0))
+
+
+# TurnState
+
+
+def test_the_match_id_does_not_tell_the_stream():
+    env = envs.make("holdem")
+    env.reset(seed=3)
+    assert f"{int(streams(3, 1)[0]):016x}" not in env.turn_state("player_0").match_id
+    first = env.match_id
+    env.reset()
+    assert env.match_id != first
+    env.reset(seed=3)
+    assert env.match_id == first
+
+
+def test_when_the_match_is_over_the_last_state_stays_visible():
+    env = table()
+    env.step(0)
+    env.step(0)
+    state = env.turn_state("player_1")
+    assert (state.game_over, state.is_my_turn, state.current_turn_agent_id, state.allowed_actions) == (
+        True,
+        False,
+        None,
+        [],
+    )
+    assert state.game_state["players"]
+    assert [payoff["utility"] for payoff in state.outcome["payoffs"]] == [0, -1, 1]
+
+
+def test_unknown_agents_and_empty_tables_are_named():
+    env = envs.make("holdem", seats=2)
+    with pytest.raises(ValueError, match="reset"):
+        env.turn_state("player_0")
+    env.reset(seed=1)
+    for ask in (env.turn_state, env.observe):
+        with pytest.raises(ValueError, match=r"'nobody'.*player_0, player_1"):
+            ask("nobody")
+
+
+# PettingZoo
+
+
+@pytest.mark.parametrize("action", [99, -1, 1.0, None, "call", [1]])
+def test_an_illegal_number_raises_with_the_legal_ones_and_changes_nothing(action):
+    env = table()
+    before = env.state().tobytes()
+    with pytest.raises(ValueError, match=r"not legal for player_0; legal are \[0, 1"):
+        env.step(action)
+    assert env.state().tobytes() == before
+
+
+def test_stepping_a_finished_episode():
+    env = table(seats=2)
+    env.step(0)
+    for _ in env.possible_agents:
+        env.step(None)
+    assert env.agents == []
+    with pytest.raises(ValueError, match="reset"):
+        env.step(1)
+
+
+def test_a_bad_seed_leaves_the_episode_as_it_was():
+    env = table()
+    before = env.state().tobytes()
+    with pytest.raises(ValueError, match="-1 is negative"):
+        env.reset(seed=-1)
+    assert env.state().tobytes() == before
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [({"observation": "tree"}, "'dict', 'flat'"), ({"action": "text"}, "payload"), ({"render_mode": "human"}, "ansi")],
+)
+def test_an_unknown_mode_is_named(mode, words):
+    with pytest.raises(ValueError, match=words):
+        envs.make("holdem", **mode)
+
+
+def test_the_dict_observation_is_the_flat_one_by_name():
+    nested, flat = table(), table(observation="flat")
+    one, other = nested.observe("player_0"), flat.observe("player_0")
+    layout = nested.game.layout
+    for part in layout:
+        leaf = one["observation"]
+        for name in part.path.split("."):
+            leaf = leaf[name]
+        assert np.array_equal(leaf.ravel(), other["observation"][part.start : part.stop])
+    assert nested.observation_space("player_0").contains(one)
+    assert flat.observation_space("player_0").contains(other)
+
+
+def test_observations_are_new_arrays():
+    env = table(observation="flat")
+    first = env.observe("player_0")
+    kept = first["observation"].copy()
+    first["observation"][:] = 0
+    first["action_mask"][:] = 0
+    assert np.array_equal(env.observe("player_0")["observation"], kept)
+    assert env.observe("player_0")["action_mask"].any()
+
+
+def test_no_action_is_open_out_of_turn():
+    assert not table().observe("player_1")["action_mask"].any()
+
+
+@pytest.mark.parametrize("raw", [True, False], ids=["raw_env", "env"])
+def test_the_payload_space(raw):
+    env = (holdem_v0.raw_env if raw else holdem_v0.env)(seats=3, button=0, action="payload", observation="flat")
+    env.reset(seed=7)
+    space = env.action_space("player_0")
+    assert env.observe("player_0")["action_mask"].tolist() == [1, 0, 1, 1]  # fold, check, call, raiseTo
+    sample = space.sample()
+    sample["action_type"], sample["raiseTo"]["amount"] = 3, np.int64(11)
+    env.step(sample)
+    assert env.turn_state("player_1").game_state["last"]["amount"] == 11
+    sample["action_type"] = 2
+    env.step(sample)
+    assert env.agent_selection == "player_2"
+    for bad in ({**sample, "action_type": 7}, 3):
+        with pytest.raises(ValueError, match=r"action_type|payload"):
+            env.step(bad)
+
+
+def test_standard_wrappers_know_that_submit_ends_a_turn():
+    env = holdem_v0.env(seats=3, hands=2)
+    env.reset(seed=2)
+    turns = 0
+    for agent in env.agent_iter():
+        observation, _, terminated, truncated, _ = env.last()
+        if terminated or truncated:
+            env.step(None)
+        elif turns % 2:
+            env.step(1)
+        else:
+            legal = env.turn_state(agent).allowed_actions[1]
+            assert observation["action_mask"][1] == 1
+            assert env.submit(agent, Action(legal.action_type)).ok
+        turns += 1
+    assert turns > 20
+
+
+def test_an_illegal_action_ends_the_wrapped_episode_and_costs_a_unit():
+    env = holdem_v0.env(seats=2, stacks=3, button=0)
+    env.reset(seed=1)
+    masked = int(np.flatnonzero(env.observe("player_0")["action_mask"] == 0)[0])
+    env.step(masked)
+    assert env.rewards["player_0"] == -2
+    assert all(env.terminations.values())
+    assert env.submit(env.agent_selection, Action("call")).error == "match_not_running"
+
+
+def test_cumulative_rewards_are_each_agents_own():
+    env = table(seats=2, hands=2)
+    env.step(0)  # the small blind folds hand 1
+    assert env.rewards == {"player_0": -1.0, "player_1": 1.0}
+    agent = env.agent_selection
+    assert env.last()[1] == env.rewards[agent]
+
+
+def test_rendering():
+    assert table().render() is None
+    text = table(render_mode="ansi").render()
+    assert "hand 1" in text
+    assert "player_2" in text
+
+
+def test_a_clone_is_independent():
+    env = table()
+    env.send("player_0", say())
+    twin = env.clone()
+    before = env.state().tobytes()
+    twin.step(1)
+    twin.send("player_0", say("again"))
+    assert (env.state().tobytes(), env.agent_selection, heard(env, "player_0")) == (before, "player_0", ["hello"])
+    env.step(1)
+    assert env.state().tobytes() == twin.state().tobytes()
+    assert env.rewards is not twin.rewards

@@ -1,0 +1,55 @@
+"""Layout: slices in order, the tree of views, the spaces."""
+
+import numpy as np
+import pytest
+from parlour.envs import Layout, Slice
+
+LAYOUT = Layout(
+    [
+        Slice("phase", (3,), 0, 1, "one-hot"),
+        Slice("game_state.players.stack", (2,), 0, 9, "chips"),
+        Slice("game_state.pot", (1,), 0, 9, "chips"),
+        Slice("game_state.history", (2, 2), -1, 1, "moves"),
+    ]
+)
+
+
+def test_slices_follow_one_another():
+    assert LAYOUT.size == 10
+    assert [(part.path, part.start, part.stop) for part in LAYOUT] == [
+        ("phase", 0, 3), ("game_state.players.stack", 3, 5), ("game_state.pot", 5, 6), ("game_state.history", 6, 10),
+    ]  # fmt: skip
+    assert LAYOUT["game_state.pot"].start == 5
+
+
+def test_the_tree_is_views_into_the_vector():
+    flat = np.arange(10, dtype=np.float32)
+    tree = LAYOUT.tree(flat)
+    assert tree["game_state"]["players"]["stack"].tolist() == [3, 4]
+    assert tree["game_state"]["history"].tolist() == [[6, 7], [8, 9]]
+    flat[5] = 77
+    assert tree["game_state"]["pot"].tolist() == [77]
+    assert LAYOUT.dict_space().keys() == tree.keys()
+
+
+def test_the_spaces_have_the_bounds_of_the_slices():
+    low, high = LAYOUT.bounds()
+    assert low.tolist() == [0] * 6 + [-1] * 4
+    assert high.tolist() == [1] * 3 + [9] * 3 + [1] * 4
+    assert LAYOUT.flat_space().contains(np.zeros(10, np.float32))
+    assert LAYOUT.dict_space().contains(LAYOUT.tree(np.zeros(10, np.float32)))
+    assert not LAYOUT.dict_space().contains(LAYOUT.tree(np.full(10, 5, np.float32)))
+
+
+@pytest.mark.parametrize(("one", "other"), [("a", "a"), ("a.b", "a"), ("a", "a.b.c")])
+def test_paths_may_not_clash(one, other):
+    with pytest.raises(ValueError, match=f"'{other}' clashes with '{one}'"):
+        Layout([Slice(one, (1,), 0, 1, ""), Slice(other, (1,), 0, 1, "")])
+
+
+def test_paths_may_share_a_beginning():
+    assert Layout([Slice("pot", (1,), 0, 1, ""), Slice("pots", (1,), 0, 1, "")]).size == 2
+
+
+def test_the_description_is_a_table():
+    assert "| 6:10 | `game_state.history` | (2, 2) | -1 … 1 | moves |" in LAYOUT.describe().splitlines()

@@ -1,0 +1,78 @@
+"""The record's random stream: SplitMix64 with its known words, and uniform draws."""
+
+import numpy as np
+import pytest
+from parlour.envs.core import rng
+
+GOLDEN = 0x9E3779B97F4A7C15
+INTERPRETED_OVERFLOW = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+pytestmark = INTERPRETED_OVERFLOW
+
+
+def record(stream):
+    table = np.zeros(1, [("stream", "u8")]).view(np.recarray)[0]
+    table.stream = stream
+    return table
+
+
+def test_splitmix64_gives_its_published_words():
+    """The first words of the reference implementation (Vigna, splitmix64.c) for seed 1234567."""
+    words = [int(rng.mix(np.uint64((1234567 + k * GOLDEN) % 2**64))) for k in range(1, 6)]
+    assert words == [
+        6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821,
+    ]  # fmt: skip
+
+
+def test_a_draw_advances_the_stream_by_one():
+    table = record(7)
+    rng.draw(table, 52)
+    assert int(table.stream) == (7 + GOLDEN) % 2**64
+    rng.uniform(table)
+    assert int(table.stream) == (7 + 2 * GOLDEN) % 2**64
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 52, 1000])
+def test_draws_are_uniform(n):
+    table, size = record(3), 20_000
+    counts = np.bincount([rng.draw(table, n) for _ in range(size)], minlength=n)
+    assert len(counts) == n
+    chi2 = ((counts - size / n) ** 2 / (size / n)).sum()
+    assert chi2 < n + 5 * (2 * n) ** 0.5
+
+
+def test_the_largest_draw_stays_in_range():
+    table = record(5)
+    values = [rng.draw(table, 2**31 - 1) for _ in range(5_000)]
+    assert 0 <= min(values) < 2**25
+    assert 2**31 - 2**25 < max(values) < 2**31 - 1
+
+
+def test_uniform_floats():
+    table = record(9)
+    values = np.array([rng.uniform(table) for _ in range(20_000)])
+    assert values.min() >= 0
+    assert values.max() < 1
+    assert np.bincount((values * 10).astype(int)).min() > 1_800
+
+
+def test_streams_by_one_seed_do_not_depend_on_their_number():
+    assert rng.streams(5, 1)[0] == rng.streams(5, 100)[0]
+    assert len(set(rng.streams(5, 10_000).tolist())) == 10_000
+    assert rng.streams(5, 3).tolist() != rng.streams(6, 3).tolist()
+
+
+def test_streams_by_a_seed_each():
+    assert rng.streams([5, 6], 2).tolist() == [rng.streams(5, 1)[0], rng.streams(6, 1)[0]]
+    assert rng.streams(np.array([5, 6]), 2).tolist() == rng.streams([5, 6], 2).tolist()
+
+
+def test_no_seed_is_fresh():
+    assert rng.streams(None, 1)[0] != rng.streams(None, 1)[0]
+
+
+@pytest.mark.parametrize(
+    ("seed", "words"), [(-1, "seed -1 is negative"), ([1, -2], "seed -2"), ([1, 2, 3], "3 seeds for 2 tables")]
+)
+def test_a_bad_seed_is_named(seed, words):
+    with pytest.raises(ValueError, match=words):
+        rng.streams(seed, 2)

@@ -1,0 +1,83 @@
+"""The types of turnstate.md travel: dicts and JSON both ways, documented defaults, unknown fields."""
+
+import json
+
+import msgspec
+import pytest
+from parlour.envs import Action, ActionResult, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
+from parlour.envs.core.turn_state import ERROR_CODES, MessageScope, accepted, refused
+
+EVERY = [
+    Action("raiseTo", {"amount": 137}),
+    ActionResult(False, "invalid_payload", "why"),
+    AgentResponse(Action("fold"), [MessageIntent(MessageScope.PRIVATE, "psst", ["player_1"])]),
+    AllowedAction("fold", "give up", {"type": "object"}),
+    Message("1", "player_0", MessageScope.PUBLIC, "hello", [], 5),
+    MessageIntent(MessageScope.PUBLIC, "hello"),
+    TurnState(
+        "m", "holdem-v0", "player_0", "flop", True, "player_0", {"pot": 3},
+        [Message("1", "player_1", MessageScope.PUBLIC, "hé", None)], [AllowedAction("fold")], False, None,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", EVERY, ids=lambda value: type(value).__name__)
+def test_there_and_back(value):
+    kind = type(value)
+    assert kind.from_dict(value.to_dict()) == value
+    assert kind.from_json(value.to_json()) == value
+    assert json.loads(value.to_json()) == value.to_dict()
+
+
+def test_the_fields_of_turn_state_are_the_documents():
+    assert list(EVERY[-1].to_dict()) == [
+        "match_id", "game_id", "agent_id", "phase", "is_my_turn", "current_turn_agent_id", "game_state", "messages",
+        "allowed_actions", "game_over", "outcome",
+    ]  # fmt: skip
+
+
+def test_documented_defaults_and_unknown_fields():
+    least = {"match_id": "m", "game_id": "g", "agent_id": "a", "phase": "p", "is_my_turn": False, "colour": "red"}
+    state = TurnState.from_dict(least)
+    assert (state.messages, state.allowed_actions, state.game_over, state.outcome) == ([], [], False, None)
+    assert state.current_turn_agent_id is None
+    assert Action.from_json('{"action_type": "fold"}') == Action("fold", {})
+    assert AgentResponse.from_json('{"action": {"action_type": "fold"}}').messages == []
+    assert AllowedAction.from_dict({"action_type": "fold"}) == AllowedAction("fold", "", {})
+
+
+@pytest.mark.parametrize("readers", [{}, {"to_agent_ids": None}, {"to_agent_ids": []}, {"to_agent_ids": ["a"]}])
+def test_readers_may_be_missing_null_or_a_list(readers):
+    intent = MessageIntent.from_dict({"scope": "private", "content": "x", **readers})
+    assert intent.to_agent_ids == readers.get("to_agent_ids")
+
+
+def test_objects_with_the_same_attributes_are_read():
+    class Theirs:
+        action_type = "raiseTo"
+        payload = {"amount": 5}  # noqa: RUF012
+
+    assert Action.from_dict(Theirs()) == Action("raiseTo", {"amount": 5})
+
+
+def test_what_does_not_fit_is_named():
+    with pytest.raises(msgspec.ValidationError, match="phase"):
+        TurnState.from_dict({"match_id": "m", "game_id": "g", "agent_id": "a", "phase": 5, "is_my_turn": True})
+    with pytest.raises(msgspec.DecodeError):
+        TurnState.from_json("not JSON")
+
+
+def test_defaults_are_not_shared():
+    Action("fold").payload["amount"] = 1
+    assert Action("fold").payload == {}
+
+
+def test_results():
+    assert accepted() == ActionResult(True, None, None)
+    assert refused(ERROR_CODES[0], "why") == ActionResult(False, "match_not_found", "why")
+
+
+def test_a_refusal_can_always_travel_and_does_not_grow():
+    result = refused("invalid_payload", "\ud800" + "x" * 10_000)
+    assert ActionResult.from_json(result.to_json()) == result
+    assert len(result.error_detail) == 500

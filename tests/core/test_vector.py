@@ -1,0 +1,124 @@
+"""VectorGame: the reset within the step, tables left alone, errors with names, sampling."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs import VectorGame
+from parlour.envs.core.vector import STAY
+
+
+def tables(count=8, seed=1, name="holdem", **options):
+    made = VectorGame(envs.game(name, **options), count)
+    made.reset(seed=seed)
+    return made
+
+
+def test_a_finished_table_is_reset_within_the_step():
+    made = tables(2, seats=2)
+    game, twin = made.game, made.tables.copy()
+    made.step([0, STAY])  # the small blind folds
+    game.play(twin[0], 0)
+    assert made.dones.tolist() == [True, False]
+    assert made.rewards[0].tolist() == twin[0].rewards[:2].tolist() != [0, 0]
+    game.reset(twin[0])  # goes on with the record's own stream
+    assert made.tables[0].tobytes() == twin[0].tobytes()
+    assert made.turn[0] == twin[0].turn
+    assert np.array_equal(made.observations[0], game.observation(twin[0], twin[0].turn))
+    made.step([1, STAY])
+    assert made.dones.tolist() == [False, False]
+    assert not made.rewards.any()
+
+
+def test_a_table_that_stays_does_not_change():
+    made = tables(3)
+    before = made.tables.copy(), made.observations.copy(), made.action_masks.copy(), made.turn.copy()
+    made.step([STAY, 1, STAY])
+    for i in (0, 2):
+        after = made.tables[i], made.observations[i], made.action_masks[i], made.turn[i]
+        assert all(one[i].tobytes() == other.tobytes() for one, other in zip(before, after, strict=True))
+    assert made.tables[1].tobytes() != before[0][1].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("actions", "words"),
+    [
+        ([1, 1], r"shape \(2,\).*\(3,\)"),
+        ([[1], [1], [1]], "shape"),
+        ([1, 99, 1], "action 99 is not legal at table 1; legal are \\[0, 1"),
+        ([1, 1, -2], "action -2 is not legal at table 2"),
+    ],
+)
+def test_a_bad_action_is_named_and_changes_nothing(actions, words):
+    made = tables(3)
+    before = made.tables.tobytes()
+    with pytest.raises(ValueError, match=words):
+        made.step(actions)
+    assert made.tables.tobytes() == before
+
+
+def test_a_masked_action_is_refused():
+    made = tables(1, seats=2, stacks=3)
+    masked = int(np.flatnonzero(made.action_masks[0] == 0)[0])
+    with pytest.raises(ValueError, match=f"action {masked} is not legal at table 0"):
+        made.step([masked])
+
+
+def test_step_before_reset():
+    with pytest.raises(ValueError, match="reset"):
+        VectorGame(envs.game("holdem"), 1).step([1])
+
+
+def test_no_tables():
+    with pytest.raises(ValueError, match="num_envs is 0"):
+        VectorGame(envs.game("holdem"), 0)
+
+
+def test_seeds():
+    assert tables(4, [1, 2, 3, 4]).tables[2].tobytes() == tables(1, [3]).tables[0].tobytes()
+    assert tables(4, 9).tables[0].tobytes() == tables(1, 9).tables[0].tobytes()
+    made = tables(4, 9)
+    assert len({table.tobytes() for table in made.tables}) == 4
+    before = made.tables.tobytes()
+    made.reset()
+    assert made.tables.tobytes() != before  # goes on
+    with pytest.raises(ValueError, match="2 seeds for 4 tables"):
+        made.reset(seed=[1, 2])
+    made.step(made.sample())  # nothing has changed
+
+
+def test_samples_are_legal_and_uniform():
+    made, counts = tables(500, seats=2), np.zeros(10)
+    legal = made.action_masks.copy()
+    for _ in range(40):
+        actions = made.sample()
+        assert legal[np.arange(500), actions].all()
+        counts += np.bincount(actions, minlength=10)
+    assert (legal == legal[0]).all()
+    share = counts / counts.sum() * legal[0].sum()
+    assert share[legal[0] == 1] == pytest.approx(1, abs=0.06)
+
+
+def test_sampling_does_not_disturb_the_deal():
+    made, twin = tables(4), tables(4)
+    for _ in range(5):
+        made.sample()
+    for _ in range(30):
+        for one in (made, twin):
+            one.step([1] * 4)
+    assert made.tables.tobytes() == twin.tables.tobytes()
+
+
+def test_a_deep_copy_is_independent():
+    made = tables(3)
+    twin = deepcopy(made)
+    before = made.tables.tobytes()
+    actions = twin.sample().copy()
+    twin.step(actions)
+    assert made.tables.tobytes() == before
+    assert np.array_equal(actions, made.sample())
+    made.step(actions)
+    assert made.tables.tobytes() == twin.tables.tobytes()
+    assert np.array_equal(made.observations, twin.observations)
+    assert np.array_equal(made.sample(), twin.sample())

@@ -1,0 +1,354 @@
+"""The rules of no-limit hold'em by named situation."""
+
+import numpy as np
+import pytest
+from dealing import bounds, deal, play, won
+from parlour.envs.holdem import game, rules
+from parlour.envs.holdem.table import PHASES
+
+ACES, KINGS, QUEENS, JACKS, RAGS = "As Ad", "Ks Kd", "Qs Qd", "Js Jd", "7c 2d"
+DRY = "Th 8h 6c 4s 3c"
+ROYAL = "Ah Kh Qh Jh Th"
+"""A board that plays for everyone."""
+
+
+# The order of play.
+
+
+def test_heads_up_the_dealer_posts_the_small_blind_and_acts_first_before_the_flop_and_last_after_it():
+    table = deal([100, 100], button=1)
+    assert (table.bet[1], table.bet[0], table.turn) == (1, 2, 1)
+    play(table, "call")
+    assert table.turn == 0
+    play(table, "check")
+    assert (PHASES[table.phase], table.turn) == ("flop", 0)
+
+
+def test_left_of_the_big_blind_acts_first_and_left_of_the_dealer_after_the_flop():
+    table = deal([100] * 4, button=1)
+    assert (table.bet[2], table.bet[3], table.turn) == (1, 2, 0)
+    play(table, "call call call check")
+    assert (PHASES[table.phase], table.turn) == ("flop", 2)
+
+
+def test_three_handed_the_dealer_acts_first():
+    assert deal([100] * 3, button=0).turn == 0
+
+
+def test_empty_seats_are_skipped():
+    table = deal([100, 0, 100, 0, 100], button=1)
+    assert (table.dealer, table.bet[4], table.bet[0], table.turn) == (2, 1, 2, 2)
+    assert table.cards[1].tolist() == [-1, -1]
+
+
+def test_two_players_at_a_long_table_play_heads_up():
+    table = deal([0, 100, 0, 0, 100], button=1)
+    assert (table.bet[1], table.bet[4], table.turn) == (1, 2, 1)
+
+
+def test_the_big_blind_has_the_option():
+    table = play(deal([100] * 3), "call call")
+    assert (table.turn, table.to_call, bounds(table)) == (2, 0, (4, 100))
+    play(table, "raise 8 fold fold")
+    assert won(table) == [-2, -2, 4]
+
+
+def test_no_option_after_everyone_folds_to_the_big_blind():
+    assert won(play(deal([100] * 3), "fold fold")) == [0, -1, 1]
+
+
+# Blinds and antes.
+
+
+def test_antes_are_dead_money():
+    table = deal([100] * 3, ante=5)
+    assert (table.pot, table.to_call, table.committed.tolist()[:3]) == (18, 2, [5, 6, 7])
+    assert bounds(table) == (4, 95)
+
+
+def test_a_short_ante_plays_for_the_antes_only():
+    table = deal([100, 100, 3], ante=5, cards=[KINGS, QUEENS, ACES], board=DRY)
+    assert (table.committed[2], table.bet[2], table.to_call) == (3, 0, 2)
+    play(table, "call call" + " check" * 6)
+    assert won(table) == [1, -7, 6]
+
+
+def test_a_short_big_blind_leaves_the_full_blind_to_call():
+    table = deal([100, 100, 100, 1], button=1, big_blind=4, small_blind=2)
+    assert (table.bet[3], table.turn, table.to_call, bounds(table)) == (1, 0, 4, (8, 100))
+    play(table, "call call")
+    assert (table.turn, table.to_call) == (2, 2)
+
+
+def test_heads_up_against_a_big_blind_all_in_for_no_more_than_the_small_one_there_is_nothing_to_decide():
+    table = deal([100, 100])
+    table.stack[:2] = 100, 1
+    rules.deal(table)
+    assert (table.done, table.board_count, table.committed.tolist()[:2]) == (True, 5, [1, 1])
+
+
+def test_a_short_small_blind_is_all_in():
+    table = deal([100, 1, 100], small_blind=2, big_blind=4, cards=[KINGS, ACES, QUEENS], board=DRY)
+    assert (table.stack[1], table.bet[1]) == (0, 1)
+    play(table, "call check" + " check" * 6)
+    assert won(table) == [2, 2, -4]
+
+
+# The size of raises.
+
+
+def test_a_raise_is_at_least_the_last_one():
+    table = deal([200] * 4)
+    assert bounds(table) == (4, 200)
+    play(table, "raise 7")
+    assert bounds(table) == (12, 200)
+    play(table, "raise 20")
+    assert bounds(table) == (33, 200)
+
+
+def test_after_the_flop_a_bet_is_at_least_the_big_blind():
+    table = play(deal([200] * 2, small_blind=5, big_blind=10), "raise 50 call")
+    assert bounds(table) == (10, 150)
+    play(table, "raise 10")
+    assert bounds(table) == (20, 150)
+
+
+def test_a_short_all_in_does_not_reopen_the_betting():
+    table = play(deal([200, 22, 200, 200]), "raise 14 call raise 22")  # by 8, less than the 12 before
+    assert (table.turn, table.to_call, bounds(table)) == (2, 20, (34, 200))  # the big blind has not acted
+    play(table, "call")
+    assert (table.turn, table.to_call, bounds(table)) == (3, 8, (0, 0))
+    play(table, "call")
+    assert (table.turn, table.to_call, bounds(table)) == (0, 8, (0, 0))
+
+
+def test_a_short_all_in_bet_does_not_reopen_the_betting():
+    table = play(deal([100, 100, 14], small_blind=5, big_blind=10), "call call check check raise 4")
+    assert (table.turn, table.to_call, bounds(table)) == (0, 4, (14, 90))
+    play(table, "call")
+    assert (table.turn, table.to_call, bounds(table)) == (1, 4, (0, 0))
+
+
+def test_a_full_raise_after_a_short_all_in_reopens():
+    table = play(deal([200, 22, 200, 200]), "raise 14 call raise 22 raise 34")
+    assert (table.turn, bounds(table)) == (3, (46, 200))
+
+
+def test_short_all_ins_that_add_up_to_a_full_raise_reopen():
+    table = play(deal([200, 22, 27, 200]), "raise 14 call raise 22 raise 27")
+    assert (table.turn, table.to_call, bounds(table)) == (3, 13, (39, 200))
+
+
+def test_an_all_in_below_the_minimum_is_the_only_raise():
+    table = play(deal([200, 20, 200]), "raise 12")
+    assert bounds(table) == (20, 20)
+
+
+def test_an_all_in_call_for_less():
+    table = play(deal([200, 20, 200]), "raise 50")
+    assert (table.to_call, bounds(table)) == (19, (0, 0))
+
+
+def test_nobody_left_to_call_a_raise():
+    table = play(deal([200, 50]), "call raise 50")
+    assert (table.turn, table.to_call, bounds(table)) == (0, 48, (0, 0))
+
+
+@pytest.mark.parametrize(("cap", "raises"), [(0, 0), (1, 1), (3, 3), (None, 5)])
+def test_the_raise_cap(cap, raises):
+    table = deal([500] * 2, raise_cap=cap)
+    for _ in range(raises):
+        play(table, f"raise {bounds(table)[0]}")
+    assert bool(bounds(table)[1]) == (cap is None)
+    play(table, "call check" if raises == 0 else "call")
+    assert bool(bounds(table)[1]) == (cap != 0)
+
+
+def test_folding_is_legal_where_checking_is_free():
+    assert won(play(deal([100] * 2), "call fold")) == [2, -2]
+
+
+# The end of a hand.
+
+
+def test_the_best_hand_wins_the_pot():
+    table = play(deal([100] * 3, cards=[QUEENS, ACES, KINGS], board=DRY), "raise 10 call call" + " check" * 9)
+    assert won(table) == [-10, 20, -10]
+    assert table.showdown
+
+
+def test_an_uncalled_bet_comes_back():
+    table = play(deal([100, 100]), "raise 10 call raise 50 fold")
+    assert won(table) == [-10, 10]
+    assert (table.won.tolist()[:2], table.pot, table.showdown) == ([0, 20], 20, False)
+
+
+def test_what_a_short_caller_cannot_match_comes_back():
+    table = play(deal([100, 30], cards=[RAGS, ACES], board=DRY), "raise 100 call")
+    assert won(table) == [-30, 30]
+    assert table.stack.tolist()[:2] == [70, 60]
+    assert table.won.tolist()[:2] == [0, 60]
+
+
+def test_all_in_the_board_runs_out():
+    table = play(deal([100] * 2, cards=[ACES, KINGS], board=DRY), "raise 100 call")
+    assert (table.board_count, table.showdown) == (5, True)
+    assert won(table) == [100, -100]
+
+
+def test_a_split_pot():
+    assert won(play(deal([100] * 2, board=ROYAL), "raise 100 call")) == [0, 0]
+
+
+@pytest.mark.parametrize("button", range(3))
+def test_the_odd_chip_goes_to_the_first_winner_left_of_the_dealer(button):
+    table = deal([100] * 3, button=button, board=ROYAL)
+    play(table, "call fold check" + " check" * 6)  # the small blind folds: a pot of 5
+    assert np.roll(won(table), -button).tolist() == [0, -1, 1]
+
+
+def test_several_odd_chips_go_one_to_each():
+    table = play(deal([100] * 4, board=ROYAL, ante=1), "call call fold check" + " check" * 9)
+    assert won(table) == [0, -2, 1, 1]  # a pot of 11 in three: the dealer comes last
+
+
+@pytest.mark.parametrize("button", range(4))
+def test_side_pots_to_every_depth(button):
+    """Stacks 10, 20, 30, 40, best hand shortest: each wins its own pot."""
+    cards, stacks = [ACES, KINGS, QUEENS, JACKS], [10, 20, 30, 40]
+    table = deal(stacks, cards=cards, board=DRY, button=button)
+    all_in(table)
+    assert table.won.tolist()[:4] == [40, 30, 20, 0]
+    assert won(table) == [30, 10, -10, -30]
+    assert table.stack[3] == 10
+
+
+def all_in(table):
+    while not table.done:
+        play(table, f"raise {bounds(table)[1]}" if bounds(table)[1] else "call")
+
+
+def test_ten_side_pots():
+    pairs = ["As Ad", "Ks Kd", "Qs Qd", "Js Jd", "Ts Td", "9s 9d", "8s 8d", "7s 7d", "6s 6d", "5s 5d"]
+    table = deal([10 * (seat + 1) for seat in range(10)], cards=pairs, board="2c 3h 2h Jh 4d")
+    all_in(table)
+    assert sum(won(table)) == 0
+    assert table.strength[:10].argmax() == 3  # jacks full
+    assert table.won.tolist()[:10] == [0, 0, 0, 340, 60, 50, 40, 30, 20, 0]
+
+
+def test_the_longest_stack_wins_all_and_keeps_what_nobody_matched():
+    table = deal([10, 20, 30, 40], cards=[JACKS, QUEENS, KINGS, ACES], board=DRY)
+    all_in(table)
+    assert won(table) == [-10, -20, -30, 60]
+    assert table.stack[3] == 100
+
+
+def test_folded_chips_stay_in_the_pots_they_are_in():
+    table = deal([100, 100, 20], cards=[KINGS, QUEENS, ACES], board=DRY)
+    play(table, "raise 20 call call raise 30 fold")
+    assert won(table) == [-20, -20, 40]
+    assert table.stack[1] == 80
+
+
+def test_a_side_pot_is_split_while_the_main_pot_is_not():
+    table = deal([50, 50, 20], cards=["Ks Kd", "Kh Kc", ACES], board=DRY)
+    all_in(table)
+    assert won(table) == [-20, -20, 40]
+
+
+def test_only_shown_hands_have_a_strength():
+    table = play(deal([100] * 3), "fold call check check check check check check check")
+    assert (table.strength[:3] >= 0).tolist() == [False, True, True]
+    table = play(deal([100] * 3), "fold fold")
+    assert (table.strength[:3] == -1).all()
+
+
+# Many hands.
+
+
+def test_the_button_moves_and_stacks_carry_over():
+    table = deal([100] * 3, hands=3)
+    play(table, "fold fold")
+    assert (table.hand, table.dealer, table.done) == (2, 1, False)
+    assert table.stack.tolist()[:3] == [98, 99, 100]
+    assert table.rewards.tolist()[:3] == [0, -1, 1]
+    play(table, "fold fold")
+    assert table.dealer == 2
+    play(table, "fold fold")
+    assert won(table) == [0, 0, 0]
+
+
+def test_busted_seats_are_skipped_by_the_button_and_the_deal():
+    table = deal([100, 20, 100], cards=[ACES, KINGS, QUEENS], board=DRY, hands=4)
+    play(table, "raise 20 call fold")
+    assert table.stack[1] == 0
+    assert (table.hand, table.dealer, table.seated.tolist()[:3]) == (2, 2, [True, False, True])
+    assert (table.bet[2], table.bet[0], table.turn) == (1, 2, 2)  # heads-up now
+    play(table, "fold")
+    assert table.dealer == 0
+
+
+def test_the_episode_ends_when_one_player_has_all_chips():
+    table = play(deal([50, 50], cards=[ACES, KINGS], board=DRY, hands=10), "raise 50 call")
+    assert (table.done, table.hand) == (True, 1)
+    assert won(table) == [50, -50]
+
+
+def test_a_step_that_ends_two_hands_brings_the_rewards_of_both():
+    """Seat 0 has one chip left and is all-in as the big blind of hand 2: nobody has anything to decide."""
+    table = deal([3, 100], cards=[KINGS, ACES], board=DRY, hands=2)
+    play(table, "call check" + " check" * 6)
+    assert (table.hand, table.done) == (2, True)
+    second = table.won[0] - table.committed[0]
+    assert won(table) == table.rewards.tolist()[:2] == [second - 2, 2 - second]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_chips_are_conserved_at_every_step(seed):
+    generator = np.random.default_rng(seed)
+    seats = int(generator.integers(2, 11))
+    stacks = generator.integers(4, 80, seats).tolist()
+    made = game(seats=seats, stacks=stacks, hands=8, ante=int(generator.integers(3)))
+    table = made.tables(1)[0]
+    table.stream = seed
+    rules.reset(table)
+    total = np.zeros(seats)
+    while not table.done:
+        chips = table.stack[:seats] + table.committed[:seats]
+        assert chips.sum() == sum(stacks)
+        assert table.pot == table.committed.sum()
+        assert (table.stack >= 0).all()
+        assert (table.bet <= table.committed).all()
+        mask = made.mask(table, int(table.turn))
+        rules.play(table, int(generator.choice(np.flatnonzero(mask))))
+        total += table.rewards[:seats]
+        assert table.rewards.sum() == 0
+    assert table.stack.sum() == sum(stacks)
+    assert total.tolist() == won(table) == (table.stack[:seats] - stacks).tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seats": 1}, "seats=1.*2 to 10"),
+        ({"seats": 11}, "seats=11.*2 to 10"),
+        ({"seats": 3, "stacks": [10, 10]}, "stacks=.*3 of them"),
+        ({"seats": 2, "stacks": [10, 0]}, "at least two above 0"),
+        ({"seats": 2, "stacks": [10, 1]}, "stacks=.*small blind"),
+        ({"seats": 2, "stacks": 10, "ante": 9}, "stacks=10, ante=9"),
+        ({"small_blind": 3}, "small_blind=3, big_blind=2"),
+        ({"big_blind": 0, "small_blind": 0}, "big_blind=0"),
+        ({"ante": -1}, "ante=-1"),
+        ({"hands": 0}, "hands=0"),
+        ({"button": 6}, "button=6.*0 to 5"),
+        ({"raise_cap": -1}, "raise_cap=-1"),
+        ({"pot_fractions": [1, 0.5]}, "pot_fractions=.*rising"),
+        ({"pot_fractions": [float("nan")]}, "pot_fractions"),
+        ({"pot_fractions": np.arange(1, 14)}, "at most 12"),
+        ({"stacks": 2**30}, "stacks=1073741824.*fewer"),
+    ],
+)
+def test_a_bad_option_is_named_with_its_value(options, words):
+    with pytest.raises(ValueError, match=words):
+        game(**options)

@@ -1,0 +1,195 @@
+"""Every message of poker.md, both directions, and the platform's dialect."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from parlour.wrappers.live.poker import messages as m
+
+WELCOME = {"type": "welcome", "seat": 3, "agent_id": "agt_abc123...", "timeout": 30000}
+STATE = {
+    "type": "game_state",
+    "seq": 42,
+    "hand": 5,
+    "phase": "flop",
+    "board": ["As", "Kh", "7d"],
+    "pot": 100,
+    "players": [
+        {"seat": 0, "name": "Player1", "stack": 950, "bet": 25},
+        {"seat": 3, "name": "MyAgent", "stack": 925, "bet": 25, "cards": ["Ac", "Qh"]},
+    ],
+    "dealer": 0,
+    "turn": 3,
+    "last": {"seat": 0, "kind": "raiseTo", "amount": 25},
+    "actions": [{"kind": "fold"}, {"kind": "call"}, {"kind": "raiseTo", "min": 50, "max": 925}],
+    "toCall": 0,
+    "turn_token": "550e8400-e29b-41d4-a716-446655440099",
+}
+HAND = {
+    "type": "hand_complete",
+    "hand": 5,
+    "results": [
+        {"seat": 3, "cards": ["Ac", "Qh"], "rank": "Two Pair, Aces and Kings", "won": 150},
+        {"seat": 0, "cards": ["8c", "2h"], "won": 0},
+    ],
+    "showdown": True,
+}
+WAITING = {
+    "type": "table_status",
+    "status": "waiting",
+    "seat_id": 3,
+    "agent_id": "agt_abc",
+    "min_players_to_start": 2,
+    "current_players": 1,
+}
+ENDED = {
+    "type": "table_status",
+    "status": "ended",
+    "reason": "abandoned",
+    "final_stacks": [{"seat_id": 0, "agent_id": "a", "stack": 7}],
+}
+SERVER = [
+    WELCOME,
+    STATE,
+    {"type": "ack", "turn_token": "550e8400-e29b-41d4-a716-446655440099", "seq": 43},
+    {"type": "error", "code": "NOT_YOUR_TURN", "message": "It is not your turn to act"},
+    HAND,
+    WAITING,
+    ENDED,
+    {"type": "player_joined", "seatId": 2, "agentName": "OtherAgent", "stack": 1000},
+    {"type": "player_joined", "seatId": 2, "agentName": "OtherAgent", "stack": 1000, "agentId": "agt_2"},
+    {"type": "player_left", "seatId": 2},
+    {"type": "pong", "payload": {"timestamp": 1706835000000}},
+    {"type": "street_dealt", "hand": 5, "street": "flop", "cards": ["As", "Kh", "7d"]},
+]
+TOKEN = "550e8400-e29b-41d4-a716-446655440099"
+CLIENT = [
+    {"type": "action", "action": {"turn_token": TOKEN, "kind": "call"}, "expected_seq": 42},
+    {"type": "action", "action": {"turn_token": TOKEN, "kind": "raiseTo", "amount": 100}, "expected_seq": 42},
+    {"type": "action", "action": {"turn_token": TOKEN, "kind": "fold"}},
+    {"type": "ping", "payload": {"timestamp": 1706835000000}},
+    {"type": "ping"},
+]
+
+
+@pytest.mark.parametrize("message", SERVER, ids=lambda message: message["type"])
+def test_server_messages_survive_both_ways_to_the_letter(message):
+    for form in (message, json.dumps(message), json.dumps(message).encode()):
+        read = m.decode_server(form)
+        assert not isinstance(read, m.Unknown), read
+        assert json.loads(m.encode(read)) == message
+
+
+@pytest.mark.parametrize("message", CLIENT, ids=lambda message: message["type"])
+def test_client_messages_survive_both_ways_to_the_letter(message):
+    for form in (message, json.dumps(message), json.dumps(message).encode()):
+        read = m.decode_client(form)
+        assert not isinstance(read, m.Unknown), read
+        assert json.loads(m.encode(read)) == message
+
+
+def test_what_is_null_or_0_in_the_document_travels_and_the_rest_is_left_out():
+    player = m.Player(seat=1, name=None, stack=5, bet=0)
+    state = m.GameState(
+        seq=0, hand=1, phase="preflop", board=[], pot=0, players=[player], dealer=1, turn=None, to_call=0
+    )
+    assert json.loads(m.encode(state)) == {
+        "type": "game_state",
+        "seq": 0,
+        "hand": 1,
+        "phase": "preflop",
+        "board": [],
+        "pot": 0,
+        "players": [{"seat": 1, "name": None, "stack": 5, "bet": 0}],
+        "dealer": 1,
+        "turn": None,
+        "toCall": 0,
+    }
+
+
+@pytest.mark.parametrize("message", SERVER, ids=lambda message: message["type"])
+def test_the_envelope_is_unwrapped(message):
+    payload = {name: value for name, value in message.items() if name not in ("type", "seq")}
+    if message["type"] == "pong":
+        payload = message["payload"]
+    wrapped = {"type": message["type"], "table_id": "t", "seq": message.get("seq", 0), "ts": 1, "payload": payload}
+    assert m.decode_server(json.dumps(wrapped)) == m.decode_server(message)
+
+
+def test_unknown_fields_are_ignored_and_optional_ones_may_be_missing_or_null():
+    for missing in ("dealer", "turn", "last", "actions", "toCall", "turn_token"):
+        thin = {name: value for name, value in STATE.items() if name != missing}
+        assert isinstance(m.decode_server(thin), m.GameState), missing
+        assert isinstance(m.decode_server({**STATE, missing: None}), m.GameState), missing
+    player = {"seat": 0, "name": None, "stack": 1, "bet": 0, "cards": None, "folded": None, "allIn": None, "mood": 1}
+    assert isinstance(m.decode_server({**STATE, "players": [player], "new": {"deep": []}}), m.GameState)
+    assert isinstance(m.decode_server({"type": "error", "code": "NEW_CODE"}), m.Error)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "5",
+        b"\xff\xfe",
+        "[" * 100_000,
+        "\ud800",
+        '{"type": 5}',
+        '{"payload": {}}',
+        None,
+        7,
+        {1: 2},
+    ],
+    ids=lambda data: repr(data)[:20],
+)
+def test_what_is_no_message_is_unknown_with_a_reason(data):
+    for read in (m.decode_server(data), m.decode_client(data)):
+        assert isinstance(read, m.Unknown)
+        assert read.reason
+
+
+@pytest.mark.parametrize("amount", ["100", 1.5, -1, True, 1e300, 2**70, [], {}])
+def test_an_amount_that_is_no_whole_number_is_malformed(amount):
+    action = {"turn_token": "t", "kind": "raiseTo", "amount": amount}
+    read = m.decode_client(json.dumps({"type": "action", "action": action}))
+    assert isinstance(read, m.Unknown)
+    assert read.type == "action"
+    assert "$.action.amount" in read.reason
+
+
+def test_nan_is_no_json():
+    assert isinstance(
+        m.decode_client('{"type":"action","action":{"turn_token":"t","kind":"call","amount":NaN}}'), m.Unknown
+    )
+
+
+def test_unknown_types_and_kinds():
+    assert m.decode_server({"type": "chat"}).type == "chat"
+    assert m.decode_client({"type": "game_state"}).type == "game_state"  # a server's, not a client's
+    bad = {"type": "action", "action": {"turn_token": "t", "kind": "allIn"}}
+    assert isinstance(m.decode_client(bad), m.Unknown)
+
+
+def test_the_codes_are_those_of_the_notes():
+    assert len(set(m.ERROR_CODES)) == 18
+    assert set(m.FATAL_CODES) < set(m.ERROR_CODES)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+)
+
+
+@given(JSON, st.sampled_from([*SERVER, *CLIENT]), st.binary(max_size=40))
+def test_no_input_raises(value, message, junk):
+    m.decode_server(junk)
+    m.decode_client(junk)
+    for name in message:
+        broken = {**message, name: value}
+        m.decode_server(broken)
+        m.decode_client(broken)

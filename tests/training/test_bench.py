@@ -1,0 +1,59 @@
+import io
+import json
+import sys
+
+import pytest
+from parlour.training import bench, cli
+from rich.console import Console
+
+
+def rows(capsys, *args):
+    assert cli.main(["bench", "--quick", "--json", *args]) == 0
+    return {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+
+
+@pytest.mark.slow
+def test_quick_figures_of_what_needs_no_peer(capsys, monkeypatch):
+    # Timed figures are never held against their targets here: a test machine is busy.
+    found = rows(capsys, "vector", "aec", "protocol", "memory")
+    assert set(found) == {"vector-2", "vector-6", "raw-env", "env", "protocol-p50", "protocol-p99", "memory"}
+    assert all(row["value"] > 0 for row in found.values())
+    assert found["protocol-p50"]["value"] <= found["protocol-p99"]["value"]
+
+
+@pytest.mark.slow
+def test_the_learner_is_measured(monkeypatch):
+    pytest.importorskip("sb3_contrib")
+    monkeypatch.setattr(bench, "rate", lambda run, seconds, rounds=5: run() * 1.0)
+    (row,) = bench.learner(0.1)
+    assert row.value == 256 * 64
+
+
+def test_a_missing_peer_is_told_and_not_guessed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    monkeypatch.setitem(sys.modules, "pettingzoo.classic", None)
+    for measure in (bench.openspiel, bench.pettingzoo):
+        (row,) = measure(0.1)
+        assert row.value is None
+        assert row.met is None
+        assert row.note.startswith("not installed: pip install")
+
+
+def test_targets_are_held_in_the_right_direction():
+    fast = bench.Row("a", "a", 10.0, "1/s", target=5.0)
+    slow = bench.Row("b", "b", 10.0, "s", target=5.0, lower=True)
+    assert fast.met
+    assert slow.met is False
+    console = Console(file=io.StringIO(), width=80)
+    console.print(bench.report([fast, slow, bench.Row("c", "c", None, "s", note="why [not]")]))
+    text = console.file.getvalue()
+    assert text.count("met") == text.count("missed") == 1
+    assert "c: why [not]" in text
+
+
+def test_rate_is_the_best_round():
+    assert bench.rate(lambda: 1, 0.01) > 0
+
+
+def test_a_fresh_process_gives_its_numbers():
+    assert bench.fresh("print(1.5, 2)") == [1.5, 2.0]

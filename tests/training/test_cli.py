@@ -1,0 +1,143 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from parlour.training import cli
+
+
+def run(capsys, *args):
+    code = cli.main(args)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_the_front_page_names_every_command(capsys):
+    for args in ((), ("--help",)):
+        code, out, _ = run(capsys, *args)
+        assert code == 0
+        for name in cli.COMMANDS:
+            assert f"  {name} " in out
+
+
+def test_it_runs_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "parlour.training.cli", "--version"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stdout.startswith("parlour ")
+
+
+def test_the_front_page_loads_no_learning_library():
+    code = (
+        "import sys; from parlour.training.cli import main; main([]);"
+        "print([name for name in ('torch', 'stable_baselines3', 'numba', 'aiohttp') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", ["demo", "evaluate", "play", "host", "deploy", "bench", "train"])
+def test_every_command_has_help(capsys, name):
+    code, out, _ = run(capsys, name, "--help")
+    assert code == 0
+    assert "usage: parlour " + name in out
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["evluate"], "did you mean 'evaluate'"),
+        (["evaluate", "tigth"], "did you mean 'tight'"),
+        (["evaluate", "call", "--against", "tihgt"], "did you mean 'tight'"),
+        (["evaluate", "call", "--game", "holdme"], "did you mean 'holdem'"),
+        (["evaluate", "call", "--options", "stack=3"], "did you mean 'stacks'"),
+        (["evaluate", "call", "--options", "stacks"], "write key=value"),
+        (["evaluate", "call", "--options", "stacks=many"], "'many' is no number"),
+        (["evaluate", "call", "--deals", "1"], "deals=1"),
+        (["evaluate", "call", "--seats", "11"], "seats=11"),
+        (["play", "holdme", "--agents", "call", "tight"], "did you mean 'holdem'"),
+        (["play", "holdem", "--agents", "call", "tigth"], "did you mean 'tight'"),
+        (["play", "holdem", "--agents", "human", "human"], "two people"),
+        (["bench", "vectr"], "did you mean 'vector'"),
+        (["host", "pokr"], "did you mean 'poker'"),
+        (["host", "poker", "--seats", "11"], "seats=11"),
+        (["deploy", "poker", "call"], "--url"),
+        (["deploy", "poker", "cal", "--url", "ws://127.0.0.1:1"], "did you mean 'call'"),
+        (["deploy", "poker", "--bot", "tigth", "--url", "ws://127.0.0.1:1"], "did you mean 'tight'"),
+        (["deploy", "poker", "call", "--api", "ftp://127.0.0.1"], "is no address"),
+        (["deploy", "poker", "--url", "ws://127.0.0.1:1"], "give a run"),
+        (["train", "holdme", "--steps", "1"], "did you mean 'holdem'"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(capsys, args, words):
+    code, out, err = run(capsys, *args)
+    assert code == 2
+    assert out == ""
+    assert words in err
+    assert err.count("\n") == 1
+    assert err.startswith(f"parlour {args[0]}: ")
+
+
+def test_a_mistyped_run_is_found(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "first-try").mkdir(parents=True)
+    code, _, err = run(capsys, "evaluate", "first-tyr")
+    assert code == 2
+    assert "did you mean 'first-try'" in err
+    code, _, err = run(capsys, "evaluate", "first-try")  # a folder, but no run
+    assert code == 2
+    assert "config.toml" in err
+
+
+def test_a_mistyped_option_is_explained(capsys):
+    code, _, err = run(capsys, "evaluate", "call", "--dels", "5")
+    assert code == 2
+    assert "--deals" in err
+
+
+def test_a_traceback_can_be_had(monkeypatch):
+    monkeypatch.setenv("PARLOUR_TRACEBACK", "1")
+    with pytest.raises(ValueError, match="tight"):
+        cli.main(["evaluate", "tigth"])
+
+
+def test_evaluate_as_a_table(capsys):
+    code, out, err = run(capsys, "evaluate", "tight", "--against", "call", "random", "--deals", "40")
+    assert code == 0
+    assert err == ""
+    assert "big blinds per hand" in out
+    assert out.count("│ call") == out.count("│ random") == 1
+
+
+def test_evaluate_as_json(capsys):
+    code, out, _ = run(
+        capsys,
+        "evaluate",
+        "tight",
+        "--against",
+        "call",
+        "--deals",
+        "40",
+        "--seats",
+        "3",
+        "--options",
+        "ante=1",
+        "--json",
+    )
+    assert code == 0
+    report = json.loads(out)
+    assert report["options"]["seats"] == 3
+    assert report["options"]["ante"] == 1
+    assert report["best_response"] is None
+    (row,) = report["results"]
+    assert row["against"] == "call"
+    assert row["games"] == 120
+    assert row["low"] < row["mean"] < row["high"]
+
+
+def test_evaluate_best_response(capsys):
+    code, out, _ = run(capsys, "evaluate", "call", "--best-response", "--hands", "10", "--json")
+    assert code == 0
+    report = json.loads(out)
+    assert report["results"] == []
+    assert report["best_response"]["games"] == 10
+    assert report["best_response"]["unit"] == "milli-big-blinds per hand"

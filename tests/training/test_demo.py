@@ -1,0 +1,24 @@
+import pytest
+from parlour.training import cli
+from parlour.wrappers.policy import load_run
+from parlour.wrappers.record import read
+
+pytest.importorskip("sb3_contrib")
+
+
+@pytest.mark.slow
+def test_the_whole_road(tmp_path, capsys):
+    args = ["--minutes", "0.05", "--deals", "50", "--hands", "12", "--seed", "1", "--runs", str(tmp_path)]
+    assert cli.main(["demo", *args]) == 0
+    out = capsys.readouterr().out
+    (folder,) = tmp_path.iterdir()
+    game, policy = load_run(folder)
+    assert game.seats == 2
+    assert hasattr(policy, "act")
+    hands = [entry for entry in read(folder / "live.jsonl") if entry["kind"] == "hand"]
+    assert len(hands) >= 12
+    assert {player["name"] for player in hands[0]["players"]} == {"trained policy", "bot call", "bot tight"}
+    for words in ("1. Train", "2. Evaluate", "3. Play live", "12 hands", "0 refused, 0 replaced"):
+        assert words in " ".join(out.split())
+    assert str(folder / "model.zip") in out
+    assert str(folder / "live.jsonl") in out

@@ -1,0 +1,85 @@
+import io
+from dataclasses import replace
+
+import pytest
+from parlour.envs import game
+from parlour.training import cli
+from parlour.training.names import agent
+from parlour.training.play import Match
+from parlour.wrappers.agent import HumanAgent, PolicyAgent
+from parlour.wrappers.record import read, replay
+from rich.console import Console
+
+
+@pytest.fixture(scope="module")
+def heads_up():
+    return game("holdem", seats=2)
+
+
+def screen():
+    return Console(file=io.StringIO(), width=100, highlight=False)
+
+
+def seated(spec, table, seed):
+    return PolicyAgent(table, table.bots[spec](table, seed))
+
+
+def test_bots_are_shown_with_all_cards(heads_up):
+    console = screen()
+    match = Match(heads_up, [seated("call", heads_up, 1), seated("call", heads_up, 2)], ["a", "b"], console)
+    match.play(2, seed=3)
+    text = console.file.getvalue()
+    assert "??" not in text
+    assert "1 of 2" in text
+    assert "player_0 (a): call" in text
+    assert sum(match.totals) == 0
+    assert any(match.totals)
+
+
+def test_a_person_sees_only_the_own_cards(heads_up):
+    console, said = screen(), io.StringIO("nonsense\nfold\n")
+    person = HumanAgent(said, io.StringIO())
+    match = Match(heads_up, [person, seated("call", heads_up, 1)], ["me", "call"], console)
+    match.play(1, seed=3)
+    shown = [line for line in console.file.getvalue().splitlines() if "player_1 " in line and "stack" in line]
+    assert shown
+    assert all("?? ??" in line for line in shown)
+    assert "nonsense" in person._screen.getvalue()
+
+
+def test_the_same_seed_is_the_same_match(heads_up):
+    def totals():
+        players = [seated("tight", heads_up, 1), seated("maniac", heads_up, 2)]
+        match = Match(heads_up, players, ["a", "b"], Console(quiet=True))
+        match.play(5, seed=8)
+        return match.totals
+
+    assert totals() == totals()
+
+
+def test_seats_must_fit(heads_up):
+    with pytest.raises(ValueError, match="1 agents for 2 seats"):
+        Match(heads_up, [HumanAgent()], ["a"], Console(quiet=True))
+
+
+def test_on_the_command_line_with_a_log(capsys, tmp_path):
+    log = tmp_path / "match.jsonl"
+    args = ["play", "holdem", "--agents", "call", "tight", "maniac", "--hands", "2", "--delay", "0", "--seed", "5"]
+    assert cli.main([*args, "--log", str(log)]) == 0
+    out = capsys.readouterr().out
+    assert "player_2" in out
+    assert "big blinds" in out
+    assert [entry["kind"] for entry in read(log)].count("match") == 2
+    assert replay(log).table.done
+
+
+def test_the_end_of_the_input_ends_the_match(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert cli.main(["play", "holdem", "--agents", "human", "call", "--delay", "0"]) == 2
+    assert "input ended" in capsys.readouterr().err
+
+
+def test_an_agent_of_another_game_is_refused(heads_up, tmp_path, monkeypatch):
+    monkeypatch.setattr("parlour.training.names.load_run", lambda path, seed: (replace(heads_up, name="kuhn"), None))
+    with pytest.raises(ValueError, match="plays kuhn, not holdem"):
+        agent(str(tmp_path), heads_up)

@@ -1,0 +1,134 @@
+"""Agents: policies at tables of every size, and people."""
+
+import io
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs import Action, AgentResponse, AllowedAction
+from parlour.wrappers.agent import Agent, HumanAgent, PolicyAgent, parse
+
+
+class Fixed:
+    """Plays the same number at every decision."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def act(self, observations, masks):
+        return np.full(len(masks), self.number, np.int64)
+
+
+def test_a_policy_agent_plays_what_the_policy_would_play_in_the_environment():
+    env = envs.make("holdem", seats=3)
+    bots = [env.game.bots["random"](env.game, seed) for seed in (5, 5)]
+    agent = PolicyAgent(env.game, bots[0])
+    assert isinstance(agent, Agent)
+    for seed in range(30):
+        env.reset(seed=seed)
+        while not env.table.done:
+            seat = int(env.table.turn)
+            response = agent.respond(env.turn_state(env.agent_selection))
+            observation = env.game.observation(env.table, seat)[None]
+            number = int(bots[1].act(observation, env.game.mask(env.table, seat)[None])[0])
+            assert response == env.game.encode(env.table, number)
+            assert env.submit(env.agent_selection, response).ok
+
+
+@pytest.mark.parametrize("seats", [2, 3, 6, 9])
+@pytest.mark.parametrize("bot", ["random", "call", "tight", "maniac"])
+def test_a_heads_up_policy_plays_at_any_table(bot, seats):
+    heads_up = envs.game("holdem", seats=2)
+    agent = PolicyAgent(heads_up, heads_up.bots[bot](heads_up, 1))
+    env = envs.make("holdem", seats=seats, stacks=100)
+    for seed in range(15):
+        env.reset(seed=seed)
+        while not env.table.done:
+            result = env.submit(env.agent_selection, agent.respond(env.turn_state(env.agent_selection)))
+            assert result.ok, result
+
+
+def test_a_policy_for_six_plays_heads_up():
+    game = envs.game("holdem", seats=6)
+    agent = PolicyAgent(game, game.bots["tight"](game, 1))
+    env = envs.make("holdem", seats=2)
+    for seed in range(15):
+        env.reset(seed=seed)
+        while not env.table.done:
+            assert env.submit(env.agent_selection, agent.respond(env.turn_state(env.agent_selection))).ok
+
+
+@pytest.mark.parametrize("number", [3, -1, 99])
+def test_a_masked_action_is_named(number):
+    env = envs.make("holdem", seats=2, pot_fractions=(0.01,))  # number 3 is below the least raise
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=rf"action {number}, which is masked; open are \[0, 1"):
+        PolicyAgent(env.game, Fixed(number)).respond(env.turn_state(env.agent_selection))
+
+
+def test_turns_that_are_not_ours():
+    env = envs.make("holdem", seats=2)
+    env.reset(seed=1)
+    agent = PolicyAgent(env.game, Fixed(1))
+    waiting = env.turn_state(f"player_{1 - int(env.table.turn)}")
+    with pytest.raises(ValueError, match="not its turn"):
+        agent.respond(waiting)
+    waiting.game_id = "chess-v0"
+    with pytest.raises(ValueError, match="cannot play 'chess-v0'"):
+        agent.respond(waiting)
+
+
+def human(text, state):
+    screen = io.StringIO()
+    return HumanAgent(io.StringIO(text), screen).respond(state), screen.getvalue()
+
+
+@pytest.fixture
+def turn():
+    env = envs.make("holdem", seats=2)
+    env.reset(seed=1)
+    return env.turn_state(env.agent_selection)
+
+
+def test_a_person_sees_the_turn_and_answers(turn):
+    response, shown = human("raiseTo 137\n", turn)
+    assert response == AgentResponse(Action("raiseTo", {"amount": 137}))
+    assert "raiseTo <amount: a whole number from 4 to 200>" in shown
+    for card in next(player["cards"] for player in turn.game_state["players"] if "cards" in player):
+        assert card in shown
+
+
+def test_a_person_is_asked_again(turn):
+    lines = ["", "bet 5", "raiseTo", "raiseTo 3", "raiseTo x", "raiseTo 5.5", "raiseTo true", "raiseTo 5 6", "call"]
+    response, shown = human("\n".join(lines) + "\n", turn)
+    assert response == AgentResponse(Action("call"))
+    assert shown.count("\n> ") == len(lines)
+    assert "amount must be a whole number from 4 to 200, not 3" in shown
+    assert "amount is missing" in shown
+    assert "'6' is too much" in shown
+
+
+def test_a_person_who_has_gone(turn):
+    with pytest.raises(EOFError):
+        human("nonsense\n", turn)
+
+
+@pytest.mark.parametrize(
+    ("line", "payload"),
+    [
+        ("offer 40", {"my_share": 40}),
+        ("submit_offer my_share=40", {"my_share": 40}),
+        ("SUBMIT_OFFER 2.5", {"my_share": 2.5}),
+    ],
+)
+def test_both_kinds_of_schema_are_read(line, payload):
+    bare = {"my_share": {"type": "number", "minimum": 0}}
+    full = {"type": "object", "properties": bare, "required": ["my_share"], "additionalProperties": False}
+    for schema in (bare, full):
+        offers = [AllowedAction("submit_offer", "", schema), AllowedAction("accept")]
+        if line.startswith("offer"):
+            with pytest.raises(ValueError, match="submit_offer <my_share: a number from 0>"):
+                parse(line, offers)
+        else:
+            assert parse(line, offers) == Action("submit_offer", payload)
+    assert parse("a", offers) == Action("accept")

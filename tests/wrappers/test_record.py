@@ -1,0 +1,100 @@
+"""Match logs: what is written can be read and played again."""
+
+import doctest
+import json
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs import Action, AgentResponse
+from parlour.wrappers import agent, record
+from parlour.wrappers.record import MatchLog, Recorder, read, replay, turns
+
+
+@pytest.mark.parametrize("module", [agent, record])
+def test_docstrings(module):
+    assert doctest.testmod(module).failed == 0
+
+
+def test_a_recorded_match_replays_to_the_same_bytes(game, tmp_path):
+    env = envs.GameEnv(game)
+    path = tmp_path / "runs" / "match.jsonl"
+    numbers = np.random.default_rng(3)
+    with MatchLog(path) as log:
+        recorder = Recorder(log, env, seed=11)
+        while not env.table.done:
+            mask = game.mask(env.table, int(env.table.turn))
+            assert recorder.play(int(numbers.choice(np.flatnonzero(mask)))).ok
+    first, *_, last = read(path)
+    assert (first["kind"], first["game"], first["seed"]) == ("match", game.id, 11)
+    assert last["kind"] == "end"
+    assert last["outcome"]["payoffs"]
+    assert replay(path).state().tobytes() == env.state().tobytes()
+
+
+def test_refused_answers_are_not_written(tmp_path):
+    env = envs.make("holdem", seats=2)
+    with MatchLog(tmp_path / "log") as log:
+        recorder = Recorder(log, env, seed=1)
+        assert not recorder.submit(env.agent_selection, Action("raiseTo", {"amount": 1})).ok
+        assert recorder.submit(env.agent_selection, {"action_type": "raiseTo", "payload": {"amount": 7}}).ok
+    assert [entry["kind"] for entry in read(tmp_path / "log")] == ["match", "turn"]
+    assert replay(tmp_path / "log").state().tobytes() == env.state().tobytes()
+
+
+def test_a_live_log_is_iterated(tmp_path):
+    env = envs.make("holdem", seats=2)
+    env.reset(seed=1)
+    state, response = env.turn_state("player_0"), AgentResponse(Action("call"))
+    with MatchLog(tmp_path / "log") as log:
+        log.write("joined", seat=0)
+        log.write("turn", hand=1, turn_state=state, response=response)
+        log.write("hand", hand=1, won=np.int64(3))
+    assert list(turns(tmp_path / "log")) == [(state, response)]
+    with pytest.raises(ValueError, match="middle of a match"):
+        envs_log = tmp_path / "env"
+        envs_log.write_text('{"kind":"turn","agent":"player_0","response":{"action_type":"fold"}}\n')
+        replay(envs_log)
+
+
+def test_secrets_are_left_out(tmp_path):
+    with MatchLog(tmp_path / "log") as log:
+        log.write("odd", turn_token="x", deep=[{"api_key": "y", "Authorization": "z", "fine": 1}])
+    assert json.loads((tmp_path / "log").read_text()) == {"kind": "odd", "deep": [{"fine": 1}]}
+
+
+def test_appending_and_a_line_cut_off(tmp_path):
+    path = tmp_path / "log"
+    for number in range(2):
+        with MatchLog(path) as log:
+            log.write("line", number=number)
+    with path.open("a") as file:
+        file.write('{"kind": "li')
+    assert [entry["number"] for entry in read(path)] == [0, 1]
+    with MatchLog(path) as log:
+        log.write("line", number=2)
+    assert [entry["number"] for entry in read(path)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("line", ["nonsense", "[1]", '{"no": "kind"}'])
+def test_what_is_no_log_is_named(tmp_path, line):
+    (tmp_path / "log").write_text(f'{{"kind":"a"}}\n{line}\n')
+    with pytest.raises(ValueError, match="line 2"):
+        list(read(tmp_path / "log"))
+    with pytest.raises(ValueError, match="holds no match"):
+        (tmp_path / "empty").write_text("")
+        replay(tmp_path / "empty")
+
+
+def test_an_edited_log_does_not_replay(tmp_path):
+    env = envs.make("holdem", seats=2)
+    with MatchLog(tmp_path / "log") as log:
+        Recorder(log, env, seed=1).play(1)
+        log.write("turn", agent=env.agent_selection, response=Action("call"))
+    with pytest.raises(ValueError, match=r"does not replay: player_. game_rule_violation"):
+        replay(tmp_path / "log")
+
+
+def test_what_cannot_be_logged_is_named(tmp_path):
+    with MatchLog(tmp_path / "log") as log, pytest.raises(TypeError, match="object"):
+        log.write("bad", thing=object())

@@ -1,0 +1,192 @@
+"""`parlour host` and `parlour deploy`: our tables behind a platform's protocol, and our policies on a platform."""
+
+import asyncio
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import tyro
+from rich.console import Console
+
+from ..wrappers.agent import Agent
+from ..wrappers.live.poker.agent import LiveError, play
+from ..wrappers.live.poker.host import Host
+from ..wrappers.live.poker.session import Event, HandOver, Seated
+from ..wrappers.record import MatchLog
+from .names import agent, game_with, named
+
+PLATFORMS = ("poker",)
+"""Protocols with both ends."""
+
+
+def host(
+    platform: tyro.conf.Positional[str],
+    *,
+    seats: int = 9,
+    port: int = 9000,
+    address: str = "127.0.0.1",
+    tables: int = 1,
+    small_blind: int = 1,
+    big_blind: int = 2,
+    stack: int = 100,
+    min_players: int = 2,
+    raise_cap: int | None = 4,
+    hands: int | None = None,
+    timeout: float = 30.0,
+    hand_delay: float = 1.5,
+    access_token: str | None = None,
+    seed: int | None = None,
+    log: Path | None = None,
+) -> None:
+    """Serve tables over a platform's protocol, until Ctrl-C or until every table has played its hands.
+
+    Args:
+        platform: poker.
+        seats: of a table, 2 to 10.
+        port: where to listen; 0 takes a free one.
+        address: where to listen; 0.0.0.0 lets other machines in.
+        tables: how many are open at once; one that ends is replaced by a new one.
+        small_blind: chips.
+        big_blind: chips.
+        stack: chips of a new player.
+        min_players: connected players with which the first hand begins.
+        raise_cap: bets and raises allowed on a street; None: no cap.
+        hands: hands after which a table ends and, when all have, the server; None: no limit.
+        timeout: seconds to act; then check if free, else fold.
+        hand_delay: seconds between two hands.
+        access_token: what registering agents must bear; None lets everybody in.
+        seed: makes the cards reproducible; None takes the operating system's.
+        log: file to which every event is added as JSON Lines, the cards of every hand included.
+    """
+    named("platform", platform, PLATFORMS)
+    console = Console(highlight=False)
+
+    book = None if log is None else MatchLog(log)
+
+    def note(kind: str, **fields: Any) -> None:
+        if book is not None:
+            book.write(kind, **fields)
+        console.print(f"{fields['table_id']} {_line(kind, fields)}", markup=False)
+
+    server = Host(
+        tables=tables,
+        seats=seats,
+        small_blind=small_blind,
+        big_blind=big_blind,
+        stack=stack,
+        min_players=min_players,
+        raise_cap=raise_cap,
+        max_hands=hands,
+        seed=seed,
+        timeout=timeout,
+        hand_delay=hand_delay,
+        address=address,
+        port=port,
+        access_token=access_token,
+        on_event=note,
+    )
+    asyncio.run(_serve(server, forever=hands is None, console=console))
+
+
+async def _serve(server: Host, forever: bool, console: Console) -> None:
+    async with server:
+        console.print(f"serving poker at {server.url} (WebSocket {server.ws_url}); Ctrl-C ends it")
+        console.print(f"seat an agent with: parlour deploy poker tight --api {server.url}", markup=False)
+        await (asyncio.Event().wait() if forever else server.finished())
+
+
+def _line(kind: str, event: dict[str, Any]) -> str:
+    match kind:
+        case "joined":
+            return f"{event['name'] or event['agent_id']} takes seat {event['seat']}"
+        case "left":
+            return f"seat {event['seat']} leaves"
+        case "hand":
+            won = ", ".join(f"seat {row['seat']} {row['won']}" for row in event["results"] if row["won"])
+            return f"hand {event['hand']}: won by {won}"
+        case _:
+            return f"ended after {event['hands']} hands: {event['reason']}"
+
+
+def deploy(
+    platform: tyro.conf.Positional[str],
+    run: tyro.conf.Positional[str | None] = None,
+    *,
+    bot: str | None = None,
+    url: str | None = None,
+    api: str | None = None,
+    name: str | None = None,
+    table: str | None = None,
+    seat: int | None = None,
+    api_key: str | None = None,
+    hands: int | None = None,
+    deadline: float | None = None,
+    seats: int | None = None,
+    seed: int | None = None,
+    log: Path | None = None,
+) -> None:
+    """Let a policy, a bot or a person play on a live platform until the table ends.
+
+    Args:
+        platform: poker.
+        run: a run folder or its name below runs/, a saved policy, a bot, or human.
+        bot: a bot's name, in place of a run.
+        url: a seat's WebSocket, ws:// or wss://, with its token.
+        api: the platform's REST address, http:// or https://; registers and joins by itself.
+        name: to register with; default: the run's or bot's.
+        table: to join; default: the platform chooses.
+        seat: the preferred one.
+        api_key: of an agent registered before; default: the environment's PARLOUR_API_KEY.
+        hands: leave after so many.
+        deadline: seconds for a decision, then the safe action; default: four fifths of the platform's.
+        seats: of the game that a policy file was trained for; default: 2. Bots and runs know theirs.
+        seed: of the policy's own random stream.
+        log: file to which every turn is added as JSON Lines.
+    """
+    named("platform", platform, PLATFORMS)
+    spec = run or bot
+    if spec is None or (run and bot):
+        raise ValueError("give a run, or --bot NAME: one of them")
+    if (url is None) == (api is None):
+        raise ValueError("give --url ws://… of a seat, or --api http://… of the platform: one of them")
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    player = _player(spec, bot is not None, seats, seed)
+    console = Console(highlight=False)
+    stay = play(
+        url or api or "",
+        player,
+        name=name or Path(spec).name,
+        table=table,
+        seat=seat,
+        api_key=api_key or os.environ.get("PARLOUR_API_KEY"),
+        hands=hands,
+        deadline=deadline,
+        log=log,
+        on_event=lambda event: _tell(console, event),
+    )
+    try:
+        played = asyncio.run(stay)
+    except LiveError as error:
+        raise ConnectionError(str(error)) from None
+    console.print(
+        f"{played.hands} hands, {played.net:+d} chips; {played.actions} actions, {played.rejected} rejected, "
+        f"{played.replaced} replaced by the safe action, {played.reconnects} reconnects; ended: {played.reason}"
+    )
+
+
+def _player(spec: str, is_bot: bool, seats: int | None, seed: int | None) -> Agent:
+    """Return the agent; a bot gets a table of ten, on which every live table has room."""
+    table = game_with("holdem", seats=10)
+    if is_bot:
+        named("bot", spec, {"random": None, **table.bots})
+    if spec != "random" and spec not in table.bots:
+        table = game_with("holdem", seats=seats or 2)
+    return agent(spec, table, seed)
+
+
+def _tell(console: Console, event: Event) -> None:
+    if isinstance(event, Seated):
+        console.print(f"playing in seat {event.seat}")
+    elif isinstance(event, HandOver):
+        console.print(f"hand {event.hand}: won {event.won}, stack {'unknown' if event.stack is None else event.stack}")
