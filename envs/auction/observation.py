@@ -52,7 +52,7 @@ def observe(table: Any, seat: int, out: Any) -> None:
             if other != seat:
                 out[k + _relative(other, seat, bidders)] = table.bid_round[other] > 0
     k += bidders
-    out[k] = (table.rounds - table.round + 1) * table.per_round
+    out[k] = (table.rounds - table.round_number + 1) * table.per_round
     k += 1
     if table.talk:
         observe_talk(table, bidders, seat, out, k)

@@ -7,7 +7,7 @@ from .table import RULES
 
 def render(table: Any, seat: int | None) -> str:
     """Return a few lines of text. `seat` sees its own valuation and bid only, None sees all."""
-    lines = [f"{RULES[int(table.rule)]} auction · round {int(table.round)} of {int(table.rounds)}"]
+    lines = [f"{RULES[int(table.rule)]} auction · round {int(table.round_number)} of {int(table.rounds)}"]
     for other in range(int(table.num_bidders)):
         shown = seat is None or other == seat
         valuation = f"{float(table.valuation[other]):.2f}" if shown else "?"

@@ -30,7 +30,7 @@ def reset(table: Any) -> None:
         table.bid_round[seat] = 0
         table.rewards[seat] = 0.0
     table.turn = 0
-    table.round = 1
+    table.round_number = 1
     table.num_bids_submitted = 0
     table.winner = -1
     table.done = False
@@ -65,7 +65,7 @@ def step(table: Any, move: Any) -> None:
     if move.kind == BID:
         seat = table.turn
         table.bid[seat] = move.value
-        table.bid_round[seat] = table.round
+        table.bid_round[seat] = table.round_number
         table.num_bids_submitted += 1
         if table.num_bids_submitted == table.num_bidders:
             resolve(table)
@@ -81,11 +81,11 @@ def _next_turn(table: Any) -> None:
         seat += 1
         if seat == table.num_bidders:
             seat = 0
-            if table.round == table.rounds:
+            if table.round_number == table.rounds:
                 table.turn = -1
                 table.done = True
                 return
-            table.round += 1
+            table.round_number += 1
         if table.bid_round[seat] == 0:
             table.turn = seat
             return
@@ -158,18 +158,14 @@ def play(table: Any, number: int) -> None:
 
 
 @compiled
-def _show(table: Any, i: int, batch: Any) -> None:
-    batch.turn[i] = table.turn
-    observe(table, table.turn, batch.observations[i])
-    legal(table, batch.masks[i])
-
-
-@compiled
 def reset_batch(tables: Any, batch: Any) -> None:
     """Begin an episode on every table and show it."""
     for i in range(len(tables)):
-        reset(tables[i])
-        _show(tables[i], i, batch)
+        table = tables[i]
+        reset(table)
+        batch.turn[i] = table.turn
+        observe(table, table.turn, batch.observations[i])
+        legal(table, batch.masks[i])
 
 
 @compiled
@@ -188,4 +184,6 @@ def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
                 if again:
                     reset(table)
             if not table.done:
-                _show(table, i, batch)
+                batch.turn[i] = table.turn
+                observe(table, table.turn, batch.observations[i])
+                legal(table, batch.masks[i])

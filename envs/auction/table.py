@@ -25,7 +25,7 @@ TABLE = record(
     ("winner", "i2"),  # −1: none
     ("done", "?"),
     ("truncated", "?"),
-    ("round", "i4"),  # from 1; in a round every seat without a bid has one turn
+    ("round_number", "i4"),  # from 1; in a round every seat without a bid has one turn
     # options
     ("rounds", "i4"),
     ("num_bidders", "i2"),

@@ -43,10 +43,10 @@ def _name(seat: int) -> str:
 def _history(table: Any) -> list[dict[str, Any]]:
     """Return every action so far, without amounts. Until it bids a seat has one turn per round."""
     entries = []
-    for round_ in range(1, int(table.round) + 1):
+    for round_ in range(1, int(table.round_number) + 1):
         for seat in range(int(table.num_bidders)):
             bid_round = int(table.bid_round[seat])
-            acted = round_ < table.round or table.done or seat < table.turn
+            acted = round_ < table.round_number or table.done or seat < table.turn
             if bid_round == round_:
                 entries.append({"agent_id": _name(seat), "action": "submit_bid", "round": round_})
             elif bid_round > round_ or (bid_round == 0 and acted):
@@ -104,7 +104,7 @@ def load(blank: Tables, talk: Talk, state: TurnState) -> tuple[Tables, int]:
     elif state.current_turn_agent_id is not None:
         table.turn = seats[state.current_turn_agent_id]
         # It acted once in each round before.
-        table.round = 1 + sum(entry["agent_id"] == state.current_turn_agent_id for entry in history)
+        table.round_number = 1 + sum(entry["agent_id"] == state.current_turn_agent_id for entry in history)
     if table.talk:
         talk.load(table, seat, state.messages, seats)
         if state.is_my_turn:
@@ -114,7 +114,7 @@ def load(blank: Tables, talk: Talk, state: TurnState) -> tuple[Tables, int]:
 
 def _load_end(table: Any, state: TurnState, seats: dict[str, int]) -> None:
     table.done = True
-    table.round = max((entry["round"] for entry in state.game_state["action_history"]), default=1)
+    table.round_number = max((entry["round"] for entry in state.game_state["action_history"]), default=1)
     end = state.outcome or {}
     for payoff in end.get("payoffs", ()):
         table.rewards[seats[payoff["agent_id"]]] = payoff["utility"]

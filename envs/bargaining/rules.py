@@ -123,18 +123,14 @@ def play(table: Any, number: int) -> None:
 
 
 @compiled
-def _show(table: Any, i: int, batch: Any) -> None:
-    batch.turn[i] = table.turn
-    observe(table, table.turn, batch.observations[i])
-    legal(table, batch.masks[i])
-
-
-@compiled
 def reset_batch(tables: Any, batch: Any) -> None:
     """Begin an episode on every table and show it."""
     for i in range(len(tables)):
-        reset(tables[i])
-        _show(tables[i], i, batch)
+        table = tables[i]
+        reset(table)
+        batch.turn[i] = table.turn
+        observe(table, table.turn, batch.observations[i])
+        legal(table, batch.masks[i])
 
 
 @compiled
@@ -151,4 +147,6 @@ def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
             if table.done and again:
                 reset(table)
             if not table.done:
-                _show(table, i, batch)
+                batch.turn[i] = table.turn
+                observe(table, table.turn, batch.observations[i])
+                legal(table, batch.masks[i])

@@ -201,7 +201,6 @@ class GameEnv(AECEnv[str, Any, Any]):
             if action.payload:
                 return ts.refused(ts.INVALID_PAYLOAD, f"message_only takes no payload, got {repr(action.payload)}")
             self._deliver(agent, messages, heard=True)
-            self._show()
             self._waited += 1
             if self._waited > WAITS_PER_TURN:
                 self._play(self.game.safe(self.table))
@@ -231,7 +230,6 @@ class GameEnv(AECEnv[str, Any, Any]):
         problem = self._unsendable(agent, [message])
         if problem is None:
             self._deliver(agent, [message], heard=True)
-            self._show()
         return problem or ts.accepted()
 
     def clone(self) -> "GameEnv":
