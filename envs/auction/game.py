@@ -31,10 +31,10 @@ def game(
         rule: ``"first-price"``: the winner pays its bid; ``"second-price"``: it pays the second-highest bid;
             ``"all-pay"``: everybody pays the own bid.
         valuations: the distribution of the private valuations as a small table of quantiles: at least 2 numbers from 0
-            to 1,000,000, never falling, at evenly spaced probabilities from 0 to 1, straight lines between. ``(0, 100)``
-            is uniform, ``(0, 20, 100)`` has half its mass below 20, ``(70, 70)`` is always 70. Give one table for all
-            seats (at most 32 numbers) or a sequence of one per seat (together at most 32). Every valuation is rounded
-            to hundredths.
+            to 1,000,000, never falling, at evenly spaced probabilities from 0 to 1, in straight lines between. So
+            ``(0, 100)`` is uniform, ``(0, 20, 100)`` has half its mass below 20, ``(70, 70)`` is always 70. Give one
+            table for all seats (at most 32 numbers) or a sequence of one per seat (together at most 32). Every
+            valuation is rounded to hundredths.
         bids: how many bids the grid of action numbers has, from 0 to `highest_bid`; 2 to 256.
         highest_bid: the grid's highest bid; None: the highest valuation. Exact bids may be ten times as high.
         rounds: a seat that passes may bid in the next round; after the last one, the auction ends with nothing for all.

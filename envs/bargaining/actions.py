@@ -1,4 +1,4 @@
-"""Action number ◄─► move ◄─► documented payload (turnstate-notes.md: submit_offer, accept, reject, pass, message_only)."""
+"""Action number ◄─► move ◄─► documented payload (turnstate-notes.md, unfair-split)."""
 
 from math import isfinite
 from reprlib import repr

@@ -3,9 +3,8 @@
 In its turn a seat offers, accepts the other's standing offer, rejects it or passes. An offer replaces the one before, a
 rejection removes it; a pass leaves it standing. Without agreement after the last round both get 0.
 
-The discount is per round, and a round is two turns: every turn costs its square root. An offer accepted in the turn after
-it was made, as the first of all, is not discounted: for Rubinstein's model (Econometrica 50, 1982) δ is the discount of a
-turn.
+The discount is per round, and a round is two turns, so every turn costs its square root: an agreement in turn t (from
+0) is discounted by t − 1 of them. This is Rubinstein's model (Econometrica 50, 1982) with a deadline and δ = √discount.
 """
 
 from math import floor

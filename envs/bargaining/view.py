@@ -1,7 +1,7 @@
 """Record ──► what a negotiator may see, and back. `game_state` and `outcome` are those of turnstate-notes.md.
 
-With public reservation values `game_state` also has ``opponent_reservation_value``; with talk, ``messages_left``: how many
-messages the acting seat may still send in this turn.
+With public reservation values `game_state` also has ``opponent_reservation_value``; with talk, ``messages_left``: how
+many messages the acting seat may still send in this turn.
 """
 
 from typing import Any
