@@ -27,7 +27,7 @@ OPTIONS = {
             "highest_bid": 20,
             "rounds": 1,
             "talk": True,
-        },  # fmt: skip
+        },
         "few bids, ties": {"seats": 5, "bids": 2},
     },
     "bargaining-v0": {

@@ -121,10 +121,11 @@ class PerfectBot(Reader):
         )
         demands, values = subgame_perfect(1.0, rounds, discount, reservations)
         rows = np.arange(len(first))
-        number = np.floor((demands[seen.moves, rows] + NOISE) * self._last_offer).astype(np.int64)
+        demand = demands[seen.moves, rows]
+        number = np.floor((np.nan_to_num(demand) + NOISE) * self._last_offer).astype(np.int64)
         worth = discount ** ((seen.moves - 1) / 2) * (seen.offered - seen.reservation)
         accepts = (seen.offered >= 0) & (worth >= values[seen.moves, rows] - NOISE)
-        waits = np.isnan(demands[seen.moves, rows]) | (number < (seen.reservation - NOISE) * self._last_offer)
+        waits = np.isnan(demand) | (number < (seen.reservation - NOISE) * self._last_offer)
         return np.where(accepts, self._last_offer + 1, np.where(waits, self._last_offer + 3, number))
 
 

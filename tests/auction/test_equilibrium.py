@@ -97,7 +97,7 @@ def test_no_bot_gains_by_leaving_the_equilibrium(rule, other):
 
 
 def test_bots_bid_what_they_say():
-    env = envs.make("auction", observation="flat", valuations=(70, 70))
+    env = envs.make("auction", observation="flat", valuations=(70, 70), highest_bid=100)
     env.reset(seed=0)
     seen = env.observe("player_0")
     row, mask = seen["observation"][None], seen["action_mask"][None]

@@ -112,8 +112,13 @@ def test_reservation_values_lie_in_the_lower_half_by_default():
 
 @pytest.mark.parametrize(
     ("moves", "factor"),
-    [((60, "accept"), 1), ((60, 40, "accept"), 0.9**0.5), ((60, 70, 60, "accept"), 0.9), ((60, *["pass"] * 2, "accept"), 0.9)],
-)  # fmt: skip
+    [
+        ((60, "accept"), 1),
+        ((60, 40, "accept"), 0.9**0.5),
+        ((60, 70, 60, "accept"), 0.9),
+        ((60, "pass", "pass", "accept"), 0.9),
+    ],
+)
 def test_a_round_costs_the_discount_and_a_turn_its_square_root(moves, factor):
     first, second = play(negotiation(discount=0.9), *moves)
     assert (first, second) == pytest.approx((factor * 40, factor * 10), abs=0.0051)
