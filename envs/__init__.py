@@ -81,13 +81,18 @@ def register(game_id: str, source: str | Callable[..., Game]) -> None:
     )
 
 
+def _version(game_id: str) -> int:
+    return int(game_id.rpartition("-v")[2])
+
+
 def game(name: str, **options: Any) -> Game:
     """Return a game by name (``"holdem"``: its newest version; ``"holdem-v0"``) with its options.
 
     Raises:
         ValueError: for an unknown name, with the nearest known one.
     """
-    known = {**{game_id.partition("-")[0]: game_id for game_id in sorted(GAMES)}, **{key: key for key in GAMES}}
+    newest = {game_id.partition("-")[0]: game_id for game_id in sorted(GAMES, key=_version)}
+    known = {**newest, **{game_id: game_id for game_id in GAMES}}
     if name not in known:
         guess = get_close_matches(name, known, 1)
         hint = f"did you mean {guess[0]!r}?" if guess else f"the games are {', '.join(GAMES)}"

@@ -58,11 +58,13 @@ def _train(console: Console, minutes: float, seed: int, runs: Path) -> Path:
 
     console.rule("1. Train")
     console.print(
-        "Two players, 100 big blinds each. MaskablePPO plays 256 tables at once, against its own past selves and bots, "
-        f"on one core for {minutes:g} minutes."
+        "Two players, 100 big blinds each. MaskablePPO plays 256 tables at once, against bots and its own past selves, "
+        f"on one core; minutes: {minutes:g}."
     )
     name = f"demo-{time.strftime('%Y%m%d-%H%M%S')}"
-    config = load_config("holdem", minutes=minutes, seed=seed, runs=runs, name=name)
+    # A minute is short: mostly against the bots it will meet, the hardest most often, and less against itself.
+    pool = {"call": 1.0, "tight": 4.0, "random": 0.5}
+    config = load_config("holdem", minutes=minutes, seed=seed, runs=runs, name=name, self_play=0.2, bots=pool)
     return train(config, ["parlour", "demo"])
 
 

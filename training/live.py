@@ -120,6 +120,7 @@ def deploy(
     table: str | None = None,
     seat: int | None = None,
     api_key: str | None = None,
+    access_token: str | None = None,
     hands: int | None = None,
     deadline: float | None = None,
     seats: int | None = None,
@@ -138,6 +139,7 @@ def deploy(
         table: to join; default: the platform chooses.
         seat: the preferred one.
         api_key: of an agent registered before; default: the environment's PARLOUR_API_KEY.
+        access_token: what the server asks of those who register; default: the environment's PARLOUR_ACCESS_TOKEN.
         hands: leave after so many.
         deadline: seconds for a decision, then the safe action; default: four fifths of the platform's.
         seats: of the game that a policy file was trained for; default: 2. Bots and runs know theirs.
@@ -160,6 +162,7 @@ def deploy(
         table=table,
         seat=seat,
         api_key=api_key or os.environ.get("PARLOUR_API_KEY"),
+        access_token=access_token or os.environ.get("PARLOUR_ACCESS_TOKEN"),
         hands=hands,
         deadline=deadline,
         log=log,

@@ -56,6 +56,16 @@ class PolicyAgent:
             )
         return self.game.encode(tables[0], number)
 
+    def rehearse(self) -> None:
+        """Answer a made-up turn, so that nothing is left to be compiled or loaded when a clock runs.
+
+        Raises:
+            ValueError: as `respond` does; whatever else the policy raises.
+        """
+        table = self.game.tables(1)[0]
+        self.game.reset(table)
+        self.respond(self.game.view(table, int(table.turn)))
+
 
 class HumanAgent:
     """A person at a terminal.

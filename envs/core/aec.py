@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from hashlib import blake2b
+from operator import index
 from reprlib import repr
 from typing import Any, TypeVar
 
@@ -41,6 +43,11 @@ class GameEnv(AECEnv[str, Any, Any]):
             space of the documented payloads, with `action_mask` over the action types.
         render_mode: ``"ansi"`` or None.
 
+    Attributes:
+        table: the record itself; its bytes are the whole game.
+        messages: everything said in this episode.
+        match_id: differs from episode to episode.
+
     Raises:
         ValueError: for an unknown mode.
     """
@@ -72,12 +79,9 @@ class GameEnv(AECEnv[str, Any, Any]):
             else spaces.Discrete(game.num_actions)
         )
         self._tables = game.tables(1)
-        self.table = self._tables[0]
-        """The record itself. Copy its bytes to clone the game; see `clone`."""
-        self._records = self._tables.view(np.ndarray)  # the same memory; Numba takes a plain array faster
+        self._share()
         self._batch = Batch.of(game, 1)
         self._action = np.zeros(1, np.int64)
-        self._done = self._tables["done"]
         self._seeded = False
         self.agents: list[str] = []
         self.messages: list[Message] = []
@@ -234,28 +238,27 @@ class GameEnv(AECEnv[str, Any, Any]):
 
     def clone(self) -> "GameEnv":
         """Return an independent copy: the record's bytes, the agents' bookkeeping and the messages."""
-        twin = GameEnv(
-            self.game,
-            "dict" if self._nested else "flat",
-            "payload" if self._payloads else "discrete",
-            self.render_mode,
-        )
-        twin._tables[:] = self._tables
-        for mine, theirs in zip(self._batch, twin._batch, strict=True):
-            theirs[:] = mine
-        twin._seeded, twin.match_id, twin._matches = self._seeded, self.match_id, self._matches
-        twin.messages = list(self.messages)
-        if self._seeded:
-            twin._sent, twin._waited, twin._rewarded = dict(self._sent), self._waited, self._rewarded
-            twin.agents, twin.agent_selection = list(self.agents), self.agent_selection
-            twin.rewards, twin._cumulative_rewards = dict(self.rewards), dict(self._cumulative_rewards)
-            twin.terminations, twin.truncations = dict(self.terminations), dict(self.truncations)
-            twin.infos = {agent: dict(info) for agent, info in self.infos.items()}
-            twin._skip_agent_selection = getattr(self, "_skip_agent_selection", None)
-        return twin
+        return deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GameEnv":
-        return self.clone()
+        for shared in (self.game, self._observation_space, self._action_space):
+            memo[id(shared)] = shared
+        twin = GameEnv.__new__(GameEnv)
+        twin.__setstate__(deepcopy(self.__getstate__(), memo))
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("table", "_records", "_done")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._share()
+
+    def _share(self) -> None:
+        """Make the views of the table, which all lie in its memory."""
+        self.table = self._tables[0]
+        self._records = self._tables.view(np.ndarray)  # Numba takes a plain array faster
+        self._done = self._tables["done"]
 
     # below: this class's own business
 
@@ -284,10 +287,14 @@ class GameEnv(AECEnv[str, Any, Any]):
 
     def _number(self, action: Any) -> int:
         mask = self._batch.masks[0]
-        if not isinstance(action, (int, np.integer)) or not 0 <= action < len(mask) or not mask[action]:
+        try:
+            number = index(action)  # any whole number, an array of one included, as learners return it
+        except TypeError:
+            number = -1
+        if not 0 <= number < len(mask) or not mask[number]:
             legal = np.flatnonzero(mask).tolist()
             raise ValueError(f"action {action!r} is not legal for {self.agent_selection}; legal are {legal}")
-        return int(action)
+        return number
 
     def _payload(self, action: Any) -> Action:
         if not isinstance(action, Mapping) or "action_type" not in action:

@@ -1,6 +1,7 @@
 """VectorGame: any Game as N tables stepped together."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -63,15 +64,20 @@ class VectorGame:
 
     def clone(self) -> "VectorGame":
         """Return an independent copy that goes on in the same way, samples included."""
-        twin = VectorGame(self.game, self.num_envs)
-        twin.tables[:] = self.tables
-        for mine, theirs in zip(self._batch, twin._batch, strict=True):
-            theirs[:] = mine
-        twin._words[:], twin._seeded = self._words, self._seeded
-        return twin
+        return deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "VectorGame":
-        return self.clone()
+        memo[id(self.game)] = self.game
+        twin = VectorGame.__new__(VectorGame)
+        twin.__setstate__(deepcopy(self.__getstate__(), memo))
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_records"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._records = self.tables.view(np.ndarray)
 
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
         """Begin a new episode on every table.
@@ -99,9 +105,13 @@ class VectorGame:
             actions: int[N] action numbers of the seats in `turn`; `STAY` (−1) leaves a table as it is.
 
         Raises:
-            ValueError: if an action is masked or out of range, or the shape is wrong; nothing has changed then.
+            ValueError: if an action is masked, out of range or no whole number, or the shape is wrong; nothing has
+                changed then.
         """
-        numbers = np.ascontiguousarray(actions, np.int64)
+        given = np.asarray(actions)
+        if given.dtype.kind not in "iu":
+            raise ValueError(f"actions are {given.dtype}; they need whole numbers")
+        numbers = np.ascontiguousarray(given, np.int64)
         if numbers.shape != (self.num_envs,):
             raise ValueError(f"actions have shape {numbers.shape}; they need one number per table: ({self.num_envs},)")
         if not self._seeded:

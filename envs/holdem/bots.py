@@ -1,6 +1,7 @@
 """Scripted opponents. Policies like any other: they see the observation and the mask of their seat, no more."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -114,13 +115,9 @@ class Bot:
         return actions
 
 
-def _bot(rule: Callable[..., None]) -> Callable[..., Bot]:
-    def make(game: Game, seed: int | None = None) -> Bot:
-        return Bot(rule, game, seed)
-
-    return make
-
-
-BOTS = {"random": _bot(_random), "call": _bot(_call), "tight": _bot(_tight), "maniac": _bot(_maniac)}
+BOTS = {
+    name: partial(Bot, rule)
+    for name, rule in (("random", _random), ("call", _call), ("tight", _tight), ("maniac", _maniac))
+}
 """`random`: any legal number. `call`: never folds, never raises. `tight`: tight-aggressive by Monte-Carlo equity.
 `maniac`: raises four times in five."""

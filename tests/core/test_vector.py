@@ -1,5 +1,6 @@
 """VectorGame: the reset within the step, tables left alone, errors with names, sampling."""
 
+import pickle
 from copy import deepcopy
 
 import numpy as np
@@ -122,3 +123,23 @@ def test_a_deep_copy_is_independent():
     assert made.tables.tobytes() == twin.tables.tobytes()
     assert np.array_equal(made.observations, twin.observations)
     assert np.array_equal(made.sample(), twin.sample())
+
+
+def test_fractions_are_no_actions():
+    made = tables(2)
+    before = made.tables.copy()
+    with pytest.raises(ValueError, match="whole numbers"):
+        made.step([1.7, 1.0])
+    assert made.tables.tobytes() == before.tobytes()
+
+
+def test_tables_can_be_pickled():
+    made = tables(8)
+    twin = pickle.loads(pickle.dumps(made))
+    for _ in range(20):
+        actions = made.sample().copy()
+        assert twin.sample().tolist() == actions.tolist()
+        made.step(actions)
+        twin.step(actions)
+        assert made.tables.tobytes() == twin.tables.tobytes()
+        assert made.observations.tobytes() == twin.observations.tobytes()

@@ -6,6 +6,7 @@ import threading
 import time
 from contextlib import asynccontextmanager
 
+import numpy as np
 import pytest
 from aiohttp import WSMsgType, web
 from live.small_host import Host
@@ -19,6 +20,17 @@ from parlour.wrappers.record import read, turns
 TOKEN = "s3cret-session"
 KEY = "s3cret-key"
 SEAT = 0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """Compile before any clock runs."""
+    game = envs.game("holdem", seats=2)
+    PolicyAgent(game, game.bots["maniac"](game, 1)).rehearse()
+    host = Host(game)
+    host.deal()
+    host.play(1)
+    host.state(SEAT)
 
 
 class Bug(Exception):
@@ -187,6 +199,20 @@ def test_a_policy_plays_live():
     played = stay(server, PolicyAgent(game, game.bots["maniac"](game, 1)))
     assert played.replaced == played.rejected == 0
     assert "raiseTo" in actions(server)
+
+
+def test_a_policy_rehearses_before_the_clock_runs(caplog):
+    class Slow:
+        def __init__(self):
+            self.calls = 0
+
+        def act(self, observations, masks):
+            self.calls += 1
+            time.sleep(1.0 if self.calls == 1 else 0.0)  # loading, compiling
+            return np.ones(len(masks), np.int64)
+
+    game = envs.game("holdem", seats=2)
+    assert stay(Server(), PolicyAgent(game, Slow()), deadline=0.5).replaced == 0
 
 
 def test_registering_joining_and_leaving_by_rest():
@@ -489,6 +515,35 @@ def test_the_match_log_tells_the_stay_and_no_secrets(tmp_path, caplog):
         assert secret not in text
     assert TOKEN not in caplog.text
     assert KEY not in caplog.text
+
+
+def test_a_full_disk_costs_no_hand(tmp_path, caplog, monkeypatch):
+    def full(self, kind, **fields):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("parlour.wrappers.record.MatchLog.write", full)
+    played = stay(Server(), log=tmp_path / "log.jsonl")
+    assert (played.hands, played.reconnects, played.replaced) == (5, 0, 0)
+    assert caplog.text.count("the match log ends here") == 1
+
+
+class Impatient(Server):
+    """Acts for the client before it has answered."""
+
+    hands = 1
+
+    async def talk(self, socket):
+        await super().send(socket, self.host.wrap({"type": "welcome", "seat": SEAT, "timeout": 60000}))
+        while await self.go_on(socket):
+            await asyncio.sleep(0.05)
+            await self.send(socket, *(self.host.play(0) or [self.host.state(SEAT)]))
+
+
+def test_a_turn_that_has_passed_is_not_answered(caplog):
+    server = Impatient()
+    played = stay(server, Scripted(lambda state: (time.sleep(0.5), checks(state))[1]))
+    assert (played.hands, played.actions, actions(server)) == (1, 0, [])
+    assert "the turn has passed" in caplog.text
 
 
 def test_an_address_of_another_kind_is_refused():

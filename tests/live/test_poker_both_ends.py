@@ -9,7 +9,7 @@ from parlour.envs.core.turn_state import Action, AgentResponse
 from parlour.envs.holdem import game as holdem
 from parlour.wrappers.agent import PolicyAgent
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.agent import play
+from parlour.wrappers.live.poker.agent import LiveError, play
 from parlour.wrappers.live.poker.host import Host
 from parlour.wrappers.live.poker.session import AgentSession, Decision
 from parlour.wrappers.live.poker.table_session import TableSession
@@ -280,3 +280,19 @@ def test_a_bad_policy_is_replaced_and_the_hands_go_on():
     assert [stay.hands for stay in played] == [6] * 4
     assert [stay.rejected for stay in played] == [0] * 4
     assert all(stay.replaced > 0 for stay in played[:3]) and played[3].replaced == 0
+
+
+def test_a_closed_table_lets_in_who_bears_its_access_token():
+    game = holdem(seats=2)
+
+    async def match():
+        async with Host(seats=2, hand_delay=0, max_hands=1, access_token="sésame", seed=3) as host:
+            with pytest.raises(LiveError, match="UNAUTHORIZED"):
+                await play(host.url, PolicyAgent(game, game.bots["call"](game, seed=0)))
+            stays = [
+                play(host.url, PolicyAgent(game, game.bots["call"](game, seed=i)), access_token="sésame")
+                for i in (1, 2)
+            ]
+            return await asyncio.gather(*stays)
+
+    assert [stay.hands for stay in asyncio.run(match())] == [1, 1]

@@ -176,6 +176,20 @@ def test_the_street_log_keeps_the_last_twenty():
     assert len(agents[0].turn_state().game_state["history"]) == 20
 
 
+def test_joining_after_the_flop_the_least_bet_tells_the_big_blind():
+    host = Host(envs.game("holdem", seats=2, small_blind=50, big_blind=100, stacks=9000))
+    host.deal()
+    host.play(1)
+    host.play(1)
+    seat = int(host.table.turn)
+    agent = AgentSession()
+    agent.receive({"type": "welcome", "seat": seat})
+    agent.receive(host.state(seat))
+    state = agent.turn_state().game_state
+    assert (state["phase"], state["bigBlind"], state["pot"]) == ("flop", 100, 200)
+    assert [player["committed"] for player in state["players"]] == [100, 100]
+
+
 # Turns, tokens and rejections.
 
 

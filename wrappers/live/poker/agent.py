@@ -19,7 +19,7 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
-from ....envs.core.turn_state import AgentResponse, TurnState
+from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ...agent import Agent
 from ...record import MatchLog
 from . import messages
@@ -81,6 +81,7 @@ async def play(
     table: str | None = None,
     seat: int | None = None,
     api_key: str | None = None,
+    access_token: str | None = None,
     hands: int | None = None,
     deadline: float | None = None,
     ping_every: float = 30.0,
@@ -95,11 +96,13 @@ async def play(
     Args:
         address: a ready ``ws://`` or ``wss://`` URL; or the REST base, ``http://`` or ``https://``, where the agent
             registers, joins and finds its URL by itself.
-        agent: answers the turns; its `respond` runs in a thread of its own, one call at a time.
+        agent: answers the turns; its `respond` runs in a thread of its own, one call at a time. Its `rehearse`, if it
+            has one, is called before we connect.
         name: to register with.
         table: the table to join; None: the server chooses.
         seat: the preferred one.
         api_key: of an agent registered before.
+        access_token: what the server asks of those who register, if it does.
         hands: leave after so many.
         deadline: seconds for a decision; None: four fifths of the time that the server gives.
         ping_every: seconds between keep-alive pings.
@@ -122,7 +125,8 @@ async def play(
             shell = _Shell(http, agent, session or AgentSession(), match_log, on_event)
             shell.hands, shell.deadline, shell.ping_every = hands, deadline, ping_every
             stack.callback(shell.worker.stop)
-            request = _Join(http, url, name, table, seat, api_key)
+            await shell.worker.rehearse()
+            request = _Join(http, url, name, table, seat, api_key, access_token)
             return await _stay(shell, request, retry_after, retries)
 
 
@@ -175,6 +179,7 @@ class _Join:
     table: str | None
     seat: int | None
     api_key: str | None
+    access_token: str | None
     _url: URL | None = None
 
     async def url(self) -> URL:
@@ -204,7 +209,8 @@ class _Join:
         return URL(_text(joined, "ws_url")).update_query(token=_text(joined, "session_token"))
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        headers = {} if self.api_key is None else {"Authorization": f"Bearer {self.api_key}"}
+        bearer = self.api_key or self.access_token
+        headers = {} if bearer is None else {"Authorization": f"Bearer {bearer}"}
         timeout = aiohttp.ClientTimeout(total=30)
         async with self.http.post(self.address / path, json=body, headers=headers, timeout=timeout) as reply:
             try:
@@ -312,12 +318,14 @@ class _Shell:
                 self._on_event(event)
             await self._handle(event)
         if self.session.turn != self._turn:
+            if self._thinking is not None and not self._thinking.done():
+                logger.warning("the turn has passed before the agent answered")
             self.drop_decision()
 
     async def _handle(self, event: Event) -> None:
         match event:
             case Seated():
-                self._timeout = self._timeout if event.timeout is None else event.timeout / 1000
+                self._timeout = event.timeout / 1000 if event.timeout else self._timeout
                 self._write("joined", seat=event.seat)
             case Decision():
                 self._begin(event)
@@ -371,8 +379,8 @@ class _Shell:
                 kind = sent[0].action.kind
                 self.played.replaced += 1
                 logger.warning("hand %s: %s instead of the agent's answer: %s", _hand(decision), kind, problem)
-            self._write_turn(decision, response, sent[0], problem)
             await self._send(sent[0])
+            self._write_turn(decision, sent[0], problem)
 
     async def _send(self, message: messages.Action) -> None:
         """Send if there is a connection; else the session sends again after reconnecting."""
@@ -380,24 +388,20 @@ class _Shell:
             with contextlib.suppress(OSError, aiohttp.ClientError):
                 await self._socket.send_str(messages.encode(message))
 
-    def _write_turn(self, decision: Decision, response: Any, sent: messages.Action, problem: str | None) -> None:
-        if self._log is not None:
-            choice = sent.action
-            payload = {} if choice.amount is None else {"amount": choice.amount}
-            response = {"action": {"action_type": choice.kind, "payload": payload}, "messages": []}
-            note = {} if problem is None else {"replaced": problem}
-            self._write(
-                "turn",
-                hand=_hand(decision),
-                seq=sent.expected_seq,
-                turn_state=decision.turn_state,
-                response=response,
-                **note,
-            )
+    def _write_turn(self, decision: Decision, sent: messages.Action, problem: str | None) -> None:
+        payload = {} if sent.action.amount is None else {"amount": sent.action.amount}
+        response = AgentResponse(Action(sent.action.kind, payload))
+        note = {} if problem is None else {"replaced": problem}
+        seen = {"turn_state": decision.turn_state, "response": response}
+        self._write("turn", hand=_hand(decision), seq=sent.expected_seq, **seen, **note)
 
     def _write(self, kind: str, **fields: Any) -> None:
         if self._log is not None:
-            self._log.write(kind, **fields)
+            try:
+                self._log.write(kind, **fields)
+            except OSError as error:  # a full disk must not cost a hand
+                logger.warning("the match log ends here: %s", error)
+                self._log = None
 
 
 def _hand(decision: Decision) -> int:
@@ -422,6 +426,15 @@ class _Worker:
         if error is not None:
             raise RuntimeError(f"the agent raised {type(error).__name__}: {error}") from error
         return answer  # type: ignore[no-any-return]
+
+    async def rehearse(self) -> None:
+        """Have an agent that can rehearse do so, before any clock runs."""
+        rehearse = getattr(self._agent, "rehearse", None)
+        if rehearse is not None:
+            try:
+                await asyncio.to_thread(rehearse)
+            except Exception as error:  # it may yet do better at the table
+                logger.warning("the agent failed in rehearsal: %s: %s", type(error).__name__, error)
 
     def stop(self) -> None:
         """End the thread after the call it may be in."""

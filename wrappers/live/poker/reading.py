@@ -54,6 +54,7 @@ class Reading:
         self.before: dict[int, int] = {}
         self._hand = -1
         self._dealer = 0
+        self._saw_blinds = False
         self._start: dict[int, int] = {}  # stacks before blinds and antes
         self._unplaced = 0  # chips in the pot that no seat is known to have put in
         self._now = _Moment(-1, "", None, {}, {}, set())
@@ -103,8 +104,8 @@ class Reading:
             seat: the receiver.
             actions: what it may do, and `to_call` what a call costs; the wire's word, tidied.
         """
-        if actions:
-            self._correct_big_blind(state, seat, to_call)
+        if actions and seat is not None:
+            self._correct_big_blind(state, seat, actions, to_call)
         seen = {player.seat: player for player in state.players}
         newcomers = {number for number, player in seen.items() if player.stack and number not in self._start}
         listed = [player for number, player in sorted(seen.items()) if number == seat or number not in newcomers]
@@ -199,6 +200,7 @@ class Reading:
 
     def _learn_blinds(self, now: _Moment, dealt: list[int]) -> None:
         """Read the blinds from the bets they posted; a player all-in may have posted less."""
+        self._saw_blinds = True
         small, big = self._blind_seats(now, dealt)
         for seat, name in ((big, "big_blind"), (small, "small_blind")):
             if seat is not None:
@@ -214,11 +216,16 @@ class Reading:
         by_bet: list[int | None] = [*sorted(after, key=lambda seat: now.bets[seat])]  # whoever posts it there
         return (by_bet[0], by_bet[1]) if len(by_bet) == 2 else (None, None)
 
-    def _correct_big_blind(self, state: GameState, seat: int | None, to_call: int) -> None:
-        """Behind a short big blind, the price of the first call tells the full one."""
+    def _correct_big_blind(self, state: GameState, seat: int, actions: list[Entry], to_call: int) -> None:
+        """Take the big blind from the price of the first call (its post may be short), or from the least bet."""
+        bet, stack = self._now.bets.get(seat, 0), self._now.stacks.get(seat, 0)
         unraised = all(entry["kind"] != "raiseTo" for entry in self.history)
-        if state.phase == STREETS[0] and unraised and seat in self._now.bets and to_call < self._now.stacks[seat]:
-            self.big_blind = max(1, self._now.bets[seat] + to_call)
+        if state.phase == STREETS[0]:
+            if unraised and to_call < stack:
+                self.big_blind = max(1, bet + to_call)
+        elif not self._saw_blinds and not any(self._now.bets.values()):
+            least = [action["min"] for action in actions if action["kind"] == "raiseTo" and action["min"] < stack]
+            self.big_blind = max(1, *least) if least else self.big_blind
 
     def _antes(self, now: _Moment, dealt: list[int], extra: int) -> dict[int, int]:
         """Return each seat's ante: by its stack before the hand if that is known, else by the pot."""

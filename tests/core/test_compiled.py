@@ -1,0 +1,72 @@
+"""The compiled functions' cache: never stale, never in the way; and the rules without the compiler."""
+
+import os
+import subprocess
+import sys
+
+import numba
+import pytest
+
+CALLEE = "from parlour.envs.core.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
+CALLER = (
+    "from parlour.envs.core.compiled import compiled\nfrom .callee import callee\n\n\n"
+    "@compiled\ndef caller(x):\n    return callee(x)\n"
+)
+CALL = "from tiny.caller import caller; r = caller(1); s = caller.stats; print(r, sum(s.cache_hits.values()))"
+
+
+def python(code, folder, **environment):
+    run = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(folder), **environment}, cwd=os.sep,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+@pytest.fixture
+def package(tmp_path):
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "__init__.py").touch()
+    (tmp_path / "tiny" / "callee.py").write_text(CALLEE.format(10))
+    (tmp_path / "tiny" / "caller.py").write_text(CALLER)
+    return tmp_path
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_change_in_a_file_that_is_called_compiles_the_caller_anew(package):
+    assert python(CALL, package) == "11 0"
+    assert python(CALL, package) == "11 1"  # from the cache
+    (package / "tiny" / "callee.py").write_text(CALLEE.format(100))
+    assert python(CALL, package) == "101 0"
+    assert python(CALL, package) == "101 1"
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_without_any_folder_for_the_cache_it_compiles_and_runs(package):
+    """What Numba finds on a read-only installation with a read-only home, for any user."""
+    code = "from numba.core.caching import _CacheLocator\n"
+    code += "def refuse(self): raise OSError('read-only')\n"
+    code += "_CacheLocator.ensure_cache_path = refuse\n"
+    code += "from tiny.caller import caller; print(caller(1))"
+    assert python(code, package) == "11"
+    assert not list(package.rglob("*.nbi"))
+
+
+HAND = """
+import warnings; warnings.simplefilter("ignore")
+from hashlib import sha256
+from parlour.envs import holdem_v0
+tables = holdem_v0.vector_env(3, seats=4, stacks=40, hands=2)
+tables.reset(seed=8)
+digest = sha256()
+for _ in range(60):
+    tables.step(tables.sample())
+    for array in (tables.tables, tables.observations, tables.action_masks, tables.rewards):
+        digest.update(array.tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_the_rules_play_the_same_without_the_compiler(tmp_path):
+    assert python(HAND, tmp_path, NUMBA_DISABLE_JIT="1") == python(HAND, tmp_path, NUMBA_DISABLE_JIT="0")

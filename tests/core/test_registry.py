@@ -1,0 +1,80 @@
+"""Names, and what importing costs."""
+
+import json
+import os
+import subprocess
+import sys
+
+import gymnasium
+import pettingzoo
+import pytest
+from parlour import envs
+
+
+def fresh(code):
+    """Run `code` in a new process outside the checkout; return what it prints as JSON."""
+    run = subprocess.run([sys.executable, "-c", code], cwd=os.sep, capture_output=True, text=True, check=True)
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("name", ["holdem", "holdem-v0"])
+def test_a_game_is_found_by_name(name):
+    assert envs.make(name, seats=3).possible_agents == ["player_0", "player_1", "player_2"]
+    assert envs.game(name).id == "holdem-v0"
+
+
+def test_a_mistyped_name_gets_the_nearest_one():
+    with pytest.raises(ValueError, match="'holdm'; did you mean 'holdem'"):
+        envs.make("holdm")
+    with pytest.raises(ValueError, match="the games are holdem-v0"):
+        envs.game("xyzzy")
+
+
+def test_pettingzoo_and_gymnasium_know_it():
+    env = pettingzoo.make("aec", "parlour/holdem-v0", seats=4)
+    assert len(env.possible_agents) == 4
+    assert "parlour/Holdem-v0" in gymnasium.registry
+    assert gymnasium.spec("parlour/Holdem-v0").kwargs == {"game": "holdem-v0"}
+
+
+def test_the_version_module_makes_all_three():
+    assert envs.holdem_v0.raw_env(seats=2).game.seats == 2
+    assert envs.holdem_v0.env(seats=2).unwrapped.game.seats == 2
+    assert envs.holdem_v0.vector_env(5, seats=2).num_envs == 5
+    with pytest.raises(AttributeError, match="go_v0"):
+        envs.go_v0  # noqa: B018
+
+
+def test_every_public_name_is_there():
+    assert [name for name in envs.__all__ if not hasattr(envs, name)] == []
+
+
+def test_importing_loads_no_learning_plotting_or_network_library_and_starts_no_thread():
+    code = "import sys, threading, json; before = threading.active_count(); import parlour.envs; "
+    code += "print(json.dumps([sorted(sys.modules), threading.active_count() - before]))"
+    modules, threads = fresh(code)
+    top = {name.split(".")[0] for name in modules}
+    unwanted = {
+        "torch",
+        "stable_baselines3",
+        "sb3_contrib",
+        "matplotlib",
+        "pygame",
+        "tensorboard",
+        "aiohttp",
+        "shapely",
+    }
+    assert top & (unwanted | {"envs", "wrappers", "training", "pandas", "openai", "ray"}) == set()
+    assert threads == 0
+    assert "parlour.envs.holdem" not in modules
+
+
+def test_no_module_is_imported_under_the_folders_names():
+    code = "import sys, json, pkgutil, importlib, parlour.envs, parlour.wrappers\n"
+    code += "for package in (parlour.envs, parlour.wrappers):\n"
+    code += "    for found in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
+    code += "        importlib.import_module(found.name)\n"
+    code += (
+        "print(json.dumps([name for name in sys.modules if name.split('.')[0] in ('envs', 'wrappers', 'training')]))"
+    )
+    assert fresh(code) == []

@@ -1,0 +1,71 @@
+"""Action numbers, moves and payloads."""
+
+import numpy as np
+import pytest
+from dealing import bounds, deal, play
+from parlour.envs import Action, game
+from parlour.envs.holdem import actions, rules
+from parlour.envs.holdem.rules import Move
+from parlour.envs.holdem.table import CALL, FOLD, RAISE
+
+
+def menu(table):
+    """The legal numbers and the moves they stand for."""
+    mask = np.zeros(4 + int(table.num_fractions), np.int8)
+    rules.legal(table, mask)
+    return {int(number): rules.menu(table, number) for number in np.flatnonzero(mask)}
+
+
+def test_the_menu_is_fold_call_least_raise_pot_fractions_and_all_in():
+    table = play(deal([200, 200]), "raise 6")  # a pot of 8, 4 to call: 12 after the call
+    amounts = {number: move.amount for number, move in menu(table).items() if number >= 2}
+    assert amounts == {2: 10, 4: 12, 5: 14, 6: 18, 7: 24, 8: 30, 9: 200}  # a third of the pot is the least raise
+
+
+def test_half_a_chip_rounds_up():
+    table = deal([200, 200], pot_fractions=[0.625])  # a pot of 4 after the call
+    assert menu(table)[3].amount == 2 + 3
+
+
+def test_amounts_are_offered_once_all_in_first_and_then_the_least():
+    table = deal([10, 10], pot_fractions=[0.5, 0.51, 1, 5])
+    assert [move.amount for number, move in menu(table).items() if number >= 2] == [4, 6, 10]
+    table = deal([4, 10])
+    assert {number: move.amount for number, move in menu(table).items() if number >= 2} == {9: 4}
+
+
+def test_no_raise_no_raises_on_the_menu():
+    table = play(deal([100, 30]), "raise 100")
+    assert {number: move.kind for number, move in menu(table).items()} == {0: FOLD, 1: CALL}
+
+
+def test_the_menu_follows_its_option():
+    assert game("holdem", pot_fractions=[]).num_actions == 4
+    assert game("holdem", pot_fractions=[0.5, 1]).num_actions == 6
+
+
+def test_allowed_actions_have_the_order_and_live_bounds_of_the_document():
+    allowed = actions.allowed(deal([100, 100]))
+    assert [action.action_type for action in allowed] == ["fold", "call", "raiseTo"]
+    assert allowed[2].payload_schema["properties"]["amount"] == {"type": "integer", "minimum": 4, "maximum": 100}
+    assert [a.action_type for a in actions.allowed(play(deal([100, 100]), "call"))] == ["fold", "check", "raiseTo"]
+    assert [a.action_type for a in actions.allowed(play(deal([100, 30]), "raise 100"))] == ["fold", "call"]
+
+
+@pytest.mark.parametrize("amount", [4, 5, 99, 100])
+def test_every_amount_between_the_bounds_is_legal(amount):
+    table = deal([100, 100])
+    assert bounds(table) == (4, 100)
+    assert actions.decode(table, Action("raiseTo", {"amount": amount})) == Move(RAISE, amount)
+
+
+@pytest.mark.parametrize(("amount", "number"), [(4, 2), (5, 5), (7, 6), (50, 8), (60, 9), (100, 9)])
+def test_the_nearest_number(amount, number):
+    table = deal([100, 100])
+    assert {n: move.amount for n, move in menu(table).items() if n >= 2} == {2: 4, 5: 5, 6: 6, 7: 8, 8: 10, 9: 100}
+    assert actions.nearest(table, Move(RAISE, amount)) == number
+
+
+def test_the_safe_action_checks_where_it_is_free_and_folds_else():
+    assert actions.safe(deal([100, 100])) == 0
+    assert actions.safe(play(deal([100, 100]), "call")) == 1

@@ -1,0 +1,125 @@
+"""TurnState's `game_state` mirrors poker.md's, `outcome` its `hand_complete`; and what `load` makes of it."""
+
+import numpy as np
+import pytest
+from dealing import deal, play
+from parlour.envs import TurnState, game
+from parlour.envs.holdem import view
+
+BOARD = "As Kh 7d 2c 2d"
+
+
+def headsup():
+    return deal([200, 200], cards=["Ac Qh", "8c 3h"], board=BOARD)
+
+
+def test_a_flop_reads_like_the_document():
+    table = play(headsup(), "raise 10 call check raise 25")
+    seen = view.game_state(table, 1)
+    assert (seen["hand"], seen["phase"], seen["board"], seen["pot"]) == (1, "flop", ["As", "Kh", "7d"], 45)
+    assert (seen["dealer"], seen["turn"], seen["toCall"]) == (0, 1, 25)
+    assert seen["last"] == {"seat": 0, "kind": "raiseTo", "amount": 25}
+    assert seen["actions"] == [{"kind": "fold"}, {"kind": "call"}, {"kind": "raiseTo", "min": 50, "max": 190}]
+    mine, theirs = seen["players"][1], seen["players"][0]
+    assert (mine["seat"], mine["stack"], mine["bet"], mine["cards"]) == (1, 190, 0, ["8c", "3h"])
+    assert (theirs["seat"], theirs["stack"], theirs["bet"]) == (0, 165, 25)
+    assert "cards" not in theirs
+    assert mine["rank"] == "High Card, Ace"
+
+
+def test_out_of_turn_there_is_nothing_to_do():
+    seen = view.game_state(headsup(), 1)
+    assert (seen["turn"], seen["actions"], seen["toCall"], seen["last"]) == (0, [], 0, None)
+
+
+def test_the_betting_is_told_in_order():
+    seen = view.game_state(play(headsup(), "raise 10 call check raise 25 call"), 0)
+    told = [(entry["street"], entry["seat"], entry["kind"], entry["bet"]) for entry in seen["history"]]
+    assert told == [
+        ("preflop", 0, "raiseTo", 10), ("preflop", 1, "call", 10), ("flop", 1, "check", 0), ("flop", 0, "raiseTo", 25),
+        ("flop", 1, "call", 25),
+    ]  # fmt: skip
+
+
+def test_folded_and_all_in_stand_only_where_true():
+    table = play(deal([200, 200, 20]), "raise 50 fold call")
+    players = view.game_state(table, 0)["players"]
+    assert [("folded" in player, "allIn" in player) for player in players][1] == (True, False)
+    table = play(deal([200, 200, 20]), "raise 50 call call")
+    players = view.game_state(table, 0)["players"]
+    assert [player.get("allIn", False) for player in players] == [False, False, True]
+
+
+def test_a_showdown_is_told_as_hand_complete():
+    table = play(headsup(), "raise 200 call")
+    outcome = view.outcome(table, 1)
+    assert (outcome["hand"], outcome["showdown"], outcome["reason"]) == (1, True, "showdown")
+    assert outcome["results"] == [
+        {"seat": 0, "cards": ["Ac", "Qh"], "rank": "Two Pair, Aces and Twos", "won": 400},
+        {"seat": 1, "cards": ["8c", "3h"], "rank": "Pair of Twos", "won": 0},
+    ]
+    assert [payoff["utility"] for payoff in outcome["payoffs"]] == [200, -200]
+    assert view.phase(table) == "ended"
+
+
+def test_without_a_showdown_only_ones_own_cards_are_told():
+    outcome = view.outcome(play(headsup(), "fold"), 0)
+    assert (outcome["showdown"], outcome["reason"]) == (False, "fold")
+    assert outcome["results"] == [{"seat": 0, "cards": ["Ac", "Qh"], "won": 0}, {"seat": 1, "won": 2}]
+
+
+def test_hidden_cards_are_redrawn_and_known_ones_are_not():
+    table = play(deal([200] * 4, seed=3), "call call call check check")
+    before = table.copy()
+    view.redeal(table, 2, np.random.default_rng(1))
+    assert table.cards[2].tolist() == before.cards[2].tolist()
+    assert table.board[:3].tolist() == before.board[:3].tolist()
+    assert table.cards[:2].tolist() != before.cards[:2].tolist()
+    assert table.stream != before.stream
+    dealt = [*table.cards[:4].ravel().tolist(), *table.board.tolist()]
+    assert len(set(dealt)) == len(dealt)
+
+
+def state(made, table, seat):
+    return TurnState.from_json(made.view(table, seat).to_json())
+
+
+def test_a_loaded_record_holds_no_card_of_others():
+    made = game("holdem", seats=3)
+    table = deal([200] * 3, seed=4)
+    loaded, seat = made.load(state(made, table, 1))
+    assert seat == 1
+    assert loaded[0].cards[1].tolist() == table.cards[1].tolist()
+    assert (loaded[0].cards[[0, 2]] == -1).all()
+
+
+@pytest.mark.parametrize("seat", range(6))
+def test_a_longer_table_is_seen_without_the_seats_that_matter_least(seat):
+    """A heads-up policy at a table of six where four have folded: it sees itself and who is left."""
+    table = play(deal([200] * 6, button=0), "fold fold raise 10 fold")
+    big, small = game("holdem", seats=6), game("holdem", seats=2)
+    if table.folded[seat]:
+        return
+    loaded, me = small.load(state(big, table, seat))
+    assert loaded[0].cards[me].tolist() == table.cards[seat].tolist()
+    assert loaded[0].stack[me] == table.stack[seat]
+    assert loaded[0].pot == table.pot
+    assert np.isfinite(small.observation(loaded[0], me)).all()
+    assert small.mask(loaded[0], me).any() == (seat == table.turn)
+
+
+@pytest.mark.parametrize("field", ["players", "board", "phase", "pot", "dealer", "seat", "bigBlind"])
+def test_a_state_that_lacks_a_field_is_refused(field):
+    made = game("holdem", seats=2)
+    seen = state(made, headsup(), 0)
+    del seen.game_state[field]
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        made.load(seen)
+
+
+def test_a_card_that_is_none_is_refused():
+    made = game("holdem", seats=2)
+    seen = state(made, play(headsup(), "call check"), 0)
+    seen.game_state["board"][0] = "1x"
+    with pytest.raises(ValueError, match="1x"):
+        made.load(seen)
