@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
@@ -124,7 +125,7 @@ def game(
     )
 
 
-def _quantiles(valuations: Quantiles | Sequence[Quantiles], seats: int) -> list[tuple[float, ...]]:
+def _quantiles(valuations: Any, seats: int) -> list[tuple[float, ...]]:
     """Return one checked table of quantiles per seat."""
     message = (
         f"valuations={valuations!r}: give at least 2 quantiles from 0 to 1,000,000, never falling, or {seats} such "
@@ -132,7 +133,7 @@ def _quantiles(valuations: Quantiles | Sequence[Quantiles], seats: int) -> list[
     )
     try:
         one = all(np.ndim(entry) == 0 for entry in valuations)
-        tables = [tuple(float(value) for value in table) for table in ([valuations] * seats if one else valuations)]  # type: ignore[union-attr]
+        tables = [tuple(float(value) for value in table) for table in ([valuations] * seats if one else valuations)]
     except (TypeError, ValueError):
         raise ValueError(message) from None
     for table in tables:

@@ -54,7 +54,7 @@ def choose(mask: Any, least: int, bits: Any) -> int:
         low = bits & np.uint64(0xFFFFFFFF)
         first = least + np.int64((low * np.uint64(len(mask) - least)) >> np.uint64(32))
         if mask[first]:
-            return first
+            return int(first)
     count = 0
     for number in range(least, len(mask)):
         count += mask[number]
