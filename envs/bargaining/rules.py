@@ -17,7 +17,8 @@ from .observation import observe
 from .table import ACCEPT, OFFER, REJECT, TALK
 
 
-class Move(NamedTuple):
+# Not `Move`: Numba mixes up the auction's tuple of that name and these types, and then looks every argument up anew.
+class Turn(NamedTuple):
     """What a seat does: `OFFER` (`value` is its own share), `ACCEPT`, `REJECT`, `PASS`, `TALK` (a talk number)."""
 
     kind: int
@@ -90,14 +91,14 @@ def _agree(table: Any) -> None:
 
 
 @compiled
-def menu(table: Any, number: int) -> Move:
+def menu(table: Any, number: int) -> Turn:
     """Return the move that an action number stands for: the grid of offers, accept, reject, pass, talk."""
     offers = table.offers
     if number < offers:
-        return Move(OFFER, number * table.offer_step)
+        return Turn(OFFER, number * table.offer_step)
     if number <= offers + 2:
-        return Move(ACCEPT + number - offers, 0.0)
-    return Move(TALK, float(number - offers - 3))
+        return Turn(ACCEPT + number - offers, 0.0)
+    return Turn(TALK, float(number - offers - 3))
 
 
 @compiled
