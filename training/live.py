@@ -60,6 +60,8 @@ def host(
         log: file to which every event is added as JSON Lines, the cards of every hand included.
     """
     named("platform", platform, PLATFORMS)
+    if not 0 <= port < 2**16:
+        raise ValueError(f"port={port}: ports are 0 to {2**16 - 1}")
     console = Console(highlight=False)
 
     book = None if log is None else MatchLog(log)
