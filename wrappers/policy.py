@@ -381,7 +381,8 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
     if path.is_dir():
         other, policy = load_run(path, deterministic=deterministic, seed=seed)
         if (other.id, other.layout.size, other.num_actions) != (game.id, game.layout.size, game.num_actions):
-            raise ValueError(f"{spec} plays {other.id} {dict(other.options)}, not {game.id} {dict(game.options)}")
+            theirs, ours = (_unshared(one, two) for one, two in ((other, game), (game, other)))
+            raise ValueError(f"{spec} plays {other.id} with {theirs}, not {game.id} with {ours}")
         return policy
     if path.exists() or path.with_name(path.name + ".zip").exists():
         return load_policy(path, deterministic=deterministic, seed=seed)
@@ -389,3 +390,8 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
     guess = get_close_matches(spec, names, 1)
     hint = f"did you mean {guess[0]!r}?" if guess else f"the bots are {', '.join(names)}"
     raise ValueError(f"{spec!r} is neither a bot of {game.name} nor a file or run folder; {hint}")
+
+
+def _unshared(game: Game, other: Game) -> str:
+    """Write the options in which `game` differs from `other`."""
+    return ", ".join(f"{key}={value}" for key, value in game.options.items() if other.options.get(key) != value)
