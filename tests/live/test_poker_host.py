@@ -636,3 +636,13 @@ async def test_of_the_tables_that_ended_only_so_many_are_remembered(monkeypatch)
             host.tables[newest].end("admin_stopped")
         assert len(host.tables) == 3 + 1
         assert newest in host.tables
+
+
+@on_loop
+async def test_who_sits_already_is_told_where():
+    async with hosting() as (_, client):
+        await client.register()
+        seat = await client.join()
+        status, answer = await client.call("POST", "/v1/tables/auto-join", {})
+        assert (status, answer["error"]["code"]) == (409, "ALREADY_SEATED")
+        assert answer["error"]["details"] == {"table_id": seat["table_id"]}
