@@ -62,6 +62,12 @@ def _options(name: str) -> list[str] | None:
     return list(inspect.signature(function).parameters)
 
 
+def has_seats(name: str) -> bool:
+    """Tell whether a game has the option `seats`; bargaining always has two."""
+    known = _options(name)
+    return known is None or "seats" in known
+
+
 def located(spec: str, bots: Iterable[str]) -> str:
     """Return the path or bot that `spec` names: a path, a run below `RUNS`, or a bot.
 
@@ -116,7 +122,8 @@ def game_of(spec: str, name: str | None, settings: Sequence[str] = (), seats: in
         if seats is None or seats == trained.seats:
             return game_with(trained.name, settings, **fixed)
         return game_with(trained.name, settings, **{**fixed, "seats": seats})
-    return game_with(name or "holdem", settings, seats=seats or 2)
+    name = name or "holdem"
+    return game_with(name, settings, seats=seats or (2 if has_seats(name) else None))
 
 
 def _keys(settings: Sequence[str]) -> set[str]:

@@ -16,7 +16,7 @@ from ..envs import ActionResult, AgentResponse, Game, GameEnv
 from ..envs.core.rng import streams
 from ..wrappers.agent import Agent, HumanAgent
 from ..wrappers.record import MatchLog, Recorder
-from .names import agent, game_with
+from .names import agent, game_with, has_seats
 
 Submit = Callable[[str, AgentResponse], ActionResult]
 
@@ -126,7 +126,7 @@ def command(
         raise ValueError(f"hands={hands}, delay={delay}: need at least 1 hand, and a delay from 0 up")
     if seed is not None and seed < 0:
         raise ValueError(f"seed {seed} is negative; give one from 0 up")
-    chosen = game_with(game, options, seats=len(agents))
+    chosen = game_with(game, options, seats=len(agents) if has_seats(game) else None)
     seeds = [None] * len(agents) if seed is None else range(seed + 1, seed + 1 + len(agents))
     players = [agent(spec, chosen, one) for spec, one in zip(agents, seeds, strict=True)]
     console = Console(highlight=False)

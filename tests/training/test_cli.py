@@ -105,6 +105,17 @@ def test_a_traceback_can_be_had(monkeypatch):
         cli.main(["evaluate", "tigth"])
 
 
+def test_a_game_with_a_fixed_number_of_seats(capsys):
+    code, out, err = run(capsys, "evaluate", "random", "--game", "bargaining", "--against", "random", "--deals", "20")
+    assert (code, err) == (0, "")
+    assert "bargaining, 2 seats" in out
+    code, out, err = run(capsys, "play", "bargaining", "--agents", "random", "random", "--hands", "1", "--delay", "0")
+    assert (code, err) == (0, "")
+    assert "player_1" in out
+    code, out, err = run(capsys, "play", "bargaining", "--agents", "random", "random", "random")
+    assert (code, err) == (2, "parlour play: 3 agents for 2 seats\n")
+
+
 def test_evaluate_as_a_table(capsys):
     code, out, err = run(capsys, "evaluate", "tight", "--against", "call", "random", "--deals", "40")
     assert code == 0
