@@ -7,10 +7,9 @@ package registers the names and loads no game.
 """
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import pettingzoo
@@ -18,6 +17,7 @@ import pettingzoo
 from .core.aec import GameEnv
 from .core.game import Game
 from .core.layout import Layout, Slice
+from .core.options import named, with_options
 from .core.turn_state import (
     Action,
     ActionResult,
@@ -47,6 +47,7 @@ __all__ = [
     "VectorGame",
     "auction_v0",
     "bargaining_v0",
+    "find",
     "game",
     "holdem_v0",
     "make",
@@ -85,23 +86,27 @@ def _version(game_id: str) -> int:
     return int(game_id.rpartition("-v")[2])
 
 
-def game(name: str, **options: Any) -> Game:
-    """Return a game by name (``"holdem"``: its newest version; ``"holdem-v0"``) with its options.
+def find(name: str) -> Callable[..., Game]:
+    """Return the function from options to `Game` by the game's name (``"holdem"``: its newest version).
 
     Raises:
         ValueError: for an unknown name, with the nearest known one.
     """
     newest = {game_id.partition("-")[0]: game_id for game_id in sorted(GAMES, key=_version)}
     known = {**newest, **{game_id: game_id for game_id in GAMES}}
-    if name not in known:
-        guess = get_close_matches(name, known, 1)
-        hint = f"did you mean {guess[0]!r}?" if guess else f"the games are {', '.join(GAMES)}"
-        raise ValueError(f"no game is called {name!r}; {hint}")
-    source = GAMES[known[name]]
+    source = GAMES[known[named("game", name, known)]]
     if isinstance(source, str):
-        source = import_module(f".{source}", __name__).game
-    made: Game = source(**options)
-    return made
+        source = cast(Callable[..., Game], import_module(f".{source}", __name__).game)
+    return source
+
+
+def game(name: str, **options: Any) -> Game:
+    """Return a game by name (``"holdem"``: its newest version; ``"holdem-v0"``) with its options.
+
+    Raises:
+        ValueError: for an unknown name or option, with the nearest known one, or a value that the option does not take.
+    """
+    return with_options(find(name), options)
 
 
 def make(

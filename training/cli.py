@@ -47,8 +47,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     name = args.pop(0)
     try:
-        if name not in COMMANDS:
-            raise ValueError(_unknown(name))
         return _run(name, args)
     except KeyboardInterrupt:
         return _complain(name, "stopped", 130)
@@ -66,6 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(name: str, args: list[str]) -> int:
+    if name not in COMMANDS:
+        from ..envs.core.options import did_you_mean
+
+        raise ValueError(f"no such command; {did_you_mean(name, COMMANDS)}")
     module, function, _summary = COMMANDS[name]
     command: Callable[..., Any] = getattr(import_module(f".{module}", __package__), function)
     if name == "train":  # its settings come from files too; it reads its own arguments
@@ -75,15 +77,6 @@ def _run(name: str, args: list[str]) -> int:
 
     tyro.cli(command, prog=f"parlour {name}", args=args, config=(tyro.conf.FlagCreatePairsOff,))
     return 0
-
-
-def _unknown(name: str) -> str:
-    from difflib import get_close_matches
-
-    guess = get_close_matches(name, COMMANDS, 1, 0.5)
-    return (
-        f"no such command; did you mean {guess[0]!r}?" if guess else f"no such command; known are {', '.join(COMMANDS)}"
-    )
 
 
 def _sentence(error: Exception) -> str:

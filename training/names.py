@@ -3,32 +3,17 @@
 import inspect
 import json
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..envs import GAMES, Game
+from ..envs import Game, find
 from ..envs import game as make_game
+from ..envs.core.options import named as named  # for the commands, too
 from ..wrappers.agent import Agent, HumanAgent, PolicyAgent
 from ..wrappers.policy import Policy, load_run, make_policy
 
 RUNS = Path("runs")
 """Where training runs are written, below the current folder."""
-
-
-def named(kind: str, name: str, names: Iterable[str]) -> str:
-    """Return `name` if it is one of `names`.
-
-    Raises:
-        ValueError: if not, with the nearest one.
-    """
-    known = list(names)
-    if name in known:
-        return name
-    guess = get_close_matches(name, known, 1, 0.5)
-    hint = f"did you mean {guess[0]!r}?" if guess else f"known are {', '.join(known)}"
-    raise ValueError(f"no {kind} is called {name!r}; {hint}")
 
 
 def game_with(name: str, settings: Sequence[str] = (), **options: Any) -> Game:
@@ -46,26 +31,16 @@ def game_with(name: str, settings: Sequence[str] = (), **options: Any) -> Game:
             wanted[key] = json.loads(value)
         except json.JSONDecodeError:
             raise ValueError(f"option {setting!r}: {value!r} is no number, list, true, false or null") from None
-    known = _options(name)
-    for key in wanted:
-        if known is not None:
-            named(f"option of {name}", key, known)
     return make_game(name, **wanted)
 
 
-def _options(name: str) -> list[str] | None:
-    """Return the options of a game; None where they cannot be told, or the game is unknown."""
-    source = GAMES.get(name) or next((GAMES[key] for key in sorted(GAMES) if key.partition("-")[0] == name), None)
-    if source is None:
-        return None
-    function = import_module(f"parlour.envs.{source}").game if isinstance(source, str) else source
-    return list(inspect.signature(function).parameters)
-
-
 def has_seats(name: str) -> bool:
-    """Tell whether a game has the option `seats`; bargaining always has two."""
-    known = _options(name)
-    return known is None or "seats" in known
+    """Tell whether a game has the option `seats`; bargaining always has two.
+
+    Raises:
+        ValueError: for an unknown game.
+    """
+    return "seats" in inspect.signature(find(name)).parameters
 
 
 def located(spec: str, bots: Iterable[str]) -> str:

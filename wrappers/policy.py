@@ -4,7 +4,6 @@ import json
 import tomllib
 import zipfile
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 from ..envs import game as make_game
 from ..envs.core.compiled import compiled
 from ..envs.core.game import Game
-from ..envs.core.rng import GOLDEN, choose, mix, streams
+from ..envs.core.options import did_you_mean
+from ..envs.core.rng import GOLDEN, draw_legal, mix, streams
 
 Floats = NDArray[np.float32]
 
@@ -27,13 +27,6 @@ class Policy(Protocol):
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return a legal action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         ...
-
-
-@compiled
-def _draw_legal(masks: Any, words: Any, out: Any) -> None:
-    for i in range(len(masks)):
-        words[0] += GOLDEN
-        out[i] = choose(masks[i], 0, mix(words[0]))
 
 
 @compiled
@@ -79,7 +72,7 @@ class RandomPolicy:
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return a legal action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         actions = np.zeros(len(masks), np.int64)
-        _draw_legal(masks, self._words, actions)
+        draw_legal(masks, self._words, actions)
         return actions
 
 
@@ -386,9 +379,7 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
         return policy
     if path.exists() or path.with_name(path.name + ".zip").exists():
         return load_policy(path, deterministic=deterministic, seed=seed)
-    names = sorted({"random", *game.bots})
-    guess = get_close_matches(spec, names, 1)
-    hint = f"did you mean {guess[0]!r}?" if guess else f"the bots are {', '.join(names)}"
+    hint = did_you_mean(spec, sorted({"random", *game.bots}))
     raise ValueError(f"{spec!r} is neither a bot of {game.name} nor a file or run folder; {hint}")
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from functools import partial
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from ..core.game import Game
+from ..core.game import Game, Tables
+from ..core.options import number, switch, whole
 from ..core.talk import NUMBERS, Talk
 from . import actions, bots, observation, render, rules, view
 from .table import POINTS, RULES, SEATS, TABLE
@@ -45,21 +45,65 @@ def game(
     Raises:
         ValueError: naming the option, its value and its range.
     """
-    if not 2 <= seats <= SEATS:
-        raise ValueError(f"seats={seats}: an auction has 2 to {SEATS}")
+    seats = whole("seats", seats, 2, SEATS)
     if rule not in RULES:
         raise ValueError(f"rule={rule!r}: choose from {', '.join(map(repr, RULES))}")
     tables = _quantiles(valuations, seats)
-    most = max(max(quantiles) for quantiles in tables)
-    top = most if highest_bid is None else float(highest_bid)
-    if not 0.01 <= top <= 1e6:
-        raise ValueError(f"highest_bid={highest_bid}: need 0.01 to 1,000,000")
-    if not 2 <= bids <= 256:
-        raise ValueError(f"bids={bids}: need 2 to 256")
-    if not 1 <= rounds < 2**20:
-        raise ValueError(f"rounds={rounds}: need at least 1, and fewer than {2**20}")
+    options = {
+        "seats": seats,
+        "rule": rule,
+        "valuations": [list(quantiles) for quantiles in tables] if len(set(tables)) > 1 else list(tables[0]),
+        "bids": whole("bids", bids, 2, 256),
+        "highest_bid": None if highest_bid is None else number("highest_bid", highest_bid, 0.01, 1e6),
+        "rounds": whole("rounds", rounds, 1, 2**20),
+        "talk": switch("talk", talk),
+    }
+    return _made(options, tables)
 
-    agents = tuple(f"player_{seat}" for seat in range(seats))
+
+def _quantiles(valuations: Any, seats: int) -> list[tuple[float, ...]]:
+    """Return one checked table of quantiles per seat."""
+    message = (
+        f"valuations={valuations!r}: give at least 2 quantiles from 0 to 1,000,000, never falling, or {seats} such "
+        f"tables, of {POINTS} numbers together at most; the highest valuation must be at least 0.01"
+    )
+    try:
+        one = all(np.ndim(entry) == 0 for entry in valuations)
+        each = [valuations] * seats if one else valuations
+        tables = [tuple(number("valuations", value, 0, 1e6) for value in table) for table in each]
+    except (TypeError, ValueError):
+        raise ValueError(message) from None
+    if any(len(table) < 2 or list(table) != sorted(table) for table in tables):
+        raise ValueError(message)
+    numbers = len(tables[0]) if one else sum(map(len, tables))
+    if len(tables) != seats or numbers > POINTS or max(map(max, tables)) < 0.01:
+        raise ValueError(message)
+    return tables
+
+
+def _blank(options: dict[str, Any], tables: list[tuple[float, ...]], most: float) -> Tables:
+    """Return one table with the options filled in; `most` is the highest valuation."""
+    blank = np.zeros(1, TABLE).view(np.recarray)
+    table = blank[0]
+    top = most if options["highest_bid"] is None else options["highest_bid"]
+    table.num_bidders, table.rule = options["seats"], RULES.index(options["rule"])
+    table.bids, table.bid_step = options["bids"], top / (options["bids"] - 1)
+    table.rounds, table.per_round = options["rounds"], 1 / options["rounds"]
+    table.per_money = 1 / most
+    pool: list[float] = []
+    for seat, quantiles in enumerate(tables):
+        if seat == 0 or quantiles != tables[seat - 1]:
+            first = len(pool)
+            pool += quantiles
+        table.first_point[seat], table.points[seat] = first, len(quantiles)
+    table.quantiles[: len(pool)] = pool
+    table.talk, table.winner = options["talk"], -1
+    return blank
+
+
+def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
+    agents = tuple(f"player_{seat}" for seat in range(options["seats"]))
+    most, talk = max(map(max, tables)), options["talk"]
     words = Talk(
         claim="My valuation is {}",
         announce="I will bid {}",
@@ -68,35 +112,16 @@ def game(
         agents=agents,
         highest=most,
     )
-    blank = np.zeros(1, TABLE).view(np.recarray)
+    blank = _blank(options, tables, most)
     table = blank[0]
-    table.num_bidders, table.rule, table.rounds = seats, RULES.index(rule), rounds
-    table.bids, table.bid_step = bids, top / (bids - 1)
-    table.per_money, table.per_round = 1 / most, 1 / rounds
-    pool: list[float] = []
-    for seat, quantiles in enumerate(tables):
-        if seat == 0 or quantiles != tables[seat - 1]:
-            first = len(pool)
-            pool += quantiles
-        table.first_point[seat], table.points[seat] = first, len(quantiles)
-    table.quantiles[: len(pool)] = pool
-    table.talk, table.winner = talk, -1
     highest = actions.highest(table)
     return Game(
         name="auction",
         agents=agents,
-        options={
-            "seats": seats,
-            "rule": rule,
-            "valuations": [list(quantiles) for quantiles in tables] if len(set(tables)) > 1 else list(tables[0]),
-            "bids": bids,
-            "highest_bid": highest_bid,
-            "rounds": rounds,
-            "talk": talk,
-        },
+        options=options,
         blank=blank,
-        layout=observation.layout(seats, highest / most, talk),
-        num_actions=bids + 1 + talk * NUMBERS,
+        layout=observation.layout(len(agents), highest / most, talk),
+        num_actions=options["bids"] + 1 + talk * NUMBERS,
         reward_range=(-highest, most),
         zero_sum=False,
         action_spaces=actions.action_spaces(table),
@@ -123,24 +148,3 @@ def game(
         hear=words.hear if talk else None,
         said=words.said if talk else None,
     )
-
-
-def _quantiles(valuations: Any, seats: int) -> list[tuple[float, ...]]:
-    """Return one checked table of quantiles per seat."""
-    message = (
-        f"valuations={valuations!r}: give at least 2 quantiles from 0 to 1,000,000, never falling, or {seats} such "
-        f"tables, of {POINTS} numbers together at most; the highest valuation must be at least 0.01"
-    )
-    try:
-        one = all(np.ndim(entry) == 0 for entry in valuations)
-        tables = [tuple(float(value) for value in table) for table in ([valuations] * seats if one else valuations)]
-    except (TypeError, ValueError):
-        raise ValueError(message) from None
-    for table in tables:
-        rising = len(table) >= 2 and list(table) == sorted(table)
-        if not rising or not all(isfinite(value) and 0 <= value <= 1e6 for value in table):
-            raise ValueError(message)
-    numbers = len(tables[0]) if one else sum(map(len, tables))
-    if len(tables) != seats or numbers > POINTS or max(max(table) for table in tables) < 0.01:
-        raise ValueError(message)
-    return tables

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from functools import partial
-from math import isfinite, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
-from ..core.game import Game
+from ..core.game import Game, Tables
+from ..core.options import number, switch, whole
 from ..core.talk import NUMBERS, Talk
 from . import actions, bots, observation, render, rules, view
 from .table import ROUNDS, SEATS, TABLE
@@ -41,50 +42,70 @@ def game(
     Raises:
         ValueError: naming the option, its value and its range.
     """
-    if not 1 <= rounds <= ROUNDS:
-        raise ValueError(f"rounds={rounds}: need 1 to {ROUNDS}")
-    if not 0.01 <= total <= 1e6:
-        raise ValueError(f"total={total}: need 0.01 to 1,000,000")
-    if not 0 < discount <= 1:
-        raise ValueError(f"discount={discount}: need a factor above 0 and at most 1")
-    if not 2 <= offers <= 256:
-        raise ValueError(f"offers={offers}: need 2 to 256")
+    total = number("total", total, 0.01, 1e6)
     ranges = _ranges((0.0, total / 2) if reservations is None else reservations, total)
+    options = {
+        "rounds": whole("rounds", rounds, 1, ROUNDS),
+        "total": total,
+        "discount": number("discount", discount, 0, 1, above=True),
+        "reservations": None if reservations is None else [list(pair) for pair in ranges],
+        "public": switch("public", public),
+        "offers": whole("offers", offers, 2, 256),
+        "talk": switch("talk", talk),
+    }
+    return _made(options, ranges)
 
+
+def _ranges(reservations: Any, total: float) -> list[tuple[float, float]]:
+    """Return one checked range per seat."""
+    message = f"reservations={reservations!r}: give (low, high) with 0 ≤ low ≤ high ≤ {total:g}, or {SEATS} such pairs"
+    try:
+        one = all(np.ndim(entry) == 0 for entry in reservations)
+        pairs = [reservations] * SEATS if one else reservations
+        highs = [number("reservations", high, 0, total) for _low, high in pairs]
+        ranges = [(number("reservations", low, 0, high), high) for (low, _), high in zip(pairs, highs, strict=True)]
+    except (TypeError, ValueError):
+        raise ValueError(message) from None
+    if len(ranges) != SEATS:
+        raise ValueError(message)
+    return ranges
+
+
+def _blank(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Tables:
+    """Return one table with the options filled in."""
+    blank = np.zeros(1, TABLE).view(np.recarray)
+    table = blank[0]
+    total, rounds, offers = options["total"], options["rounds"], options["offers"]
+    table.rounds, table.total, table.turn_discount = rounds, total, sqrt(options["discount"])
+    table.per_total, table.per_move = 1 / total, 1 / (2 * rounds)
+    table.offers, table.offer_step = offers, total / (offers - 1)
+    table.low, table.high = zip(*ranges, strict=True)
+    table.public, table.talk, table.last_offer_by = options["public"], options["talk"], -1
+    return blank
+
+
+def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
     agents = tuple(f"player_{seat}" for seat in range(SEATS))
+    total, talk = options["total"], options["talk"]
     words = Talk(
         claim="My reservation value is {}",
         announce="I demand {}",
         threaten="I will walk away",
         appeal="Let us be fair",
         agents=agents,
-        highest=float(total),
+        highest=total,
     )
-    blank = np.zeros(1, TABLE).view(np.recarray)
-    table = blank[0]
-    table.rounds, table.total, table.turn_discount = rounds, total, sqrt(discount)
-    table.per_total, table.per_move = 1 / total, 1 / (2 * rounds)
-    table.offers, table.offer_step = offers, total / (offers - 1)
-    table.low, table.high = zip(*ranges, strict=True)
-    table.public, table.talk, table.last_offer_by = public, talk, -1
+    blank = _blank(options, ranges)
     return Game(
         name="bargaining",
         agents=agents,
-        options={
-            "rounds": rounds,
-            "total": total,
-            "discount": discount,
-            "reservations": None if reservations is None else [list(pair) for pair in ranges],
-            "public": public,
-            "offers": offers,
-            "talk": talk,
-        },
+        options=options,
         blank=blank,
-        layout=observation.layout(public, talk),
-        num_actions=offers + 3 + talk * NUMBERS,
-        reward_range=(-max(high for _, high in ranges), float(total) - min(low for low, _ in ranges)),
+        layout=observation.layout(options["public"], talk),
+        num_actions=options["offers"] + 3 + talk * NUMBERS,
+        reward_range=(-max(high for _, high in ranges), total - min(low for low, _ in ranges)),
         zero_sum=False,
-        action_spaces=actions.action_spaces(float(total)),
+        action_spaces=actions.action_spaces(total),
         bots=bots.BOTS,
         reset=rules.reset,
         play=rules.play,
@@ -108,17 +129,3 @@ def game(
         hear=words.hear if talk else None,
         said=words.said if talk else None,
     )
-
-
-def _ranges(reservations: Any, total: float) -> list[tuple[float, float]]:
-    """Return one checked range per seat."""
-    message = f"reservations={reservations!r}: give (low, high) with 0 ≤ low ≤ high ≤ {total:g}, or {SEATS} such pairs"
-    try:
-        one = all(np.ndim(entry) == 0 for entry in reservations)
-        pairs = [reservations] * SEATS if one else reservations
-        ranges = [(float(low), float(high)) for low, high in pairs]
-    except (TypeError, ValueError):
-        raise ValueError(message) from None
-    if len(ranges) != SEATS or not all(isfinite(high) and 0 <= low <= high <= total for low, high in ranges):
-        raise ValueError(message)
-    return ranges

@@ -7,6 +7,7 @@ from pettingzoo import AECEnv
 
 from .aec import GameEnv, wrapped
 from .game import Game
+from .options import with_options
 from .vector import VectorGame
 
 Makers = tuple[Callable[..., AECEnv[str, Any, Any]], Callable[..., GameEnv], Callable[..., VectorGame]]
@@ -19,7 +20,7 @@ def expose(game: Callable[..., Game]) -> Makers:
         *, observation: str = "dict", action: str = "discrete", render_mode: str | None = None, **options: Any
     ) -> GameEnv:
         """Return one table (see `GameEnv`) without wrappers: an illegal action raises ValueError."""
-        return GameEnv(game(**options), observation, action, render_mode)
+        return GameEnv(with_options(game, options), observation, action, render_mode)
 
     def env(
         *, observation: str = "dict", action: str = "discrete", render_mode: str | None = None, **options: Any
@@ -30,6 +31,6 @@ def expose(game: Callable[..., Game]) -> Makers:
 
     def vector_env(num_envs: int, **options: Any) -> VectorGame:
         """Return `num_envs` tables stepped together (see `VectorGame`)."""
-        return VectorGame(game(**options), num_envs)
+        return VectorGame(with_options(game, options), num_envs)
 
     return env, raw_env, vector_env

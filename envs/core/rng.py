@@ -68,6 +68,14 @@ def choose(mask: Any, least: int, bits: Any) -> int:
     return chosen
 
 
+@compiled
+def draw_legal(masks: Any, words: Any, out: Any) -> None:
+    """Draw one of the open numbers of each of `masks` (int8[N, A]), from the stream ``words[0]``, into int64[N]."""
+    for i in range(len(masks)):
+        words[0] += GOLDEN
+        out[i] = choose(masks[i], 0, mix(words[0]))
+
+
 def streams(seed: int | Sequence[int] | None, count: int) -> NDArray[np.uint64]:
     """Make the first words of `count` independent streams.
 

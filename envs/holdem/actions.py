@@ -10,7 +10,7 @@ from gymnasium import spaces
 from ..core import turn_state as ts
 from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction
 from .rules import Move, legal, menu
-from .table import CALL, FOLD, KINDS, RAISE
+from .table import CALL, CALL_NUMBER, FIRST_FRACTION, FOLD, FOLD_NUMBER, KINDS, LEAST_RAISE, RAISE
 
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 """The JSON schema of an empty payload."""
@@ -92,15 +92,15 @@ def _decode_raise(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
 def nearest(table: Any, move: Move) -> int:
     """Return the number that stands for `move`, or of the open raises the one whose amount is nearest."""
     if move.kind == FOLD:
-        return 0
+        return FOLD_NUMBER
     if move.kind == CALL:
-        return 1
-    mask = np.zeros(4 + int(table.num_fractions), np.int8)
+        return CALL_NUMBER
+    mask = np.zeros(FIRST_FRACTION + int(table.num_fractions) + 1, np.int8)
     legal(table, mask)
-    raises = [int(number) for number in np.flatnonzero(mask) if number >= 2]
-    return min(raises, key=lambda number: (abs(menu(table, number).amount - move.amount), number), default=1)
+    raises = [int(number) for number in np.flatnonzero(mask) if number >= LEAST_RAISE]
+    return min(raises, key=lambda number: (abs(menu(table, number).amount - move.amount), number), default=CALL_NUMBER)
 
 
 def safe(table: Any) -> int:
     """Return the number of the safe action: check where nothing is to call, else fold."""
-    return 1 if table.to_call == 0 else 0
+    return CALL_NUMBER if table.to_call == 0 else FOLD_NUMBER

@@ -9,29 +9,26 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.rng import GOLDEN, choose, mix, streams
+from ..core.rng import GOLDEN, choose, draw_legal, mix, streams
 from .hands import equity
-
-FOLD, CALL, LEAST = 0, 1, 2  # action numbers; the pot fractions follow, all-in is the last
+from .table import CALL_NUMBER, FOLD_NUMBER, LEAST_RAISE
 
 
 @compiled
 def _raise(mask: Any, least: int, top: int, bits: Any) -> int:
-    """Choose one of the legal raises from number `least` to `top`; `CALL` if there is none."""
+    """Choose one of the legal raises from number `least` to `top`; `CALL_NUMBER` if there is none."""
     number = choose(mask[: top + 1], least, bits)
-    return number if number <= top else CALL
+    return number if number <= top else CALL_NUMBER
 
 
 @compiled
 def _random(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
-    for i in range(len(masks)):
-        words[0] += GOLDEN
-        out[i] = choose(masks[i], 0, mix(words[0]))
+    draw_legal(masks, words, out)
 
 
 @compiled
 def _call(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
-    out[:] = CALL
+    out[:] = CALL_NUMBER
 
 
 @compiled
@@ -41,7 +38,7 @@ def _maniac(observations: Any, masks: Any, words: Any, fields: Any, out: Any) ->
         words[0] += GOLDEN
         raises = mix(words[0]) >> np.uint64(32) < np.uint64(0xCCCCCCCC)
         words[0] += GOLDEN
-        out[i] = _raise(masks[i], LEAST, masks.shape[1] - 1, mix(words[0])) if raises else CALL
+        out[i] = _raise(masks[i], LEAST_RAISE, masks.shape[1] - 1, mix(words[0])) if raises else CALL_NUMBER
 
 
 @compiled
@@ -75,9 +72,9 @@ def _tight(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> 
         if share > min(0.85, fair + 0.15 + 0.25 * price):
             out[i] = _sized(masks[i], share, mix(words[0]))
         elif owed == 0 or share > wanted:
-            out[i] = CALL
+            out[i] = CALL_NUMBER
         else:
-            out[i] = FOLD
+            out[i] = FOLD_NUMBER
 
 
 SAMPLES = 64
@@ -88,8 +85,8 @@ SAMPLES = 64
 def _sized(mask: Any, share: float, bits: Any) -> int:
     """Choose a raise near the pot; all-in only with a near certainty, or where nothing less is open to a good hand."""
     last = len(mask) - 1
-    number = _raise(mask, max(LEAST, last - 4), last if share > 0.9 else last - 1, bits)
-    return last if number == CALL and share > 0.75 and mask[last] else number
+    number = _raise(mask, max(LEAST_RAISE, last - 4), last if share > 0.9 else last - 1, bits)
+    return last if number == CALL_NUMBER and share > 0.75 and mask[last] else number
 
 
 class Bot:

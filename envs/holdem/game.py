@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from functools import partial
-from operator import index
 from typing import Any
 
 import numpy as np
 
-from ..core.game import Game
+from ..core.game import Game, Tables
+from ..core.options import number, whole
 from . import actions, bots, observation, render, rules, view
-from .table import FRACTIONS, SEATS, TABLE
+from .table import FIRST_FRACTION, FRACTIONS, SEATS, TABLE
+
+CHIPS = 2**30 - 1
+"""Most chips on a table."""
 
 
 def game(
@@ -41,65 +44,85 @@ def game(
     Raises:
         ValueError: naming the option, its value and its range.
     """
-    seats, hands = _whole("seats", seats), _whole("hands", hands)
-    small_blind, big_blind = _whole("small_blind", small_blind), _whole("big_blind", big_blind)
-    ante = _whole("ante", ante)
-    button = None if button is None else _whole("button", button)
-    raise_cap = None if raise_cap is None else _whole("raise_cap", raise_cap)
-    if not 2 <= seats <= SEATS:
-        raise ValueError(f"seats={seats}: hold'em has 2 to {SEATS}")
-    each = stacks if isinstance(stacks, (Sequence, np.ndarray)) else [stacks] * seats
-    per_seat = [_whole("stacks", chips) for chips in each]
-    if len(per_seat) != seats or min(per_seat) < 0 or sum(chips > 0 for chips in per_seat) < 2:
+    seats = whole("seats", seats, 2, SEATS)
+    options = {
+        "seats": seats,
+        "small_blind": whole("small_blind", small_blind, 0, CHIPS),
+        "big_blind": whole("big_blind", big_blind, 1, CHIPS),
+        "ante": whole("ante", ante, 0, CHIPS),
+        "stacks": _stacks(stacks, seats),
+        "hands": whole("hands", hands, 1, 2**30),
+        "button": None if button is None else whole("button", button, 0, seats - 1),
+        "raise_cap": None if raise_cap is None else whole("raise_cap", raise_cap, 0, 2**30),
+        "pot_fractions": _fractions(pot_fractions),
+    }
+    _check_together(options)
+    return _made(options)
+
+
+def _stacks(stacks: Any, seats: int) -> int | list[int]:
+    if not isinstance(stacks, (Sequence, np.ndarray)) or isinstance(stacks, str):
+        return whole("stacks", stacks, 1, CHIPS)
+    per_seat = [whole("stacks", chips, 0, CHIPS) for chips in stacks]
+    if len(per_seat) != seats or sum(chips > 0 for chips in per_seat) < 2:
         raise ValueError(f"stacks={stacks}: give one number, or {seats} of them, at least two above 0")
+    return per_seat
+
+
+def _fractions(pot_fractions: Any) -> list[float]:
+    each = np.atleast_1d(np.asarray(pot_fractions, object))
+    fractions = [number("pot_fractions", fraction, 0, 1000, above=True) for fraction in each]
+    if len(fractions) > FRACTIONS or fractions != sorted(set(fractions)):
+        raise ValueError(f"pot_fractions={pot_fractions}: need at most {FRACTIONS} rising numbers above 0")
+    return fractions
+
+
+def _check_together(options: dict[str, Any]) -> None:
+    """Check what no option can tell by itself."""
+    stacks, ante = options["stacks"], options["ante"]
+    small_blind, big_blind = options["small_blind"], options["big_blind"]
+    if small_blind > big_blind:
+        raise ValueError(f"small_blind={small_blind}, big_blind={big_blind}: the small blind is at most the big blind")
+    per_seat = _per_seat(options)
     if sum(chips > ante + small_blind for chips in per_seat) < 2:
         raise ValueError(
             f"stacks={stacks}, ante={ante}, small_blind={small_blind}: two seats need more than ante and small blind "
             "together, or nobody may have anything to decide"
         )
-    if sum(per_seat) >= 2**30:
-        raise ValueError(f"stacks={stacks}: a table holds fewer than {2**30} chips")
-    if not 0 <= small_blind <= big_blind or not 1 <= big_blind < 2**30:
-        raise ValueError(f"small_blind={small_blind}, big_blind={big_blind}: need 0 ≤ small ≤ big and 1 ≤ big")
-    if not 0 <= ante < 2**30:
-        raise ValueError(f"ante={ante}: need a number of chips from 0 up")
-    if not 1 <= hands < 2**30:
-        raise ValueError(f"hands={hands}: need at least 1")
-    if button is not None and not 0 <= button < seats:
-        raise ValueError(f"button={button}: the seats are 0 to {seats - 1}")
-    if raise_cap is not None and not 0 <= raise_cap < 2**30:
-        raise ValueError(f"raise_cap={raise_cap}: need a number from 0 up, or None")
-    fractions = tuple(_fraction(fraction) for fraction in np.atleast_1d(np.asarray(pot_fractions, object)))
-    rising = list(fractions) == sorted(set(fractions)) and all(0 < fraction < 1000 for fraction in fractions)
-    if len(fractions) > FRACTIONS or not rising:
-        raise ValueError(f"pot_fractions={pot_fractions}: need at most {FRACTIONS} rising numbers above 0")
+    if sum(per_seat) > CHIPS:
+        raise ValueError(f"stacks={stacks}: a table holds at most {CHIPS:,} chips")
 
+
+def _per_seat(options: dict[str, Any]) -> list[int]:
+    stacks = options["stacks"]
+    return stacks if isinstance(stacks, list) else [stacks] * options["seats"]
+
+
+def _blank(options: dict[str, Any]) -> Tables:
+    """Return one table with the options filled in."""
     blank = np.zeros(1, TABLE).view(np.recarray)
     table = blank[0]
-    table.seats, table.small_blind, table.big_blind, table.ante = seats, small_blind, big_blind, ante
-    table.stacks[:seats] = per_seat
-    table.hands, table.button = hands, -1 if button is None else button
-    table.raise_cap = -1 if raise_cap is None else raise_cap
+    for name in ("seats", "small_blind", "big_blind", "ante", "hands"):
+        table[name] = options[name]
+    for name in ("button", "raise_cap"):
+        table[name] = -1 if options[name] is None else options[name]
+    table.stacks[: options["seats"]] = _per_seat(options)
+    fractions = options["pot_fractions"]
     table.fractions[: len(fractions)], table.num_fractions = fractions, len(fractions)
     table.deck[:] = np.arange(52)
-    chips = sum(per_seat)
+    return blank
+
+
+def _made(options: dict[str, Any]) -> Game:
+    blank, per_seat = _blank(options), _per_seat(options)
+    chips, big_blind = sum(per_seat), options["big_blind"]
     return Game(
         name="holdem",
-        agents=tuple(f"player_{seat}" for seat in range(seats)),
-        options={
-            "seats": seats,
-            "small_blind": small_blind,
-            "big_blind": big_blind,
-            "ante": ante,
-            "stacks": per_seat if each is stacks else per_seat[0],
-            "hands": hands,
-            "button": button,
-            "raise_cap": raise_cap,
-            "pot_fractions": list(fractions),
-        },
+        agents=tuple(f"player_{seat}" for seat in range(options["seats"])),
+        options=options,
         blank=blank,
-        layout=observation.layout(seats, chips / (100 * big_blind)),
-        num_actions=4 + len(fractions),
+        layout=observation.layout(options["seats"], chips / (100 * big_blind)),
+        num_actions=FIRST_FRACTION + len(options["pot_fractions"]) + 1,
         reward_range=(-float(max(per_seat)), float(chips - min(per_seat))),
         zero_sum=True,
         unit=float(big_blind),
@@ -126,17 +149,3 @@ def game(
         redeal=view.redeal,
         render=render.render,
     )
-
-
-def _whole(option: str, value: Any) -> int:
-    try:
-        return index(value)
-    except TypeError:
-        raise ValueError(f"{option}={value!r}: need a whole number") from None
-
-
-def _fraction(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"pot_fractions: {value!r} is no number") from None

@@ -10,7 +10,20 @@ from ..core.compiled import compiled
 from ..core.rng import draw
 from .hands import card_set, set_strength
 from .observation import observe
-from .table import CALL, CHECK, ENDED, FOLD, LOG, PREFLOP, RAISE, RIVER
+from .table import (
+    CALL,
+    CALL_NUMBER,
+    CHECK,
+    ENDED,
+    FIRST_FRACTION,
+    FOLD,
+    FOLD_NUMBER,
+    LEAST_RAISE,
+    LOG,
+    PREFLOP,
+    RAISE,
+    RIVER,
+)
 
 
 class Move(NamedTuple):
@@ -93,14 +106,14 @@ def step(table: Any, move: Any) -> None:
 @compiled
 def menu(table: Any, number: int) -> Move:
     """Return the move that an action number stands for: fold, check or call, least raise, pot fractions, all-in."""
-    if number == 0:
+    if number == FOLD_NUMBER:
         return Move(FOLD, 0)
-    if number == 1:
+    if number == CALL_NUMBER:
         return Move(CALL, 0)
-    if number == 2:
+    if number == LEAST_RAISE:
         return Move(RAISE, table.raise_min)
-    if number < 3 + table.num_fractions:
-        return Move(RAISE, _fraction_of_pot(table, number - 3))
+    if number < FIRST_FRACTION + table.num_fractions:
+        return Move(RAISE, _fraction_of_pot(table, number - FIRST_FRACTION))
     return Move(RAISE, table.raise_max)
 
 
@@ -113,19 +126,19 @@ def _fraction_of_pot(table: Any, index: int) -> int:
 @compiled
 def legal(table: Any, mask: Any) -> None:
     """Write the acting seat's legal numbers. Of several for one amount only one is legal: all-in, then least."""
-    all_in = 3 + table.num_fractions
+    all_in = FIRST_FRACTION + table.num_fractions
     mask[:] = 0
-    mask[0] = 1
-    mask[1] = 1
+    mask[FOLD_NUMBER] = 1
+    mask[CALL_NUMBER] = 1
     if table.raise_max == 0:
         return
     mask[all_in] = 1
-    mask[2] = table.raise_min < table.raise_max
+    mask[LEAST_RAISE] = table.raise_min < table.raise_max
     highest = table.raise_min
     for index in range(table.num_fractions):
         amount = _fraction_of_pot(table, index)
         if highest < amount < table.raise_max:
-            mask[3 + index] = 1
+            mask[FIRST_FRACTION + index] = 1
             highest = amount
 
 

@@ -18,6 +18,9 @@ WAITING, PREFLOP, FLOP, TURN, RIVER, SHOWDOWN, ENDED = range(7)
 KINDS = ("fold", "check", "call", "raiseTo")
 FOLD, CHECK, CALL, RAISE = range(4)
 
+FOLD_NUMBER, CALL_NUMBER, LEAST_RAISE, FIRST_FRACTION = range(4)
+"""Action numbers: fold; check or call; the least raise; the pot fractions from there on. The last is all-in."""
+
 TABLE = record(
     # options
     ("seats", "i4"),

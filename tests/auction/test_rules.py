@@ -1,5 +1,7 @@
 """The auction's rules by named situation (turnstate-notes.md, first-price-auction)."""
 
+import re
+
 import numpy as np
 import pytest
 from parlour import envs
@@ -133,6 +135,30 @@ def test_valuations_follow_the_table_of_quantiles():
 def test_a_bad_option_is_named(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         envs.game("auction", **options)
+
+
+@pytest.mark.parametrize("value", [2.5, "3", None, float("nan"), [3], True, -1])
+@pytest.mark.parametrize("option", ["seats", "bids", "rounds"])
+def test_what_is_no_whole_number_is_told_with_what_would_be_right(option, value):
+    with pytest.raises(ValueError, match=re.escape(f"{option}={value!r}: need a whole number, from ")):
+        envs.game("auction", **{option: value})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("talk", "x", "need True or False"),
+        ("talk", None, "need True or False"),
+        ("highest_bid", "50", "need a number from 0.01 to 1,000,000"),
+        ("highest_bid", float("nan"), "need a number from 0.01 to 1,000,000"),
+        ("valuations", ("0", "100"), "give at least 2 quantiles"),
+        ("valuations", None, "give at least 2 quantiles"),
+        ("rule", None, "choose from"),
+    ],
+)
+def test_an_option_of_another_kind_is_told(option, value, words):
+    with pytest.raises(ValueError, match=re.escape(f"{option}={value!r}: {words}")):
+        envs.game("auction", **{option: value})
 
 
 def test_agents_of_another_platform_have_other_names():

@@ -1,5 +1,7 @@
 """Bargaining's rules by named situation (turnstate-notes.md, unfair-split)."""
 
+import re
+
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse, MessageIntent
@@ -147,6 +149,31 @@ def test_an_offer_between_two_numbers_stands_for_the_nearer_one():
 def test_a_bad_option_is_named(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         envs.game("bargaining", **options)
+
+
+@pytest.mark.parametrize("value", [2.5, "3", None, float("nan"), [3], True, -1])
+@pytest.mark.parametrize("option", ["rounds", "offers"])
+def test_what_is_no_whole_number_is_told_with_what_would_be_right(option, value):
+    with pytest.raises(ValueError, match=re.escape(f"{option}={value!r}: need a whole number, from ")):
+        envs.game("bargaining", **{option: value})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("talk", "x", "need True or False"),
+        ("public", "x", "need True or False"),
+        ("public", None, "need True or False"),
+        ("total", "100", "need a number from 0.01 to 1,000,000"),
+        ("total", None, "need a number from 0.01 to 1,000,000"),
+        ("discount", 0, "need a number above 0, at most 1"),
+        ("discount", float("nan"), "need a number above 0, at most 1"),
+        ("reservations", ("0", "50"), "give (low, high)"),
+    ],
+)
+def test_an_option_of_another_kind_is_told(option, value, words):
+    with pytest.raises(ValueError, match=re.escape(f"{option}={value!r}: {words}")):
+        envs.game("bargaining", **{option: value})
 
 
 def test_agents_of_another_platform_have_other_names():

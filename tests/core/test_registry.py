@@ -26,8 +26,24 @@ def test_a_game_is_found_by_name(name):
 def test_a_mistyped_name_gets_the_nearest_one():
     with pytest.raises(ValueError, match="'holdm'; did you mean 'holdem'"):
         envs.make("holdm")
-    with pytest.raises(ValueError, match="the games are holdem-v0"):
+    with pytest.raises(ValueError, match=r"'xyzzy'; known are .*holdem-v0"):
         envs.game("xyzzy")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: envs.make("holdem", seets=3),
+        lambda: envs.game("holdem", seets=3),
+        lambda: envs.holdem_v0.env(seets=3),
+        lambda: envs.holdem_v0.vector_env(4, seets=3),
+        lambda: gymnasium.make("parlour/Holdem-v0", seets=3),
+        lambda: pettingzoo.make("aec", "parlour/holdem-v0", seets=3),
+    ],
+)
+def test_a_mistyped_option_gets_the_nearest_one(make):
+    with pytest.raises(ValueError, match="no option is called 'seets'; did you mean 'seats'"):
+        make()
 
 
 def test_pettingzoo_and_gymnasium_know_it():

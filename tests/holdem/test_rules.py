@@ -348,7 +348,8 @@ def test_chips_are_conserved_at_every_step(seed):
         ({"pot_fractions": [1, 0.5]}, "pot_fractions=.*rising"),
         ({"pot_fractions": [float("nan")]}, "pot_fractions"),
         ({"pot_fractions": np.arange(1, 14)}, "at most 12"),
-        ({"stacks": 2**30}, "stacks=1073741824.*fewer"),
+        ({"stacks": 2**29}, "stacks=536870912: a table holds at most"),
+        ({"stacks": 2**30}, "stacks=1073741824: need a whole number, from 1 to"),
         ({"ante": 0.5}, "ante=0.5: need a whole number"),
         ({"small_blind": 0.5}, "small_blind=0.5"),
         ({"seats": "6"}, "seats='6'"),
@@ -357,7 +358,11 @@ def test_chips_are_conserved_at_every_step(seed):
         ({"raise_cap": 1.5}, "raise_cap=1.5"),
         ({"stacks": 200.5}, "stacks=200.5"),
         ({"seats": 2, "stacks": [200, 200.5]}, "stacks=200.5"),
-        ({"pot_fractions": ["half"]}, "pot_fractions: 'half' is no number"),
+        ({"pot_fractions": ["half"]}, "pot_fractions='half': need a number above 0, at most 1,000"),
+        ({"pot_fractions": ["0.5"]}, "pot_fractions='0.5'"),
+        ({"stacks": "200"}, "stacks='200': need a whole number"),
+        ({"hands": True}, "hands=True"),
+        ({"hands": float("nan")}, "hands=nan: need a whole number, from 1 to"),
     ],
 )
 def test_a_bad_option_is_named_with_its_value(options, words):

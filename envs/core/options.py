@@ -1,0 +1,84 @@
+"""Options and names as people give them: taken, or refused in one sentence that says what would be right."""
+
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from inspect import Parameter, signature
+from numbers import Real
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from .game import Game
+
+
+def whole(option: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return `value` as an int.
+
+    Raises:
+        ValueError: if it is no whole number from `low` to `high` (None: without end).
+    """
+    try:
+        number = None if isinstance(value, (bool, np.bool_)) else index(value)
+    except TypeError:
+        number = None
+    if number is None or number < low or (high is not None and number > high):
+        bounds = f"at least {low:,}" if high is None else f"from {low:,} to {high:,}"
+        raise ValueError(f"{option}={value!r}: need a whole number, {bounds}")
+    return number
+
+
+def number(option: str, value: Any, low: float, high: float, *, above: bool = False) -> float:
+    """Return `value` as a float.
+
+    Raises:
+        ValueError: if it is no number from `low` (or, if so wanted, from `above` it) to `high`.
+    """
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not real or not low <= value <= high or (above and value == low):
+        bounds = f"above {low:,.9g}, at most {high:,.9g}" if above else f"from {low:,.9g} to {high:,.9g}"
+        raise ValueError(f"{option}={value!r}: need a number {bounds}")
+    return float(value)
+
+
+def switch(option: str, value: Any) -> bool:
+    """Return `value` as a bool.
+
+    Raises:
+        ValueError: if it is neither True nor False.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{option}={value!r}: need True or False")
+    return bool(value)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return what to say of a name that is none of `known`: the nearest of them, or all."""
+    names = list(known)
+    guess = get_close_matches(str(name), names, 1, 0.5)
+    return f"did you mean {guess[0]!r}?" if guess else f"known are {', '.join(names)}"
+
+
+def named(kind: str, name: str, known: Iterable[str]) -> str:
+    """Return `name` if it is one of `known`.
+
+    Raises:
+        ValueError: if not, with the nearest one.
+    """
+    names = list(known)
+    if name not in names:
+        raise ValueError(f"no {kind} is called {name!r}; {did_you_mean(name, names)}")
+    return name
+
+
+def with_options(source: Callable[..., Game], options: Mapping[str, Any]) -> Game:
+    """Return the game that `source` makes of `options`.
+
+    Raises:
+        ValueError: for an option that it does not have, with the nearest one, or for a value it does not take.
+    """
+    known = signature(source).parameters.values()
+    if not any(option.kind is Parameter.VAR_KEYWORD for option in known):
+        for name in options:
+            named("option", name, [option.name for option in known])
+    return source(**options)
