@@ -228,23 +228,3 @@ def equity(hole: Any, board: Any, board_count: int, opponents: int, samples: int
         if winners:
             total += 1.0 / winners
     return total / samples
-
-
-@compiled
-def equity_batch(holes: Any, boards: Any, counts: Any, opponents: Any, samples: int, seeds: Any, out: Any) -> None:
-    """Write the `equity` of N hands.
-
-    Args:
-        holes: integer[N, 2].
-        boards: integer[N, 5], of which `counts` (integer[N], 0 to 5) are used.
-        counts: see `boards`.
-        opponents: integer[N], 0 to 22.
-        samples: showdowns per hand, 1 or more.
-        seeds: uint64[N].
-        out: float[N], written.
-
-    Raises:
-        ZeroDivisionError: if `samples` is 0.
-    """
-    for i in range(len(out)):
-        out[i] = equity(holes[i], boards[i], counts[i], opponents[i], samples, seeds[i])

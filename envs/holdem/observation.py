@@ -12,6 +12,24 @@ from ..core.layout import Layout, Slice
 from .hands import card_set, set_strength
 from .table import FOLD, LOG, PHASES
 
+DECK, CATEGORIES = 52, 9
+
+# Where the slices begin. `_TURN` is one number per seat; the next are counted from its end.
+_MY_TURN = len(PHASES)
+_TURN = _MY_TURN + 1
+_HAND = 0
+_BOARD = _HAND + 1
+_BOARD_RANK = _BOARD + DECK
+_POT = _BOARD_RANK + CATEGORIES
+_CARDS = _POT + 1
+_RANK = _CARDS + DECK
+_PLACE = _RANK + CATEGORIES  # within the category
+_PLAYERS = _PLACE + 1
+# Slices of one number per seat, counted from `_PLAYERS` in seats.
+_STACK, _BET, _COMMITTED, _FOLDED, _ALL_IN, _SEATED, _DEALER, _AFTER_PLAYERS = range(8)
+# From their end.
+_TO_CALL, _RAISE_TO, _HISTORY = 0, 1, 3
+
 
 def layout(seats: int, most_chips: float) -> Layout:
     """Return the slices for a table of `seats`; `most_chips`: all chips on it, in hundreds of big blinds."""
@@ -23,11 +41,23 @@ def layout(seats: int, most_chips: float) -> Layout:
             Slice("is_my_turn", (1,), 0, 1, ""),
             Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 when the episode is over"),
             Slice("game_state.hand", (1,), 0, 1, "share of the episode's hands still to be played, this one included"),
-            Slice("game_state.board", (52,), 0, 1, "by card: 1 on the flop, 3/4 the turn, 1/2 the river"),
-            Slice("game_state.board_rank", (9,), 0, 1, "category of the board alone, one-hot; before the flop all 0"),
+            Slice("game_state.board", (DECK,), 0, 1, "by card: 1 on the flop, 3/4 the turn, 1/2 the river"),
+            Slice(
+                "game_state.board_rank",
+                (CATEGORIES,),
+                0,
+                1,
+                "category of the board alone, one-hot; before the flop all 0",
+            ),
             Slice("game_state.pot", (1,), 0, high, "all chips put in"),
-            Slice("game_state.players.cards", (52,), 0, 1, "own two cards"),
-            Slice("game_state.players.rank", (10,), 0, 1, "own best hand so far: category one-hot, place within it"),
+            Slice("game_state.players.cards", (DECK,), 0, 1, "own two cards"),
+            Slice(
+                "game_state.players.rank",
+                (CATEGORIES + 1,),
+                0,
+                1,
+                "own best hand so far: category one-hot, place within it",
+            ),
             Slice("game_state.players.stack", (seats,), 0, high, "chips behind"),
             Slice("game_state.players.bet", (seats,), 0, high, "chips put in on this street"),
             Slice("game_state.players.committed", (seats,), 0, high, "chips put in in this hand"),
@@ -72,33 +102,31 @@ def observe(table: Any, seat: int, out: Any) -> None:
     mine = table.turn == seat
     out[:] = 0
     out[table.phase] = 1
-    out[7] = mine
-    k = 8
+    out[_MY_TURN] = mine
     if table.turn >= 0:
-        out[k + _relative(table.turn, seat, seats)] = 1
-    k += seats
-    out[k] = max(0.0, (table.hands - table.hand + 1) / table.hands)
-    _observe_cards(table, seat, out, k + 1)
-    out[k + 62] = sqrt(table.pot * unit)
-    k += 125
+        out[_TURN + _relative(table.turn, seat, seats)] = 1
+    k = _TURN + seats
+    out[k + _HAND] = max(0.0, (table.hands - table.hand + 1) / table.hands)
+    _observe_cards(table, seat, out, k)
+    out[k + _POT] = sqrt(table.pot * unit)
+    k += _PLAYERS
     for other in range(seats):
         player = k + _relative(other, seat, seats)
-        out[player] = sqrt(table.stack[other] * unit)
-        out[player + seats] = sqrt(table.bet[other] * unit)
-        out[player + 2 * seats] = sqrt(table.committed[other] * unit)
-        out[player + 3 * seats] = table.folded[other]
-        out[player + 4 * seats] = table.seated[other] and not table.folded[other] and table.stack[other] == 0
-        out[player + 5 * seats] = table.seated[other]
-    k += 6 * seats
-    out[k + _relative(table.dealer, seat, seats)] = 1
-    k += seats
+        out[player + _STACK * seats] = sqrt(table.stack[other] * unit)
+        out[player + _BET * seats] = sqrt(table.bet[other] * unit)
+        out[player + _COMMITTED * seats] = sqrt(table.committed[other] * unit)
+        out[player + _FOLDED * seats] = table.folded[other]
+        out[player + _ALL_IN * seats] = table.seated[other] and not table.folded[other] and table.stack[other] == 0
+        out[player + _SEATED * seats] = table.seated[other]
+    out[k + _DEALER * seats + _relative(table.dealer, seat, seats)] = 1
+    k += _AFTER_PLAYERS * seats
     if mine:
-        out[k] = sqrt(table.to_call * unit)
-        out[k + 1] = sqrt(table.raise_min * unit)
-        out[k + 2] = sqrt(table.raise_max * unit)
-    _observe_history(table, seat, unit, out, k + 3)
+        out[k + _TO_CALL] = sqrt(table.to_call * unit)
+        out[k + _RAISE_TO] = sqrt(table.raise_min * unit)
+        out[k + _RAISE_TO + 1] = sqrt(table.raise_max * unit)
+    _observe_history(table, seat, unit, out, k + _HISTORY)
     if table.done:
-        k += 3 + 8 * history_slots(seats)
+        k += _HISTORY + 8 * history_slots(seats)
         out[k] = 1
         for other in range(seats):
             out[k + 1 + _relative(other, seat, seats)] = table.total[other] * unit
@@ -106,18 +134,18 @@ def observe(table: Any, seat: int, out: Any) -> None:
 
 @compiled
 def _observe_cards(table: Any, seat: int, out: Any, k: int) -> None:
-    """Board (52), its category (9), the pot's place (1), own cards (52), own category and place within it (10)."""
+    """Write the board, its category, the own cards, and the own hand's category with the place within it."""
     board = card_set(table.board, table.board_count)
     if table.board_count > 0:
         for i in range(table.board_count):
-            out[k + table.board[i]] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5
-        out[k + 52 + (set_strength(board) >> 26)] = 1
+            out[k + _BOARD + table.board[i]] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5
+        out[k + _BOARD_RANK + (set_strength(board) >> 26)] = 1
     if table.cards[seat, 0] >= 0:
-        out[k + 62 + table.cards[seat, 0]] = 1
-        out[k + 62 + table.cards[seat, 1]] = 1
+        out[k + _CARDS + table.cards[seat, 0]] = 1
+        out[k + _CARDS + table.cards[seat, 1]] = 1
         strength = set_strength(board | card_set(table.cards[seat], 2))
-        out[k + 114 + (strength >> 26)] = 1
-        out[k + 123] = (strength & 0x3FFFFFF) / 0x4000000
+        out[k + _RANK + (strength >> 26)] = 1
+        out[k + _PLACE] = (strength & 0x3FFFFFF) / 0x4000000
 
 
 @compiled

@@ -247,12 +247,3 @@ def test_the_best_possible_hand_takes_all():
 def test_equity_is_decided_by_the_seed():
     assert equity("9s 8s", "7d", samples=200, seed=2**63 + 1) == equity("9s 8s", "7d", samples=200, seed=2**63 + 1)
     assert len({equity("9s 8s", samples=200, seed=seed) for seed in range(9)}) > 1
-
-
-@INTERPRETED_OVERFLOW
-def test_a_batch_is_its_hands_one_by_one():
-    deals, counts, opponents = random_hands(12, 7, seed=1), np.tile([0, 3, 4, 5], 3), np.repeat([1, 2, 8], 4)
-    seeds, out = np.arange(12, dtype=np.uint64), np.empty(12)
-    hands.equity_batch(deals[:, :2], deals[:, 2:], counts, opponents, 50, seeds, out)
-    for i, deal in enumerate(deals):
-        assert out[i] == hands.equity(deal[:2], deal[2:], counts[i], opponents[i], 50, seeds[i])
