@@ -9,6 +9,7 @@ import argparse
 import dataclasses
 import json
 import os
+import re
 import shlex
 import sys
 import time
@@ -16,7 +17,6 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,6 +30,7 @@ from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputF
 from threadpoolctl import threadpool_limits
 
 from ..envs import game as make_game
+from ..envs.core.options import named, number, whole
 from ..wrappers.policy import MlpPolicy
 from ..wrappers.sb3 import SB3VecEnv, sb3_env
 from .league import League
@@ -120,10 +121,15 @@ class TrainConfig:
     def __post_init__(self) -> None:
         """Check what would fail late or silently."""
         for name in ("steps", "threads", "num_envs", "snapshot_every", "rollout", "batch_size", "epochs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: need at least 1")
-        if self.minutes is not None and not self.minutes > 0:
-            raise ValueError(f"minutes={self.minutes}: need more than 0")
+            whole(name, getattr(self, name), 1)
+        if not isinstance(self.hidden, tuple):
+            raise ValueError(f"hidden={self.hidden!r}: need the sizes of the layers, such as [64, 64]")
+        for size in self.hidden:
+            whole("hidden", size, 1)
+        if self.minutes is not None:
+            number("minutes", self.minutes, 0, 1e9, above=True)
+        if self.name and not re.fullmatch(r"\w[\w.-]*", self.name):
+            raise ValueError(f"name={self.name!r}: need letters, digits, . - _, not beginning with . or -")
         if self.activation not in ("ReLU", "Tanh"):
             raise ValueError(f"activation={self.activation!r}: known are ReLU and Tanh")
         if (self.num_envs * self.rollout) % self.batch_size == 1:
@@ -141,26 +147,31 @@ def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
 
     Raises:
         FileNotFoundError: if the path does not exist.
-        ValueError: for an unknown setting, with the nearest known one.
+        ValueError: for an unknown setting, with the nearest known one, or a file that is no TOML.
     """
-    known = {part.name: part for part in dataclasses.fields(TrainConfig)}
     if str(source).endswith(".toml"):
-        settings = tomllib.loads(Path(source).read_text())
+        settings = _settings(Path(source))
     else:
         file = Path(__file__).parent / "configs" / f"{str(source).partition('-')[0]}.toml"
-        settings = tomllib.loads(file.read_text()) if file.is_file() else {}
+        settings = _settings(file) if file.is_file() else {}
         settings["game"] = str(source)
     settings |= overrides
     for name in settings:
-        if name not in known:
-            guess = get_close_matches(name, known, 1)
-            hint = f"did you mean {guess[0]!r}?" if guess else f"known are {', '.join(known)}"
-            raise ValueError(f"{source}: there is no setting {name!r}; {hint}")
+        named(f"setting of {source}", name, [part.name for part in dataclasses.fields(TrainConfig)])
     if "runs" in settings:
         settings["runs"] = Path(settings["runs"])
-    if "hidden" in settings:
+    if isinstance(settings.get("hidden"), list):
         settings["hidden"] = tuple(settings["hidden"])
     return TrainConfig(**settings)
+
+
+def _settings(file: Path) -> dict[str, Any]:
+    if not file.is_file():
+        raise FileNotFoundError(f"there is no config file {file}")
+    try:
+        return tomllib.loads(file.read_text())
+    except ValueError as error:
+        raise ValueError(f"{file} is no TOML: {error}") from None
 
 
 def to_toml(config: TrainConfig) -> str:
@@ -294,7 +305,7 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
     config = dataclasses.replace(config, name=folder.name)
     (folder / "config.toml").write_text(to_toml(config))
     (folder / "command.txt").write_text(shlex.join(command or sys.argv) + "\n")
-    with _torch_settings(config.threads):
+    with _locked(folder), _torch_settings(config.threads):
         model = _Learner(
             "MlpPolicy",
             env,
@@ -332,7 +343,7 @@ def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (
 
     Raises:
         FileNotFoundError: if the folder has no ``config.toml`` or ``model.zip``.
-        ValueError: if the run has had all its steps, or another setting is to be overridden.
+        ValueError: if the run has had all its steps, another process is at it, or another setting is to be overridden.
     """
     folder = Path(run) if Path(run).is_dir() else Path("runs") / run
     for name in ("config.toml", "model.zip"):
@@ -343,10 +354,10 @@ def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (
             f"{', '.join(sorted(wrong))}: a run is resumed with its own settings, but for steps and minutes"
         )
     config = load_config(folder / "config.toml", progress=progress, **overrides)
-    league = _league(config)
-    league.load(folder / "snapshots")
-    env = _tables(config, league)
-    with _torch_settings(config.threads):
+    with _locked(folder), _torch_settings(config.threads):
+        league = _league(config)
+        league.load(folder / "snapshots")
+        env = _tables(config, league)
         model = _Learner.load(folder / "model.zip", env=env, device="cpu")
         if model.num_timesteps >= config.steps:
             raise ValueError(
@@ -360,12 +371,12 @@ def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (
 
 
 def _learn(model: _Learner, config: TrainConfig, folder: Path, league: League, env: SB3VecEnv) -> Path:
-    console = Console(quiet=not config.progress)
+    console = Console()
     model.entropy = config.entropy
     model.set_logger(
         Logger(str(folder), [TensorBoardOutputFormat(str(folder / "tensorboard")), _Lines(folder / "metrics.jsonl")])
     )
-    with _bar(console) as bar:
+    with _bar(console, shown=config.progress) as bar:
         run = _Run(model, config, folder, league, env, bar)
         try:
             model.learn(config.steps - model.num_timesteps, callback=run, reset_num_timesteps=False)
@@ -401,6 +412,33 @@ def _new_folder(config: TrainConfig) -> Path:
 
 
 @contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from writing to a run. A lock that a process left when it died holds nobody up."""
+    lock = folder / "lock"
+    writer = _living(lock.read_text()) if lock.is_file() else None
+    if writer is not None:
+        raise ValueError(f"process {writer} is writing to {folder}: wait for it, or end it (else delete {lock})")
+    lock.write_text(str(os.getpid()))
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+def _living(pid: str) -> int | None:
+    """Return the number of a process, other than this one, that lives; else None."""
+    if not pid.isdecimal() or int(pid) == os.getpid():
+        return None
+    try:
+        os.kill(int(pid), 0)
+    except PermissionError:  # it lives, and is somebody else's
+        return int(pid)
+    except OSError:
+        return None
+    return int(pid)
+
+
+@contextmanager
 def _torch_settings(threads: int) -> Iterator[None]:
     """Set torch's and NumPy's threads; do without the checks of torch's distributions, a tenth of the time."""
     before, checks = torch.get_num_threads(), torch.distributions.Distribution._validate_args
@@ -414,7 +452,7 @@ def _torch_settings(threads: int) -> Iterator[None]:
         torch.distributions.Distribution.set_default_validate_args(checks)
 
 
-def _bar(console: Console) -> Progress:
+def _bar(console: Console, shown: bool) -> Progress:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -423,7 +461,7 @@ def _bar(console: Console) -> Progress:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    return Progress(*columns, console=console, refresh_per_second=4)
+    return Progress(*columns, console=console, refresh_per_second=4, disable=not shown)
 
 
 def main(argv: Sequence[str] | None = None) -> Path:
@@ -439,12 +477,12 @@ def main(argv: Sequence[str] | None = None) -> Path:
         SystemExit: with the message of a mistake in the settings.
     """
     args = list(sys.argv[1:] if argv is None else argv)
-    name = args.pop(0) if args and not args[0].startswith("-") else "holdem"
+    command = ["parlour", "train", *args]
+    name = args.pop(0) if args and not args[0].startswith("-") else None
     sources = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     sources.add_argument("--config")
     sources.add_argument("--resume")
     given, rest = sources.parse_known_args(args)
-    command = ["parlour", "train", name, *args]
     try:
         if given.resume:
             more = argparse.ArgumentParser("parlour train --resume RUN", description=resume.__doc__)
@@ -452,10 +490,15 @@ def main(argv: Sequence[str] | None = None) -> Path:
             more.add_argument("--minutes", type=float, default=argparse.SUPPRESS, help="from now on")
             more.add_argument("--no-progress", dest="progress", action="store_false")
             return resume(given.resume, command=command, **vars(more.parse_args(rest)))
-        default = load_config(given.config or name)
+        if not (name or given.config or {"-h", "--help"} & set(rest)):
+            raise ValueError("give a game, as in `parlour train holdem`, a --config FILE, or a run to --resume")
+        if given.config and not given.config.endswith(".toml"):
+            raise ValueError(f"--config {given.config}: need a TOML file, *.toml")
+        chosen = {"game": name} if given.config and name else {}
+        default = load_config(given.config or name or "holdem", **chosen)
         config = tyro.cli(
             TrainConfig,
-            prog=f"parlour train {name}",
+            prog=f"parlour train {name or 'GAME'}",
             description="Train a policy. --config FILE: settings from a TOML file; --resume RUN: go on with a run.",
             default=default,
             args=rest,

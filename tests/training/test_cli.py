@@ -71,6 +71,9 @@ def test_every_command_has_help(capsys, name):
         (["deploy", "poker", "call", "--api", "ftp://127.0.0.1"], "is no address"),
         (["deploy", "poker", "--url", "ws://127.0.0.1:1"], "give a run"),
         (["train", "holdme", "--steps", "1"], "did you mean 'holdem'"),
+        (["train", "holdem", "--options", "seets=2"], "did you mean 'seats'"),
+        (["train"], "give a game"),
+        (["train", "--config", "none.toml"], "there is no config file none.toml"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(capsys, args, words):

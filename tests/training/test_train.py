@@ -115,8 +115,8 @@ def test_minutes_end_a_run(tmp_path):
 
 
 def test_config_round_trip():
-    config = load_config("holdem", name='quo"te', options={"seats": 2, "stacks": [20, 40]}, minutes=1.5)
-    assert tomllib.loads(to_toml(config))["name"] == 'quo"te'
+    config = load_config("holdem", runs='quo"te', options={"seats": 2, "stacks": [20, 40]}, minutes=1.5)
+    assert tomllib.loads(to_toml(config))["runs"] == 'quo"te'
     assert tomllib.loads(to_toml(config))["options"] == {"seats": 2, "stacks": [20, 40]}
 
 
@@ -129,7 +129,7 @@ def test_every_setting_has_a_help_text_and_the_config_files_are_valid(capsys):
     assert load_config("holdem").options["seats"] == 2
 
 
-def test_command_line(tmp_path):
+def test_command_line(tmp_path, capsys):
     common = ["--runs", str(tmp_path), "--no-progress", "--num-envs", "8", "--rollout", "16", "--batch-size", "64"]
     args = [
         "holdem",
@@ -145,6 +145,8 @@ def test_command_line(tmp_path):
         *common,
     ]
     run = main(args)
+    printed = "".join(capsys.readouterr().out.split())
+    assert printed.startswith("trained128stepsin") and printed.endswith(str(run))  # and no bar
     config = load_config(run / "config.toml")
     assert config.options["stacks"] == 30
     assert config.options["seats"] == 2  # the config file's other options stay
@@ -162,11 +164,53 @@ def test_command_line(tmp_path):
         ({"steps": 0}, "steps=0"),
         ({"activation": "GELU"}, "ReLU and Tanh"),
         ({"minutes": 0}, "minutes=0"),
+        ({"minutes": float("nan")}, "minutes=nan: need a number above 0"),
+        ({"steps": "many"}, "steps='many': need a whole number"),
+        ({"hidden": [64, 0]}, "hidden=0: need a whole number, at least 1"),
+        ({"hidden": [64.5]}, "hidden=64.5"),
+        ({"hidden": 64}, "hidden=64: need the sizes"),
+        ({"name": "../evil"}, "name='../evil': need letters"),
+        ({"name": "/tmp/evil"}, "name='/tmp/evil'"),
+        ({"name": ".."}, r"name='\.\.'"),
+        ({"name": " "}, "name=' '"),
+        ({"name": "-x"}, "name='-x'"),
     ],
 )
 def test_wrong_settings_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
         load_config("holdem", **settings)
+
+
+def test_a_config_file_that_cannot_be_read_is_explained(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"there is no config file mine\.toml"):
+        load_config("mine.toml")
+    (tmp_path / "mine.toml").write_text("steps: 3")
+    with pytest.raises(ValueError, match=r"mine\.toml is no TOML: "):
+        load_config("mine.toml")
+    with pytest.raises(SystemExit, match=r"--config mine: need a TOML file"):
+        main(["holdem", "--config", "mine"])
+
+
+def test_without_a_game_nothing_is_trained(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for args in ([], ["--steps", "100"]):
+        with pytest.raises(SystemExit, match=r"give a game, as in `parlour train holdem`"):
+            main(args)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_run_that_another_process_writes_to_is_not_resumed(run):
+    before = (run / "config.toml").read_text()
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    (run / "lock").write_text(str(other.pid))
+    with pytest.raises(ValueError, match=f"process {other.pid} is writing to"):
+        resume(run, steps=10_000, progress=False)
+    assert (run / "config.toml").read_text() == before
+    other.communicate(b"\n")
+    with pytest.raises(ValueError, match="has had"):  # the process is gone: its lock holds nobody up
+        resume(run, progress=False)
+    assert not (run / "lock").exists()
 
 
 @pytest.mark.parametrize(
