@@ -288,7 +288,7 @@ class GameEnv(AECEnv[str, Any, Any]):
     def _number(self, action: Any) -> int:
         mask = self._batch.masks[0]
         try:
-            number = index(action)  # any whole number, an array of one included, as learners return it
+            number = index(action)  # any whole number, also of NumPy or in an array without axes, as learners return it
         except TypeError:
             number = -1
         if not 0 <= number < len(mask) or not mask[number]:

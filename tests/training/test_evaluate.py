@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from parlour.envs import game
-from parlour.training.evaluate import Score, evaluate
+from parlour.training.evaluate import Score, _quantile, evaluate
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +85,14 @@ def test_what_cannot_be_evaluated_is_named(heads_up):
         evaluate(call, heads_up, [call], deals=1)
 
 
-def test_the_interval_holds_the_mean_it_should():
+@pytest.mark.parametrize("deals", [2, 3, 5, 200])
+def test_the_interval_holds_the_mean_it_should(deals):
     generator = np.random.default_rng(0)
-    scores = [Score.of(generator.normal(1, 3, 200), "points", 200) for _ in range(400)]
+    scores = [Score.of(generator.normal(1, 3, deals), "points", deals) for _ in range(400)]
     inside = sum(score.low <= 1 <= score.high for score in scores)
     assert 365 <= inside <= 395
+
+
+@pytest.mark.parametrize(("freedom", "quantile"), [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (30, 2.042)])
+def test_students_quantile(freedom, quantile):
+    assert _quantile(freedom) == pytest.approx(quantile, rel=0.01)
