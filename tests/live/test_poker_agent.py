@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import numpy as np
 import pytest
 from aiohttp import WSMsgType, web
+from aiohttp.test_utils import TestServer
 from live.small_host import Host
 from parlour import envs
 from parlour.envs import Action, AgentResponse
@@ -285,10 +286,34 @@ def test_the_agent_reconnects_in_the_middle_of_a_hand(after):
 
 def test_a_server_that_is_gone_is_given_up(caplog):
     with pytest.raises(LiveError, match="gave up after 3 tries") as caught:
-        asyncio.run(play(f"ws://127.0.0.1:9/ws?token={TOKEN}", CALLER, retry_after=0.001, retries=3))
+        asyncio.run(play(f"ws://127.0.0.1:9/ws?token={TOKEN}", CALLER, retry_after=0.001))
     assert caught.value.code == "UNREACHABLE"
     assert sum("trying again" in record.message for record in caplog.records) == 3
     assert TOKEN not in caplog.text + str(caught.value)
+
+
+def test_a_server_that_was_there_is_waited_for_longer():
+    connections = 0
+
+    async def answer(request):
+        nonlocal connections
+        connections += 1
+        if connections > 1:
+            raise web.HTTPServiceUnavailable
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        request.transport.abort()
+        return socket
+
+    async def stay():
+        app = web.Application()
+        app.router.add_get("/ws", answer)
+        async with TestServer(app) as server:
+            await play(f"ws://{server.host}:{server.port}/ws", CALLER, retry_after=0.001, retries=5)
+
+    with pytest.raises(LiveError, match="HTTP 503; gave up after 5 tries"):
+        asyncio.run(stay())
+    assert connections >= 6
 
 
 class LosesAnswers(Server):

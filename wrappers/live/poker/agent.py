@@ -33,6 +33,8 @@ CONNECT_WITHIN = 30.0
 HEARTBEAT = 30.0
 """Seconds between WebSocket's own pings, which find out that a peer is gone."""
 CLOSING = aiohttp.ClientWSTimeout(ws_close=2.0)
+FIRST_TRIES = 3
+"""Tries after which a server that has never been reached is given up: its address may be wrong, and people wait."""
 LEAVING = 3.0
 """Seconds for giving a seat back."""
 REFUSED = {
@@ -110,7 +112,7 @@ async def play(
         deadline: seconds for a decision; None: four fifths of the time that the server gives.
         ping_every: seconds between keep-alive pings.
         retry_after: seconds before the first try to reconnect; the n-th waits n times as long, at most ten times.
-        retries: tries to connect in a row, before it is given up.
+        retries: tries to connect in a row, before it is given up; at most `FIRST_TRIES` if nothing ever answered.
         log: a match log to append to (see `parlour.wrappers.record`).
         session: the protocol's state, with what is known about the table beforehand.
         on_event: is told every event, for tables on a screen and tests.
@@ -135,25 +137,28 @@ async def play(
 
 async def _stay(shell: "_Shell", request: "_Join", retry_after: float, retries: int) -> Played:
     """Connect, again and again, until there is a reason to go."""
-    failures = 0
+    failures, reached = 0, False
     try:
         while not shell.played.reason:
             try:
                 url = await request.url()
                 began = time.monotonic()
                 went_on = await shell.connection(url)
+                reached = True
                 if went_on or time.monotonic() - began > 10 * retry_after:
                     failures = 0
                 problem = "the connection was lost"
             except (aiohttp.ClientError, OSError, TimeoutError) as error:
                 problem = _describe(error)
+                reached = reached or not isinstance(error, aiohttp.ClientConnectorError)
             if shell.played.reason:
                 break
             failures += 1
-            if failures > retries:
-                raise LiveError("UNREACHABLE", f"{problem}; gave up after {retries} tries")
+            tries = retries if reached else min(retries, FIRST_TRIES)
+            if failures > tries:
+                raise LiveError("UNREACHABLE", f"{problem}; gave up after {tries} tries")
             wait = retry_after * min(failures, 10)
-            logger.warning("%s; trying again in %.1f s (%d of %d)", problem, wait, failures, retries)
+            logger.warning("%s; trying again in %.1f s (%d of %d)", problem, wait, failures, tries)
             await asyncio.sleep(wait)
             shell.session.reconnected()
     except asyncio.CancelledError:  # Ctrl-C: nobody else knows how to give the seat back
