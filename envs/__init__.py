@@ -45,6 +45,8 @@ __all__ = [
     "Slice",
     "TurnState",
     "VectorGame",
+    "auction_v0",
+    "bargaining_v0",
     "game",
     "holdem_v0",
     "make",
@@ -120,3 +122,5 @@ def __getattr__(name: str) -> ModuleType:
 
 
 register("holdem-v0", "holdem_v0")
+register("auction-v0", "auction_v0")
+register("bargaining-v0", "bargaining_v0")

@@ -15,6 +15,23 @@ OPTIONS = {
         "ten, capped": {"seats": 10, "stacks": 100, "raise_cap": 4, "ante": 2, "big_blind": 10, "small_blind": 5},
         "empty seats, short": {"seats": 6, "stacks": [0, 3, 40, 0, 5, 4], "hands": 3, "pot_fractions": [1]},
     },
+    "auction-v0": {
+        "default": {},
+        "three, talk": {"seats": 3, "talk": True, "rounds": 3},
+        "sixteen, second price": {"seats": 16, "rule": "second-price", "bids": 11, "rounds": 2},
+        "unequal, all pay, talk": {
+            "seats": 4, "rule": "all-pay", "valuations": [[0, 10], [5, 5], [0, 1, 2, 30], [0, 33.33]], "bids": 7,
+            "highest_bid": 20, "rounds": 1, "talk": True,
+        },  # fmt: skip
+        "few bids, ties": {"seats": 5, "bids": 2},
+    },
+    "bargaining-v0": {
+        "default": {},
+        "talk": {"talk": True, "rounds": 4},
+        "public, discounted": {"public": True, "discount": 0.9, "offers": 11, "reservations": [[0, 0], [10, 30]]},
+        "one round, odd pie, talk": {"rounds": 1, "total": 33.33, "offers": 7, "public": True, "talk": True},
+        "fifty rounds": {"rounds": 50, "reservations": [0, 100], "offers": 21},
+    },
 }
 """Sets of options by game and name; a game without an entry is tested with its defaults."""
 

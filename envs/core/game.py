@@ -114,6 +114,8 @@ class Game:
         redeal: ``redeal(table, seat, generator)`` draws anew, in place, everything that `seat` cannot know.
         render: ``render(table, seat) -> str``: the table as text; `seat` None shows everything.
         hear: ``hear(table, seat, intent)`` notes a message in the record; None where talk is no part of the game.
+        said: ``said(table, seat) -> list[Message]``: what `seat` heard, as far as the record holds it; None where the
+            record holds none.
     """
 
     name: str
@@ -151,6 +153,7 @@ class Game:
     redeal: Callable[[Any, int, np.random.Generator], None]
     render: Callable[[Any, int | None], str]
     hear: Callable[[Any, int, MessageIntent], None] | None = None
+    said: Callable[[Any, int], list[Message]] | None = None
 
     @property
     def id(self) -> str:
@@ -166,8 +169,13 @@ class Game:
         """Return `count` fresh tables with this game's options (recarray of shape (count,))."""
         return np.repeat(self.blank, count).view(np.recarray)
 
-    def view(self, table: Any, seat: int, messages: Sequence[Message] = (), match_id: str = "") -> TurnState:
-        """Return the table as `seat` may see it. When the match is over, the last phase and state stay visible."""
+    def view(self, table: Any, seat: int, messages: Sequence[Message] | None = None, match_id: str = "") -> TurnState:
+        """Return the table as `seat` may see it. When the match is over, the last phase and state stay visible.
+
+        `messages` are those that `seat` can read; None takes what the record holds of them.
+        """
+        if messages is None:
+            messages = self.said(table, seat) if self.said is not None else ()
         over = bool(table.done)
         mine = not over and int(table.turn) == seat
         return TurnState(

@@ -1,0 +1,102 @@
+"""Action number ◄─► move ◄─► documented payload (turnstate-notes.md: submit_bid, pass, message_only)."""
+
+from math import isfinite
+from reprlib import repr
+from typing import Any
+
+import msgspec
+import numpy as np
+from gymnasium import spaces
+
+from ..core import turn_state as ts
+from ..core.talk import Talk
+from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
+from .rules import Move, menu
+from .table import BID, PASS, TALK
+
+TYPES = ("submit_bid", "pass", "message_only")
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+"""The JSON schema of an empty payload."""
+HIGHEST = 10
+"""An exact bid may be this many times the highest one on the grid."""
+
+
+class SubmitBid(msgspec.Struct, forbid_unknown_fields=True):
+    """The payload of `submit_bid`."""
+
+    bid: float
+
+
+def highest(table: Any) -> float:
+    """Return the highest bid that is accepted."""
+    return HIGHEST * float(menu(table, int(table.bids) - 1).value)
+
+
+def action_spaces(table: Any) -> dict[str, spaces.Dict]:
+    """Return every action type with the space of its payload."""
+    bid = spaces.Box(0.0, highest(table), (), np.float64)
+    return {"submit_bid": spaces.Dict({"bid": bid}), "pass": spaces.Dict({}), "message_only": spaces.Dict({})}
+
+
+def allowed(table: Any) -> list[AllowedAction]:
+    """Return what the acting seat may do, with bounds."""
+    schema = {
+        "type": "object",
+        "properties": {"bid": {"type": "number", "minimum": 0, "maximum": highest(table)}},
+        "required": ["bid"],
+        "additionalProperties": False,
+    }
+    return [
+        AllowedAction("submit_bid", "bid once, sealed and final; it may exceed your valuation", schema),
+        AllowedAction("pass", "do not bid in this round", NOTHING),
+        AllowedAction("message_only", "send messages and decide later in this turn", NOTHING),
+    ]
+
+
+def encode(talk: Talk, table: Any, number: int) -> AgentResponse:
+    """Return the payload of a legal action number; talk is a public message."""
+    move = menu(table, number)
+    if move.kind == BID:
+        return AgentResponse(Action("submit_bid", {"bid": float(move.value)}))
+    if move.kind == PASS:
+        return AgentResponse(Action("pass"))
+    said = MessageIntent(MessageScope.PUBLIC, talk.sentence(int(move.value)))
+    return AgentResponse(Action("message_only"), [said])
+
+
+def decode(table: Any, action: Action) -> Move | ActionResult:
+    """Return the exact move of a payload, or the refusal that names what would be right."""
+    if action.action_type == "submit_bid":
+        return _decode_bid(table, action.payload)
+    if action.action_type != "pass":
+        known = ", ".join(TYPES)
+        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: {known}")
+    if action.payload:
+        return ts.refused(ts.INVALID_PAYLOAD, f"pass takes no payload, got {repr(action.payload)}")
+    return Move(PASS, 0.0)
+
+
+def _decode_bid(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
+    try:
+        bid = msgspec.convert(payload, SubmitBid).bid
+    except (msgspec.ValidationError, OverflowError) as error:
+        return ts.refused(ts.INVALID_PAYLOAD, f"submit_bid needs {{'bid': number}}: {error}")
+    most = highest(table)
+    if not isfinite(bid) or not 0 <= bid <= most:
+        return ts.refused(ts.INVALID_PAYLOAD, f"cannot bid {bid}: the bounds are 0 to {most:g}")
+    return Move(BID, bid + 0.0)  # no −0
+
+
+def nearest(table: Any, move: Move) -> int:
+    """Return the number that stands for `move`, or for the bid on the grid that is nearest to it."""
+    bids = int(table.bids)
+    if move.kind == TALK:
+        return bids + 1 + int(move.value)
+    if move.kind == PASS:
+        return bids
+    return min(bids - 1, round(move.value / float(table.bid_step)))
+
+
+def safe(table: Any) -> int:
+    """Return the number of the safe action: pass."""
+    return int(table.bids)

@@ -1,0 +1,123 @@
+"""Scripted bidders, and the equilibrium in closed form. Bots see the observation and the mask of their seat, no more."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core.game import Game
+
+Floats = NDArray[np.float64]
+
+
+def equilibrium_bid(rule: str, bidders: int, quantiles: ArrayLike, valuations: ArrayLike) -> Floats:
+    """Return the symmetric risk-neutral equilibrium bids (Krishna, Auction Theory, 2nd ed., chapters 2 and 3).
+
+    With F the distribution of one valuation and G = F^(n−1) that of the highest of the others, a bidder of valuation v
+    bids v − ∫G/G(v) at the first price, v at the second price and v·G(v) − ∫G where all pay, the integral taken up to v.
+    For valuations uniform on [0, 1] these are (n−1)/n·v, v and (n−1)/n·vⁿ.
+
+    Args:
+        rule: ``"first-price"``, ``"second-price"`` or ``"all-pay"``.
+        bidders: n, at least 2.
+        quantiles: the distribution, the same for all, as in the option `valuations`; strictly rising unless the rule is
+            second-price.
+        valuations: any shape.
+
+    Returns:
+        float64 of the shape of `valuations`.
+
+    Raises:
+        ValueError: for an unknown rule, or a distribution with atoms: it has no such equilibrium.
+    """
+    value = np.asarray(valuations, np.float64)
+    if rule == "second-price":
+        return value
+    if rule not in ("first-price", "all-pay"):
+        raise ValueError(f"rule {rule!r} is none of first-price, second-price, all-pay")
+    knots = np.asarray(quantiles, np.float64)
+    widths = np.diff(knots)
+    if not (widths > 0).all():
+        raise ValueError(f"quantiles {knots.tolist()} do not rise strictly: there is no equilibrium in closed form")
+    chances = np.linspace(0, 1, len(knots))
+    # On a piece where F rises from a to b over a width w, ∫F^(n−1) = w (bⁿ − aⁿ) / n / (b − a).
+    pieces = widths * np.diff(chances**bidders) / bidders / np.diff(chances)
+    below = np.concatenate(([0.0], np.cumsum(pieces)))
+    chance = np.interp(value, knots, chances)
+    k = np.clip(np.searchsorted(knots, value, side="right") - 1, 0, len(widths) - 1)
+    slope = (chances[1] - chances[0]) / widths[k]
+    integral = below[k] + (chance**bidders - chances[k] ** bidders) / bidders / slope
+    highest = chance ** (bidders - 1)
+    if rule == "all-pay":
+        return np.asarray(value * highest - integral)
+    return np.asarray(value - np.divide(integral, highest, out=np.zeros_like(value), where=highest > 0))
+
+
+class Bot:
+    """A bidder that bids a function of its own valuation, rounded to the grid.
+
+    Args:
+        bid: from float64[N] valuations to float64[N] bids.
+        game: an auction with any options.
+    """
+
+    def __init__(self, bid: Callable[[Floats], Floats], game: Game) -> None:
+        table = game.blank[0]
+        self._bid = bid
+        self._valuation = game.layout["game_state.my_valuation"].start
+        self._unit = 1 / float(table.per_money)
+        self._step = float(table.bid_step)
+        self._last = int(table.bids) - 1
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        valuations = np.round(observations[:, self._valuation].astype(np.float64) * self._unit, 2)
+        numbers = np.rint(self._bid(valuations) / self._step).astype(np.int64)
+        return np.clip(numbers, 0, self._last)
+
+
+class RandomBot:
+    """Any legal number, uniformly."""
+
+    def __init__(self, seed: int | None) -> None:
+        self._generator = np.random.default_rng(seed)
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        chances = self._generator.random(masks.shape) + 1.0
+        return np.asarray((chances * masks).argmax(axis=1), np.int64)
+
+
+def random(game: Game, seed: int | None = None) -> RandomBot:
+    """Play any legal number."""
+    return RandomBot(seed)
+
+
+def shade(game: Game, seed: int | None = None, factor: float = 0.8) -> Bot:
+    """Bid `factor` times the valuation."""
+    return Bot(lambda valuations: factor * valuations, game)
+
+
+def truthful(game: Game, seed: int | None = None) -> Bot:
+    """Bid the valuation."""
+    return shade(game, seed, 1.0)
+
+
+def equilibrium(game: Game, seed: int | None = None) -> Bot:
+    """Bid the equilibrium's bid.
+
+    Raises:
+        ValueError: unless all seats have one distribution without atoms (second-price: always fine).
+    """
+    rule, quantiles = game.options["rule"], game.options["valuations"]
+    if rule == "second-price":
+        return truthful(game, seed)
+    if isinstance(quantiles[0], list):
+        raise ValueError("seats with different distributions have no equilibrium in closed form")
+    equilibrium_bid(rule, game.seats, quantiles, 0.0)
+    return Bot(lambda valuations: equilibrium_bid(rule, game.seats, quantiles, valuations), game)
+
+
+BOTS = {"random": random, "truthful": truthful, "shade": shade, "equilibrium": equilibrium}
+"""`random`: any legal number. `truthful`: bids its valuation. `shade`: bids 80 % of it. `equilibrium`: see
+`equilibrium_bid`."""

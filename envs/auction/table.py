@@ -1,0 +1,47 @@
+"""The record: the whole state of one auction. Names are those of turnstate-notes.md where it has one.
+
+Valuations, bids and rewards are amounts of money; valuations and rewards are rounded to hundredths.
+"""
+
+from ..core import talk
+from ..core.game import record
+
+SEATS = 16
+"""Most bidders."""
+POINTS = 32
+"""Most points of all distributions' quantile tables together."""
+
+RULES = ("first-price", "second-price", "all-pay")
+FIRST_PRICE, SECOND_PRICE, ALL_PAY = range(3)
+
+KINDS = ("submit_bid", "pass", "talk")
+BID, PASS, TALK = range(3)
+
+TABLE = record(
+    # Small types, and what every decision needs first: 4,096 tables are faster the less memory they take.
+    ("stream", "u8"),
+    ("turn", "i2"),
+    ("num_bids_submitted", "i2"),
+    ("winner", "i2"),  # −1: none
+    ("done", "?"),
+    ("truncated", "?"),
+    ("round_number", "i4"),  # from 1; in a round every seat without a bid has one turn
+    # options
+    ("rounds", "i4"),
+    ("num_bidders", "i2"),
+    ("rule", "i2"),
+    ("bids", "i2"),  # numbers on the grid of bids
+    ("bid_step", "f8"),
+    ("per_money", "f8"),  # 1 / the highest valuation
+    ("per_round", "f8"),  # 1 / rounds
+    # the seats
+    ("bid_round", "i4", SEATS),  # the round in which it bid; 0: not yet
+    ("valuation", "f8", SEATS),
+    ("bid", "f8", SEATS),
+    ("rewards", "f8", SEATS),  # the utilities, once the auction is over
+    # the valuations' distributions: quantiles at evenly spaced probabilities from 0 to 1
+    ("first_point", "i1", SEATS),  # where the seat's table begins
+    ("points", "i1", SEATS),
+    ("quantiles", "f8", POINTS),
+    *talk.fields(SEATS),
+)

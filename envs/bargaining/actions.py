@@ -1,0 +1,106 @@
+"""Action number ◄─► move ◄─► documented payload (turnstate-notes.md: submit_offer, accept, reject, pass, message_only)."""
+
+from math import isfinite
+from reprlib import repr
+from typing import Any
+
+import msgspec
+import numpy as np
+from gymnasium import spaces
+
+from ..core import turn_state as ts
+from ..core.talk import Talk
+from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
+from .rules import Move, menu
+from .table import ACCEPT, KINDS, OFFER, REJECT, TALK
+
+TYPES = (*KINDS[:TALK], "message_only")
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+"""The JSON schema of an empty payload."""
+
+
+class SubmitOffer(msgspec.Struct, forbid_unknown_fields=True):
+    """The payload of `submit_offer`: what the proposer wants for itself."""
+
+    my_share: float
+
+
+def action_spaces(total: float) -> dict[str, spaces.Dict]:
+    """Return every action type with the space of its payload."""
+    share = spaces.Dict({"my_share": spaces.Box(0.0, total, (), np.float64)})
+    return {name: share if name == "submit_offer" else spaces.Dict({}) for name in TYPES}
+
+
+def allowed(table: Any) -> list[AllowedAction]:
+    """Return what the acting seat may do, with bounds."""
+    total = float(table.total)
+    schema = {
+        "type": "object",
+        "properties": {"my_share": {"type": "number", "minimum": 0, "maximum": total}},
+        "required": ["my_share"],
+        "additionalProperties": False,
+    }
+    actions = [AllowedAction("submit_offer", f"demand my_share of {total:g}; the other gets the rest", schema)]
+    if _offered(table):
+        left = total - float(table.current_offer)
+        actions.append(AllowedAction("accept", f"take the {left:g} that you are offered", NOTHING))
+        actions.append(AllowedAction("reject", "turn the offer down", NOTHING))
+    actions.append(AllowedAction("pass", "do nothing; a standing offer stays", NOTHING))
+    actions.append(AllowedAction("message_only", "send messages and decide later in this turn", NOTHING))
+    return actions
+
+
+def _offered(table: Any) -> bool:
+    return bool(table.last_offer_by >= 0 and table.last_offer_by != table.turn)
+
+
+def encode(talk: Talk, table: Any, number: int) -> AgentResponse:
+    """Return the payload of a legal action number; talk is a public message."""
+    move = menu(table, number)
+    if move.kind == OFFER:
+        return AgentResponse(Action("submit_offer", {"my_share": float(move.value)}))
+    if move.kind == TALK:
+        said = MessageIntent(MessageScope.PUBLIC, talk.sentence(int(move.value)))
+        return AgentResponse(Action("message_only"), [said])
+    return AgentResponse(Action(KINDS[move.kind]))
+
+
+def decode(table: Any, action: Action) -> Move | ActionResult:
+    """Return the exact move of a payload, or the refusal that names what would be right."""
+    name = action.action_type
+    if name == "submit_offer":
+        return _decode_offer(table, action.payload)
+    if name not in KINDS[:TALK]:
+        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(name)} is not an action here: {', '.join(TYPES)}")
+    if action.payload:
+        return ts.refused(ts.INVALID_PAYLOAD, f"{name} takes no payload, got {repr(action.payload)}")
+    kind = KINDS.index(name)
+    if kind in (ACCEPT, REJECT) and not _offered(table):
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {name}: the other has no standing offer")
+    return Move(kind, 0.0)
+
+
+def _decode_offer(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
+    try:
+        share = msgspec.convert(payload, SubmitOffer).my_share
+    except (msgspec.ValidationError, OverflowError) as error:
+        return ts.refused(ts.INVALID_PAYLOAD, f"submit_offer needs {{'my_share': number}}: {error}")
+    total = float(table.total)
+    if not isfinite(share) or not 0 <= share <= total:
+        return ts.refused(ts.INVALID_PAYLOAD, f"cannot demand {share}: the bounds are 0 to {total:g}")
+    return Move(OFFER, share + 0.0)  # no −0
+
+
+def nearest(table: Any, move: Move) -> int:
+    """Return the number that stands for `move`, or for the offer on the grid that is nearest to it."""
+    offers = int(table.offers)
+    if move.kind == TALK:
+        return offers + 3 + int(move.value)
+    if move.kind != OFFER:
+        return offers + int(move.kind) - ACCEPT
+    return min(offers - 1, round(move.value / float(table.offer_step)))
+
+
+def safe(table: Any) -> int:
+    """Return the number of the safe action: pass."""
+    return int(table.offers) + 2

@@ -1,0 +1,152 @@
+"""The rules of alternating offers over one record, compiled (turnstate-notes.md, unfair-split).
+
+In its turn a seat offers, accepts the other's standing offer, rejects it or passes. An offer replaces the one before, a
+rejection removes it; a pass leaves it standing. Without agreement after the last round both get 0.
+
+The discount is per round, and a round is two turns: every turn costs its square root. An offer accepted in the turn after
+it was made, as the first of all, is not discounted: for Rubinstein's model (Econometrica 50, 1982) δ is the discount of a
+turn.
+"""
+
+from math import floor
+from typing import Any, NamedTuple
+
+from ..core.compiled import compiled
+from ..core.rng import uniform
+from ..core.talk import LIMIT, NUMBERS, hush, say
+from .observation import observe
+from .table import ACCEPT, OFFER, REJECT, TALK
+
+
+class Move(NamedTuple):
+    """What a seat does: `OFFER` (`value` is its own share), `ACCEPT`, `REJECT`, `PASS`, `TALK` (a talk number)."""
+
+    kind: int
+    value: float
+
+
+@compiled
+def reset(table: Any) -> None:
+    """Begin a negotiation: draw the reservation values."""
+    for seat in range(2):
+        table.my_reservation_value[seat] = draw_reservation(table, seat)
+        table.rewards[seat] = 0.0
+    table.turn = 0
+    table.moves = 0
+    table.current_offer = 0.0
+    table.last_offer_by = -1
+    table.agreed = False
+    table.done = False
+    table.truncated = False
+    if table.talk:
+        hush(table, 2)
+
+
+@compiled
+def cents(amount: float) -> float:
+    """Round to hundredths; half a hundredth rounds up."""
+    return floor(100.0 * amount + 0.5) / 100.0
+
+
+@compiled
+def draw_reservation(table: Any, seat: int) -> float:
+    """Draw uniformly from the seat's range."""
+    return cents(table.low[seat] + uniform(table) * (table.high[seat] - table.low[seat]))
+
+
+@compiled
+def step(table: Any, move: Any) -> None:
+    """Apply the acting seat's legal move and go on to the next decision."""
+    kind = move.kind
+    if kind == TALK:
+        say(table, 2, int(move.value))
+        return
+    table.spoken = 0
+    if kind == ACCEPT:
+        _agree(table)
+    elif kind == OFFER:
+        table.current_offer = move.value
+        table.last_offer_by = table.turn
+    elif kind == REJECT:
+        table.current_offer = 0.0
+        table.last_offer_by = -1
+    table.log_kind[table.moves] = kind
+    table.log_share[table.moves] = move.value
+    table.moves += 1
+    table.turn = 1 - table.turn
+    if table.agreed or table.moves == 2 * table.rounds:
+        table.turn = -1
+        table.done = True
+
+
+@compiled
+def _agree(table: Any) -> None:
+    """Split the pie as offered and write the utilities: the share less the own reservation value, discounted."""
+    proposer = table.last_offer_by
+    weight = table.turn_discount ** (table.moves - 1)
+    for seat in range(2):
+        share = table.current_offer if seat == proposer else table.total - table.current_offer
+        table.rewards[seat] = cents(weight * (share - table.my_reservation_value[seat]))
+    table.agreed = True
+
+
+@compiled
+def menu(table: Any, number: int) -> Move:
+    """Return the move that an action number stands for: the grid of offers, accept, reject, pass, talk."""
+    offers = table.offers
+    if number < offers:
+        return Move(OFFER, number * table.offer_step)
+    if number <= offers + 2:
+        return Move(ACCEPT + number - offers, 0.0)
+    return Move(TALK, float(number - offers - 3))
+
+
+@compiled
+def legal(table: Any, mask: Any) -> None:
+    """Write the acting seat's legal numbers; accept and reject only the other's standing offer."""
+    offers = table.offers
+    mask[:] = 1
+    stands = table.last_offer_by == 1 - table.turn
+    mask[offers] = stands
+    mask[offers + 1] = stands
+    if table.talk and table.spoken >= LIMIT:
+        mask[offers + 3 : offers + 3 + NUMBERS] = 0
+
+
+@compiled
+def play(table: Any, number: int) -> None:
+    """Apply the acting seat's legal action number."""
+    step(table, menu(table, number))
+
+
+# The batch loop.
+
+
+@compiled
+def reset_batch(tables: Any, batch: Any) -> None:
+    """Begin an episode on every table and show it."""
+    for i in range(len(tables)):
+        table = tables[i]
+        reset(table)
+        batch.turn[i] = table.turn
+        observe(table, table.turn, batch.observations[i])
+        legal(table, batch.masks[i])
+
+
+@compiled
+def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
+    """Play one decision on every table whose action is not −1; where an episode ends, begin the next one if `again`."""
+    for i in range(len(tables)):
+        if actions[i] >= 0:
+            table = tables[i]
+            play(table, actions[i])
+            batch.dones[i] = table.done
+            batch.truncations[i] = table.truncated
+            batch.rewards[i, 0] = table.rewards[0]
+            batch.rewards[i, 1] = table.rewards[1]
+            if table.done and again:
+                reset(table)
+            if not table.done:
+                batch.turn[i] = table.turn
+                observe(table, table.turn, batch.observations[i])
+                legal(table, batch.masks[i])
