@@ -11,7 +11,7 @@ from ....envs.core import turn_state as ts
 from ....envs.core.aec import MESSAGES_PER_TURN, WAITS_PER_TURN, GameEnv
 from ....envs.core.game import Game
 from ....envs.core.turn_state import Action, ActionResult, AgentResponse, MessageIntent, TurnState
-from .messages import Names, plain, read_response, renamed_intent
+from .messages import Names, plain, read_response
 
 Cost = Literal["keep", "pass", "end"]
 """What a mistake costs: nothing, the turn (the game's safe action is played), or the match, its error recorded."""
@@ -52,7 +52,7 @@ class Limits:
             raise ValueError(f"actions={self.actions}: a match has at least 1; None for no limit")
         if not 0 <= self.messages <= MESSAGES_PER_TURN or not 0 <= self.waits <= WAITS_PER_TURN:
             raise ValueError(
-                f"messages={self.messages}, waits={self.waits}: 0 to {MESSAGES_PER_TURN} of each in a turn"
+                f"messages={self.messages}, waits={self.waits}: 0 to {MESSAGES_PER_TURN} of each a turn"
             )
         if self.attempts < 1:
             raise ValueError(f"attempts={self.attempts}: need at least 1")
@@ -176,7 +176,7 @@ class MatchSession:
         problem = self._unsendable(agent_id, [message])
         if problem is not None:
             return problem
-        seat, message = self._names.back[agent_id], renamed_intent(message, self._names.back)
+        seat, message = self._names.back[agent_id], self._names.intent_inward(message)
         result = self.env.send(seat, message)
         if result.ok:
             self._sent[agent_id] = self._sent.get(agent_id, 0) + 1
