@@ -20,9 +20,14 @@ OPTIONS = {
         "three, talk": {"seats": 3, "talk": True, "rounds": 3},
         "sixteen, second price": {"seats": 16, "rule": "second-price", "bids": 11, "rounds": 2},
         "unequal, all pay, talk": {
-            "seats": 4, "rule": "all-pay", "valuations": [[0, 10], [5, 5], [0, 1, 2, 30], [0, 33.33]], "bids": 7,
-            "highest_bid": 20, "rounds": 1, "talk": True,
-        },  # fmt: skip
+            "seats": 4,
+            "rule": "all-pay",
+            "valuations": [[0, 10], [5, 5], [0, 1, 2, 30], [0, 33.33]],
+            "bids": 7,
+            "highest_bid": 20,
+            "rounds": 1,
+            "talk": True,
+        },
         "few bids, ties": {"seats": 5, "bids": 2},
     },
     "bargaining-v0": {

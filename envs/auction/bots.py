@@ -1,4 +1,4 @@
-"""Scripted bidders, and the equilibrium in closed form. Bots see the observation and the mask of their seat, no more."""
+"""Scripted bidders, and the equilibrium in closed form. Bots see their seat's observation and mask, no more."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ def equilibrium_bid(rule: str, bidders: int, quantiles: ArrayLike, valuations: A
     """Return the symmetric risk-neutral equilibrium bids (Krishna, Auction Theory, 2nd ed., chapters 2 and 3).
 
     With F the distribution of one valuation and G = F^(n−1) that of the highest of the others, a bidder of valuation v
-    bids v − ∫G/G(v) at the first price, v at the second price and v·G(v) − ∫G where all pay, the integral taken up to v.
+    bids v − ∫G/G(v) at the first price, v at the second and v·G(v) − ∫G where all pay, with the integral up to v.
     For valuations uniform on [0, 1] these are (n−1)/n·v, v and (n−1)/n·vⁿ.
 
     Args:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
@@ -31,15 +32,15 @@ def game(
         rule: ``"first-price"``: the winner pays its bid; ``"second-price"``: it pays the second-highest bid;
             ``"all-pay"``: everybody pays the own bid.
         valuations: the distribution of the private valuations as a small table of quantiles: at least 2 numbers from 0
-            to 1,000,000, never falling, at evenly spaced probabilities from 0 to 1, straight lines between. ``(0, 100)``
-            is uniform, ``(0, 20, 100)`` has half its mass below 20, ``(70, 70)`` is always 70. Give one table for all
-            seats (at most 32 numbers) or a sequence of one per seat (together at most 32). Every valuation is rounded
-            to hundredths.
+            to 1,000,000, never falling, at evenly spaced probabilities from 0 to 1, in straight lines between. So
+            ``(0, 100)`` is uniform, ``(0, 20, 100)`` has half its mass below 20, ``(70, 70)`` is always 70. Give one
+            table for all seats (at most 32 numbers) or a sequence of one per seat (together at most 32). Every
+            valuation is rounded to hundredths.
         bids: how many bids the grid of action numbers has, from 0 to `highest_bid`; 2 to 256.
         highest_bid: the grid's highest bid; None: the highest valuation. Exact bids may be ten times as high.
         rounds: a seat that passes may bid in the next round; after the last one, the auction ends with nothing for all.
-        talk: whether talk acts are part of actions and observation (see `parlour.envs.core.talk`). Without, messages
-            still travel by `submit` and `send`, but a learner does not hear them.
+        talk: whether talk acts are part of actions and observation (see `parlour.envs.core.talk`). Off by default, so
+            that a learner has the game's own actions only; messages then still travel by `submit` and `send`.
 
     Raises:
         ValueError: naming the option, its value and its range.
@@ -124,7 +125,7 @@ def game(
     )
 
 
-def _quantiles(valuations: Quantiles | Sequence[Quantiles], seats: int) -> list[tuple[float, ...]]:
+def _quantiles(valuations: Any, seats: int) -> list[tuple[float, ...]]:
     """Return one checked table of quantiles per seat."""
     message = (
         f"valuations={valuations!r}: give at least 2 quantiles from 0 to 1,000,000, never falling, or {seats} such "
@@ -132,7 +133,7 @@ def _quantiles(valuations: Quantiles | Sequence[Quantiles], seats: int) -> list[
     )
     try:
         one = all(np.ndim(entry) == 0 for entry in valuations)
-        tables = [tuple(float(value) for value in table) for table in ([valuations] * seats if one else valuations)]  # type: ignore[union-attr]
+        tables = [tuple(float(value) for value in table) for table in ([valuations] * seats if one else valuations)]
     except (TypeError, ValueError):
         raise ValueError(message) from None
     for table in tables:

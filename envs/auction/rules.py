@@ -47,7 +47,7 @@ def cents(amount: float) -> float:
 
 @compiled
 def draw_valuation(table: Any, seat: int) -> float:
-    """Draw from the seat's distribution: the quantile at a uniform probability, between two points in a straight line."""
+    """Draw from the seat's distribution: the quantile at a uniform probability."""
     place = uniform(table) * (table.points[seat] - 1)
     whole = int(place)
     k = table.first_point[seat] + whole

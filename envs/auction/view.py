@@ -21,10 +21,11 @@ def phase(table: Any) -> str:
 def game_state(table: Any, seat: int) -> dict[str, Any]:
     """Return the auction as `seat` may see it."""
     bidders = int(table.num_bidders)
-    others = [_name(other) for other in range(bidders) if other != seat and table.bid_round[other] > 0]
+    rounds = table.bid_round[:bidders].tolist()
+    others = [_name(other) for other in range(bidders) if other != seat and rounds[other] > 0]
     state = {
         "my_valuation": float(table.valuation[seat]),
-        "my_bid": float(table.bid[seat]) if table.bid_round[seat] > 0 else None,
+        "my_bid": float(table.bid[seat]) if rounds[seat] > 0 else None,
         "opponents_with_bid": others,
         "opponent_has_bid": bool(others),
         "num_bidders": bidders,
@@ -43,10 +44,11 @@ def _name(seat: int) -> str:
 def _history(table: Any) -> list[dict[str, Any]]:
     """Return every action so far, without amounts. Until it bids a seat has one turn per round."""
     entries = []
-    for round_ in range(1, int(table.round_number) + 1):
-        for seat in range(int(table.num_bidders)):
-            bid_round = int(table.bid_round[seat])
-            acted = round_ < table.round_number or table.done or seat < table.turn
+    last, turn, done = int(table.round_number), int(table.turn), bool(table.done)
+    rounds = table.bid_round[: table.num_bidders].tolist()
+    for round_ in range(1, last + 1):
+        for seat, bid_round in enumerate(rounds):
+            acted = round_ < last or done or seat < turn
             if bid_round == round_:
                 entries.append({"agent_id": _name(seat), "action": "submit_bid", "round": round_})
             elif bid_round > round_ or (bid_round == 0 and acted):

@@ -1,4 +1,4 @@
-"""Action number ◄─► move ◄─► documented payload (turnstate-notes.md: submit_offer, accept, reject, pass, message_only)."""
+"""Action number ◄─► move ◄─► documented payload (turnstate-notes.md, unfair-split)."""
 
 from math import isfinite
 from reprlib import repr
@@ -11,7 +11,7 @@ from gymnasium import spaces
 from ..core import turn_state as ts
 from ..core.talk import Talk
 from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
-from .rules import Move, menu
+from .rules import Turn, menu
 from .table import ACCEPT, KINDS, OFFER, REJECT, TALK
 
 TYPES = (*KINDS[:TALK], "message_only")
@@ -65,7 +65,7 @@ def encode(talk: Talk, table: Any, number: int) -> AgentResponse:
     return AgentResponse(Action(KINDS[move.kind]))
 
 
-def decode(table: Any, action: Action) -> Move | ActionResult:
+def decode(table: Any, action: Action) -> Turn | ActionResult:
     """Return the exact move of a payload, or the refusal that names what would be right."""
     name = action.action_type
     if name == "submit_offer":
@@ -77,10 +77,10 @@ def decode(table: Any, action: Action) -> Move | ActionResult:
     kind = KINDS.index(name)
     if kind in (ACCEPT, REJECT) and not _offered(table):
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {name}: the other has no standing offer")
-    return Move(kind, 0.0)
+    return Turn(kind, 0.0)
 
 
-def _decode_offer(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
+def _decode_offer(table: Any, payload: dict[str, Any]) -> Turn | ActionResult:
     try:
         share = msgspec.convert(payload, SubmitOffer).my_share
     except (msgspec.ValidationError, OverflowError) as error:
@@ -88,10 +88,10 @@ def _decode_offer(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
     total = float(table.total)
     if not isfinite(share) or not 0 <= share <= total:
         return ts.refused(ts.INVALID_PAYLOAD, f"cannot demand {share}: the bounds are 0 to {total:g}")
-    return Move(OFFER, share + 0.0)  # no −0
+    return Turn(OFFER, share + 0.0)  # no −0
 
 
-def nearest(table: Any, move: Move) -> int:
+def nearest(table: Any, move: Turn) -> int:
     """Return the number that stands for `move`, or for the offer on the grid that is nearest to it."""
     offers = int(table.offers)
     if move.kind == TALK:

@@ -121,10 +121,11 @@ class PerfectBot(Reader):
         )
         demands, values = subgame_perfect(1.0, rounds, discount, reservations)
         rows = np.arange(len(first))
-        number = np.floor((demands[seen.moves, rows] + NOISE) * self._last_offer).astype(np.int64)
+        demand = demands[seen.moves, rows]
+        number = np.floor((np.nan_to_num(demand) + NOISE) * self._last_offer).astype(np.int64)
         worth = discount ** ((seen.moves - 1) / 2) * (seen.offered - seen.reservation)
         accepts = (seen.offered >= 0) & (worth >= values[seen.moves, rows] - NOISE)
-        waits = np.isnan(demands[seen.moves, rows]) | (number < (seen.reservation - NOISE) * self._last_offer)
+        waits = np.isnan(demand) | (number < (seen.reservation - NOISE) * self._last_offer)
         return np.where(accepts, self._last_offer + 1, np.where(waits, self._last_offer + 3, number))
 
 
@@ -197,9 +198,9 @@ def subgame_perfect(total: float, rounds: int, discount: float, reservations: Ar
     """Solve the game with known reservation values by backward induction.
 
     In turn t = 0 … 2·`rounds` − 1 seat t mod 2 moves; an agreement reached in turn t is worth d^(t−1) times share less
-    reservation value, with d = √`discount`. The one who moves in turn t + 1 accepts exactly what its own play from there
-    is worth, so the mover of turn t offers that, or passes where waiting is worth more. For reservation values 0 and many
-    rounds this tends to Rubinstein's (1982) split, 1 : d.
+    reservation value, with d = √`discount`. The one who moves in turn t + 1 accepts exactly what its own play from
+    there is worth, so the mover of turn t offers that, or passes where waiting is worth more. For reservation values 0
+    and many rounds this tends to Rubinstein's (1982) split, 1 : d.
 
     Args:
         total: the pie.
@@ -208,8 +209,8 @@ def subgame_perfect(total: float, rounds: int, discount: float, reservations: Ar
         reservations: of seat 0 and seat 1: shape (2,), or (2, N) for N games at once.
 
     Returns:
-        Two float64 arrays of shape (2·rounds,) or (2·rounds, N). ``demands[t]``: the share that the mover of turn t asks
-        for if it accepts nothing; NaN where it passes. ``values[t]``: the utility that it then gets, discounted to turn 0.
+        Two float64 arrays of shape (2·rounds,) or (2·rounds, N). ``demands[t]``: the share that the mover of turn t
+        asks for if it accepts nothing; NaN where it passes. ``values[t]``: the utility that it then gets, discounted.
     """
     moves, d = 2 * rounds, discount**0.5
     reservation = np.asarray(reservations, np.float64)
@@ -234,6 +235,6 @@ BOTS = {
     "tit-for-tat": tit_for_tat,
     "perfect": perfect,
 }
-"""`random`: any legal number. `fair`: demands half. `hardliner`: demands 90 % to the end. `conceder`: concedes linearly.
-`boulware`: concedes late. `tit-for-tat`: concedes as the opponent does. `perfect`: plays the subgame-perfect equilibrium
-(public reservation values only)."""
+"""`random`: any legal number. `fair`: demands half. `hardliner`: demands 90 % to the end. `conceder`: concedes
+linearly. `boulware`: concedes late. `tit-for-tat`: concedes as the opponent does. `perfect`: plays the subgame-perfect
+equilibrium (public reservation values only)."""

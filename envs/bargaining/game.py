@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from math import isfinite, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -34,8 +35,8 @@ def game(
             within the pie, or one such pair per seat; None: the lower half of the pie.
         public: whether both seats see both reservation values.
         offers: how many offers the grid of action numbers has, from 0 to `total`; 2 to 256.
-        talk: whether talk acts are part of actions and observation (see `parlour.envs.core.talk`). Without, messages
-            still travel by `submit` and `send`, but a learner does not hear them.
+        talk: whether talk acts are part of actions and observation (see `parlour.envs.core.talk`). Off by default, so
+            that a learner has the game's own actions only; messages then still travel by `submit` and `send`.
 
     Raises:
         ValueError: naming the option, its value and its range.
@@ -109,13 +110,13 @@ def game(
     )
 
 
-def _ranges(reservations: Range | Sequence[Range], total: float) -> list[tuple[float, float]]:
+def _ranges(reservations: Any, total: float) -> list[tuple[float, float]]:
     """Return one checked range per seat."""
     message = f"reservations={reservations!r}: give (low, high) with 0 ≤ low ≤ high ≤ {total:g}, or {SEATS} such pairs"
     try:
         one = all(np.ndim(entry) == 0 for entry in reservations)
         pairs = [reservations] * SEATS if one else reservations
-        ranges = [(float(low), float(high)) for low, high in pairs]  # type: ignore[misc, union-attr]
+        ranges = [(float(low), float(high)) for low, high in pairs]
     except (TypeError, ValueError):
         raise ValueError(message) from None
     if len(ranges) != SEATS or not all(isfinite(high) and 0 <= low <= high <= total for low, high in ranges):

@@ -34,8 +34,8 @@ def layout(public: bool, talks: bool) -> Layout:
                 (LAST, 3),
                 0,
                 1,
-                f"the last {LAST} moves, newest first (of both seats in turn): whether it was an offer, what the observer "
-                "would have got, whether it was a rejection or a pass",
+                f"the last {LAST} moves, newest first: whether it was an offer, what the observer would have got, "
+                "whether it was a rejection or a pass",
             ),
             *(talk.slices(2) if talks else ()),
             Slice("game_over", (1,), 0, 1, ""),

@@ -3,9 +3,8 @@
 In its turn a seat offers, accepts the other's standing offer, rejects it or passes. An offer replaces the one before, a
 rejection removes it; a pass leaves it standing. Without agreement after the last round both get 0.
 
-The discount is per round, and a round is two turns: every turn costs its square root. An offer accepted in the turn after
-it was made, as the first of all, is not discounted: for Rubinstein's model (Econometrica 50, 1982) δ is the discount of a
-turn.
+The discount is per round, and a round is two turns, so every turn costs its square root: an agreement in turn t (from
+0) is discounted by t − 1 of them. This is Rubinstein's model (Econometrica 50, 1982) with a deadline and δ = √discount.
 """
 
 from math import floor
@@ -18,7 +17,8 @@ from .observation import observe
 from .table import ACCEPT, OFFER, REJECT, TALK
 
 
-class Move(NamedTuple):
+# Not `Move`: Numba mixes up the auction's tuple of that name and these types, and then looks every argument up anew.
+class Turn(NamedTuple):
     """What a seat does: `OFFER` (`value` is its own share), `ACCEPT`, `REJECT`, `PASS`, `TALK` (a talk number)."""
 
     kind: int
@@ -91,14 +91,14 @@ def _agree(table: Any) -> None:
 
 
 @compiled
-def menu(table: Any, number: int) -> Move:
+def menu(table: Any, number: int) -> Turn:
     """Return the move that an action number stands for: the grid of offers, accept, reject, pass, talk."""
     offers = table.offers
     if number < offers:
-        return Move(OFFER, number * table.offer_step)
+        return Turn(OFFER, number * table.offer_step)
     if number <= offers + 2:
-        return Move(ACCEPT + number - offers, 0.0)
-    return Move(TALK, float(number - offers - 3))
+        return Turn(ACCEPT + number - offers, 0.0)
+    return Turn(TALK, float(number - offers - 3))
 
 
 @compiled

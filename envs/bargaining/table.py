@@ -1,6 +1,7 @@
 """The record: the whole state of one negotiation. Names are those of turnstate-notes.md where it has one.
 
-Amounts are in the unit of `total`. The seats act in strict alternation, seat 0 first: entry t of the log is seat t mod 2's.
+Amounts are in the unit of `total`. The seats act in strict alternation, seat 0 first: entry t of the log is that of
+seat t mod 2.
 """
 
 from ..core import talk

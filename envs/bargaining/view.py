@@ -1,7 +1,7 @@
 """Record ──► what a negotiator may see, and back. `game_state` and `outcome` are those of turnstate-notes.md.
 
-With public reservation values `game_state` also has ``opponent_reservation_value``; with talk, ``messages_left``: how many
-messages the acting seat may still send in this turn.
+With public reservation values `game_state` also has ``opponent_reservation_value``; with talk, ``messages_left``: how
+many messages the acting seat may still send in this turn.
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
         "current_offer": float(table.current_offer) if stands else None,
         "last_offer_by": _name(int(table.last_offer_by)) if stands else None,
         "my_reservation_value": float(table.my_reservation_value[seat]),
-        "action_history": [_entry(table, move) for move in range(int(table.moves))],
+        "action_history": _history(table),
     }
     if table.public:
         state["opponent_reservation_value"] = float(table.my_reservation_value[1 - seat])
@@ -41,12 +41,17 @@ def _name(seat: int) -> str:
     return f"player_{seat}"
 
 
-def _entry(table: Any, move: int) -> dict[str, Any]:
-    kind = int(table.log_kind[move])
-    entry: dict[str, Any] = {"agent_id": _name(move % 2), "action": KINDS[kind]}
-    if kind == OFFER:
-        entry["my_share"] = float(table.log_share[move])
-    return entry | {"round": move // 2 + 1}
+def _history(table: Any) -> list[dict[str, Any]]:
+    moves = int(table.moves)
+    kinds, shares = table.log_kind[:moves].tolist(), table.log_share[:moves].tolist()
+    entries = []
+    for move, (kind, share) in enumerate(zip(kinds, shares, strict=True)):
+        entry: dict[str, Any] = {"agent_id": _name(move % 2), "action": KINDS[kind]}
+        if kind == OFFER:
+            entry["my_share"] = share
+        entry["round"] = move // 2 + 1
+        entries.append(entry)
+    return entries
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:

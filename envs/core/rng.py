@@ -41,6 +41,7 @@ def uniform(table: Any) -> float:
 
 
 LONG_MASK = 32
+"""Numbers of a mask from which `choose` tries before it counts."""
 
 
 @compiled
@@ -50,11 +51,11 @@ def choose(mask: Any, least: int, bits: Any) -> int:
     Without branches, which random choices would have mispredicted; A where no number is open. Of a long mask most is
     open as a rule: there a first try saves the counting.
     """
-    if len(mask) >= LONG_MASK:
+    if len(mask) - least >= LONG_MASK:
         low = bits & np.uint64(0xFFFFFFFF)
         first = least + np.int64((low * np.uint64(len(mask) - least)) >> np.uint64(32))
         if mask[first]:
-            return first
+            return int(first)
     count = 0
     for number in range(least, len(mask)):
         count += mask[number]

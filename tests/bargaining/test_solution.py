@@ -1,0 +1,155 @@
+"""The subgame-perfect split: against Rubinstein's formulas, against the environment's own game tree, and played."""
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs.bargaining.bots import subgame_perfect
+from parlour.wrappers.policy import make_policy
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 10, 50])
+@pytest.mark.parametrize("discount", [0.5, 0.9, 1.0])
+def test_the_finite_horizon_has_a_closed_form(rounds, discount):
+    """With 2n − 1 offers that can be answered, the first proposer gets (1 + d^(2n−1)) / (1 + d) (Ståhl 1972)."""
+    d = discount**0.5
+    demands, values = subgame_perfect(100, rounds, discount, (0, 0))
+    assert demands[0] == values[0] == pytest.approx(100 * (1 + d ** (2 * rounds - 1)) / (1 + d))
+
+
+def test_a_long_game_tends_to_rubinsteins_split():
+    assert subgame_perfect(1, 50, 0.5, (0, 0))[0][0] == pytest.approx(1 / (1 + 0.5**0.5), abs=1e-6)
+
+
+def test_without_surplus_there_is_no_agreement():
+    demands, values = subgame_perfect(100, 5, 0.9, (60, 50))
+    assert (values == 0).all()
+    assert np.isnan(demands).all()
+
+
+def test_many_games_are_solved_at_once():
+    reservations = np.array([[0, 10, 40], [5, 30, 50]])
+    demands, values = subgame_perfect(100, 4, 0.8, reservations)
+    for i in range(3):
+        one = subgame_perfect(100, 4, 0.8, reservations[:, i])
+        np.testing.assert_array_equal((demands[:, i], values[:, i]), one)
+
+
+def solve(game, table):
+    """Return both seats' values of the environment's own game tree from `table`, by backward induction over records."""
+    if table.done:
+        return table.rewards.copy()
+    best, seat = None, int(table.turn)
+    accept = int(table.offers)
+    mask = game.mask(table, seat)
+    for number in [accept, *range(accept)[::-1], accept + 1, accept + 2]:  # indifferent: rather accept, rather ask more
+        if mask[number]:
+            after = table.copy()
+            game.play(after, number)
+            value = solve(game, after)
+            if best is None or value[seat] > best[seat] + 1e-9:
+                best = value
+    return best
+
+
+@pytest.mark.parametrize("options", [
+    {"rounds": 2, "discount": 0.25, "reservations": (0, 0), "offers": 11},
+    {"rounds": 2, "discount": 0.64, "reservations": [(10, 10), (20, 20)], "offers": 6},
+    {"rounds": 1, "discount": 0.9, "reservations": (10, 10), "offers": 11},
+    {"rounds": 2, "discount": 1.0, "reservations": [(60, 60), (60, 60)], "offers": 6},
+])  # fmt: skip
+def test_the_environments_own_tree_has_the_solvers_values(options):
+    game = envs.game("bargaining", public=True, **options)
+    table = game.tables(1)[0]
+    game.reset(table)
+    _, values = subgame_perfect(100, options["rounds"], options["discount"], table.my_reservation_value)
+    step = 100 / (options["offers"] - 1)
+    first, second = solve(game, table)
+    assert first == pytest.approx(values[0], abs=step)
+    surplus = max(0.0, 100 - table.my_reservation_value.sum())
+    assert first + second == pytest.approx(surplus, abs=0.011)
+
+
+def match(game, names, seed=0, count=500):
+    """Play `count` matches between two bots; return the payoffs float64[count, 2]."""
+    tables = envs.VectorGame(game, count)
+    tables.reset(seed=seed)
+    bots = [make_policy(name, game, seed=i) for i, name in enumerate(names)]
+    payoffs, over = np.zeros((count, 2)), np.zeros(count, bool)
+    while not over.all():
+        actions = np.full(count, -1)
+        for seat, bot in enumerate(bots):
+            rows = ~over & (tables.turn == seat)
+            if rows.any():
+                actions[rows] = bot.act(tables.observations[rows], tables.action_masks[rows])
+        tables.step(actions)
+        payoffs[tables.dones] = tables.rewards[tables.dones]
+        over |= tables.dones
+    return payoffs
+
+
+PUBLIC = {"public": True, "discount": 0.9, "offers": 256}
+
+
+def test_perfect_bots_agree_at_once_on_the_solvers_split():
+    game = envs.game("bargaining", **PUBLIC)
+    tables = envs.VectorGame(game, 500)
+    tables.reset(seed=0)
+    reservations = tables.tables.my_reservation_value.copy().T
+    values = subgame_perfect(100, 10, 0.9, reservations)[1][0]
+    payoffs = match(game, ["perfect", "perfect"])
+    assert np.abs(payoffs[:, 0] - values).max() < 100 / 255 + 0.02
+    surplus = 100 - reservations.sum(axis=0)
+    assert payoffs.sum(axis=1) == pytest.approx(surplus, abs=0.03)
+
+
+@pytest.mark.parametrize("other", ["random", "fair", "hardliner", "conceder", "boulware", "tit-for-tat"])
+def test_nobody_gains_by_leaving_the_equilibrium(other):
+    game = envs.game("bargaining", **PUBLIC)
+    perfect = match(game, ["perfect", "perfect"]).mean(axis=0)
+    assert match(game, [other, "perfect"]).mean(axis=0)[0] <= perfect[0] + 0.5
+    assert match(game, ["perfect", other]).mean(axis=0)[1] <= perfect[1] + 0.5
+
+
+def test_perfect_needs_public_values():
+    with pytest.raises(ValueError, match="public"):
+        make_policy("perfect", envs.game("bargaining"))
+
+
+@pytest.mark.parametrize("name", ["fair", "hardliner", "conceder", "boulware", "tit-for-tat"])
+def test_no_bot_makes_a_deal_below_its_reservation_value(name):
+    game = envs.game("bargaining", reservations=(0, 100))
+    assert match(game, [name, "random"])[:, 0].min() >= -0.01
+    assert match(game, ["random", name])[:, 1].min() >= -0.01
+
+
+def test_who_concedes_late_gets_more_from_who_concedes_early():
+    game = envs.game("bargaining")
+    boulware, conceder = match(game, ["boulware", "conceder"]).mean(axis=0)
+    assert boulware > conceder + 10
+
+
+def shares(game, name, offers):
+    """The shares that a bot demands as player_1 after each of the opponent's `offers` (what it would get)."""
+    env = envs.GameEnv(game, "flat")
+    env.reset(seed=0)
+    bot, demanded = make_policy(name, game), []
+    for offer in offers:
+        env.submit("player_0", envs.Action("submit_offer", {"my_share": 100.0 - offer}))
+        seen = env.observe("player_1")
+        env.step(bot.act(seen["observation"][None], seen["action_mask"][None])[0])
+        history = env.turn_state("player_1").game_state["action_history"]
+        demanded.append(history[-1].get("my_share", history[-1]["action"]))
+    return demanded
+
+
+def test_tit_for_tat_concedes_what_the_opponent_conceded():
+    game = envs.game("bargaining", reservations=(0, 0))
+    assert shares(game, "tit-for-tat", [0, 10, 10, 5, 25]) == [100, 90, 90, 90, 70]
+
+
+def test_conceders_go_down_to_their_reservation_value():
+    game = envs.game("bargaining", rounds=5, reservations=(20, 20))
+    assert shares(game, "conceder", [0] * 5) == [90, 70, 50, 30, 20]
+    assert shares(game, "boulware", [0] * 5)[:3] == [100, 100, 93]
+    assert shares(game, "hardliner", [0, 0, 90])[:3] == [90, 90, "accept"]
+    assert shares(game, "fair", [40, 50]) == [50, "accept"]
