@@ -14,7 +14,7 @@ from yarl import URL
 from ....envs.core.turn_state import TurnState
 from ...agent import PolicyAgent
 from ..worker import Worker
-from .agent import ArenaAgent, converted
+from .agent import converted
 from .messages import ANSWER_LIMIT, MatchEnd, MatchStart, plain
 
 
@@ -67,11 +67,37 @@ class Entrant(Protocol):
         ...
 
 
+class PolicyEntrant:
+    """A policy of ours. It never waits, so it answers at once, from the environment's own TurnState.
+
+    Args:
+        agent_id: its name.
+        agent: the policy.
+    """
+
+    def __init__(self, agent_id: str, agent: PolicyAgent) -> None:
+        self.agent_id = agent_id
+        self.respond = agent.respond
+
+    async def act(self, state: TurnState, clock: Clock) -> Any:
+        """See `Entrant`."""
+        return self.respond(state)
+
+    async def start(self, match: MatchStart, clock: Clock) -> None:
+        """See `Entrant`: a policy remembers nothing."""
+
+    async def end(self, match: MatchEnd, clock: Clock) -> None:
+        """See `Entrant`: a policy remembers nothing."""
+
+    def close(self) -> None:
+        """See `Entrant`."""
+
+
 class LocalEntrant:
     """An object in this process with `agent_id` and `act(state)`; it may have `on_match_start` and `on_match_end`.
 
     It gets the state as the type its `act` is annotated with (pydantic model, dataclass, dict), else our TurnState. It
-    runs in a thread of its own, one call at a time; a policy of ours runs where it is called, which costs no time.
+    runs in a thread of its own, one call at a time.
 
     Raises:
         ValueError: if it has no `act`, or no `agent_id` that is text.
@@ -85,13 +111,10 @@ class LocalEntrant:
         self._agent = agent
         self._kind = _wanted(agent.act)
         self._turn = asyncio.Lock()
-        self._trusted = isinstance(agent, ArenaAgent) and isinstance(agent.agent, PolicyAgent)
-        self._worker = None if self._trusted else Worker()
+        self._worker = Worker(agent_id)
 
     async def act(self, state: TurnState, clock: Clock) -> Any:
         """See `Entrant`. An agent that is still busy with a turn it lost, fails at once."""
-        if self._worker is None:
-            return self._agent.respond(state)
         return await self._call(clock, self._answer, state)
 
     async def start(self, match: MatchStart, clock: Clock) -> None:
@@ -104,23 +127,17 @@ class LocalEntrant:
 
     def close(self) -> None:
         """See `Entrant`."""
-        if self._worker is not None:
-            self._worker.stop()
+        self._worker.stop()
 
     def _answer(self, state: TurnState) -> Any:
         return plain(_awaited(self._agent.act(converted(state, self._kind))))
 
     async def _hook(self, clock: Clock, name: str, *args: Any) -> None:
         hook: Callable[..., Any] | None = getattr(self._agent, name, None)
-        if hook is None:
-            return
-        if self._worker is None:
-            hook(*args)
-        else:
+        if hook is not None:
             await self._call(clock, lambda: _awaited(hook(*args)))
 
     async def _call(self, clock: Clock, function: Callable[..., Any], *args: Any) -> Any:
-        assert self._worker is not None
         async with self._turn:  # its clock does not run while it answers in another match
             if self._worker.stuck:
                 raise RuntimeError("it is still busy with an earlier turn")

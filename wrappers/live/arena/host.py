@@ -22,10 +22,11 @@ from aiohttp import web
 from ....envs.core import turn_state as ts
 from ....envs.core.aec import GameEnv
 from ....envs.core.game import Game
+from ...agent import PolicyAgent
 from ...record import MatchLog
 from ..worker import described
-from .agent import listening, unreadable
-from .entrants import Clock, Entrant, HttpEntrant, LocalEntrant
+from .agent import ArenaAgent, listening, unreadable
+from .entrants import Clock, Entrant, HttpEntrant, LocalEntrant, PolicyEntrant
 from .messages import ANSWER_WITHIN, AgentId, MatchEnd, MatchStart, Register, words
 from .results import MatchResult, assess, standings
 from .session import Limits, Matches, MatchSession
@@ -161,6 +162,8 @@ class Host:
         Raises:
             ValueError: if it is no agent, or its id is taken, not 1 to 64 printable characters, or a word of the game.
         """
+        if isinstance(agent, ArenaAgent) and isinstance(agent.agent, PolicyAgent):
+            return self._enter(PolicyEntrant(agent.agent_id, agent.agent))
         return self._enter(LocalEntrant(agent))
 
     def add_remote(self, agent_id: str, endpoint: str) -> str:
@@ -202,6 +205,7 @@ class Host:
             raise ValueError(f"no agent is called {unknown[0]!r}; here are {', '.join(self._entrants) or 'none'}")
         async with self._table(agent_ids, seed) as session:
             players = [self._entrants[name] for name in session.agent_ids]
+            players = [one for one in players if not isinstance(one, PolicyEntrant)]
             start = MatchStart(session.match_id, self.game.id, session.agent_ids)
             await self._tell(session.match_id, [one.start(start, self._clock()) for one in players])
             await self._turns(session)
@@ -260,25 +264,27 @@ class Host:
                 clock, actions = self._clock(), session.actions
                 if actions % 64 == 0:
                     await asyncio.sleep(0)
+            entrant = self._entrants[name]
             try:
-                answer = await self._entrants[name].act(session.turn_state(name), clock)
+                if isinstance(entrant, PolicyEntrant):
+                    session.act_as_seat(name, entrant.respond(session.seat_state(name)))
+                else:
+                    session.act(name, await entrant.act(session.turn_state(name), clock))
             except TimeoutError:
                 session.timeout(name)
             except Exception as error:  # whatever it is, it is that agent's
                 session.failed(name, described(error))
-            else:
-                session.act(name, answer)
 
     async def _tell(self, match_id: str, calls: Sequence[Coroutine[Any, Any, None]]) -> None:
         """Call the agents' hooks side by side; one that fails costs nothing."""
-        for problem in await asyncio.gather(*calls, return_exceptions=True):
+        for problem in await asyncio.gather(*calls, return_exceptions=True) if calls else ():
             if isinstance(problem, Exception):
                 logger.info("match %s: a hook failed: %s", match_id, described(problem))
 
     def _conclude(self, session: MatchSession) -> MatchResult:
         outcome = session.outcome or {}
-        states = [session.turn_state(name) for name in session.agent_ids]
-        deal, efficiency = assess(states, outcome)
+        states = [session.seat_state(name) for name in session.agent_ids]
+        deal, efficiency = assess(states, states[0].outcome or outcome)
         result = MatchResult(
             session.match_id,
             self.game.id,

@@ -44,17 +44,19 @@ class MatchResult:
 def assess(states: Sequence[TurnState], outcome: Mapping[str, Any]) -> tuple[bool | None, float | None]:
     """Return deal and efficiency of a finished match (see `MatchResult`) from what each seat sees at its end."""
     deal = DEALS.get(str(outcome.get("reason")))
+    if deal is None:
+        return None, None
     games = [state.game_state for state in states]
     if all("my_reservation_value" in game and "total" in game for game in games):
         surplus = games[0]["total"] - sum(game["my_reservation_value"] for game in games)
-        if surplus <= 0 or deal is None:
+        if surplus <= 0:
             return (True, None) if deal else (None, None)
         won = sum(row["utility"] for row in outcome["payoffs"])
         return deal, won / surplus if deal else 0.0
     if all("my_valuation" in game for game in games):
         values = {state.agent_id: game["my_valuation"] for state, game in zip(states, games, strict=True)}
         highest = max(values.values())
-        return deal, None if highest <= 0 or deal is None else values.get(outcome.get("winner"), 0.0) / highest
+        return deal, None if highest <= 0 else values.get(outcome.get("winner"), 0.0) / highest
     return deal, None
 
 

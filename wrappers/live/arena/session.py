@@ -150,7 +150,24 @@ class MatchSession:
         problem = self._unsendable(agent_id, response.messages)
         if problem is not None:
             return self._refuse(agent_id, problem)
-        response = self._names.response_inward(response)
+        return self._submit(agent_id, self._names.response_inward(response))
+
+    def seat_state(self, agent_id: str) -> TurnState:
+        """Return what an agent of the match sees, in the environment's own names: for policies of ours."""
+        state = self.env.turn_state(self._names.back[agent_id])
+        state.match_id = self.match_id
+        return state
+
+    def act_as_seat(self, agent_id: str, response: AgentResponse) -> ActionResult:
+        """Do what `act` does with an answer in the environment's own names."""
+        problem = self._barred(agent_id) or self._out_of_turn(agent_id)
+        if problem is not None:
+            return problem
+        problem = self._too_many(agent_id, len(response.messages))
+        return self._submit(agent_id, response) if problem is None else self._refuse(agent_id, problem)
+
+    def _submit(self, agent_id: str, response: AgentResponse) -> ActionResult:
+        """Have the environment carry out an answer to the agent's turn."""
         late = response.action.action_type == "message_only" and self._waited == self.limits.waits
         if late and not response.action.payload:
             response.action = self._safe()
@@ -158,7 +175,8 @@ class MatchSession:
         result = self.env.submit(seat, response)
         if not result.ok:
             return self._refuse(agent_id, result)
-        self._sent[agent_id] = self._sent.get(agent_id, 0) + len(response.messages)
+        if response.messages:
+            self._sent[agent_id] = self._sent.get(agent_id, 0) + len(response.messages)
         note = {"replaced": "it only talked"} if late else {}
         self.forced[agent_id] += late
         self._played(agent_id, response, **note)
@@ -215,13 +233,16 @@ class MatchSession:
             return ts.refused(ts.NOT_YOUR_TURN, f"{agent_id} cannot act: it is {self.turn}'s turn")
         return None
 
-    def _unsendable(self, agent_id: str, intents: Sequence[MessageIntent]) -> ActionResult | None:
-        if self._sent.get(agent_id, 0) + len(intents) > self.limits.messages:
+    def _too_many(self, agent_id: str, count: int) -> ActionResult | None:
+        if self._sent.get(agent_id, 0) + count > self.limits.messages:
             return ts.refused(ts.GAME_RULE_VIOLATION, f"{self.limits.messages} messages a turn are the limit")
+        return None
+
+    def _unsendable(self, agent_id: str, intents: Sequence[MessageIntent]) -> ActionResult | None:
         strangers = self._names.strangers(intents)
         if strangers:
-            return ts.refused(ts.INVALID_PAYLOAD, f"no such recipient: {', '.join(map(repr, strangers))[:200]}")
-        return None
+            return ts.refused(ts.INVALID_PAYLOAD, f"no such recipient: {', '.join(map(repr, strangers))}")
+        return self._too_many(agent_id, len(intents))
 
     def _safe(self) -> Action:
         return self.game.encode(self.env.table, self.game.safe(self.env.table)).action
@@ -264,8 +285,7 @@ class MatchSession:
         for name, reward in zip(self.agent_ids, table.rewards.tolist(), strict=False):
             self.payoffs[name] += reward
         if table.done:
-            first = self.env.turn_state(self.game.agents[0])
-            self._end(self._names.outward(first).outcome or {})
+            self._end(self._names.outward(self.env.turn_state(self.game.agents[0])).outcome or {})
         elif self.actions == self._most:
             self._end(self._cut_short(TOO_LONG))
         else:
