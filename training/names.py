@@ -116,7 +116,10 @@ def game_of(spec: str, name: str | None, settings: Sequence[str] = (), seats: in
         if seats is None or seats == trained.seats:
             return game_with(trained.name, settings, **fixed)
         return game_with(trained.name, settings, **{**fixed, "seats": seats})
-    return game_with(name or "holdem", settings, seats=seats or 2)
+    chosen = name or "holdem"
+    if seats is None and "seats" in (_options(chosen) or ()) and "seats" not in _keys(settings):
+        seats = 2
+    return game_with(chosen, settings, seats=seats)
 
 
 def _keys(settings: Sequence[str]) -> set[str]:

@@ -166,6 +166,7 @@ class AgentServer:
         self.matches = self.turns = 0
         self._deadline = deadline
         self._address, self._port = address, port
+        self._ended = asyncio.Event()
         self._worker: Worker | None = None
         self._runner: web.AppRunner | None = None
 
@@ -240,6 +241,12 @@ class AgentServer:
                 await asyncio.sleep(wait)
         raise ConnectionError(f"cannot register at {url}: {problem}; gave up after {retries + 1} tries")
 
+    async def played(self, matches: int | None = None) -> None:
+        """Wait until so many matches have ended; None waits for ever."""
+        while matches is None or self.matches < matches:
+            self._ended.clear()
+            await self._ended.wait()
+
     async def _act(self, request: web.Request) -> web.Response:
         try:
             state = read_state(msgspec.json.decode(await request.read()))
@@ -275,6 +282,7 @@ class AgentServer:
         except (ValueError, RecursionError) as error:
             return unreadable(error)
         self.matches += 1
+        self._ended.set()
         self.agent.on_match_end(end.match_id, end.outcome)
         return web.json_response({"ok": True})
 

@@ -130,7 +130,11 @@ class LocalEntrant:
         self._worker.stop()
 
     def _answer(self, state: TurnState) -> Any:
-        return plain(_awaited(self._agent.act(converted(state, self._kind))))
+        answer = plain(_awaited(self._agent.act(converted(state, self._kind))))
+        # Here, where a long one costs nobody else's time.
+        if len(msgspec.json.encode(answer)) > ANSWER_LIMIT:
+            raise ValueError(f"its answer is longer than {ANSWER_LIMIT:,} bytes")
+        return answer
 
     async def _hook(self, clock: Clock, name: str, *args: Any) -> None:
         hook: Callable[..., Any] | None = getattr(self._agent, name, None)

@@ -223,7 +223,7 @@ class _Renaming:
 
 def words(game: Game) -> frozenset[str]:
     """Return the words that the game's TurnStates use, which are no agents' ids: they could not be told apart."""
-    found: set[str] = set()
+    found = {"pass", "message_only", *game.action_spaces}
     generator, table = np.random.default_rng(0), game.tables(1)[0]
     for _ in range(20):
         table.stream = generator.integers(0, 2**63)

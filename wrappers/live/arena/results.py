@@ -56,7 +56,7 @@ def assess(states: Sequence[TurnState], outcome: Mapping[str, Any]) -> tuple[boo
     if all("my_valuation" in game for game in games):
         values = {state.agent_id: game["my_valuation"] for state, game in zip(states, games, strict=True)}
         highest = max(values.values())
-        return deal, None if highest <= 0 else values.get(outcome.get("winner"), 0.0) / highest
+        return deal, None if highest <= 0 else values.get(str(outcome.get("winner")), 0.0) / highest
     return deal, None
 
 

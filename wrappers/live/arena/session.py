@@ -51,9 +51,7 @@ class Limits:
         if self.actions is not None and self.actions != -1 and self.actions < 1:
             raise ValueError(f"actions={self.actions}: a match has at least 1; None for no limit")
         if not 0 <= self.messages <= MESSAGES_PER_TURN or not 0 <= self.waits <= WAITS_PER_TURN:
-            raise ValueError(
-                f"messages={self.messages}, waits={self.waits}: 0 to {MESSAGES_PER_TURN} of each a turn"
-            )
+            raise ValueError(f"messages={self.messages}, waits={self.waits}: 0 to {MESSAGES_PER_TURN} of each a turn")
         if self.attempts < 1:
             raise ValueError(f"attempts={self.attempts}: need at least 1")
         for name in ("rejected", "failed"):
