@@ -15,6 +15,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from ..envs import Game, VectorGame
+from ..envs.core.rng import streams
 from ..envs.core.vector import STAY
 from ..wrappers.policy import Policy
 from .names import game_of, located, player
@@ -91,7 +92,7 @@ def evaluate(
     if deals < 2:
         raise ValueError(f"deals={deals}: an interval needs at least 2")
     around = [policy, *(opponents if len(opponents) > 1 else list(opponents) * (game.seats - 1))]
-    seeds = np.random.SeedSequence(seed).generate_state(deals, np.uint64).tolist()
+    seeds = streams(seed, deals).tolist()
     size = max(1, TABLES // game.seats)
     results = []
     for start in range(0, deals, size):

@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import tyro
 from rich.console import Console
 from rich.panel import Panel
@@ -14,9 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ..envs import ActionResult, AgentResponse, Game, GameEnv
+from ..envs.core.rng import streams
 from ..wrappers.agent import Agent, HumanAgent
 from ..wrappers.record import MatchLog, Recorder
-from .names import agent, game_with
+from .names import agent, game_with, has_seats
 
 Submit = Callable[[str, AgentResponse], ActionResult]
 
@@ -58,7 +58,7 @@ class Match:
     def play(self, episodes: int, seed: int | None) -> None:
         """Play so many episodes and add up the results. Without a seed every match is another."""
         env = GameEnv(self.game)
-        for number, one in enumerate(np.random.SeedSequence(seed).generate_state(episodes, np.uint64).tolist(), 1):
+        for number, one in enumerate(streams(seed, episodes).tolist(), 1):
             if self.log is None:
                 env.reset(seed=one)
                 submit = env.submit
@@ -124,7 +124,9 @@ def command(
     """
     if hands < 1 or delay < 0:
         raise ValueError(f"hands={hands}, delay={delay}: need at least 1 hand, and a delay from 0 up")
-    chosen = game_with(game, options, seats=len(agents))
+    if seed is not None and seed < 0:
+        raise ValueError(f"seed {seed} is negative; give one from 0 up")
+    chosen = game_with(game, options, seats=len(agents) if has_seats(game) else None)
     seeds = [None] * len(agents) if seed is None else range(seed + 1, seed + 1 + len(agents))
     players = [agent(spec, chosen, one) for spec, one in zip(agents, seeds, strict=True)]
     console = Console(highlight=False)

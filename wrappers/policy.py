@@ -86,8 +86,9 @@ class RandomPolicy:
 class _Learned:
     """What learned policies share: a distribution over action numbers, sampled or its mode."""
 
-    def __init__(self, inputs: int, deterministic: bool, seed: int | None) -> None:
+    def __init__(self, inputs: int, outputs: int, deterministic: bool, seed: int | None) -> None:
         self.inputs = inputs
+        self.outputs = outputs
         self.deterministic = deterministic
         self._words = streams(seed, 1)
 
@@ -98,12 +99,13 @@ class _Learned:
         """Return how likely each action number is, 0 where masked: float32[N, A].
 
         Raises:
-            ValueError: if the observations do not have the length that the policy was trained on.
+            ValueError: if observations or masks do not have the length that the policy was trained on.
         """
-        if observations.shape[1] != self.inputs:
+        trained, got = (self.inputs, self.outputs), (observations.shape[1], masks.shape[1])
+        if trained != got:
             raise ValueError(
-                f"the policy was trained on observations of {self.inputs} numbers and got {observations.shape[1]}: "
-                "give it the game and the options that it was trained with"
+                f"the policy was trained on observations of {trained[0]} numbers and {trained[1]} actions, and got "
+                f"{got[0]} and {got[1]}: give it the game and the options that it was trained with"
             )
         return self._distribution(observations, masks)
 
@@ -147,7 +149,7 @@ class MlpPolicy(_Learned):
     ) -> None:
         if activation not in _ACTIVATIONS:
             raise ValueError(f"activation {activation!r}: known are {', '.join(_ACTIVATIONS)}")
-        super().__init__(len(layers[0][0]), deterministic, seed)
+        super().__init__(len(layers[0][0]), len(layers[-1][1]), deterministic, seed)
         self.layers = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in layers]
         self.activation = activation
 
@@ -201,9 +203,11 @@ class MlpPolicy(_Learned):
         try:
             with np.load(path, allow_pickle=False) as file:
                 layers = [(file[f"w{i}"], file[f"b{i}"]) for i in range(len(file.files) // 2)]
-                return cls(layers, str(file["activation"]), deterministic, seed)
+                policy = cls(layers, str(file["activation"]), deterministic)
         except (KeyError, IndexError, AttributeError, EOFError, zipfile.BadZipFile, ValueError) as error:
             raise ValueError(f"{path} is no saved MlpPolicy: {error}") from None
+        policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
+        return policy
 
 
 class SB3Policy(_Learned):
@@ -227,7 +231,7 @@ class SB3Policy(_Learned):
             raise ValueError(f"need a flat Box observation and Discrete actions; the model has {seen} and {acts}")
         if hasattr(model.policy, "lstm_actor"):
             raise ValueError(f"{type(model).__name__} is recurrent; a Policy acts on observations alone")
-        super().__init__(seen.shape[0], deterministic, seed)
+        super().__init__(seen.shape[0], int(acts.n), deterministic, seed)
         self.model = model
         model.policy.set_training_mode(False)
 
@@ -344,9 +348,11 @@ def load_run(path: str | PathLike[str], *, deterministic: bool = False, seed: in
         raise ValueError(f"{config} does not name a game with its options: {error!r}") from None
     saved = folder / "policy.npz"
     policy = load_policy(saved if saved.is_file() else folder / "model.zip", deterministic=deterministic, seed=seed)
-    if policy.inputs != game.layout.size:
+    trained, now = (policy.inputs, policy.outputs), (game.layout.size, game.num_actions)
+    if trained != now:
         raise ValueError(
-            f"{folder} was trained on observations of {policy.inputs} numbers; {game.id} now has {game.layout.size}"
+            f"{folder} was trained on observations of {trained[0]} numbers and {trained[1]} actions; {game.id} now has "
+            f"{now[0]} and {now[1]}"
         )
     return game, policy
 
@@ -375,7 +381,8 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
     if path.is_dir():
         other, policy = load_run(path, deterministic=deterministic, seed=seed)
         if (other.id, other.layout.size, other.num_actions) != (game.id, game.layout.size, game.num_actions):
-            raise ValueError(f"{spec} plays {other.id} {dict(other.options)}, not {game.id} {dict(game.options)}")
+            theirs, ours = (_unshared(one, two) for one, two in ((other, game), (game, other)))
+            raise ValueError(f"{spec} plays {other.id} with {theirs}, not {game.id} with {ours}")
         return policy
     if path.exists() or path.with_name(path.name + ".zip").exists():
         return load_policy(path, deterministic=deterministic, seed=seed)
@@ -383,3 +390,8 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
     guess = get_close_matches(spec, names, 1)
     hint = f"did you mean {guess[0]!r}?" if guess else f"the bots are {', '.join(names)}"
     raise ValueError(f"{spec!r} is neither a bot of {game.name} nor a file or run folder; {hint}")
+
+
+def _unshared(game: Game, other: Game) -> str:
+    """Write the options in which `game` differs from `other`."""
+    return ", ".join(f"{key}={value}" for key, value in game.options.items() if other.options.get(key) != value)

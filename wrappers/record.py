@@ -121,24 +121,36 @@ def replay(path: Path_) -> envs.GameEnv:
     """Play a `Recorder`'s log again, and return the environment as it then is (the last match, if there are several).
 
     Raises:
-        ValueError: if the log has no match, or an answer in it is refused: it is another version's, or was edited.
+        ValueError: if the log has no match, a line lacks a field, or an answer in it is refused: it is another
+            version's, or was edited.
     """
     env: envs.GameEnv | None = None
     for entry in read(path):
-        if entry["kind"] == "match":
-            env = envs.make(entry["game"], **entry["options"])
-            env.reset(seed=entry["seed"])
-        elif entry["kind"] in ("turn", "message"):
-            if env is None:
-                raise ValueError(f"{path} begins in the middle of a match (a live log can be read, not replayed)")
-            if entry["kind"] == "turn":
-                result = env.submit(entry["agent"], entry["response"])
-            else:
-                result = env.send(entry["agent"], entry["intent"])
-            if not result.ok:
-                raise ValueError(f"{path} does not replay: {entry['agent']} {result.error}: {result.error_detail}")
+        try:
+            env = _again(entry, env)
+        except KeyError as error:
+            raise ValueError(f"{path} does not replay: a {entry['kind']!r} line lacks {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{path} does not replay: {error}") from None
     if env is None:
         raise ValueError(f"{path} holds no match")
+    return env
+
+
+def _again(entry: Mapping[str, Any], env: envs.GameEnv | None) -> envs.GameEnv | None:
+    """Do what one line of a log tells; return the environment in which it was done."""
+    if entry["kind"] == "match":
+        env = envs.make(entry["game"], **entry["options"])
+        env.reset(seed=entry["seed"])
+    elif entry["kind"] in ("turn", "message"):
+        if env is None:
+            raise ValueError("it begins in the middle of a match (a live log can be read, not replayed)")
+        if entry["kind"] == "turn":
+            result = env.submit(entry["agent"], entry["response"])
+        else:
+            result = env.send(entry["agent"], entry["intent"])
+        if not result.ok:
+            raise ValueError(f"{entry['agent']} {result.error}: {result.error_detail}")
     return env
 
 

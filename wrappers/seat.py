@@ -150,7 +150,7 @@ class Seats:
             actions: int[N]; a masked one is replaced by the safe action.
 
         Raises:
-            ValueError: if the shape is wrong, or before the first reset.
+            ValueError: if the shape is wrong, for fractions, or before the first reset.
             RuntimeError: if the learner's seat never gets a decision.
         """
         moves = self._made_legal(actions)
@@ -173,7 +173,10 @@ class Seats:
         return self.game.observation(*self.final_table(table))
 
     def _made_legal(self, actions: ArrayLike) -> NDArray[np.int64]:
-        moves = np.array(actions, np.int64)
+        given = np.asarray(actions)
+        if given.dtype.kind not in "iu":
+            raise ValueError(f"actions are {given.dtype}; they need whole numbers")
+        moves = given.astype(np.int64)
         if moves.shape != (self.num_envs,):
             raise ValueError(f"actions have shape {moves.shape}; they need one number per table: ({self.num_envs},)")
         if not self._seeded:
@@ -264,6 +267,8 @@ def _arrange(opponents: Opponents, game: Game) -> tuple[list[str | Policy], list
     if isinstance(opponents, str) or hasattr(opponents, "act"):
         opponents = [opponents] * places
         return [*opponents[:1]], [np.ones(1)] * places
+    if not isinstance(opponents, Sequence):
+        raise ValueError(f"opponents={opponents!r}: give names, policies (they have an act) or a Pool")
     if len(opponents) != places:
         raise ValueError(
             f"{len(opponents)} opponents for {places} other seats: give one, one per seat, or a Pool to draw from"
@@ -398,7 +403,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if self._over:
             raise gymnasium.error.ResetNeeded("the episode is over: call reset()")
         seats = self.seats
-        seats.step(np.array([action], np.int64))
+        seats.step(np.array([action]))
         self._over, truncated = bool(seats.dones[0]), bool(seats.truncations[0])
         observation = seats.final_observation(0) if self._over else seats.observations[0].copy()
         info: dict[str, Any] = {"action_mask": self.action_masks(), "illegal": bool(seats.illegal[0])}

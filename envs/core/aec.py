@@ -386,6 +386,10 @@ class _TurnOrder(OrderEnforcingWrapper[str, Any, Any]):
             self.env.observe(self.agent_selection)  # the wrapper below must not keep the last turn's mask
         return result
 
+    def clone(self) -> "_TurnOrder":
+        """Return an independent copy, wrapped as this is."""
+        return deepcopy(self)
+
 
 _AFTER_RESET = {"rewards", "terminations", "truncations", "infos", "agent_selection", "num_agents", "agents"}
 
@@ -416,6 +420,12 @@ def _response(response: Any) -> tuple[list[MessageIntent], Action]:
 
 def _read(data: Any, kind: type[Wired]) -> Wired:
     """Read `data` as if it had come over a wire; raise ValueError, TypeError or RecursionError if it could not."""
-    plain = msgspec.to_builtins(msgspec.convert(data, kind, from_attributes=True))
+    plain = msgspec.to_builtins(msgspec.convert(data, kind, from_attributes=True), enc_hook=_number_of_numpy)
     json.dumps(plain, allow_nan=False, ensure_ascii=False).encode()
     return msgspec.convert(plain, kind)
+
+
+def _number_of_numpy(value: Any) -> Any:
+    if isinstance(value, np.generic):  # an amount that was computed from an observation
+        return value.item()
+    raise TypeError(f"{type(value).__name__} {value!r} is no JSON")

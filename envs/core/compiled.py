@@ -1,6 +1,7 @@
 """The one decorator of compiled functions: Numba with a cache that can be trusted."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -36,5 +37,14 @@ def compiled(function: Function) -> Function:
         return cast(Function, numba.njit(function))
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:
-        cache_file._source_stamp = _stamp(Path(function.__code__.co_filename).parent)
+        stamp = _stamp(Path(function.__code__.co_filename).parent)
+        cache_file._source_stamp = stamp
+        _forget_older(Path(cache_file._index_path), max(time for _, time, _ in stamp))
     return cast(Function, dispatcher)
+
+
+def _forget_older(index: Path, time: int) -> None:
+    """Delete a cache older than its sources: Numba would read it first, and fails on a type that has been renamed."""
+    with suppress(OSError):
+        if index.stat().st_mtime_ns < time:
+            index.unlink()

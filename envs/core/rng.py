@@ -5,7 +5,8 @@ future. SplitMix64 is Steele, Lea and Flood, "Fast splittable pseudorandom numbe
 """
 
 from collections.abc import Sequence
-from typing import Any
+from operator import index
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,13 +80,25 @@ def streams(seed: int | Sequence[int] | None, count: int) -> NDArray[np.uint64]:
         uint64[count].
 
     Raises:
-        ValueError: if there are not `count` seeds, or one is negative.
+        ValueError: if there are not `count` seeds, or one is negative or no whole number.
     """
-    if seed is None or isinstance(seed, (int, np.integer)):
-        if seed is not None and seed < 0:
-            raise ValueError(f"seed {seed} is negative; give a whole number from 0 up")
-        sequence = np.random.SeedSequence(None if seed is None else int(seed))
-        return sequence.generate_state(count, np.uint64).astype(np.uint64, copy=False)
-    if len(seed) != count:
-        raise ValueError(f"{len(seed)} seeds for {count} tables; give one seed, or one per table")
-    return np.array([streams(int(one), 1)[0] for one in seed], np.uint64)
+    if np.ndim(seed) == 0:  # type: ignore[arg-type]
+        return _words(None if seed is None else _entropy(seed), count)
+    seeds = cast("Sequence[int]", seed)
+    if len(seeds) != count:
+        raise ValueError(f"{len(seeds)} seeds for {count} tables; give one seed, or one per table")
+    return np.array([_words(_entropy(one), 1)[0] for one in seeds], np.uint64)
+
+
+def _words(entropy: int | None, count: int) -> NDArray[np.uint64]:
+    return np.random.SeedSequence(entropy).generate_state(count, np.uint64).astype(np.uint64, copy=False)
+
+
+def _entropy(seed: Any) -> int:
+    try:
+        entropy = index(seed)
+    except TypeError:
+        entropy = -1
+    if entropy < 0:
+        raise ValueError(f"seed {seed!r} is negative or no whole number; give one from 0 up")
+    return entropy

@@ -59,7 +59,6 @@ class VectorGame:
         self._batch = Batch.of(game, num_envs)
         self.observations, self.action_masks, self.turn, self.rewards, self.dones, self.truncations = self._batch
         self._words = np.zeros(num_envs, np.uint64)
-        self._actions = np.zeros(num_envs, np.int64)
         self._seeded = False
 
     def clone(self) -> "VectorGame":
@@ -126,6 +125,13 @@ class VectorGame:
         self.game.step_batch(self._records, numbers, self._batch, True)
 
     def sample(self) -> NDArray[np.int64]:
-        """Draw a random legal action for every table, uniformly, from the tables' own sampling streams: int64[N]."""
-        _sample(self.action_masks, self._words, self._actions)
-        return self._actions
+        """Draw a random legal action for every table, uniformly, from the tables' own sampling streams: new int64[N].
+
+        Raises:
+            ValueError: before the first reset.
+        """
+        if not self._seeded:
+            raise ValueError("sample() before reset(): call reset(seed=…) first")
+        actions = np.empty(self.num_envs, np.int64)
+        _sample(self.action_masks, self._words, actions)
+        return actions

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from functools import partial
+from operator import index
+from typing import Any
 
 import numpy as np
 
@@ -39,9 +41,15 @@ def game(
     Raises:
         ValueError: naming the option, its value and its range.
     """
+    seats, hands = _whole("seats", seats), _whole("hands", hands)
+    small_blind, big_blind = _whole("small_blind", small_blind), _whole("big_blind", big_blind)
+    ante = _whole("ante", ante)
+    button = None if button is None else _whole("button", button)
+    raise_cap = None if raise_cap is None else _whole("raise_cap", raise_cap)
     if not 2 <= seats <= SEATS:
         raise ValueError(f"seats={seats}: hold'em has 2 to {SEATS}")
-    per_seat = [stacks] * seats if isinstance(stacks, (int, np.integer)) else list(stacks)
+    each = stacks if isinstance(stacks, (Sequence, np.ndarray)) else [stacks] * seats
+    per_seat = [_whole("stacks", chips) for chips in each]
     if len(per_seat) != seats or min(per_seat) < 0 or sum(chips > 0 for chips in per_seat) < 2:
         raise ValueError(f"stacks={stacks}: give one number, or {seats} of them, at least two above 0")
     if sum(chips > ante + small_blind for chips in per_seat) < 2:
@@ -61,7 +69,7 @@ def game(
         raise ValueError(f"button={button}: the seats are 0 to {seats - 1}")
     if raise_cap is not None and not 0 <= raise_cap < 2**30:
         raise ValueError(f"raise_cap={raise_cap}: need a number from 0 up, or None")
-    fractions = tuple(float(fraction) for fraction in pot_fractions)
+    fractions = tuple(_fraction(fraction) for fraction in np.atleast_1d(np.asarray(pot_fractions, object)))
     rising = list(fractions) == sorted(set(fractions)) and all(0 < fraction < 1000 for fraction in fractions)
     if len(fractions) > FRACTIONS or not rising:
         raise ValueError(f"pot_fractions={pot_fractions}: need at most {FRACTIONS} rising numbers above 0")
@@ -83,7 +91,7 @@ def game(
             "small_blind": small_blind,
             "big_blind": big_blind,
             "ante": ante,
-            "stacks": stacks if isinstance(stacks, int) else [int(chips) for chips in per_seat],
+            "stacks": per_seat if each is stacks else per_seat[0],
             "hands": hands,
             "button": button,
             "raise_cap": raise_cap,
@@ -118,3 +126,17 @@ def game(
         redeal=view.redeal,
         render=render.render,
     )
+
+
+def _whole(option: str, value: Any) -> int:
+    try:
+        return index(value)
+    except TypeError:
+        raise ValueError(f"{option}={value!r}: need a whole number") from None
+
+
+def _fraction(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"pot_fractions: {value!r} is no number") from None

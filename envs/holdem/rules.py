@@ -398,36 +398,35 @@ def _pay_pots(table: Any) -> None:
         floor = level
 
 
-# The batch loop.
-
-
-@compiled
-def _show(table: Any, i: int, batch: Any) -> None:
-    batch.turn[i] = table.turn
-    observe(table, table.turn, batch.observations[i])
-    legal(table, batch.masks[i])
+# The batch loop. (Its lines are spelt out: passing `batch` on to a function of one table costs a fifth of the speed.)
 
 
 @compiled
 def reset_batch(tables: Any, batch: Any) -> None:
     """Begin an episode on every table and show it."""
     for i in range(len(tables)):
-        reset(tables[i])
-        _show(tables[i], i, batch)
+        table = tables[i]
+        reset(table)
+        batch.turn[i] = table.turn
+        observe(table, table.turn, batch.observations[i])
+        legal(table, batch.masks[i])
 
 
 @compiled
 def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
     """Play one decision on every table whose action is not −1; where an episode ends, begin the next one if `again`."""
     for i in range(len(tables)):
-        if actions[i] >= 0:
-            table = tables[i]
-            play(table, actions[i])
-            for seat in range(batch.rewards.shape[1]):
-                batch.rewards[i, seat] = table.rewards[seat]
-            batch.dones[i] = table.done
-            batch.truncations[i] = table.truncated
-            if table.done and again:
-                reset(table)
-            if not table.done:
-                _show(table, i, batch)
+        if actions[i] < 0:
+            continue
+        table = tables[i]
+        play(table, actions[i])
+        for seat in range(batch.rewards.shape[1]):
+            batch.rewards[i, seat] = table.rewards[seat]
+        batch.dones[i] = table.done
+        batch.truncations[i] = table.truncated
+        if table.done and again:
+            reset(table)
+        if not table.done:
+            batch.turn[i] = table.turn
+            observe(table, table.turn, batch.observations[i])
+            legal(table, batch.masks[i])

@@ -32,6 +32,15 @@ def heard(env, agent):
 # submit
 
 
+def test_a_payload_may_hold_numbers_of_numpy():
+    env = table()
+    assert env.submit("player_0", Action("raiseTo", {"amount": np.int64(11)})).ok
+    assert env.turn_state("player_0").game_state["last"]["amount"] == 11
+    refused = env.submit(env.agent_selection, Action("raiseTo", {"amount": np.float32(22.5)}))
+    assert refused.error == "invalid_payload"
+    assert "`float`" in refused.error_detail
+
+
 def test_an_exact_payload_is_played():
     env = table()
     assert env.submit("player_0", Action("raiseTo", {"amount": 137})) == ActionResult(True)
@@ -349,6 +358,19 @@ def test_a_clone_is_independent():
     env.step(1)
     assert env.state().tobytes() == twin.state().tobytes()
     assert env.rewards is not twin.rewards
+
+
+def test_a_clone_of_a_wrapped_environment_is_wrapped():
+    env = holdem_v0.env(seats=3)
+    env.reset(seed=1)
+    before = env.state().tobytes()
+    twin = env.clone()
+    twin.step(1)
+    assert env.unwrapped.state().tobytes() == before
+    assert twin.unwrapped.state().tobytes() != before
+    masked = int(np.flatnonzero(twin.observe(twin.agent_selection)["action_mask"] == 0)[0])
+    twin.step(masked)  # ends the episode; without wrappers it raises
+    assert all(twin.terminations.values())
 
 
 def test_environments_and_games_can_be_pickled():

@@ -53,6 +53,28 @@ def test_without_any_folder_for_the_cache_it_compiles_and_runs(package):
     assert not list(package.rglob("*.nbi"))
 
 
+MOVER = """from typing import NamedTuple
+from parlour.envs.core.compiled import compiled
+
+
+class {name}(NamedTuple):
+    amount: int
+
+
+@compiled
+def caller(move):
+    return move.amount
+"""
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_type_that_was_renamed_compiles_anew(package):
+    """Numba unpickles its index before it looks at the sources' stamp, and fails where a class is gone."""
+    for name in ("Before", "After"):
+        (package / "tiny" / "caller.py").write_text(MOVER.format(name=name))
+        assert python(f"from tiny.caller import {name}, caller; print(caller({name}(7)))", package) == "7"
+
+
 HAND = """
 import warnings; warnings.simplefilter("ignore")
 from hashlib import sha256

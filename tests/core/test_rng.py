@@ -71,7 +71,16 @@ def test_no_seed_is_fresh():
 
 
 @pytest.mark.parametrize(
-    ("seed", "words"), [(-1, "seed -1 is negative"), ([1, -2], "seed -2"), ([1, 2, 3], "3 seeds for 2 tables")]
+    ("seed", "words"),
+    [
+        (-1, "seed -1 is negative"),
+        (1.5, "seed 1.5 .* whole"),
+        ("7", "seed '7' .* whole"),
+        ([1, -2], "seed -2"),
+        ([1, 2.5], "seed 2.5"),
+        ([None, None], "seed None"),
+        ([1, 2, 3], "3 seeds for 2 tables"),
+    ],
 )
 def test_a_bad_seed_is_named(seed, words):
     with pytest.raises(ValueError, match=words):

@@ -66,9 +66,12 @@ def test_a_masked_action_is_refused():
         made.step([masked])
 
 
-def test_step_before_reset():
+def test_step_and_sample_before_reset():
+    made = VectorGame(envs.game("holdem"), 1)
     with pytest.raises(ValueError, match="reset"):
-        VectorGame(envs.game("holdem"), 1).step([1])
+        made.step([1])
+    with pytest.raises(ValueError, match="reset"):
+        made.sample()
 
 
 def test_no_tables():
@@ -96,6 +99,7 @@ def test_samples_are_legal_and_uniform():
         actions = made.sample()
         assert legal[np.arange(500), actions].all()
         counts += np.bincount(actions, minlength=10)
+    assert made.sample() is not made.sample()  # they may be kept
     assert (legal == legal[0]).all()
     share = counts / counts.sum() * legal[0].sum()
     assert share[legal[0] == 1] == pytest.approx(1, abs=0.06)
@@ -115,7 +119,7 @@ def test_a_deep_copy_is_independent():
     made = tables(3)
     twin = deepcopy(made)
     before = made.tables.tobytes()
-    actions = twin.sample().copy()
+    actions = twin.sample()
     twin.step(actions)
     assert made.tables.tobytes() == before
     assert np.array_equal(actions, made.sample())
@@ -137,7 +141,7 @@ def test_tables_can_be_pickled():
     made = tables(8)
     twin = pickle.loads(pickle.dumps(made))
     for _ in range(20):
-        actions = made.sample().copy()
+        actions = made.sample()
         assert twin.sample().tolist() == actions.tolist()
         made.step(actions)
         twin.step(actions)

@@ -1,5 +1,7 @@
 """The rules of no-limit hold'em by named situation."""
 
+import json
+
 import numpy as np
 import pytest
 from dealing import bounds, deal, play, won
@@ -347,8 +349,24 @@ def test_chips_are_conserved_at_every_step(seed):
         ({"pot_fractions": [float("nan")]}, "pot_fractions"),
         ({"pot_fractions": np.arange(1, 14)}, "at most 12"),
         ({"stacks": 2**30}, "stacks=1073741824.*fewer"),
+        ({"ante": 0.5}, "ante=0.5: need a whole number"),
+        ({"small_blind": 0.5}, "small_blind=0.5"),
+        ({"seats": "6"}, "seats='6'"),
+        ({"hands": None}, "hands=None"),
+        ({"button": 0.5}, "button=0.5"),
+        ({"raise_cap": 1.5}, "raise_cap=1.5"),
+        ({"stacks": 200.5}, "stacks=200.5"),
+        ({"seats": 2, "stacks": [200, 200.5]}, "stacks=200.5"),
+        ({"pot_fractions": ["half"]}, "pot_fractions: 'half' is no number"),
     ],
 )
 def test_a_bad_option_is_named_with_its_value(options, words):
     with pytest.raises(ValueError, match=words):
         game(**options)
+
+
+def test_options_are_plain_numbers():
+    """They are written to logs and configs."""
+    made = game(seats=np.int64(3), stacks=np.array([50, 60, 70]), ante=np.int32(1), pot_fractions=0.5)
+    assert json.loads(json.dumps(made.options))["stacks"] == [50, 60, 70]
+    assert game(stacks=np.int64(50)).options["stacks"] == 50

@@ -291,6 +291,83 @@ def test_a_server_that_is_gone_is_given_up(caplog):
     assert TOKEN not in caplog.text + str(caught.value)
 
 
+class LosesAnswers(Server):
+    """Seats the agent, but its answer to the first join is lost."""
+
+    seated = False
+    tells_where = True
+
+    async def rest(self, request):
+        answer = await super().rest(request)
+        if request.path.endswith("/leave"):
+            self.seated = False
+        elif "join" in request.path and self.seated:
+            details = {"details": {"table_id": "tbl_1"}} if self.tells_where else {}
+            return web.json_response({"error": {"code": "ALREADY_SEATED", "message": "no", **details}}, status=409)
+        elif "join" in request.path:
+            self.seated = True
+            if sum("join" in path for path, _, _ in self.log) == 1:
+                request.transport.abort()
+        return answer
+
+
+def test_a_lost_answer_to_a_join_is_recovered_from():
+    server = LosesAnswers()
+    assert stay(server, rest=True).reason == "admin_stopped"
+    calls = [path.removeprefix("/v1/tables/") for path, _, _ in server.log]
+    assert calls == ["/v1/agents", "auto-join", "auto-join", "tbl_1/leave", "tbl_1/join"]
+
+
+def test_who_was_seated_before_is_not_thrown_out():
+    server = LosesAnswers()
+    server.seated = True
+    with pytest.raises(LiveError, match="ALREADY_SEATED"):
+        stay(server, rest=True, table="tbl_1", api_key=KEY)
+    assert server.seated
+
+
+def test_a_lost_seat_at_an_unknown_table_is_told():
+    server = LosesAnswers()
+    server.tells_where = False
+    with pytest.raises(LiveError, match="ALREADY_SEATED"):
+        stay(server, rest=True)
+
+
+def test_who_is_stopped_gives_its_seat_back():
+    server = Server()
+
+    async def go():
+        async with server.serve() as port:
+            thinking = asyncio.Event()
+            loop = asyncio.get_running_loop()
+            agent = Scripted(lambda state: (loop.call_soon_threadsafe(thinking.set), time.sleep(0.3))[1])
+            playing = asyncio.create_task(play(f"http://127.0.0.1:{port}", agent, **FAST))
+            await asyncio.wait_for(thinking.wait(), 10)
+            playing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await playing
+
+    asyncio.run(go())
+    assert server.log[-1][0] == "/v1/tables/tbl_1/leave"
+
+
+class Nonsense(Server):
+    answer = ""
+
+    async def rest(self, request):
+        return web.Response(text=self.answer)
+
+
+@pytest.mark.parametrize(
+    "answer", ["[" * 100_000, "{}", '{"ws_url": "ws://[", "session_token": "t"}'], ids=["deep", "empty", "no-address"]
+)
+def test_a_nonsensical_answer_to_a_join_is_an_error_of_ours(answer):
+    server = Nonsense()
+    server.answer = answer
+    with pytest.raises(LiveError):
+        stay(server, rest=True, api_key=KEY)
+
+
 # Policies that fail.
 
 

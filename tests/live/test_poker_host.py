@@ -593,3 +593,56 @@ async def test_nothing_hidden_goes_out_on_the_wire():
 
 def test_the_queue_is_bounded():
     assert 0 < QUEUE <= 1024
+
+
+@on_loop
+async def test_a_body_that_breaks_off_leaves_nothing_in_the_log(caplog):
+    async with hosting() as (host, client):
+        port = int(host.url.rsplit(":", 1)[1])
+        for _ in range(5):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"POST /v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
+            await writer.drain()
+            await asyncio.sleep(0.02)
+            writer.transport.abort()
+        await client.register()
+        await asyncio.sleep(0.05)
+    assert caplog.text == ""
+
+
+@on_loop
+async def test_a_body_that_never_comes_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.poker.host.BODY", 0.05)
+    async with hosting() as (host, _):
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(host.url.rsplit(":", 1)[1]))
+        writer.write(b"POST /v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
+        assert b" 400 " in await asyncio.wait_for(reader.readline(), 5)
+        writer.transport.abort()
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\x1b[31m", "\x9b31m", ""])
+@on_loop
+async def test_a_name_cannot_steer_a_terminal(name):
+    async with hosting() as (_, client):
+        assert (await client.call("POST", "/v1/agents", {"name": name}))[0] == 400
+
+
+@on_loop
+async def test_of_the_tables_that_ended_only_so_many_are_remembered(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.poker.host.MOST_ENDED", 3)
+    async with hosting() as (host, _):
+        for _ in range(6):
+            newest = list(host.tables)[-1]
+            host.tables[newest].end("admin_stopped")
+        assert len(host.tables) == 3 + 1
+        assert newest in host.tables
+
+
+@on_loop
+async def test_who_sits_already_is_told_where():
+    async with hosting() as (_, client):
+        await client.register()
+        seat = await client.join()
+        status, answer = await client.call("POST", "/v1/tables/auto-join", {})
+        assert (status, answer["error"]["code"]) == (409, "ALREADY_SEATED")
+        assert answer["error"]["details"] == {"table_id": seat["table_id"]}

@@ -193,3 +193,13 @@ def test_no_input_raises(value, message, junk):
         broken = {**message, name: value}
         m.decode_server(broken)
         m.decode_client(broken)
+
+
+def test_json_has_one_kind_of_number_and_null_is_as_good_as_nothing():
+    action = '{"type": "action", "action": {"turn_token": "t", "kind": "raiseTo", "amount": 1e2}, "expected_seq": 4.0}'
+    assert m.decode_client(action) == m.Action(
+        action=m.Choice(turn_token="t", kind="raiseTo", amount=100), expected_seq=4
+    )
+    assert m.decode_server({"type": "welcome", "seat": 2.0, "timeout": 30000.0}) == m.Welcome(seat=2, timeout=30000)
+    assert m.decode_server({"type": "error", "code": "TABLE_ENDED", "message": None}) == m.Error(code="TABLE_ENDED")
+    assert isinstance(m.decode_server({"type": "welcome", "seat": 1e308}), m.Unknown)

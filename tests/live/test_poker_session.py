@@ -247,6 +247,34 @@ def test_nonsense_becomes_the_safe_action(response):
     assert action.action.kind == "fold"  # the small blind faces a bet
 
 
+def test_an_amount_without_end_becomes_the_safe_action():
+    host, seat, session = table()
+    [decision] = session.receive(host.state(seat))
+    assert "number without end" in session.refusal(Action("raiseTo", {"amount": 10**5000}))
+    [action] = session.act(Action("call", {"amount": 10**5000}), decision.turn)
+    assert action.action.kind == "fold"
+
+
+def test_a_state_that_comes_too_late_does_not_take_the_turn_away():
+    host, seat, session = table()
+    before = host.state(1 - seat, seq=host.seq - 1)
+    [decision] = session.receive(host.state(seat))
+    assert [type(event) for event in session.receive(before)] == [Note]
+    assert session.turn == decision.turn
+    session.reconnected()  # another connection, another count
+    assert session.receive(before) == []
+    assert session.turn == ""
+
+
+def test_a_hand_ends_once():
+    host, seat, session = table()
+    session.receive(host.state(seat))
+    _, ending = host.play(0)
+    assert [type(event) for event in session.receive(ending)] == [HandOver]
+    assert [type(event) for event in session.receive(ending)] == [Note]
+    assert session.hands_played == 1
+
+
 def test_the_safe_action_checks_where_it_can():
     host, seat, session = table()
     host.play(1)

@@ -60,6 +60,11 @@ def test_every_command_has_help(capsys, name):
         (["bench", "vectr"], "did you mean 'vector'"),
         (["host", "pokr"], "did you mean 'poker'"),
         (["host", "poker", "--seats", "11"], "seats=11"),
+        (["host", "poker", "--port", "99999"], "port=99999"),
+        (["evaluate", "call", "--options", "seats=null"], "seats=None: need a whole number"),
+        (["evaluate", "call", "--options", "ante=0.5"], "ante=0.5: need a whole number"),
+        (["evaluate", "call", "--against", "random", "--seed", "-1"], "seed -1"),
+        (["play", "holdem", "--agents", "call", "tight", "--seed", "-2"], "seed -2"),
         (["deploy", "poker", "call"], "--url"),
         (["deploy", "poker", "cal", "--url", "ws://127.0.0.1:1"], "did you mean 'call'"),
         (["deploy", "poker", "--bot", "tigth", "--url", "ws://127.0.0.1:1"], "did you mean 'tight'"),
@@ -98,6 +103,17 @@ def test_a_traceback_can_be_had(monkeypatch):
     monkeypatch.setenv("PARLOUR_TRACEBACK", "1")
     with pytest.raises(ValueError, match="tight"):
         cli.main(["evaluate", "tigth"])
+
+
+def test_a_game_with_a_fixed_number_of_seats(capsys):
+    code, out, err = run(capsys, "evaluate", "random", "--game", "bargaining", "--against", "random", "--deals", "20")
+    assert (code, err) == (0, "")
+    assert "bargaining, 2 seats" in out
+    code, out, err = run(capsys, "play", "bargaining", "--agents", "random", "random", "--hands", "1", "--delay", "0")
+    assert (code, err) == (0, "")
+    assert "player_1" in out
+    code, out, err = run(capsys, "play", "bargaining", "--agents", "random", "random", "random")
+    assert (code, err) == (2, "parlour play: 3 agents for 2 seats\n")
 
 
 def test_evaluate_as_a_table(capsys):

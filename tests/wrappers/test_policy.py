@@ -117,8 +117,17 @@ def test_load_policy_names_what_is_wrong(tmp_path):
 
 def test_observations_of_another_game_are_refused_by_their_length(scene):
     policy = MlpPolicy.from_model(model())
-    with pytest.raises(ValueError, match="203 numbers and got 200"):
+    with pytest.raises(ValueError, match=r"203 numbers and 10 actions, and got 200 and 10"):
         policy.act(scene[0][:, :200], scene[1])
+
+
+@pytest.mark.parametrize("algorithm", [MaskablePPO, DQN])
+def test_another_menu_is_refused_by_its_length(algorithm, scene):
+    """The compiled softmax does not look where it writes."""
+    policy = SB3Policy(model(algorithm))
+    for count in (9, 11):
+        with pytest.raises(ValueError, match=f"10 actions, and got 203 and {count}"):
+            policy.act(scene[0], np.ones((len(scene[0]), count), np.int8))
 
 
 def test_load_run_needs_a_run_folder(tmp_path):
@@ -131,9 +140,14 @@ def test_load_run_needs_a_run_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"model\.zip"):
         load_run(tmp_path)
     MlpPolicy.from_model(model()).save(tmp_path / "policy.npz")  # of a table with 2 seats
-    with pytest.raises(ValueError, match=r"trained on observations of 203 numbers; holdem-v0 now has \d+"):
+    with pytest.raises(ValueError, match=r"observations of 203 numbers and 10 actions; holdem-v0 now has \d+"):
+        load_run(tmp_path)
+    (tmp_path / "config.toml").write_text('game = "holdem-v0"\n[options]\nseats = 2\npot_fractions = [1.0]\n')
+    with pytest.raises(ValueError, match=r"10 actions; holdem-v0 now has 203 and 5"):
         load_run(tmp_path)
     (tmp_path / "config.toml").write_text('game = "holdem-v0"\n[options]\nseats = 2\n')
+    with pytest.raises(ValueError, match=r"^seed -1"):
+        load_run(tmp_path, seed=-1)
     loaded, policy = load_run(tmp_path)
     assert loaded.seats == 2
     assert isinstance(policy, MlpPolicy)
@@ -151,7 +165,7 @@ def test_make_policy_knows_bots_runs_and_files(tmp_path, scene):
     assert isinstance(make_policy(str(tmp_path / "policy.npz"), holdem), MlpPolicy)
     with pytest.raises(ValueError, match="did you mean 'maniac'"):
         make_policy("maniacs", holdem)
-    with pytest.raises(ValueError, match="plays holdem-v0"):
+    with pytest.raises(ValueError, match=r"plays holdem-v0 with seats=2, not holdem-v0 with seats=\d$"):
         make_policy(str(tmp_path), game("holdem", seats=3))
     with pytest.raises(ValueError, match="is no policy"):
         make_policy(3, holdem)

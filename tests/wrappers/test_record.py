@@ -95,6 +95,19 @@ def test_an_edited_log_does_not_replay(tmp_path):
         replay(tmp_path / "log")
 
 
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [('{"kind":"match","game":"holdem"}', "options"), ('{"kind":"turn","agent":"player_0"}', "response")],
+)
+def test_a_log_that_lacks_a_field_does_not_replay(tmp_path, line, field):
+    with MatchLog(tmp_path / "log") as log:
+        Recorder(log, envs.make("holdem", seats=2), seed=1)
+    with (tmp_path / "log").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(ValueError, match=f"does not replay: a .* line lacks '{field}'"):
+        replay(tmp_path / "log")
+
+
 def test_what_cannot_be_logged_is_named(tmp_path):
     with MatchLog(tmp_path / "log") as log, pytest.raises(TypeError, match="object"):
         log.write("bad", thing=object())

@@ -212,12 +212,16 @@ def test_an_opponent_that_plays_a_masked_action_is_told_from_the_learner():
 
 
 def test_wrong_calls_are_explained():
+    with pytest.raises(ValueError, match="opponents=3: give names"):
+        Seats(game("holdem", seats=2), 2, 3)
     seats = Seats(game("holdem", seats=2), 2)
     with pytest.raises(ValueError, match="before reset"):
         seats.step([1, 1])
     seats.reset(seed=1)
     with pytest.raises(ValueError, match=r"shape \(3,\)"):
         seats.step([1, 1, 1])
+    with pytest.raises(ValueError, match="float64; they need whole numbers"):
+        seats.step([1.7, 1])
 
 
 @pytest.mark.filterwarnings("error::UserWarning")

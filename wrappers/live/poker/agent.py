@@ -32,6 +32,8 @@ CONNECT_WITHIN = 30.0
 HEARTBEAT = 30.0
 """Seconds between WebSocket's own pings, which find out that a peer is gone."""
 CLOSING = aiohttp.ClientWSTimeout(ws_close=2.0)
+LEAVING = 3.0
+"""Seconds for giving a seat back."""
 REFUSED = {
     401: messages.UNAUTHORIZED,
     403: messages.UNAUTHORIZED,
@@ -44,9 +46,10 @@ REFUSED = {
 class LiveError(Exception):
     """The table cannot be played at, or not any longer. `code` is the protocol's, or ``UNREACHABLE``."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, details: Any = None) -> None:
         super().__init__(f"{code}: {message}")
         self.code = code
+        self.details = details if isinstance(details, dict) else {}
 
 
 @dataclass
@@ -152,6 +155,9 @@ async def _stay(shell: "_Shell", request: "_Join", retry_after: float, retries: 
             logger.warning("%s; trying again in %.1f s (%d of %d)", problem, wait, failures, retries)
             await asyncio.sleep(wait)
             shell.session.reconnected()
+    except asyncio.CancelledError:  # Ctrl-C: nobody else knows how to give the seat back
+        await request.leave()
+        raise
     finally:
         shell.drop_decision()
     if shell.played.reason == "hands":
@@ -180,6 +186,7 @@ class _Join:
     api_key: str | None
     access_token: str | None
     _url: URL | None = None
+    _lost: bool = False  # the answer to a join was; we may have a seat and not know it
 
     async def url(self) -> URL:
         """Return the URL of our seat; registers and joins the first time."""
@@ -191,8 +198,9 @@ class _Join:
     async def leave(self) -> None:
         """Give the seat back, where it was taken by REST."""
         if self.api_key is not None and self.table is not None:
-            with contextlib.suppress(aiohttp.ClientError, OSError, LiveError):
-                await self._post(f"v1/tables/{self.table}/leave", {})
+            with contextlib.suppress(aiohttp.ClientError, OSError, TimeoutError, LiveError):
+                async with asyncio.timeout(LEAVING):
+                    await self._post(f"v1/tables/{self.table}/leave", {})
 
     async def _join(self) -> URL:
         if self.api_key is None:
@@ -202,10 +210,30 @@ class _Join:
         if self.seat is not None:
             wish["preferred_seat"] = self.seat
         where = "auto-join" if self.table is None else f"{self.table}/join"
-        joined = await self._post(f"v1/tables/{where}", wish)
+        try:
+            joined = await self._post(f"v1/tables/{where}", wish)
+        except LiveError as error:
+            await self._recover(error)
+            raise
+        except aiohttp.ClientConnectorError:
+            raise
+        except (aiohttp.ClientError, OSError, TimeoutError):
+            self._lost = True
+            raise
         self.table = str(joined.get("table_id", self.table))
         logger.info("joined table %s, seat %s", self.table, joined.get("seat_id"))
-        return URL(_text(joined, "ws_url")).update_query(token=_text(joined, "session_token"))
+        try:
+            return URL(_text(joined, "ws_url")).update_query(token=_text(joined, "session_token"))
+        except ValueError:
+            raise LiveError(messages.INTERNAL_ERROR, "the server's ws_url is no address") from None
+
+    async def _recover(self, error: LiveError) -> None:
+        """Give back a seat whose token we never got, so that the next try can join again."""
+        table = self.table or error.details.get("table_id")
+        if self._lost and error.code == messages.ALREADY_SEATED and isinstance(table, str):
+            self.table = table
+            await self.leave()
+            raise aiohttp.ClientConnectionError("seated by a try whose answer was lost") from error
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         bearer = self.api_key or self.access_token
@@ -214,7 +242,7 @@ class _Join:
         async with self.http.post(self.address / path, json=body, headers=headers, timeout=timeout) as reply:
             try:
                 answer = await reply.json(content_type=None)
-            except ValueError:
+            except (ValueError, RecursionError):
                 answer = None
             if reply.ok and isinstance(answer, dict):
                 return answer
@@ -223,7 +251,7 @@ class _Join:
             error = answer.get("error") if isinstance(answer, dict) else None
             details = error if isinstance(error, dict) else {}
             code, text = details.get("code", f"HTTP_{reply.status}"), details.get("message", "no reason given")
-            raise LiveError(str(code)[:40], f"{path}: {str(text)[:200]}")
+            raise LiveError(str(code)[:40], f"{path}: {str(text)[:200]}", details.get("details"))
 
 
 def _text(answer: dict[str, Any], field: str) -> str:

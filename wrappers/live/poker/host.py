@@ -24,6 +24,8 @@ PROTOCOL_VERSION = "0.1"
 MIN_PROTOCOL_VERSION = "0.1"
 HARD_LIMIT = 2**20  # bytes; a longer message ends the connection before it is read
 CLOSING = 2.0  # seconds a client has to answer a close
+BODY = 10.0  # seconds a client has to send the body of a REST call
+MOST_ENDED = 1_000  # tables that ended and are remembered; beyond, the oldest are forgotten
 MOST_AGENTS = 10_000  # remembered; beyond, the oldest without a seat is forgotten
 
 STATUS = {
@@ -46,7 +48,7 @@ Body = TypeVar("Body", bound=msgspec.Struct)
 class Register(msgspec.Struct):
     """The body of ``POST /v1/agents``."""
 
-    name: Annotated[str, msgspec.Meta(max_length=64, pattern=r"^[^\x00-\x1f\x7f]+$")] | None = None
+    name: Annotated[str, msgspec.Meta(max_length=64, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")] | None = None
 
 
 class Join(msgspec.Struct):
@@ -247,13 +249,11 @@ class Host:
             self._open_table()
 
     def _forget(self) -> None:
-        """Drop what nobody can ask for any more: tables that ended a session's life ago, expired sessions."""
+        """Drop tables that ended a session's life ago (or are too many), and their sessions."""
         now = asyncio.get_running_loop().time()
-        old = {
-            key
-            for key, table in self.tables.items()
-            if table.ended_at is not None and now - table.ended_at > self._session_lifetime
-        }
+        ended = {key: now - table.ended_at for key, table in self.tables.items() if table.ended_at is not None}
+        old = {key for key, age in ended.items() if age > self._session_lifetime}
+        old |= set(sorted(ended, key=ended.__getitem__)[MOST_ENDED:])
         self.tables = {key: table for key, table in self.tables.items() if key not in old}
         self._sessions = {key: session for key, session in self._sessions.items() if session.table.table_id not in old}
 
@@ -289,7 +289,8 @@ class Host:
         tables = [table for table in self.tables.values() if table.ended_at is None]
         for table in tables:
             if any(seat.agent_id == agent.agent_id for seat in table.session.seats.values()):
-                raise Refusal(messages.ALREADY_SEATED, f"{agent.agent_id} sits at table {table.table_id}")
+                detail = f"{agent.agent_id} sits at table {table.table_id}"
+                raise Refusal(messages.ALREADY_SEATED, detail, table_id=table.table_id)
         refusal = Refusal(messages.TABLE_FULL, "no table has a free seat")
         for table in tables:
             try:
@@ -431,7 +432,13 @@ def _bearer(request: web.Request) -> str:
 
 
 async def _body(request: web.Request, kind: type[Body]) -> Body:
-    data = await request.read()
+    try:
+        async with asyncio.timeout(BODY):
+            data = await request.read()
+    except TimeoutError:
+        raise Refusal(messages.VALIDATION_ERROR, f"the body did not come within {BODY:g} seconds") from None
+    except ConnectionError:  # it is gone; nobody hears this
+        raise Refusal(messages.VALIDATION_ERROR, "the body broke off") from None
     try:
         return msgspec.json.decode(data or b"{}", type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
@@ -458,9 +465,11 @@ async def _answer_refusals(
         return await handler(request)
     except Refusal as refusal:
         code, message, status = refusal.code, refusal.message, STATUS.get(refusal.code, 400)
+        details = refusal.details
     except web.HTTPClientError as error:  # unknown path, wrong method, long body
-        code, message, status = messages.VALIDATION_ERROR, error.reason, error.status
-    return web.json_response({"error": {"code": code, "message": message}}, status=status)
+        code, message, status, details = messages.VALIDATION_ERROR, error.reason, error.status, {}
+    more = {"details": details} if details else {}
+    return web.json_response({"error": {"code": code, "message": message, **more}}, status=status)
 
 
 def _warm_up() -> None:

@@ -266,9 +266,22 @@ def _decode(data: Any, kind: Any) -> Any:
         fields = msgspec.json.decode(data) if isinstance(data, (str, bytes, bytearray)) else data
         if isinstance(fields, dict) and isinstance(fields.get("type"), str):
             tag = fields["type"]
-        return msgspec.convert(_unwrapped(fields), kind)
+        fields = _unwrapped(fields)
+        try:
+            return msgspec.convert(fields, kind)
+        except msgspec.ValidationError:
+            return msgspec.convert(_mended(fields), kind)
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
         return Unknown(tag, str(error))
+
+
+def _mended(value: Any) -> Any:
+    """Write as whole what is whole (JSON has one kind of number: 950.0 is 950), and leave out what is null."""
+    if isinstance(value, dict):
+        return {name: _mended(part) for name, part in value.items() if part is not None}
+    if isinstance(value, list):
+        return [_mended(part) for part in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _unwrapped(fields: Any) -> Any:

@@ -123,6 +123,8 @@ class AgentSession:
         self._acked = False
         self._rejections = 0
         self._resend = False
+        self._new_connection = True
+        self._completed = -1  # the hand that ended last, until the next begins
 
     @property
     def turn(self) -> str:
@@ -165,10 +167,15 @@ class AgentSession:
 
     def reconnected(self) -> None:
         """Say that the connection is new: an answer without an ack goes out again if it is still our turn."""
-        self._resend = True
+        self._resend = self._new_connection = True
 
     def _receive_state(self, state: GameState) -> list[Event]:
-        self._state, self.seq = state, state.seq
+        known = self._state is not None and not self._new_connection and state.hand == self._state.hand
+        if known and state.seq < self.seq:
+            return [Note(f"ignored an old state: seq {state.seq} after {self.seq}")]
+        self._state, self.seq, self._new_connection = state, state.seq, False
+        if state.phase in STREETS:
+            self._completed = -1
         self._reading.see(state)
         self._find_seat(state)
         self._remember_stack()
@@ -230,6 +237,9 @@ class AgentSession:
         return [Note(f"even {kind} was rejected, leaving this turn to the server; {text}")]
 
     def _receive_end_of_hand(self, message: messages.HandComplete) -> list[Event]:
+        if message.hand == self._completed:
+            return [Note(f"ignored a second end of hand {message.hand}")]
+        self._completed = message.hand
         self._turn, self._answer = "", None
         self._reading.complete(message)
         self.hands_played += 1
@@ -315,10 +325,10 @@ class AgentSession:
             return f"{action.action_type[:40]!r} is not offered now; {', '.join(offers) or 'nothing'} is"
         amount = action.payload.get("amount")
         if action.action_type != "raiseTo":
-            return f"{action.action_type} takes no payload, got {str(action.payload)[:80]}" if action.payload else None
+            return f"{action.action_type} takes no payload, got {_short(action.payload)}" if action.payload else None
         whole = isinstance(amount, int) and not isinstance(amount, bool)
         if not whole or not offer["min"] <= amount <= offer["max"]:
-            return f"raiseTo needs whole chips from {offer['min']} to {offer['max']}, got {str(amount)[:40]}"
+            return f"raiseTo needs whole chips from {offer['min']} to {offer['max']}, got {_short(amount)}"
         return None
 
     def _offers(self) -> list[dict[str, Any]]:
@@ -348,6 +358,13 @@ def _tidy(state: GameState, seat: int | None) -> tuple[list[dict[str, Any]], int
     bets = {player.seat: player.bet for player in state.players}
     owed = max(bets.values(), default=0) - bets.get(seat if seat is not None else -1, 0)
     return tidy, options["call"].max or max(owed, 1)
+
+
+def _short(value: Any) -> str:
+    try:
+        return str(value)[:80]
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return "a number without end"
 
 
 def _read(response: Any) -> ts.Action | str:

@@ -48,12 +48,13 @@ Reason = Literal["insufficient_players", "abandoned", "admin_stopped"]
 
 
 class Refusal(Exception):
-    """A request that the table refuses: one of `messages.ERROR_CODES`, and a sentence."""
+    """A request that the table refuses: one of `messages.ERROR_CODES`, a sentence, and what a program can use of it."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, **details: str) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.details = details
 
 
 class Send(NamedTuple):
