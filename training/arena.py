@@ -71,6 +71,7 @@ def host(
     """
     if rounds < 1 or wait < 0:
         raise ValueError(f"rounds={rounds}, wait={wait}: need at least 1 round, and agents from 0 up")
+    _check_port(port)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     coming = len(agents) + len(remote) + wait
     played = _game(game, options, seats, coming)
@@ -98,6 +99,11 @@ def host(
         print(json.dumps({"game": played.id, "options": dict(played.options), "standings": list(map(asdict, lines))}))
     else:
         console.print(_table(lines, f"{played.id}: {len(results)} matches"))
+
+
+def _check_port(port: int) -> None:
+    if not 0 <= port < 2**16:
+        raise ValueError(f"port={port}: ports are 0 to {2**16 - 1}")
 
 
 def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:
@@ -199,6 +205,7 @@ def deploy(
         matches: end after so many; default: until Ctrl-C.
         seed: of the policy's own random stream.
     """
+    _check_port(port)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     chosen = game_of(run, game, options, seats)
     player = ArenaAgent(name or Path(run).stem, agent(run, chosen, seed))

@@ -79,12 +79,8 @@ def host_poker(
         seed: makes the cards reproducible; None takes the operating system's.
         log: file to which every event is added as JSON Lines, the cards of every hand included.
     """
-<<<<<<< HEAD
-=======
-    named("platform", platform, PLATFORMS)
     if not 0 <= port < 2**16:
         raise ValueError(f"port={port}: ports are 0 to {2**16 - 1}")
->>>>>>> main
     console = Console(highlight=False)
 
     book = None if log is None else MatchLog(log)

@@ -122,15 +122,8 @@ def game_of(spec: str, name: str | None, settings: Sequence[str] = (), seats: in
         if seats is None or seats == trained.seats:
             return game_with(trained.name, settings, **fixed)
         return game_with(trained.name, settings, **{**fixed, "seats": seats})
-<<<<<<< HEAD
-    chosen = name or "holdem"
-    if seats is None and "seats" in (_options(chosen) or ()) and "seats" not in _keys(settings):
-        seats = 2
-    return game_with(chosen, settings, seats=seats)
-=======
     name = name or "holdem"
     return game_with(name, settings, seats=seats or (2 if has_seats(name) else None))
->>>>>>> main
 
 
 def _keys(settings: Sequence[str]) -> set[str]:

@@ -612,6 +612,7 @@ def test_the_host_command(capsys, tmp_path):
         (("bargaining", "--agents", "fair", "fair", "--rounds", "0"), "rounds=0"),
         (("bargaining", "--agents", "fair", "--remote", "http://x"), "name=http"),
         (("bargaining", "--agents", "fair", "fair", "--timeout", "0"), "timeout=0"),
+        (("bargaining", "--agents", "fair", "fair", "--port", "70000"), "port=70000"),
         (("bargaining", "--agents", "fair", "fair", "--max-actions", "-3"), "actions=-3"),
     ],
 )
