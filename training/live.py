@@ -3,9 +3,11 @@
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping
+import signal
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import tyro
 from rich.console import Console
@@ -17,6 +19,8 @@ from ..wrappers.live.poker.session import Event, HandOver, Seated
 from ..wrappers.record import MatchLog
 from . import arena
 from .names import agent, game_with, named
+
+Result = TypeVar("Result")
 
 
 def host(args: list[str]) -> None:
@@ -60,7 +64,7 @@ def host_poker(
     seed: int | None = None,
     log: Path | None = None,
 ) -> None:
-    """Serve poker tables over WebSocket, until Ctrl-C or until every table has played its hands.
+    """Serve poker tables over WebSocket, until Ctrl-C, SIGTERM, or every table has played its hands.
 
     Args:
         seats: of a table, 2 to 10.
@@ -72,7 +76,8 @@ def host_poker(
         stack: chips of a new player.
         min_players: connected players with which the first hand begins.
         raise_cap: bets and raises allowed on a street; None: no cap.
-        hands: hands after which a table ends and, when all have, the server; None: no limit.
+        hands: hands after which a table ends and, when all have, the server; None: no limit. A table that was
+            abandoned does not count, but the one that replaces it.
         timeout: seconds to act; then check if free, else fold.
         hand_delay: seconds between two hands.
         access_token: what registering agents must bear; None lets everybody in.
@@ -107,7 +112,32 @@ def host_poker(
         access_token=access_token,
         on_event=note,
     )
-    asyncio.run(_serve(server, forever=hands is None, console=console))
+    _run(_serve(server, forever=hands is None, console=console))
+
+
+def _run(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run until it is done. SIGTERM ends it as tidily as Ctrl-C does, with exit code 143 (128 + 15)."""
+    terminated = False
+
+    async def run() -> Result:
+        task = asyncio.current_task()
+
+        def end() -> None:
+            nonlocal terminated
+            if task is not None and not terminated:  # a second one must not cut short what the first began
+                terminated = True
+                task.cancel()
+
+        with suppress(NotImplementedError, RuntimeError):  # Windows has no such signals, nor have other threads
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+        return await work
+
+    try:
+        return asyncio.run(run())
+    except asyncio.CancelledError:
+        if terminated:
+            raise SystemExit(128 + signal.SIGTERM) from None
+        raise
 
 
 async def _serve(server: Host, forever: bool, console: Console) -> None:
@@ -187,12 +217,13 @@ def deploy_poker(
         on_event=lambda event: _tell(console, event),
     )
     try:
-        played = asyncio.run(stay)
+        played = _run(stay)
     except LiveError as error:
         raise ConnectionError(str(error)) from None
     console.print(
         f"{played.hands} hands, {played.net:+d} chips; {played.actions} actions, {played.rejected} rejected, "
-        f"{played.replaced} replaced by the safe action, {played.reconnects} reconnects; ended: {played.reason}"
+        f"{played.replaced} replaced by the safe action, {played.reconnects} reconnects; ended: {played.reason}",
+        markup=False,
     )
 
 

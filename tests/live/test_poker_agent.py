@@ -573,6 +573,23 @@ def test_garbage_changes_nothing():
     assert rude.received == polite.received
 
 
+class Unreadable(Server):
+    """Sends states in which the dealer is no seat."""
+
+    async def send(self, socket, *texts):
+        await super().send(socket, *(text.replace('"dealer": ', '"dealer": -1') for text in texts))
+
+
+def test_unreadable_states_are_answered_by_the_safe_action_with_one_warning_each(caplog):
+    server = Unreadable()
+    played = stay(server)
+    assert (played.hands, played.reason, played.rejected) == (5, "admin_stopped", 0)
+    assert set(actions(server)) <= {"check", "fold"}
+    warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
+    assert played.replaced == played.actions == len(actions(server)) == len(warnings) > 0
+    assert all("the state cannot be read" in warning and "$.dealer" in warning for warning in warnings)
+
+
 # What is kept.
 
 

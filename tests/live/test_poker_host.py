@@ -420,7 +420,8 @@ async def test_a_table_without_connections_is_abandoned_and_replaced():
         await asyncio.sleep(0.2)
         assert host.tables[one.table_id].session.status == "running"  # one is still there
         await two.ws.close()
-        await asyncio.wait_for(host.finished(), 5)
+        while host.tables[one.table_id].ended_at is None:
+            await asyncio.sleep(0.02)
         assert host.tables[one.table_id].session.reason == "abandoned"
         assert events[-1] == ("ended", "abandoned")
         _, tables = await one.call("GET", "/v1/tables")
@@ -474,6 +475,32 @@ async def test_several_tables_play_side_by_side_and_know_nothing_of_each_other()
         assert len({client.table_id for client in clients}) == 3
         assert await asyncio.gather(*(client.play() for client in clients)) == [1000] * 6
         await asyncio.wait_for(host.finished(), 5)
+
+
+@on_loop
+async def test_finished_counts_no_abandoned_table_but_the_one_that_replaced_it():
+    async with hosting(tables=2, seats=2, max_hands=2, abandoned_after=0.05) as (host, one):
+        clients = [one] + [Client(one.http, host) for _ in range(5)]
+        finished = asyncio.create_task(host.finished())
+        for client in clients[:4]:
+            await client.sit_down()
+        left = clients[2].table_id
+        assert left == clients[3].table_id != one.table_id
+        for client in clients[2:4]:
+            await client.ws.close()
+        while host.tables[left].ended_at is None:
+            await asyncio.sleep(0.02)
+        await asyncio.gather(*(client.play() for client in clients[:2]))
+        # One has ended for good; what replaced it does not count, and what replaced the abandoned one does.
+        first, second = [key for key, table in host.tables.items() if table.ended_at is None]
+        host.tables[second].end("insufficient_players")
+        await asyncio.sleep(0.05)
+        assert not finished.done()
+        for client in clients[4:]:
+            await client.sit_down()
+        assert clients[4].table_id == clients[5].table_id == first
+        await asyncio.gather(*(client.play() for client in clients[4:]))
+        await asyncio.wait_for(finished, 5)
 
 
 @on_loop
@@ -646,3 +673,12 @@ async def test_who_sits_already_is_told_where():
         status, answer = await client.call("POST", "/v1/tables/auto-join", {})
         assert (status, answer["error"]["code"]) == (409, "ALREADY_SEATED")
         assert answer["error"]["details"] == {"table_id": seat["table_id"]}
+
+
+@on_loop
+async def test_behind_a_proxy_with_tls_the_websocket_is_told_as_wss():
+    async with hosting() as (host, client):
+        await client.register()
+        headers = {"Authorization": f"Bearer {client.key}", "X-Forwarded-Proto": "https", "Host": "poker.example"}
+        async with client.http.post(f"{host.url}/v1/tables/auto-join", json={}, headers=headers) as answer:
+            assert (await answer.json())["ws_url"] == "wss://poker.example/v1/ws"

@@ -11,7 +11,17 @@ from live.small_host import Host
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.poker import messages
-from parlour.wrappers.live.poker.session import AgentSession, Decision, Ended, Fatal, HandOver, Note, Seated, Send
+from parlour.wrappers.live.poker.session import (
+    AgentSession,
+    Blind,
+    Decision,
+    Ended,
+    Fatal,
+    HandOver,
+    Note,
+    Seated,
+    Send,
+)
 
 
 def sessions(host, **options):
@@ -333,6 +343,99 @@ def test_after_a_new_connection_an_answer_without_ack_goes_out_again():
     assert session.receive(host.state(seat)) == []
 
 
+# States that cannot be read.
+
+UNREADABLE = {
+    "dealer": {"dealer": -1},
+    "phase": {"phase": "dealing"},
+    "bet": {"players": [{"seat": 0, "stack": 100}]},
+    "seq": {"seq": "?"},
+    "hand": {"hand": None},
+    "min": {"actions": [{"kind": "fold"}, {"kind": "call"}, {"kind": "raiseTo", "min": -3}]},
+}
+
+
+@pytest.mark.parametrize("field", UNREADABLE)
+@pytest.mark.parametrize("envelope", [False, True])
+def test_a_turn_in_an_unreadable_state_is_answered_by_the_safe_action(field, envelope):
+    host, seat, session = table()
+    host.envelope = envelope
+    [event] = session.receive(host.state(seat, **UNREADABLE[field]))
+    assert isinstance(event, Blind) and field in event.problem
+    assert event.message.action == messages.Choice(turn_token=host.token, kind="fold")
+    assert event.message.expected_seq == (None if field == "seq" else host.seq)
+    assert session.receive(host.state(seat, **UNREADABLE[field])) == []  # a turn has one answer
+    assert session.receive(host.state(seat)) == []
+    assert session.act(Action("call")) == [] and session.turn == ""
+    assert session.receive({"type": "ack", "turn_token": host.token, "seq": host.seq + 1}) == []
+    assert session.actions == 1
+
+
+def test_unread_the_safe_action_is_to_check_where_that_is_offered():
+    host, seat, session = table()
+    [event] = session.receive(host.state(seat, dealer=-1, actions=[{"kind": "fold"}, {"kind": "check"}]))
+    assert event.message.action.kind == "check"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"turn_token": None}, {"turn_token": ""}, {"actions": None}, {"actions": []}, {"actions": [{}]}, {"turn": 7}],
+    ids=repr,
+)
+def test_an_unreadable_state_in_which_it_is_not_our_turn_is_news(changes):
+    host, seat, session = table()
+    assert [type(event) for event in session.receive(host.state(seat, dealer=-1, **changes))] == [Note]
+
+
+def test_an_unreadable_state_does_not_disturb_a_decision_under_way():
+    host, seat, session = table()
+    [decision] = session.receive(host.state(seat))
+    assert session.receive(host.state(seat, dealer=-1)) == []
+    late = session.receive(host.state(seat, dealer=-1, seq=host.seq - 1, turn_token="an older turn's"))
+    assert [type(event) for event in late] == [Note]
+    [action] = session.act(Action("call"), decision.turn)
+    session.reconnected()
+    assert session.receive(host.state(seat, dealer=-1)) == [Send(action)]
+
+
+def test_a_safe_action_given_unread_goes_out_again_after_a_lost_connection_and_once_rejected_never():
+    host, seat, session = table()
+    [event] = session.receive(host.state(seat, dealer=-1))
+    session.reconnected()
+    assert session.receive(host.state(seat, dealer=-1)) == [Send(event.message)]
+    rejected = session.receive({"type": "error", "code": "INVALID_ACTION", "message": "no"})
+    assert [type(event) for event in rejected] == [Note]
+    assert session.receive(host.state(seat, dealer=-1)) == []
+
+
+def test_after_an_unread_turn_the_game_goes_on():
+    host, seat, session = table()
+    session.receive(host.state(seat, phase="dealing"))
+    host.play(1)
+    host.play(1)
+    if host.table.turn != seat:
+        session.receive(host.state(seat))
+        host.play(1)
+    [decision] = session.receive(host.state(seat))
+    assert {entry["street"] for entry in decision.turn_state.game_state["history"]} <= {"preflop", "flop"}
+    assert len(session.act(Action("check"), decision.turn)) == 1
+
+
+def test_what_a_server_says_cannot_steer_the_log():
+    steer = "\x1b[2J\nfake line\u202e"
+    session = AgentSession()
+    said = [
+        *session.receive({"type": "error", "code": steer, "message": steer}),
+        *session.receive({"type": "error", "code": "TABLE_ENDED", "message": steer}),
+        *session.receive({"type": steer}),
+        *session.receive({"type": "game_state", "phase": steer}),
+        *session.receive({"type": "table_status", "status": "ended", "reason": steer}),
+    ]
+    texts = [vars(event).get("text") or vars(event).get("message") or vars(event)["reason"] for event in said]
+    assert len(texts) == 5 and all(text.isprintable() for text in texts), texts
+    assert texts[1] == "\\x1b[2J\\nfake line\\u202e"
+
+
 @pytest.mark.parametrize("code", messages.FATAL_CODES)
 def test_fatal_codes(code):
     assert AgentSession().receive({"type": "error", "code": code, "message": "m"}) == [Fatal(code, "m")]
@@ -438,6 +541,8 @@ def test_nothing_a_server_sends_makes_it_raise(received, answer):
     session = AgentSession()
     for message in received:
         for event in session.receive(message):
+            if isinstance(event, Blind):
+                assert messages.decode_client(messages.encode(event.message)) == event.message
             if isinstance(event, Decision):
                 assert event.turn == session.turn
                 for action in session.act(answer, event.turn):

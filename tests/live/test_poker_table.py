@@ -651,6 +651,14 @@ def test_who_comes_back_has_the_chips_it_left_with():
     assert room.table.stack(2) == 98
 
 
+def test_of_those_who_left_only_so_many_are_remembered(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.poker.table_session.MOST_LEFT", 3)
+    room = Room()
+    for i in range(10):
+        room.take(room.table.leave(room.join(f"agent-{i}")))
+    assert list(room.table._left) == ["agent-7", "agent-8", "agent-9"]
+
+
 def test_no_rebuy_by_leaving_and_coming_back():
     room = Room(3, seed=1, raise_cap=None)
     room.act("raiseTo", 100)

@@ -22,7 +22,7 @@ from ...agent import Agent
 from ...record import MatchLog
 from ..worker import Worker
 from . import messages
-from .session import AgentSession, Decision, Ended, Event, Fatal, HandOver, Note, Seated, Send
+from .session import AgentSession, Blind, Decision, Ended, Event, Fatal, HandOver, Note, Seated, Send
 
 logger = logging.getLogger(__name__)
 
@@ -221,7 +221,8 @@ class _Join:
             self._lost = True
             raise
         self.table = str(joined.get("table_id", self.table))
-        logger.info("joined table %s, seat %s", self.table, joined.get("seat_id"))
+        seat = messages.printable(str(joined.get("seat_id")), 40)
+        logger.info("joined table %s, seat %s", messages.printable(self.table, 80), seat)
         try:
             return URL(_text(joined, "ws_url")).update_query(token=_text(joined, "session_token"))
         except ValueError:
@@ -251,7 +252,8 @@ class _Join:
             error = answer.get("error") if isinstance(answer, dict) else None
             details = error if isinstance(error, dict) else {}
             code, text = details.get("code", f"HTTP_{reply.status}"), details.get("message", "no reason given")
-            raise LiveError(str(code)[:40], f"{path}: {str(text)[:200]}", details.get("details"))
+            told = messages.printable(str(text), 200)
+            raise LiveError(messages.printable(str(code), 40), f"{path}: {told}", details.get("details"))
 
 
 def _text(answer: dict[str, Any], field: str) -> str:
@@ -367,6 +369,11 @@ class _Shell:
             case Decision():
                 self._begin(event)
             case Send():
+                await self._send(event.message)
+            case Blind():
+                self.played.replaced += 1
+                kind = event.message.action.kind
+                logger.warning("%s instead of the agent's answer: the state cannot be read: %s", kind, event.problem)
                 await self._send(event.message)
             case HandOver():
                 self._write("hand", hand=event.hand, won=event.won, stack=event.stack, results=event.message.results)

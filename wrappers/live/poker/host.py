@@ -165,7 +165,7 @@ class Host:
         self._seed = seed
         self._count = tables
         self._opened = 0
-        self._ended = 0
+        self._awaited: set[str] = set()  # tables that have yet to end for good
         self._all_ended = asyncio.Event()
         self._address, self._port = address, port
         self._access_token = access_token
@@ -206,7 +206,7 @@ class Host:
         where = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
         self.url, self.ws_url = f"http://{where}", f"ws://{where}/v1/ws"
         for _ in range(self._count):
-            self._open_table()
+            self._awaited.add(self._open_table())
 
     async def stop(self) -> None:
         """End every table where somebody sits as ``admin_stopped``, close the connections and stop listening."""
@@ -221,7 +221,7 @@ class Host:
             self._runner = None
 
     async def finished(self) -> None:
-        """Wait until as many tables have ended as were opened at the start."""
+        """Wait until every table opened at the start has ended; for an abandoned one, the one that replaced it."""
         await self._all_ended.wait()
 
     async def __aenter__(self) -> Self:
@@ -233,20 +233,25 @@ class Host:
 
     # Tables.
 
-    def _open_table(self) -> None:
+    def _open_table(self) -> str:
         seed = None if self._seed is None else self._seed + self._opened
         self._opened += 1
         session = TableSession(**self._options, seed=seed)
         table = HostedTable(f"tbl_{secrets.token_hex(6)}", session, self._clocks, self._on_event, self._table_ended)
         self.tables[table.table_id] = table
+        return table.table_id
 
-    def _table_ended(self) -> None:
-        self._ended += 1
-        if self._ended == self._count:
-            self._all_ended.set()
+    def _table_ended(self, table: HostedTable) -> None:
+        replacement = None
         if not self._stopping:
             self._forget()
-            self._open_table()
+            replacement = self._open_table()
+        if table.table_id in self._awaited:
+            self._awaited.remove(table.table_id)
+            if replacement is not None and table.session.reason == "abandoned":
+                self._awaited.add(replacement)
+        if not self._awaited:
+            self._all_ended.set()
 
     def _forget(self) -> None:
         """Drop tables that ended a session's life ago (or are too many), and their sessions."""
@@ -309,12 +314,13 @@ class Host:
         token = secrets.token_urlsafe(24)
         expires = asyncio.get_running_loop().time() + self._session_lifetime
         self._sessions[token] = _Session(table, seat, agent.agent_id, expires)
+        secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"  # TLS may end at a proxy
         return web.json_response(
             {
                 "table_id": table.table_id,
                 "seat_id": seat,
                 "session_token": token,
-                "ws_url": f"{'wss' if request.secure else 'ws'}://{request.host}/v1/ws",
+                "ws_url": f"{'wss' if secure else 'ws'}://{request.host}/v1/ws",
                 "protocol_version": PROTOCOL_VERSION,
                 "min_supported_protocol_version": MIN_PROTOCOL_VERSION,
                 "action_timeout_ms": self._options["timeout"],

@@ -92,7 +92,7 @@ class HostedTable:
         session: TableSession,
         clocks: Clocks,
         on_event: Callable[..., None],
-        on_end: Callable[[], None],
+        on_end: Callable[["HostedTable"], None],
     ) -> None:
         self.table_id = table_id
         self.session = session
@@ -216,7 +216,7 @@ class HostedTable:
         self._tell("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
         for connection in self._connections.values():
             connection.close()
-        self._on_end()
+        self._on_end(self)
 
     def _tell(self, kind: str, **fields: Any) -> None:
         try:

@@ -58,6 +58,10 @@ Whole = Annotated[int, Meta(ge=0, lt=2**53)]
 """A whole, non-negative number, such as chips, a seat, a sequence number."""
 
 
+Phase: TypeAlias = Literal["waiting", "preflop", "flop", "turn", "river", "showdown", "ended"]
+"""Where a hand is."""
+
+
 # Parts of messages.
 
 
@@ -136,7 +140,7 @@ class GameState(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag=
 
     seq: Whole
     hand: Whole
-    phase: str
+    phase: Phase
     board: list[str]
     pot: Whole
     players: list[Player]
@@ -235,6 +239,21 @@ class Unknown(Struct):
     reason: str
 
 
+class _Kind(Struct):
+    kind: str
+
+
+class UnreadTurn(Struct, tag_field="type", tag="game_state"):
+    """A `GameState` that could not be read, but for what an answer needs. `hand`, `seq`, `turn`: None if unreadable."""
+
+    turn_token: str
+    actions: list[_Kind]
+    hand: Any = None
+    seq: Any = None
+    turn: Any = None
+    reason: str = ""
+
+
 ServerMessage: TypeAlias = (
     Welcome | GameState | Ack | Error | HandComplete | TableStatus | PlayerJoined | PlayerLeft | StreetDealt | Pong
 )
@@ -248,10 +267,16 @@ def encode(message: ServerMessage | ClientMessage) -> str:
     return _encoder.encode(message).decode()
 
 
-def decode_server(data: Any) -> ServerMessage | Unknown:
-    """Read what a server sent: text, bytes, or parsed JSON. Never raises; see `Unknown`."""
+def decode_server(data: Any) -> ServerMessage | UnreadTurn | Unknown:
+    """Read what a server sent: text, bytes, or parsed JSON. Never raises; see `UnreadTurn` and `Unknown`."""
     message: ServerMessage | Unknown = _decode(data, ServerMessage)
-    return message
+    if not isinstance(message, Unknown) or message.type != "game_state":
+        return message
+    turn: UnreadTurn | Unknown = _decode(data, UnreadTurn)
+    if isinstance(turn, Unknown):
+        return message
+    hand, seq, seat = (_whole(value) for value in (turn.hand, turn.seq, turn.turn))
+    return UnreadTurn(turn.turn_token, turn.actions, hand, seq, seat, message.reason)
 
 
 def decode_client(data: Any) -> ClientMessage | Unknown:
@@ -275,6 +300,13 @@ def _decode(data: Any, kind: Any) -> Any:
         return Unknown(tag, str(error))
 
 
+def _whole(value: Any) -> int | None:
+    try:
+        return msgspec.convert(_mended(value), Whole)
+    except (msgspec.ValidationError, RecursionError):
+        return None
+
+
 def _mended(value: Any) -> Any:
     """Write as whole what is whole (JSON has one kind of number: 950.0 is 950), and leave out what is null."""
     if isinstance(value, dict):
@@ -282,6 +314,11 @@ def _mended(value: Any) -> Any:
     if isinstance(value, list):
         return [_mended(part) for part in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def printable(text: str, most: int) -> str:
+    """Return the first `most` characters of a stranger's text; what would steer a terminal or end a line is escaped."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:most])
 
 
 def _unwrapped(fields: Any) -> Any:

@@ -16,7 +16,7 @@ from ....envs.core.turn_state import AgentResponse, TurnState
 from ....envs.holdem.actions import allowed
 from ....envs.holdem.view import STREETS
 from . import messages
-from .messages import Choice, GameState, Unknown
+from .messages import Choice, GameState, Unknown, UnreadTurn, printable
 from .reading import Reading
 
 REJECTIONS = (
@@ -54,6 +54,14 @@ class Send:
 
 
 @dataclass(frozen=True)
+class Blind:
+    """It is our turn in a state that cannot be read (for this `problem`): send `message`, the safe action, now."""
+
+    message: messages.Action
+    problem: str
+
+
+@dataclass(frozen=True)
 class HandOver:
     """A hand has ended: what we took from the pots, and our stack (None: not known)."""
 
@@ -86,7 +94,7 @@ class Note:
     text: str
 
 
-Event: TypeAlias = Seated | Decision | Send | HandOver | Ended | Fatal | Note
+Event: TypeAlias = Seated | Decision | Send | Blind | HandOver | Ended | Fatal | Note
 
 
 class AgentSession:
@@ -119,6 +127,7 @@ class AgentSession:
         self._last_stack: int | None = None
         self._state: GameState | None = None
         self._turn = ""  # names the turn that is ours; "" if none is
+        self._blind = ""  # names the turn that was answered unread
         self._answer: messages.Action | None = None
         self._acked = False
         self._rejections = 0
@@ -146,6 +155,8 @@ class AgentSession:
         match message:
             case GameState():
                 return self._receive_state(message)
+            case UnreadTurn():
+                return self._receive_unread(message)
             case messages.Welcome():
                 self.seat = message.seat
                 return [Seated(message.seat, message.timeout)]
@@ -162,7 +173,7 @@ class AgentSession:
             case messages.PlayerLeft():
                 self._reading.left(message.seat_id)
             case Unknown():
-                return [Note(f"ignored a message of type {message.type[:40]!r}: {message.reason[:200]}")]
+                return [_ignored(message.type, message.reason)]
         return []
 
     def reconnected(self) -> None:
@@ -181,16 +192,38 @@ class AgentSession:
         self._remember_stack()
         turn = self._whose(state)
         if not turn:
-            self._turn = ""
+            self._turn = self._blind = ""
             return []
-        if turn != self._turn:
-            self._turn, self._answer, self._acked, self._rejections, self._resend = turn, None, False, 0, False
+        if turn not in (self._turn, self._blind):
+            self._turn, self._blind, self._answer = turn, "", None
+            self._acked, self._rejections, self._resend = False, 0, False
             return [self._decision()]
-        if self._resend and self._answer is not None and not self._acked:
-            self._resend = False
-            self._answer.expected_seq = self.seq
-            return [Send(self._answer)]
-        return []
+        return self._answer_again(self.seq)
+
+    def _receive_unread(self, turn: UnreadTurn) -> list[Event]:
+        """Play safe where no more can be read than that it is our turn; the server's clock would take longer."""
+        known = self._state is not None and not self._new_connection and turn.hand == self._state.hand
+        old = known and turn.seq is not None and turn.seq < self.seq
+        elsewhere = None not in (turn.turn, self.seat) and turn.turn != self.seat
+        if old or elsewhere or not turn.turn_token or not turn.actions:
+            return [_ignored("game_state", turn.reason)]
+        if turn.turn_token in (self._turn, self._blind):
+            return self._answer_again(turn.seq)
+        self.seq = self.seq if turn.seq is None else turn.seq
+        self._turn, self._blind, self._acked, self._resend = "", turn.turn_token, False, False
+        self._rejections = 2  # nothing is left to try after the safe action
+        kind = "check" if any(option.kind == "check" for option in turn.actions) else "fold"
+        choice = Choice(turn_token=turn.turn_token, kind=cast(Any, kind))
+        self._answer = messages.Action(action=choice, expected_seq=turn.seq)
+        return [Blind(self._answer, printable(turn.reason, 200))]
+
+    def _answer_again(self, seq: int | None) -> list[Event]:
+        """Send an answer again of which a lost connection may have carried off the ack."""
+        if not self._resend or self._answer is None or self._acked:
+            return []
+        self._resend = False
+        self._answer.expected_seq = seq
+        return [Send(self._answer)]
 
     def _whose(self, state: GameState) -> str:
         """Name the turn if it is ours. (The platform may leave `turn` out.)"""
@@ -219,9 +252,9 @@ class AgentSession:
         return []
 
     def _receive_error(self, error: messages.Error) -> list[Event]:
-        text = f"the server says {error.code[:40]}: {error.message[:200]}"
+        text = f"the server says {printable(error.code, 40)}: {printable(error.message, 200)}"
         if error.code in messages.FATAL_CODES:
-            return [Fatal(error.code, error.message[:200])]
+            return [Fatal(error.code, printable(error.message, 200))]
         if self._answer is None or self._acked or error.code not in REJECTIONS:
             return [Note(text)]
         kind = self._answer.action.kind
@@ -259,7 +292,7 @@ class AgentSession:
         stack = final.get(self.seat) if self.seat is not None else None
         if stack is not None:
             self._last_stack = stack
-        return [Ended(status.reason or "ended", stack)]
+        return [Ended(printable(status.reason or "ended", 200), stack)]
 
     # What we see.
 
@@ -342,6 +375,10 @@ class AgentSession:
         token = self._state.turn_token if self._state is not None else None
         choice = Choice(turn_token=token or "", kind=cast(Any, kind), amount=amount)
         return messages.Action(action=choice, expected_seq=self.seq)
+
+
+def _ignored(kind: str, reason: str) -> Note:
+    return Note(f"ignored a message of type {kind[:40]!a}: {printable(reason, 200)}")
 
 
 def _tidy(state: GameState, seat: int | None) -> tuple[list[dict[str, Any]], int]:

@@ -43,6 +43,9 @@ from .messages import (
     Welcome,
 )
 
+MOST_LEFT = 1_000
+"""Agents who left and whose chips are remembered; beyond, the one who left first is forgotten."""
+
 Reason = Literal["insufficient_players", "abandoned", "admin_stopped"]
 """Why a table ended."""
 
@@ -161,7 +164,7 @@ class TableSession:
     def join(self, agent_id: str, name: str | None = None, preferred: int | None = None) -> tuple[int, list[Send]]:
         """Seat an agent: where it prefers if that is free, else at the lowest free seat; it is dealt in next hand.
 
-        Who left and comes back has the chips it left with: there is no rebuy.
+        Who left and comes back has the chips it left with (of the last `MOST_LEFT`): there is no rebuy.
 
         Raises:
             Refusal: TABLE_ENDED, TABLE_FULL, ALREADY_SEATED, or INVALID_TABLE_STATE (it left without chips).
@@ -516,6 +519,8 @@ class TableSession:
 
     def _free(self, number: int) -> None:
         self._left[self.seats[number].agent_id] = self.stack(number)
+        if len(self._left) > MOST_LEFT:
+            del self._left[next(iter(self._left))]
         del self.seats[number]
         self.table.stack[number] = 0
         self.table.folded[number] = False

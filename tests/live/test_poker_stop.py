@@ -1,0 +1,76 @@
+"""The two commands as processes: SIGTERM ends them as tidily as Ctrl-C."""
+
+import asyncio
+import signal
+import sys
+from contextlib import asynccontextmanager
+
+import pytest
+from live.test_poker_host import hosting, on_loop
+from parlour.wrappers.live.poker.agent import play
+from parlour.wrappers.record import read
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+
+
+@asynccontextmanager
+async def command(*args):
+    """Run `parlour`; it is killed if it is still there at the end."""
+    pipe = asyncio.subprocess.PIPE
+    module = "parlour.training.cli"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", module, *args, stdout=pipe, stderr=pipe)
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def stopped(process, sig):
+    """Send a signal; return exit code and stderr."""
+    process.send_signal(sig)
+    _, err = await asyncio.wait_for(process.communicate(), 15)
+    return process.returncode, err.decode()
+
+
+SIGNALS = pytest.mark.parametrize(("sig", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+
+
+class Waits:
+    """An agent in no hurry."""
+
+    def respond(self, state):
+        raise ValueError("checks or folds")
+
+
+@SIGNALS
+@on_loop
+async def test_a_host_that_is_stopped_ends_its_tables_and_says_so(sig, code, tmp_path):
+    log = tmp_path / "log.jsonl"
+    async with command("host", "poker", "--port", "0", "--hand-delay", "0.1", "--log", str(log)) as process:
+        first = (await process.stdout.readline()).decode()
+        url = next(word for word in first.split() if word.startswith("http://"))
+        seen = asyncio.Event()
+        playing = [asyncio.create_task(play(url, Waits(), on_event=lambda _: seen.set())) for _ in range(2)]
+        await asyncio.wait_for(seen.wait(), 20)
+        returned, err = await stopped(process, sig)
+        assert returned == code and "Traceback" not in err
+        assert {played.reason for played in await asyncio.gather(*playing)} == {"admin_stopped"}
+    assert list(read(log))[-1]["reason"] == "admin_stopped"
+
+
+@SIGNALS
+@on_loop
+async def test_an_agent_that_is_stopped_gives_its_seat_back(sig, code):
+    left = asyncio.Event()
+    on_event = lambda kind, **_: left.set() if kind == "left" else None  # noqa: E731
+    async with hosting(on_event=on_event) as (host, _):
+        async with command("deploy", "poker", "call", "--api", host.url) as process:
+            table = next(iter(host.tables.values()))
+            while not table.session.seats or not table.connected(0):
+                await asyncio.sleep(0.05)
+            returned, err = await stopped(process, sig)
+        await asyncio.wait_for(left.wait(), 5)
+        assert not table.session.seats
+        assert returned == code and "Traceback" not in err
