@@ -307,6 +307,42 @@ class _LiveTable:
                     self.turn = seat, event
 
 
+# The arena.
+
+
+def arena(seconds: Seconds) -> list[Row]:
+    """In-process matches between two bots, start to end: TurnState built and answered in every turn."""
+    return [
+        Row(f"arena-{name}", f"arena, {name}, {' and '.join(bots)}", _arena(name, bots, seconds), "turns/s", goal)
+        for name, bots, goal in (
+            ("bargaining", ("fair", "conceder"), 3_000),
+            ("auction", ("shade", "truthful"), 3_000),
+            ("holdem", ("tight", "call"), None),
+        )
+    ]
+
+
+def _arena(name: str, bots: tuple[str, str], seconds: Seconds) -> float:
+    import asyncio
+
+    from ..envs import game as make_game
+    from ..wrappers.agent import PolicyAgent
+    from ..wrappers.live.arena.agent import ArenaAgent
+    from ..wrappers.live.arena.host import Host
+    from ..wrappers.policy import make_policy
+
+    game = make_game(name, seats=2) if name != "bargaining" else make_game(name)
+    host = Host(game, seed=0)
+    for number, bot in enumerate(bots):
+        host.add(ArenaAgent(f"{bot}-{number}", PolicyAgent(game, make_policy(bot, game, seed=number))))
+
+    def run() -> int:
+        results = asyncio.run(host.tournament(100))
+        return sum(result.actions for result in results)
+
+    return rate(run, seconds)
+
+
 # Time and memory of a fresh process.
 
 FIRST_HAND = """
@@ -391,6 +427,7 @@ MEASURES: dict[str, Measure] = {
     "pettingzoo": pettingzoo,
     "learner": learner,
     "protocol": protocol,
+    "arena": arena,
     "start": start,
     "memory": memory,
 }
@@ -406,7 +443,7 @@ def command(
     """Measure speed and size on one core and print them beside their targets and the peers.
 
     Args:
-        names: what to measure: vector aec openspiel pettingzoo learner protocol start memory. Default: everything.
+        names: what to measure: vector aec openspiel pettingzoo learner protocol arena start memory. Default: all.
         quick: shorter rounds, rougher figures.
         as_json: print JSON instead of a table.
     """

@@ -11,7 +11,7 @@ COMMANDS = {
     "train": ("train", "main", "train a policy by self-play against its past selves and bots"),
     "evaluate": ("evaluate", "command", "tell how strong a policy is, with confidence intervals"),
     "play": ("play", "command", "watch a match in the terminal, or play in it"),
-    "host": ("live", "host", "serve tables over a platform's protocol"),
+    "host": ("live", "host", "serve a platform's protocol: poker tables, an arena"),
     "deploy": ("live", "deploy", "let a policy play on a live platform"),
     "bench": ("bench", "command", "measure speed and size beside the peers"),
 }
@@ -23,7 +23,8 @@ EXAMPLES = """\
   parlour evaluate first --against call tight --best-response
   parlour play holdem --agents first tight
   parlour host poker --seats 6 --port 9000
-  parlour deploy poker first --api http://127.0.0.1:9000"""
+  parlour deploy poker first --api http://127.0.0.1:9000
+  parlour host arena bargaining --agents fair conceder boulware"""
 
 MISTAKE = 2
 """Exit code for what the user can put right."""
@@ -70,7 +71,7 @@ def _run(name: str, args: list[str]) -> int:
         raise ValueError(f"no such command; {did_you_mean(name, COMMANDS)}")
     module, function, _summary = COMMANDS[name]
     command: Callable[..., Any] = getattr(import_module(f".{module}", __package__), function)
-    if name == "train":  # its settings come from files too; it reads its own arguments
+    if name in ("train", "host", "deploy"):  # settings from files, or another set for every platform
         command(args)
         return 0
     import tyro

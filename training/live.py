@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,16 +17,36 @@ from ..wrappers.live.poker.agent import LiveError, play
 from ..wrappers.live.poker.host import Host
 from ..wrappers.live.poker.session import Event, HandOver, Seated
 from ..wrappers.record import MatchLog
+from . import arena
 from .names import agent, game_with, named
-
-PLATFORMS = ("poker",)
-"""Protocols with both ends."""
 
 Result = TypeVar("Result")
 
 
-def host(
-    platform: tyro.conf.Positional[str],
+def host(args: list[str]) -> None:
+    """Serve a platform's protocol: ``parlour host PLATFORM …``."""
+    _of_platform("host", {"poker": host_poker, "arena": arena.host}, args)
+
+
+def deploy(args: list[str]) -> None:
+    """Let a policy play on a platform: ``parlour deploy PLATFORM …``."""
+    _of_platform("deploy", {"poker": deploy_poker, "arena": arena.deploy}, args)
+
+
+def _of_platform(command: str, platforms: Mapping[str, Callable[..., None]], args: list[str]) -> None:
+    if args and args[0] in ("-h", "--help"):
+        print(f"usage: parlour {command} PLATFORM …      (parlour {command} PLATFORM --help tells all of one)\n")
+        for name, function in platforms.items():
+            print(f"  {name:8} {(function.__doc__ or '').splitlines()[0]}")
+        return
+    if not args or args[0].startswith("-"):
+        raise ValueError(f"name a platform first: {', '.join(platforms)}")
+    name = named("platform", args[0], platforms)
+    config = (tyro.conf.FlagCreatePairsOff,)
+    tyro.cli(platforms[name], prog=f"parlour {command} {name}", args=args[1:], config=config)
+
+
+def host_poker(
     *,
     seats: int = 9,
     port: int = 9000,
@@ -44,10 +64,9 @@ def host(
     seed: int | None = None,
     log: Path | None = None,
 ) -> None:
-    """Serve tables over a platform's protocol, until Ctrl-C, SIGTERM, or every table has played its hands.
+    """Serve poker tables over WebSocket, until Ctrl-C, SIGTERM, or every table has played its hands.
 
     Args:
-        platform: poker.
         seats: of a table, 2 to 10.
         port: where to listen; 0 takes a free one.
         address: where to listen; 0.0.0.0 lets other machines in.
@@ -65,7 +84,6 @@ def host(
         seed: makes the cards reproducible; None takes the operating system's.
         log: file to which every event is added as JSON Lines, the cards of every hand included.
     """
-    named("platform", platform, PLATFORMS)
     if not 0 <= port < 2**16:
         raise ValueError(f"port={port}: ports are 0 to {2**16 - 1}")
     console = Console(highlight=False)
@@ -142,8 +160,7 @@ def _line(kind: str, event: dict[str, Any]) -> str:
             return f"ended after {event['hands']} hands: {event['reason']}"
 
 
-def deploy(
-    platform: tyro.conf.Positional[str],
+def deploy_poker(
     run: tyro.conf.Positional[str | None] = None,
     *,
     bot: str | None = None,
@@ -160,10 +177,9 @@ def deploy(
     seed: int | None = None,
     log: Path | None = None,
 ) -> None:
-    """Let a policy, a bot or a person play on a live platform until the table ends.
+    """Let a policy, a bot or a person play at a live poker table until it ends.
 
     Args:
-        platform: poker.
         run: a run folder or its name below runs/, a saved policy, a bot, or human.
         bot: a bot's name, in place of a run.
         url: a seat's WebSocket, ws:// or wss://, with its token.
@@ -179,7 +195,6 @@ def deploy(
         seed: of the policy's own random stream.
         log: file to which every turn is added as JSON Lines.
     """
-    named("platform", platform, PLATFORMS)
     spec = run or bot
     if spec is None or (run and bot):
         raise ValueError("give a run, or --bot NAME: one of them")

@@ -1,8 +1,9 @@
 """Match logs: JSON Lines, one object per event, and replay.
 
 Every line has a ``kind``. `Recorder` writes the log of a match in an environment (``match``, then ``turn`` by
-``turn``, then ``end``), which `replay` plays again to the same bytes. Live bridges write what they see with `MatchLog`:
-``joined``, ``turn`` (TurnState and AgentResponse), ``hand``, ``ended``. No log holds a token or a key.
+``turn``, then ``end``), which `replay` plays again to the same bytes; so does our arena, with ``message`` for what was
+sent out of turn. Live bridges write what they see with `MatchLog`: ``joined``, ``turn`` (TurnState and AgentResponse),
+``hand``, ``ended``. No log holds a token or a key.
 """
 
 from collections.abc import Iterator, Mapping
@@ -141,10 +142,13 @@ def _again(entry: Mapping[str, Any], env: envs.GameEnv | None) -> envs.GameEnv |
     if entry["kind"] == "match":
         env = envs.make(entry["game"], **entry["options"])
         env.reset(seed=entry["seed"])
-    elif entry["kind"] == "turn":
+    elif entry["kind"] in ("turn", "message"):
         if env is None:
             raise ValueError("it begins in the middle of a match (a live log can be read, not replayed)")
-        result = env.submit(entry["agent"], entry["response"])
+        if entry["kind"] == "turn":
+            result = env.submit(entry["agent"], entry["response"])
+        else:
+            result = env.send(entry["agent"], entry["intent"])
         if not result.ok:
             raise ValueError(f"{entry['agent']} {result.error}: {result.error_detail}")
     return env

@@ -14,6 +14,7 @@ fields of it:
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,8 +109,9 @@ class Game:
         safe: ``safe(table) -> int``: the number played in place of an agent that gives no answer.
         allowed: ``allowed(table) -> list[AllowedAction]`` for the acting seat, with live bounds.
         phase: ``phase(table) -> str``.
-        game_state: ``game_state(table, seat) -> dict``: what `seat` may see.
-        outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it.
+        game_state: ``game_state(table, seat) -> dict``: what `seat` may see. It only reads attributes: `table` may be a
+            copy with the record's fields that is no record.
+        outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it; reads as `game_state`.
         load: ``load(turn_state) -> (tables, seat)``: the record (recarray of shape (1,)) with what that seat may know.
         redeal: ``redeal(table, seat, generator)`` draws anew, in place, everything that `seat` cannot know.
         render: ``render(table, seat) -> str``: the table as text; `seat` None shows everything.
@@ -176,6 +178,8 @@ class Game:
         """
         if messages is None:
             messages = self.said(table, seat) if self.said is not None else ()
+        # A record takes a microsecond to look a field up: what reads nearly all of them gets a plain copy.
+        plain = SimpleNamespace(**dict(zip(table.dtype.names, table.item(), strict=True)))
         over = bool(table.done)
         mine = not over and int(table.turn) == seat
         return TurnState(
@@ -185,11 +189,11 @@ class Game:
             phase=self.phase(table),
             is_my_turn=mine,
             current_turn_agent_id=None if over else self.agents[int(table.turn)],
-            game_state=self.game_state(table, seat),
+            game_state=self.game_state(plain, seat),
             messages=list(messages),
             allowed_actions=self.allowed(table) if mine else [],
             game_over=over,
-            outcome=self.outcome(table, seat) if over else None,
+            outcome=self.outcome(plain, seat) if over else None,
         )
 
     def observation(self, table: Any, seat: int) -> NDArray[np.float32]:

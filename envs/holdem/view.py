@@ -187,17 +187,20 @@ def _behind(dealer: int, seats: dict[int, int]) -> int:
 
 
 def _load_players(table: Any, players: list[dict[str, Any]], seats: dict[int, int]) -> None:
-    table.cards[:] = -1
+    # A record takes longer to look a field up than to fill it.
+    cards, stack, bet, committed = table.cards, table.stack, table.bet, table.committed
+    folded, seated = table.folded, table.seated
+    cards[:] = -1
     for player in players:
         seat = seats.get(player["seat"])
         if seat is not None:
-            table.stack[seat] = player["stack"]
-            table.bet[seat] = player["bet"]
-            table.committed[seat] = player["committed"]
-            table.folded[seat] = player.get("folded", False)
-            table.seated[seat] = player["stack"] > 0 or player["committed"] > 0
+            stack[seat] = player["stack"]
+            bet[seat] = player["bet"]
+            committed[seat] = player["committed"]
+            folded[seat] = player.get("folded", False)
+            seated[seat] = player["stack"] > 0 or player["committed"] > 0
             if player.get("cards"):
-                table.cards[seat] = [card_number(card) for card in player["cards"]]
+                cards[seat] = [card_number(card) for card in player["cards"]]
 
 
 def _load_actions(table: Any, game: dict[str, Any], seats: dict[int, int]) -> None:
@@ -213,16 +216,17 @@ def _load_actions(table: Any, game: dict[str, Any], seats: dict[int, int]) -> No
 
 def _load_history(table: Any, game: dict[str, Any], seats: dict[int, int]) -> None:
     table.last_seat = -1
+    count, seat, kind, bet = table.log_count, table.log_seat, table.log_kind, table.log_bet
     for entry in game["history"]:
         if entry["seat"] in seats:
             street = STREETS.index(entry["street"])
-            i = int(table.log_count[street])
+            i = int(count[street])
             if i == LOG:
                 raise ValueError(f"more than {LOG} actions of the {entry['street']} in history; keep the last {LOG}")
-            table.log_seat[street, i] = seats[entry["seat"]]
-            table.log_kind[street, i] = KINDS.index(entry["kind"])
-            table.log_bet[street, i] = entry["bet"]
-            table.log_count[street] = i + 1
+            seat[street, i] = seats[entry["seat"]]
+            kind[street, i] = KINDS.index(entry["kind"])
+            bet[street, i] = entry["bet"]
+            count[street] = i + 1
     last = game["last"]
     if last and last["seat"] in seats:
         table.last_seat, table.last_kind = seats[last["seat"]], KINDS.index(last["kind"])

@@ -55,7 +55,7 @@ class Room:
     def act(self, kind, amount=None, **changes):
         """Let the seat to act do something; `changes` to what an honest client would send."""
         seat = changes.pop("seat", self.turn)
-        action = {"turn_token": changes.pop("turn_token", self.token), "kind": kind}
+        action = {"turn_token": changes.pop("turn_token") if "turn_token" in changes else self.token, "kind": kind}
         if amount is not None:
             action["amount"] = amount
         return self.send(seat, type="action", action=action, **{"expected_seq": self.table.seq, **changes})

@@ -8,8 +8,6 @@ else fold) with one warning in the log. Tokens and keys are never logged.
 import asyncio
 import contextlib
 import logging
-import queue
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,9 +17,10 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
-from ....envs.core.turn_state import Action, AgentResponse, TurnState
+from ....envs.core.turn_state import Action, AgentResponse
 from ...agent import Agent
 from ...record import MatchLog
+from ..worker import Worker
 from . import messages
 from .session import AgentSession, Blind, Decision, Ended, Event, Fatal, HandOver, Note, Seated, Send
 
@@ -130,7 +129,7 @@ async def play(
             shell = _Shell(http, agent, session or AgentSession(), match_log, on_event)
             shell.hands, shell.deadline, shell.ping_every = hands, deadline, ping_every
             stack.callback(shell.worker.stop)
-            await shell.worker.rehearse()
+            await shell.rehearse()
             request = _Join(http, url, name, table, seat, api_key, access_token)
             return await _stay(shell, request, retry_after, retries)
 
@@ -281,7 +280,8 @@ class _Shell:
         on_event: Callable[[Event], None] | None,
     ) -> None:
         self.session = session
-        self.worker = _Worker(agent)
+        self.worker = Worker()
+        self._agent = agent
         self.played = Played()
         self.hands: int | None = None
         self.deadline: float | None = None
@@ -295,6 +295,15 @@ class _Shell:
         self._thinking: asyncio.Task[None] | None = None
         self._turn = ""
         self._ends_at = 0.0
+
+    async def rehearse(self) -> None:
+        """Have an agent that can rehearse do so, before any clock runs."""
+        rehearse = getattr(self._agent, "rehearse", None)
+        if rehearse is not None:
+            try:
+                await asyncio.to_thread(rehearse)
+            except Exception as error:  # it may yet do better at the table
+                logger.warning("the agent failed in rehearsal: %s: %s", type(error).__name__, error)
 
     def result(self) -> Played:
         """Return what was played."""
@@ -404,7 +413,7 @@ class _Shell:
         response: Any = None
         try:
             async with asyncio.timeout_at(self._ends_at):
-                response = await self.worker.respond(decision.turn_state)
+                response = await self.worker.call(self._agent.respond, decision.turn_state)
             problem = self.session.refusal(response)
         except TimeoutError:
             problem = "no answer in time"
@@ -446,54 +455,3 @@ class _Shell:
 
 def _hand(decision: Decision) -> int:
     return int(decision.turn_state.game_state["hand"])
-
-
-class _Worker:
-    """One thread that runs the agent. Calls never overlap, and a call that never returns cannot hold the process."""
-
-    def __init__(self, agent: Agent) -> None:
-        self._agent = agent
-        self._calls: queue.SimpleQueue[tuple[TurnState, asyncio.Future[Any], asyncio.AbstractEventLoop] | None]
-        self._calls = queue.SimpleQueue()
-        threading.Thread(target=self._run, daemon=True, name="agent").start()
-
-    async def respond(self, state: TurnState) -> AgentResponse:
-        """Return the agent's answer, or raise what it raised. A cancelled call that waits is never begun."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Any] = loop.create_future()
-        self._calls.put((state, future, loop))
-        answer, error = await future
-        if error is not None:
-            raise RuntimeError(f"the agent raised {type(error).__name__}: {error}") from error
-        return answer  # type: ignore[no-any-return]
-
-    async def rehearse(self) -> None:
-        """Have an agent that can rehearse do so, before any clock runs."""
-        rehearse = getattr(self._agent, "rehearse", None)
-        if rehearse is not None:
-            try:
-                await asyncio.to_thread(rehearse)
-            except Exception as error:  # it may yet do better at the table
-                logger.warning("the agent failed in rehearsal: %s: %s", type(error).__name__, error)
-
-    def stop(self) -> None:
-        """End the thread after the call it may be in."""
-        self._calls.put(None)
-
-    def _run(self) -> None:
-        while (call := self._calls.get()) is not None:
-            state, future, loop = call
-            if future.cancelled():
-                continue
-            answer: tuple[Any, BaseException | None]
-            try:
-                answer = self._agent.respond(state), None
-            except BaseException as error:  # the thread must outlive it
-                answer = None, error
-            with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits
-                loop.call_soon_threadsafe(_fulfil, future, answer)
-
-
-def _fulfil(future: "asyncio.Future[Any]", answer: Any) -> None:
-    if not future.done():
-        future.set_result(answer)

@@ -1,0 +1,308 @@
+"""Our agents in arenas of others: foreign types in process, and HTTP on 127.0.0.1."""
+
+import asyncio
+import logging
+import sys
+import time
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from parlour import envs
+from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent, TurnState
+from parlour.wrappers.agent import PolicyAgent
+from parlour.wrappers.live.arena.agent import AgentServer, ArenaAgent
+from parlour.wrappers.live.arena.messages import Names, plain, read_response
+from parlour.wrappers.policy import RandomPolicy
+from pydantic import BaseModel, ConfigDict
+
+STATE = envs.make("bargaining")
+STATE.reset(seed=1)
+
+
+class Scripted:
+    """An agent whose answer is fixed, raised, or late."""
+
+    def __init__(self, answer, late=0.0):
+        self.answer, self.late = answer, late
+
+    def respond(self, state):
+        time.sleep(self.late)
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+
+def policy(game_id="bargaining", **options):
+    game = envs.game(game_id, **options)
+    return PolicyAgent(game, RandomPolicy(seed=1))
+
+
+# A platform's own types, as pydantic models.
+
+
+class Scope(str, Enum):  # noqa: UP042 (as the platforms write it)
+    PUBLIC = "public"
+    PRIVATE = "private"
+
+
+class ActionModel(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    action_type: str
+    payload: dict[str, Any] = {}
+
+
+class IntentModel(BaseModel):
+    scope: Scope
+    content: str
+    to_agent_ids: list[str] | None = None
+
+
+class ResponseModel(BaseModel):
+    messages: list[IntentModel] = []
+    action: ActionModel
+
+
+class AllowedModel(BaseModel):
+    action_type: str
+    description: str = ""
+    payload_schema: dict[str, Any] = {}
+
+
+class MessageModel(BaseModel):
+    message_id: str
+    sender_id: str
+    scope: Scope
+    content: str
+    to_agent_ids: list[str] = []
+    timestamp_ns: int | None = None
+
+
+class StateModel(BaseModel):
+    match_id: str
+    game_id: str
+    agent_id: str
+    phase: str
+    is_my_turn: bool
+    current_turn_agent_id: str | None = None
+    game_state: dict[str, Any] = {}
+    messages: list[MessageModel] = []
+    allowed_actions: list[AllowedModel] = []
+    game_over: bool = False
+    outcome: dict[str, Any] | None = None
+
+
+@dataclass
+class DataAction:
+    action_type: str
+    payload: dict = field(default_factory=dict)
+
+
+@dataclass
+class DataResponse:
+    action: DataAction
+    messages: list = field(default_factory=list)
+
+
+@pytest.fixture
+def spoken():
+    """A state with a message in it."""
+    env = STATE.clone()
+    env.send("player_1", MessageIntent("private", "psst", ["player_0"]))
+    return env.turn_state("player_0")
+
+
+def test_a_platforms_pydantic_models_in_and_out(spoken, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "AgentResponse", ResponseModel)  # as their module has it
+    said = envs.AgentResponse(Action("submit_offer", {"my_share": 60.0}), [MessageIntent("public", "hello")])
+    answer = ArenaAgent("me", Scripted(said)).act(StateModel.model_validate(spoken.to_dict()))
+    assert type(answer) is ResponseModel
+    assert answer.action == ActionModel(action_type="submit_offer", payload={"my_share": 60.0})
+    assert answer.messages == [IntentModel(scope=Scope.PUBLIC, content="hello")]
+
+
+def test_every_game_is_played_through_pydantic(game):
+    env = GameEnv(game, "flat")
+    env.reset(seed=2)
+    agent = ArenaAgent("me", PolicyAgent(game, RandomPolicy(seed=1)), ResponseModel)
+    for _ in range(200):
+        if env.table.done:
+            break
+        acting = env.agent_selection
+        answer = agent.act(StateModel.model_validate(env.turn_state(acting).to_dict()))
+        assert env.submit(acting, read_response(plain(answer))).ok
+    assert agent.replaced == 0
+
+
+def test_dicts_dataclasses_and_bare_objects(spoken):
+    agent = ArenaAgent("me", Scripted(AgentResponse(Action("accept"))))
+    assert agent.act(spoken.to_dict()) == {"action": {"action_type": "accept", "payload": {}}, "messages": []}
+    assert type(agent.act(spoken)) is AgentResponse
+    bare = type("Bare", (), spoken.to_dict())()
+    assert agent.act(bare).action == Action("accept")
+    typed = ArenaAgent("me", agent.agent, DataResponse).act(spoken.to_dict())
+    assert typed == DataResponse(DataAction("accept"))
+
+
+def test_answers_of_every_kind_are_read():
+    wanted = AgentResponse(Action("submit_offer", {"my_share": 1}), [MessageIntent("public", "hi")])
+    model = ResponseModel.model_validate(wanted.to_dict())
+    bare = type("Bare", (), {"action": DataAction("submit_offer", {"my_share": 1}), "messages": model.messages})()
+    for answer in (wanted, wanted.to_dict(), model, bare):
+        assert read_response(plain(answer)) == wanted
+    assert read_response(plain(DataAction("accept"))) == AgentResponse(Action("accept"))
+
+
+@pytest.mark.parametrize(
+    "answer", [RuntimeError("boom"), SystemExit(1), None, {"action": 3}, AgentResponse(action=None)], ids=repr
+)
+def test_a_failing_agent_passes(answer, caplog):
+    if isinstance(answer, SystemExit):
+        pytest.skip("ends the process it is in; behind HTTP it is caught")
+    agent = ArenaAgent("me", Scripted(answer))
+    with caplog.at_level(logging.WARNING):
+        assert agent.act(STATE.turn_state("player_0")).action == Action("pass")
+    assert agent.replaced == 1
+    assert len(caplog.records) == 1
+
+
+def test_a_failing_policy_plays_its_games_safe_action():
+    class Broken:
+        def act(self, observations, masks):
+            raise RuntimeError("boom")
+
+    env = envs.make("holdem", seats=2)
+    env.reset(seed=1)
+    agent = ArenaAgent("me", PolicyAgent(env.game, Broken()))
+    assert agent.act(env.turn_state(env.agent_selection)).action == Action("fold")
+
+
+def test_out_of_turn_nothing_is_moved():
+    agent = ArenaAgent("me", Scripted(RuntimeError("never asked")))
+    assert agent.act(STATE.turn_state("player_1")) == AgentResponse(Action("message_only"))
+
+
+def test_what_is_no_state_is_told():
+    agent = ArenaAgent("me", policy())
+    for wrong in ({}, {"match_id": 3}, object(), 3, None, [1]):
+        with pytest.raises((ValueError, TypeError, AttributeError)):
+            agent.act(wrong)
+
+
+def test_who_sits_where_is_learned_and_forgotten():
+    game = envs.game("auction", seats=3)
+    env = GameEnv(game, "flat")
+    env.reset(seed=1)
+    agent = ArenaAgent("c", PolicyAgent(game, RandomPolicy(seed=1)))
+    agent.on_match_start("m", game.id, ["a", "b", "c"])
+    state = Names(["a", "b", "c"], game.agents).outward(env.turn_state("player_0"))
+    state.match_id = "m"
+    _names, seen = agent._seats(state)
+    assert (state.agent_id, seen.agent_id) == ("a", "player_0")
+    agent.on_match_end("m", None)
+    assert agent._seats(state)[0] is None
+
+
+# Behind HTTP.
+
+
+def serving(answer, late=0.0, **options):
+    return AgentServer(ArenaAgent("me", Scripted(answer, late)), **options)
+
+
+async def post(url, body, **kind):
+    async with aiohttp.ClientSession() as http, http.post(url, **({"data": body} | kind)) as reply:
+        return reply.status, await reply.read()
+
+
+def test_it_answers_over_http(spoken):
+    async def main():
+        async with serving(AgentResponse(Action("accept"))) as server:
+            for path, body in (
+                ("match_start", {"match_id": "m", "game_id": "bargaining-v0", "agent_ids": ["me", "you"], "more": 1}),
+                ("act", {**spoken.to_dict(), "novelty": [1]}),
+                ("match_end", {"match_id": "m", "outcome": {"payoffs": []}}),
+            ):
+                status, answer = await post(f"{server.endpoint}/{path}", None, json=body)
+                assert status == 200, answer
+                if path == "act":
+                    assert AgentResponse.from_json(answer) == AgentResponse(Action("accept"))
+            async with aiohttp.ClientSession() as http, http.get(f"{server.endpoint}/health") as reply:
+                assert (await reply.json())["agent_id"] == "me"
+            assert (server.turns, server.matches) == (1, 1)
+            await server.played(1)
+
+    asyncio.run(main())
+
+
+def test_what_cannot_be_read_gets_400():
+    async def main():
+        async with serving(AgentResponse(Action("accept"))) as server:
+            for path in ("act", "match_start", "match_end"):
+                for body in (b"", b"{", b"[]", b'"x"', b"\xff", b"[" * 100_000, b"{}"):
+                    status, answer = await post(f"{server.endpoint}/{path}", body)
+                    assert status == 400, (path, body[:9], answer)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("answer", [RuntimeError("boom"), SystemExit(1), KeyboardInterrupt(), None], ids=repr)
+def test_over_http_a_failing_agent_passes(answer, spoken):
+    async def main():
+        async with serving(answer) as server:
+            status, body = await post(f"{server.endpoint}/act", spoken.to_json())
+            assert (status, AgentResponse.from_json(body).action) == (200, Action("pass"))
+
+    asyncio.run(main())
+
+
+def test_over_http_a_late_agent_passes_in_time_and_comes_back(spoken):
+    async def main():
+        async with serving(AgentResponse(Action("accept")), late=0.5, deadline=0.1) as server:
+            began = time.monotonic()
+            for _ in range(2):  # the second finds it still busy
+                _, body = await post(f"{server.endpoint}/act", spoken.to_json())
+                assert AgentResponse.from_json(body).action == Action("pass")
+            assert time.monotonic() - began < 0.45
+            await asyncio.sleep(0.6)
+            server.agent.agent.late = 0.0
+            _, body = await post(f"{server.endpoint}/act", spoken.to_json())
+            assert AgentResponse.from_json(body).action == Action("accept")
+
+    asyncio.run(main())
+
+
+def test_registration_retries_and_gives_up():
+    calls = []
+
+    async def register(request):
+        calls.append(await request.json())
+        return web.json_response({}, status=[503, 201, 409][min(len(calls), 3) - 1])
+
+    async def main():
+        app = web.Application()
+        app.add_routes([web.post("/api/register", register)])
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        arena = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        async with serving(None) as server:
+            await server.register(arena, wait=0.01)
+            assert calls[-1] == {"agent_id": "me", "endpoint": server.endpoint}
+            with pytest.raises(ConnectionError, match="409"):
+                await server.register(arena)
+            await runner.cleanup()
+            with pytest.raises(ConnectionError, match="after 2 tries"):
+                await server.register(arena, retries=1, wait=0.01)
+            with pytest.raises(ValueError, match="is no address"):
+                await server.register("ftp://127.0.0.1")
+
+    asyncio.run(main())
+    assert len(calls) == 3
+
+
+def test_a_state_from_the_wire_is_a_turn_state(spoken):
+    assert TurnState.from_json(spoken.to_json()) == spoken

@@ -1,0 +1,329 @@
+"""The arena's match without sockets: order, limits, refusals, costs, names, and law 1 through the wire."""
+
+import json
+
+import numpy as np
+import pytest
+from cases import CASES
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from parlour import envs
+from parlour.envs import Action, AgentResponse, TurnState
+from parlour.envs.core.turn_state import ERROR_CODES
+from parlour.wrappers import record
+from parlour.wrappers.live.arena.agent import ArenaAgent
+from parlour.wrappers.live.arena.messages import Names, native, plain, read_state, words
+from parlour.wrappers.live.arena.session import Limits, Matches, MatchSession
+
+FREE = Limits(actions=None)
+TALK = {"messages": [{"scope": "public", "content": "hello"}], "action": {"action_type": "message_only"}}
+
+
+def bargaining(*agents, seed=1, **limits):
+    return MatchSession(envs.game("bargaining"), agents or ("ann", "bob"), seed=seed, limits=Limits(**limits))
+
+
+def offer(share):
+    return {"action_type": "submit_offer", "payload": {"my_share": share}}
+
+
+def ids(game, tricky):
+    """Names for the seats: ordinary ones, or those of other seats."""
+    return list(game.agents[1:] + game.agents[:1]) if tricky else [f'agent {seat} "é\\' for seat in game.agents]
+
+
+@pytest.mark.parametrize("tricky", [False, True], ids=["names", "names of other seats"])
+def test_law_1_through_the_wire(game, tricky):
+    """Host → JSON → TurnState → observation: what the environment itself shows, bit for bit, and the mask too."""
+    generator = np.random.default_rng(0)
+    for seed in range(3):
+        session = MatchSession(game, ids(game, tricky), seed=seed, limits=FREE)
+        names = Names(session.agent_ids, game.agents)
+        while session.turn is not None:
+            acting = session.turn
+            for seat, agent in enumerate(session.agent_ids):
+                state = names.inward(TurnState.from_json(session.turn_state(agent).to_json()))
+                tables, me = game.load(state)
+                assert me == seat
+                assert np.array_equal(game.observation(tables[0], me), game.observation(session.env.table, seat))
+                mask = game.mask(tables[0], me)
+                assert np.array_equal(mask, game.mask(session.env.table, seat))
+                if agent == acting:
+                    number, table = int(generator.choice(mask.nonzero()[0])), tables[0]
+            answer = names.response_outward(game.encode(table, number))
+            assert session.act(acting, json.loads(answer.to_json())).ok
+        for agent in session.agent_ids:
+            state = session.turn_state(agent)
+            assert state.game_over and not state.is_my_turn and state.allowed_actions == []
+            assert {row.get("agent_id", agent) for row in state.outcome["payoffs"]} <= set(session.agent_ids)
+        assert sum(session.payoffs.values()) == pytest.approx(0) or not game.zero_sum
+
+
+def test_a_names_change_leaves_alone_what_people_wrote():
+    session = bargaining("player_1", "player_0")
+    text = 'player_0 "player_0" \\"player_1'
+    assert session.act("player_1", {"action": offer(60), "messages": [{"scope": "public", "content": text}]}).ok
+    state = session.turn_state("player_0")
+    assert [message.content for message in state.messages] == [text]
+    assert state.messages[0].sender_id == "player_1" == state.game_state["last_offer_by"]
+    assert state.game_state["action_history"][0]["agent_id"] == "player_1"
+
+
+def test_an_agent_may_do_with_its_state_as_it_likes():
+    session = bargaining()
+    session.act("ann", {**TALK})
+    state = session.turn_state("ann")
+    before = session.turn_state("ann").to_json()
+    state.messages[0].content = "forged"
+    state.game_state["action_history"].append("forged")
+    for allowed in state.allowed_actions:
+        allowed.payload_schema["properties"]["forged"] = 1
+    state.match_id = ""
+    assert session.turn_state("ann").to_json() == before
+
+
+# Every error code.
+
+
+def test_every_error_code_is_reachable():
+    session, matches = bargaining(), Matches()
+    matches.add(session)
+    here = session.match_id
+    found = [
+        matches.act("nowhere", "ann", offer(1)),
+        matches.act(here, "eve", offer(1)),
+        matches.act(here, "bob", offer(1)),
+        matches.act(here, "ann", {"action_type": "raiseTo"}),
+        matches.act(here, "ann", offer("much")),
+    ]
+    assert matches.act(here, "ann", offer(60)).ok
+    found.append(matches.act(here, "bob", {"action_type": "accept", "payload": {"now": 1}}))
+    found.append(matches.act(here, "bob", {"action": offer(1), "messages": [TALK["messages"][0]] * 11}))
+    assert matches.act(here, "bob", {"action_type": "accept"}).ok
+    found.append(matches.act(here, "ann", offer(1)))
+    matches.close(here)
+    found.append(matches.send(here, "ann", TALK["messages"][0]))
+    codes = [result.error for result in found]
+    assert codes == [
+        "match_not_found",
+        "agent_not_in_match",
+        "not_your_turn",
+        "invalid_action_type",
+        "invalid_payload",
+        "invalid_payload",
+        "game_rule_violation",
+        "match_not_running",
+        "match_not_running",
+    ]
+    assert set(codes) == set(ERROR_CODES)
+    assert all(result.error_detail and not result.ok for result in found)
+
+
+def test_a_rejected_answer_changes_nothing():
+    session = bargaining()
+    before = session.env.state().tobytes()
+    assert session.act("ann", offer(101)).error == "invalid_payload"
+    assert session.env.state().tobytes() == before
+    assert session.turn == "ann"
+    assert session.rejections == {"ann": 1, "bob": 0}
+
+
+def test_recipients_are_the_matchs_agents():
+    session = bargaining()
+    for reader in ("eve", "player_1"):
+        whisper = {"scope": "private", "content": "psst", "to_agent_ids": [reader]}
+        assert session.act("ann", {"action": offer(1), "messages": [whisper]}).error == "invalid_payload"
+        assert session.send("bob", whisper).error == "invalid_payload"
+    assert session.send("bob", {"scope": "private", "content": "psst", "to_agent_ids": ["ann"]}).ok
+    (message,) = session.turn_state("ann").messages
+    assert (message.sender_id, message.to_agent_ids) == ("bob", ["ann"])
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    max_leaves=12,
+)
+answers = json_values | st.fixed_dictionaries(
+    {
+        "action": st.fixed_dictionaries(
+            {"action_type": st.sampled_from(["submit_offer", "accept", "raiseTo", "submit_bid", "bet", "pass"]),
+             "payload": st.dictionaries(st.sampled_from(["my_share", "amount", "bid"]), json_values, max_size=2)}
+        ),
+        "messages": json_values | st.lists(st.just(TALK["messages"][0]), max_size=12),
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", [CASES[0], *(case for case in CASES if "default" in case.id)])
+@given(answer=answers)
+@settings(max_examples=60)
+def test_any_payload_is_answered(case, answer):
+    game = envs.game(case[0], **case[1])
+    session = MatchSession(game, ids(game, False), seed=3, limits=Limits(actions=None, attempts=2))
+    before, acting = session.env.state().tobytes(), session.turn
+    result = session.act(acting, answer)
+    if not result.ok:
+        assert result.error in ERROR_CODES
+        assert result.error_detail
+        assert session.env.state().tobytes() == before
+        session.act(acting, answer)
+        assert session.forced[acting] == 1
+    json.dumps([event["kind"] for event in session.events])
+
+
+# Costs and limits.
+
+
+@pytest.mark.parametrize("kind", ["rejected", "failed"])
+def test_what_a_mistake_costs(kind):
+    def err(session):
+        return session.act("ann", None) if kind == "rejected" else session.failed("ann", "RuntimeError: boom")
+
+    session = bargaining(**{kind: "keep"}, attempts=2)
+    err(session)
+    assert session.turn == "ann" and session.forced["ann"] == 0
+    err(session)
+    assert session.turn == "bob" and session.forced["ann"] == 1
+    assert session.turn_state("bob").game_state["action_history"] == [{"agent_id": "ann", "action": "pass", "round": 1}]
+
+    session = bargaining(**{kind: "pass"})
+    err(session)
+    assert session.turn == "bob" and session.actions == 1
+
+    session = bargaining(**{kind: "end"})
+    err(session)
+    assert session.turn is None
+    assert session.error.startswith("ann: ")
+    assert session.outcome["reason"] == "error"
+    assert session.outcome["payoffs"] == [{"agent_id": "ann", "utility": 0}, {"agent_id": "bob", "utility": 0}]
+    state = session.turn_state("bob")
+    assert state.game_over and state.outcome == session.outcome and state.current_turn_agent_id is None
+    assert session.failed("ann", "late").error == "match_not_running"
+
+
+def test_a_late_agent_loses_its_turn_and_no_more():
+    session = bargaining(failed="keep")
+    assert session.timeout("bob").error == "not_your_turn"
+    assert session.timeout("ann").ok
+    assert session.turn == "bob"
+    assert session.failures == {"ann": 1, "bob": 0}
+
+
+def test_the_safe_action_stands_in_where_a_game_has_no_pass():
+    session = MatchSession(envs.game("holdem", seats=2, button=0), ("ann", "bob"), seed=1)
+    session.timeout(session.turn)
+    assert session.outcome["reason"] == "fold"
+
+
+def test_endless_talk_ends_in_a_pass():
+    session = bargaining(messages=10, waits=3)
+    for _ in range(3):
+        assert session.act("ann", TALK).ok
+        assert session.turn == "ann"
+    assert session.act("ann", TALK).ok
+    assert session.turn == "bob" and session.forced["ann"] == 1
+    assert len(session.turn_state("bob").messages) == 4
+
+
+@pytest.mark.parametrize("game", ["holdem", "bargaining", "auction"])
+def test_endless_passes_end_the_match(game):
+    made = envs.game(game) if game == "bargaining" else envs.game(game, seats=2)
+    session = MatchSession(made, ("ann", "bob"), seed=1)
+    for _ in range(20):
+        if session.turn is None:
+            break
+        assert session.act(session.turn, Action("pass")).ok
+    assert session.turn is None
+
+
+def test_twenty_actions_are_the_limit_of_two():
+    game = envs.game("bargaining", rounds=50)
+    session = MatchSession(game, ("ann", "bob"), seed=1)
+    while session.turn:
+        session.act(session.turn, offer(90))
+    assert session.actions == 20
+    assert session.outcome["reason"] == "max_actions_exceeded"
+    session = MatchSession(game, ("ann", "bob"), seed=1, limits=FREE)
+    while session.turn:
+        session.act(session.turn, offer(90))
+    assert session.actions == 100
+    assert session.outcome["reason"] == "max_rounds_exceeded"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"actions": 0}, {"messages": 11}, {"waits": -1}, {"attempts": 0}, {"rejected": "shout"}]
+)
+def test_wrong_limits_are_told(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Limits(**wrong)
+
+
+def test_agents_must_fit_the_seats():
+    for agents in (("ann",), ("ann", "ann"), ("ann", "bob", "eve")):
+        with pytest.raises(ValueError, match="2 different ones"):
+            bargaining(*agents)
+
+
+def test_the_log_of_a_match_replays(tmp_path):
+    session = MatchSession(envs.game("bargaining", talk=True), ("ann", "bob"), seed=5)
+    session.send("bob", {"scope": "private", "content": "My reservation value is 10", "to_agent_ids": ["ann"]})
+    session.act("ann", TALK)
+    session.act("ann", {"action_type": "nonsense"})
+    session.timeout("ann")
+    session.act("bob", offer(55.5))
+    session.act("ann", {"action_type": "accept"})
+    with record.MatchLog(tmp_path / "log.jsonl") as log:
+        for event in session.events:
+            log.write(**event)
+    assert record.replay(tmp_path / "log.jsonl").state().tobytes() == session.env.state().tobytes()
+    kinds = [entry["kind"] for entry in record.read(tmp_path / "log.jsonl")]
+    assert kinds == ["match", "message", "turn", "rejected", "failed", "turn", "turn", "turn", "end"]
+
+
+# Foreign types and dialects.
+
+
+def test_words_are_what_a_game_says(game_id):
+    found = words(envs.game(game_id))
+    assert found.isdisjoint(envs.game(game_id).agents)
+    if game_id == "holdem-v0":
+        assert {"call", "preflop", "As", "stack"} <= found
+
+
+def test_plain_reads_cycles_and_strangers_without_harm():
+    cycle = []
+    cycle.append(cycle)
+    with pytest.raises(RecursionError):
+        plain(cycle)
+    session = bargaining(attempts=9)
+    for answer in (object(), cycle, {1: 2}, b"x", [], "accept", float("nan"), {"action_type": 3}, "x" * 10**7):
+        assert session.act("ann", answer).error == "invalid_payload"
+    huge = {"action_type": "x" * 10**7}
+    assert len(session.act("ann", huge).error_detail) <= 500
+
+
+def test_the_two_bidder_dialect_is_read():
+    state = read_state(
+        {
+            "match_id": "m", "game_id": "first-price-auction", "agent_id": "ann", "phase": "auction",
+            "is_my_turn": True, "current_turn_agent_id": "ann", "messages": None, "outcome": None, "novelty": 1,
+            "allowed_actions": [{"action_type": "submit_bid", "payload_schema": {"bid": {"type": "number"}}}],
+            "game_state": {"my_valuation": 80, "my_bid": None, "opponent_has_bid": True},
+        }
+    )  # fmt: skip
+    game = envs.game("auction", seats=2)
+    tables, seat = game.load(native(state))
+    assert game.mask(tables[0], seat).any()
+    answer = ArenaAgent("ann", Echo(AgentResponse(Action("submit_bid", {"bid": 40})))).act(state)
+    assert answer.action.payload == {"bid": 40}
+
+
+class Echo:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def respond(self, state):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer

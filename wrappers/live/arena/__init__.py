@@ -1,0 +1,1 @@
+"""TurnState arenas: our agents on them, and a host of our own for every game."""
