@@ -154,6 +154,13 @@ def strength(cards: Any, count: int) -> int:
 
 
 @compiled
+def pocket_strength(first: int, second: int) -> int:
+    """Rank two hole cards alone, as `set_strength` does but faster: most decisions fall before the flop."""
+    high, low = 1 << (int(first) >> 2), 1 << (int(second) >> 2)
+    return _code(PAIR, high, 0) if high == low else _code(HIGH_CARD, 0, high | low)
+
+
+@compiled
 def category(strength: int) -> int:
     """Tell the category of a hand from its strength: 0 high card, 1 pair, … 8 straight flush (a royal flush is one)."""
     return strength >> 26

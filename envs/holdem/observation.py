@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.compiled import compiled
 from ..core.layout import Layout, Slice
-from .hands import card_set, set_strength
+from .hands import card_set, pocket_strength, set_strength
 from .table import FOLD, LOG, PHASES
 
 DECK, CATEGORIES = 52, 9
@@ -135,15 +135,17 @@ def observe(table: Any, seat: int, out: Any) -> None:
 @compiled
 def _observe_cards(table: Any, seat: int, out: Any, k: int) -> None:
     """Write the board, its category, the own cards, and the own hand's category with the place within it."""
-    board = card_set(table.board, table.board_count)
     if table.board_count > 0:
         for i in range(table.board_count):
             out[k + _BOARD + table.board[i]] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5
-        out[k + _BOARD_RANK + (set_strength(board) >> 26)] = 1
+        out[k + _BOARD_RANK + table.board_rank] = 1
     if table.cards[seat, 0] >= 0:
         out[k + _CARDS + table.cards[seat, 0]] = 1
         out[k + _CARDS + table.cards[seat, 1]] = 1
-        strength = set_strength(board | card_set(table.cards[seat], 2))
+        if table.board_count > 0:
+            strength = set_strength(table.board_set | card_set(table.cards[seat], 2))
+        else:
+            strength = pocket_strength(table.cards[seat, 0], table.cards[seat, 1])
         out[k + _RANK + (strength >> 26)] = 1
         out[k + _PLACE] = (strength & 0x3FFFFFF) / 0x4000000
 

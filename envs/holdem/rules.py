@@ -155,7 +155,7 @@ def play(table: Any, number: int) -> None:
 def _open_hand(table: Any) -> None:
     table.hand += 1
     table.phase = PREFLOP
-    table.board_count = 0
+    open_board(table, 0)
     table.pot = 0
     table.showdown = False
     table.last_seat = -1
@@ -316,13 +316,21 @@ def _set_bounds(table: Any, seat: int) -> None:
 @compiled
 def _next_street(table: Any) -> None:
     table.phase += 1
-    table.board_count = table.phase + 1  # flop 3, turn 4, river 5
+    open_board(table, table.phase + 1)  # flop 3, turn 4, river 5
     table.current_bet = 0
     table.full_raise = table.big_blind
     table.raises = 0
     for seat in range(table.seats):
         table.bet[seat] = 0
         table.acted[seat] = False
+
+
+@compiled
+def open_board(table: Any, count: int) -> None:
+    """Turn up the first `count` cards of the board (0, 3, 4 or 5)."""
+    table.board_count = count
+    table.board_set = card_set(table.board, count)
+    table.board_rank = set_strength(table.board_set) >> 26 if count > 0 else 0
 
 
 # The end of a hand.
@@ -335,7 +343,7 @@ def _pay_out(table: Any) -> None:
         table.won[seat] = 0
         table.strength[seat] = -1
         if table.showdown and table.seated[seat] and not table.folded[seat]:
-            table.strength[seat] = set_strength(card_set(table.cards[seat], 2) | card_set(table.board, 5))
+            table.strength[seat] = set_strength(card_set(table.cards[seat], 2) | table.board_set)
     _return_uncalled(table)
     _pay_pots(table)
     playing = 0

@@ -39,6 +39,8 @@ TABLE = record(
     ("cards", "i1", (SEATS, 2)),
     ("board", "i1", 5),  # all five; the first `board_count` lie open
     ("board_count", "i4"),
+    ("board_rank", "i4"),  # category of the open cards
+    ("board_set", "i8"),  # the open cards as a set (`hands`)
     # the hand
     ("hand", "i4"),  # from 1
     ("phase", "i4"),

@@ -13,6 +13,7 @@ import numpy as np
 from ..core.game import Tables
 from ..core.turn_state import TurnState
 from .hands import card_name, card_number, describe, strength
+from .rules import open_board
 from .table import KINDS, LOG, PHASES, PREFLOP
 
 STREETS = PHASES[PREFLOP : PREFLOP + 4]
@@ -155,9 +156,10 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     table.dealer = _behind(game["dealer"], seats)
     table.turn = seats.get(game["turn"], -1)
     table.pot = game["pot"]
-    table.board_count = len(game["board"])
     table.board[:] = -1
-    table.board[: table.board_count] = [card_number(card) for card in game["board"]]
+    count = len(game["board"])
+    table.board[:count] = [card_number(card) for card in game["board"]]
+    open_board(table, count)
     _load_players(table, game["players"], seats)
     _load_actions(table, game, seats)
     _load_history(table, game, seats)

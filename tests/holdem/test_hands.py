@@ -247,3 +247,9 @@ def test_the_best_possible_hand_takes_all():
 def test_equity_is_decided_by_the_seed():
     assert equity("9s 8s", "7d", samples=200, seed=2**63 + 1) == equity("9s 8s", "7d", samples=200, seed=2**63 + 1)
     assert len({equity("9s 8s", samples=200, seed=seed) for seed in range(9)}) > 1
+
+
+def test_two_cards_alone_rank_as_a_set_of_two():
+    for pair in itertools.permutations(range(52), 2):
+        cards = np.array(pair, np.int8)
+        assert hands.pocket_strength(cards[0], cards[1]) == hands.strength(cards, 2)
