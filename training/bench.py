@@ -56,7 +56,7 @@ Seconds = float
 Measure = Callable[[Seconds], list[Row]]
 
 
-def rate(run: Callable[[], int], seconds: Seconds, rounds: int = 5) -> float:
+def rate(run: Callable[[], int], seconds: Seconds, rounds: int = 20) -> float:
     """Return how many units `run` does in a second of this process's processor time, the best of `rounds`.
 
     Processor time, because other work on the machine is none of the program's speed; with one thread and an idle core

@@ -29,6 +29,8 @@ WAITS_PER_TURN = 10
 MESSAGE_LENGTH = 4_000
 """Characters a message may have."""
 
+_VIEWS = ("table", "_records", "_stream", "_done", "_rewards")  # of a GameEnv's one table
+
 
 class GameEnv(AECEnv[str, Any, Any]):
     """One table of a game as a PettingZoo environment.
@@ -109,11 +111,11 @@ class GameEnv(AECEnv[str, Any, Any]):
         if seed is not None or not self._seeded:
             fresh = streams(seed, 1)[0]
             self._tables[:] = self.game.blank
-            self.table.stream = fresh
+            self._stream[0] = fresh
             self._seeded = True
             self._matches = 0
         # One-way: from the stream itself an agent could work out every hidden card.
-        number = blake2b(self.table.stream.tobytes(), digest_size=8).hexdigest()
+        number = blake2b(self._stream.tobytes(), digest_size=8).hexdigest()
         self.match_id = f"{self.game.id}-{number}-{self._matches}"
         self._matches += 1
         self.game.reset_batch(self._records, self._batch)
@@ -248,7 +250,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("table", "_records", "_done")}
+        return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -258,7 +260,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         """Make the views of the table, which all lie in its memory."""
         self.table = self._tables[0]
         self._records = self._tables.view(np.ndarray)  # Numba takes a plain array faster
-        self._done = self._tables["done"]
+        self._stream, self._done = self._tables["stream"], self._tables["done"]  # faster than the record's attributes
+        self._rewards = self._tables["rewards"][0]
 
     # below: this class's own business
 
@@ -316,7 +319,8 @@ class GameEnv(AECEnv[str, Any, Any]):
 
     def _show(self) -> None:
         """Bring the batch up to the record after what no action number stands for: an exact move, a message heard."""
-        self._batch.rewards[0] = self.table.rewards[: self.game.seats]
+        self._batch.rewards[0] = self._rewards[: self.game.seats]
+        self._batch.truncations[0] = self.table.truncated
         if not self._done[0]:
             self._batch.turn[0] = turn = self.table.turn
             self.game.observe(self.table, turn, self._batch.observations[0])
@@ -328,10 +332,10 @@ class GameEnv(AECEnv[str, Any, Any]):
         rewarded = any(self._batch.rewards[0].tolist())
         if rewarded or self._rewarded:
             self._rewarded = rewarded
-            self.rewards = dict(zip(self.agents, self.table.rewards.tolist(), strict=False))
+            self.rewards = dict(zip(self.agents, self._rewards.tolist(), strict=False))
             self._accumulate_rewards()
         if self._done[0]:
-            truncated = bool(self.table.truncated)
+            truncated = bool(self._batch.truncations[0])
             self.terminations = dict.fromkeys(self.agents, not truncated)
             self.truncations = dict.fromkeys(self.agents, truncated)
         self._select()
@@ -364,6 +368,31 @@ class GameEnv(AECEnv[str, Any, Any]):
         self._sent[agent] = self._sent.get(agent, 0) + len(messages)
 
 
+def _of_table(name: str) -> property:
+    return property(lambda wrapper: getattr(wrapper._raw, name))
+
+
+class _Direct:
+    """A wrapper that asks the table itself, where PettingZoo's ask the next wrapper, which asks the next."""
+
+    agent_selection = _of_table("agent_selection")
+    terminations = _of_table("terminations")
+    truncations = _of_table("truncations")
+    infos = _of_table("infos")
+
+    def __init__(self, env: AECEnv[str, Any, Any], **settings: Any) -> None:
+        super().__init__(env, **settings)  # type: ignore[call-arg]
+        self._raw: Any = env.unwrapped
+
+
+class _TerminateIllegal(_Direct, TerminateIllegalWrapper[str, Any, Any]):
+    pass
+
+
+class _AssertOutOfBounds(_Direct, AssertOutOfBoundsWrapper[str, Any, Any]):
+    pass
+
+
 class _TurnOrder(OrderEnforcingWrapper[str, Any, Any]):
     """PettingZoo's order check, which also knows that `submit` ends a turn, and asks the table without detours."""
 
@@ -377,6 +406,19 @@ class _TurnOrder(OrderEnforcingWrapper[str, Any, Any]):
         if name.startswith("_") and name != "_cumulative_rewards":
             raise AttributeError(f"accessing private attribute {name!r} is prohibited")
         return getattr(self._raw, name)
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return the selected agent's observation, rewards since its last turn, termination, truncation and info."""
+        agent = self.agent_selection
+        raw = self._raw
+        observation = self.env.observe(agent) if observe else None  # by the wrappers: one keeps the mask
+        return (
+            observation,
+            raw._cumulative_rewards[agent],
+            raw.terminations[agent],
+            raw.truncations[agent],
+            raw.infos[agent],
+        )
 
     def submit(self, agent: str, response: AgentResponse | Action | Mapping[str, Any]) -> ActionResult:
         """See `GameEnv.submit`."""
@@ -398,7 +440,7 @@ def wrapped(env: GameEnv, illegal_reward: float) -> AECEnv[str, Any, Any]:
     """Put PettingZoo's standard wrappers around `env`: an illegal action ends the episode with `illegal_reward`."""
     if env._payloads:
         return _TurnOrder(env)
-    return _TurnOrder(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(env, illegal_reward=illegal_reward)))
+    return _TurnOrder(_AssertOutOfBounds(_TerminateIllegal(env, illegal_reward=illegal_reward)))
 
 
 def _check(name: str, value: Any, choices: tuple[Any, ...]) -> None:
