@@ -45,7 +45,9 @@ def record(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
         end = offset + aligned[name].itemsize
     if aligned.itemsize > end:
         whole.append((f"_gap{end}", "u1", aligned.itemsize - end))
-    return np.dtype(whole, align=True)
+    # A record dtype from the start: a view as recarray would make a new one each time, and Numba then compares all
+    # fields of every record that it is given.
+    return np.dtype((np.record, np.dtype(whole, align=True)))
 
 
 class Batch(NamedTuple):
