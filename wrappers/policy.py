@@ -15,7 +15,8 @@ from ..envs import game as make_game
 from ..envs.core.compiled import compiled
 from ..envs.core.game import Game
 from ..envs.core.options import did_you_mean
-from ..envs.core.rng import GOLDEN, draw_legal, mix, streams
+from ..envs.core.random_policy import RandomPolicy as RandomPolicy  # public here too
+from ..envs.core.rng import GOLDEN, mix, streams
 
 Floats = NDArray[np.float32]
 
@@ -57,23 +58,6 @@ def _draw(probabilities: Any, words: Any, out: Any) -> None:
                 left -= probabilities[i, number]
                 if left < 0:
                     break
-
-
-class RandomPolicy:
-    """Any legal action number, uniformly.
-
-    Args:
-        seed: of the policy's own random stream; None for fresh entropy.
-    """
-
-    def __init__(self, seed: int | None = None) -> None:
-        self._words = streams(seed, 1)
-
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return a legal action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
-        actions = np.zeros(len(masks), np.int64)
-        draw_legal(masks, self._words, actions)
-        return actions
 
 
 class _Learned:

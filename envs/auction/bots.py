@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.game import Game
+from ..core.random_policy import random_bot
 
 Floats = NDArray[np.float64]
 
@@ -76,23 +77,6 @@ class Bot:
         return np.clip(numbers, 0, self._last)
 
 
-class RandomBot:
-    """Any legal number, uniformly."""
-
-    def __init__(self, seed: int | None) -> None:
-        self._generator = np.random.default_rng(seed)
-
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
-        chances = self._generator.random(masks.shape) + 1.0
-        return np.asarray((chances * masks).argmax(axis=1), np.int64)
-
-
-def random(game: Game, seed: int | None = None) -> RandomBot:
-    """Play any legal number."""
-    return RandomBot(seed)
-
-
 def shade(game: Game, seed: int | None = None, factor: float = 0.8) -> Bot:
     """Bid `factor` times the valuation."""
     return Bot(lambda valuations: factor * valuations, game)
@@ -118,6 +102,6 @@ def equilibrium(game: Game, seed: int | None = None) -> Bot:
     return Bot(lambda valuations: equilibrium_bid(rule, game.seats, quantiles, valuations), game)
 
 
-BOTS = {"random": random, "truthful": truthful, "shade": shade, "equilibrium": equilibrium}
+BOTS = {"random": random_bot, "truthful": truthful, "shade": shade, "equilibrium": equilibrium}
 """`random`: any legal number. `truthful`: bids its valuation. `shade`: bids 80 % of it. `equilibrium`: see
 `equilibrium_bid`."""

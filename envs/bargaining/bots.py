@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.game import Game
+from ..core.random_policy import random_bot
 from .observation import LAST
 
 Floats = NDArray[np.float64]
@@ -129,23 +130,6 @@ class PerfectBot(Reader):
         return np.where(accepts, self._last_offer + 1, np.where(waits, self._last_offer + 3, number))
 
 
-class RandomBot:
-    """Any legal number, uniformly."""
-
-    def __init__(self, seed: int | None) -> None:
-        self._generator = np.random.default_rng(seed)
-
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> Ints:
-        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
-        chances = self._generator.random(masks.shape) + 1.0
-        return np.asarray((chances * masks).argmax(axis=1), np.int64)
-
-
-def random(game: Game, seed: int | None = None) -> RandomBot:
-    """Play any legal number."""
-    return RandomBot(seed)
-
-
 def fair(game: Game, seed: int | None = None) -> Bot:
     """Demand half of the pie."""
     return Bot(lambda seen: np.full(len(seen.moves), 0.5), game)
@@ -227,7 +211,7 @@ def subgame_perfect(total: float, rounds: int, discount: float, reservations: Ar
 
 
 BOTS = {
-    "random": random,
+    "random": random_bot,
     "fair": fair,
     "hardliner": hardliner,
     "conceder": conceder,

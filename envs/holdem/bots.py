@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.game import Game
-from ..core.rng import GOLDEN, choose, draw_legal, mix, streams
+from ..core.random_policy import random_bot
+from ..core.rng import GOLDEN, choose, mix, streams
 from .hands import equity
 from .table import CALL_NUMBER, FOLD_NUMBER, LEAST_RAISE
 
@@ -19,11 +20,6 @@ def _raise(mask: Any, least: int, top: int, bits: Any) -> int:
     """Choose one of the legal raises from number `least` to `top`; `CALL_NUMBER` if there is none."""
     number = choose(mask[: top + 1], least, bits)
     return number if number <= top else CALL_NUMBER
-
-
-@compiled
-def _random(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
-    draw_legal(masks, words, out)
 
 
 @compiled
@@ -112,9 +108,11 @@ class Bot:
         return actions
 
 
-BOTS = {
-    name: partial(Bot, rule)
-    for name, rule in (("random", _random), ("call", _call), ("tight", _tight), ("maniac", _maniac))
+BOTS: dict[str, Callable[..., Any]] = {
+    "random": random_bot,
+    "call": partial(Bot, _call),
+    "tight": partial(Bot, _tight),
+    "maniac": partial(Bot, _maniac),
 }
 """`random`: any legal number. `call`: never folds, never raises. `tight`: tight-aggressive by Monte-Carlo equity.
 `maniac`: raises four times in five."""
