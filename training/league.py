@@ -13,6 +13,8 @@ from ..wrappers.seat import Pool, Seats
 class League:
     """Fills the first `slots` places of a pool with the learner's past selves; the bots keep theirs.
 
+    In a game with sides, the newest self plays the other seats of the learner's side.
+
     The first place always has the newest self, the others are drawn from the whole past (its own first steps too: who
     forgets how to beat them is found out), anew at every `take`.
 
@@ -42,7 +44,8 @@ class League:
 
     def pool(self) -> Pool:
         """Return the pool to play against; until the first `take`, past selves play at random."""
-        return Pool(["random"] * self.slots + self._bots, self._weights)
+        newest = [1.0] + [0.0] * (len(self._weights) - 1)
+        return Pool(["random"] * self.slots + self._bots, self._weights, mates=newest if self.slots else None)
 
     def take(self, model: Any, seats: Seats) -> MlpPolicy:
         """Copy the learner as it is now, seat it and a new draw of its past selves, and return the copy."""

@@ -34,21 +34,27 @@ EPISODES_WITHOUT_DECISION = 1_000
 class Pool:
     """Opponents to draw from: every opponent's seat draws one when an episode begins.
 
+    In a game with sides (`Game.sides`) there are two draws instead: one for all of the learner's own side, and one for
+    all others.
+
     Attributes:
         policies: names, paths or policies (see `make_policy`).
         weights: how often each is drawn, relative to the others; None: all alike.
+        mates: the same for the learner's own side; None: as `weights`.
     """
 
     policies: Sequence[str | Policy]
     weights: Sequence[float] | None = None
+    mates: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         """Check the weights."""
         if not self.policies:
             raise ValueError("a pool needs at least one policy")
-        weights = [1.0] * len(self.policies) if self.weights is None else self.weights
-        if len(weights) != len(self.policies) or min(weights) < 0 or not 0 < sum(weights) < np.inf:
-            raise ValueError(f"weights={self.weights}: give {len(self.policies)} numbers from 0 up, not all 0")
+        for name, given in (("weights", self.weights), ("mates", self.mates)):
+            weights = [1.0] * len(self.policies) if given is None else given
+            if len(weights) != len(self.policies) or min(weights) < 0 or not 0 < sum(weights) < np.inf:
+                raise ValueError(f"{name}={given}: give {len(self.policies)} numbers from 0 up, not all 0")
 
 
 Opponents = str | Policy | Sequence[str | Policy] | Pool
@@ -96,6 +102,10 @@ class Seats:
         self._rotates = seat == "rotate"
         self.seat = self._rows % game.seats if self._rotates else np.full(num_envs, int(seat))
         self._specs, self._chances = _arrange(opponents, game)
+        self._side_chances = None
+        if game.sides is not None and isinstance(opponents, Pool):
+            mates = opponents.weights if opponents.mates is None else opponents.mates
+            self._side_chances = _cumulative(opponents, mates), self._chances[0]
         self.policies: list[Policy] = [make_policy(spec, game, seed=0) for spec in self._specs]
         self._who = np.zeros((num_envs, game.seats), np.int64)  # which policy plays which seat
         self._random = np.random.default_rng(0)
@@ -245,6 +255,14 @@ class Seats:
         self._draw_opponents(ended)
 
     def _draw_opponents(self, rows: NDArray[np.intp]) -> None:
+        if self._side_chances is not None and self.game.sides is not None:
+            sides = self.game.sides(self.tables.tables[rows])
+            ours = sides == sides[np.arange(len(rows)), self.seat[rows], None]
+            mates, others = (
+                np.searchsorted(chances, self._random.random(len(rows)), side="right") for chances in self._side_chances
+            )
+            self._who[rows] = np.where(ours, mates[:, None], others[:, None])
+            return
         for place, chances in enumerate(self._chances, start=1):
             drawn = np.searchsorted(chances, self._random.random(len(rows)), side="right")
             self._who[rows, (self.seat[rows] + place) % self.game.seats] = drawn
@@ -259,11 +277,7 @@ def _arrange(opponents: Opponents, game: Game) -> tuple[list[str | Policy], list
     """Return the policies, and for each place left of the learner the cumulative chances of drawing them."""
     places = game.seats - 1
     if isinstance(opponents, Pool):
-        specs = list(opponents.policies)
-        weights = np.ones(len(specs)) if opponents.weights is None else np.array(opponents.weights, float)
-        chances = np.cumsum(weights) / weights.sum()
-        chances[np.flatnonzero(weights)[-1] :] = 1.0  # rounding must not let the draw pass the last one
-        return specs, [chances] * places
+        return list(opponents.policies), [_cumulative(opponents, opponents.weights)] * places
     if isinstance(opponents, str) or hasattr(opponents, "act"):
         opponents = [opponents] * places
         return [*opponents[:1]], [np.ones(1)] * places
@@ -274,6 +288,13 @@ def _arrange(opponents: Opponents, game: Game) -> tuple[list[str | Policy], list
             f"{len(opponents)} opponents for {places} other seats: give one, one per seat, or a Pool to draw from"
         )
     return list(opponents), [(np.arange(places) >= place).astype(float) for place in range(places)]
+
+
+def _cumulative(pool: Pool, given: Sequence[float] | None) -> NDArray[np.float64]:
+    weights = np.ones(len(pool.policies)) if given is None else np.array(given, float)
+    chances: NDArray[np.float64] = np.cumsum(weights) / weights.sum()
+    chances[np.flatnonzero(weights)[-1] :] = 1.0  # rounding must not let the draw pass the last one
+    return chances
 
 
 class SeatVecEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):

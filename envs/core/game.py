@@ -120,6 +120,8 @@ class Game:
         hear: ``hear(table, seat, intent)`` notes a message in the record; None where talk is no part of the game.
         said: ``said(table, seat) -> list[Message]``: what `seat` heard, as far as the record holds it; None where the
             record holds none.
+        sides: ``sides(tables) -> int8[N, seats]``: the side of every seat in the episode under way, for learning:
+            those of a side win and lose together. None where every seat plays for itself.
     """
 
     name: str
@@ -158,6 +160,7 @@ class Game:
     render: Callable[[Any, int | None], str]
     hear: Callable[[Any, int, MessageIntent], None] | None = None
     said: Callable[[Any, int], list[Message]] | None = None
+    sides: Callable[[Tables], NDArray[np.int8]] | None = None
 
     @property
     def id(self) -> str:

@@ -1,5 +1,7 @@
 """A learner's seat: whose reward is whose, what happens at an end, who plays against whom."""
 
+import dataclasses
+
 import gymnasium
 import numpy as np
 import pytest
@@ -126,6 +128,29 @@ def test_the_learner_plays_its_seat_and_rotating_takes_turns():
         assert (rotating.tables.turn == rotating.seat).all()
         np.testing.assert_array_equal(rotating.seat, (before + rotating.dones + rotating.skipped) % 3)
         before = rotating.seat.copy()
+
+
+def test_a_pool_draws_one_policy_for_each_side_of_a_game_with_sides():
+    """Seats 0 and 1 play together, and 2 and 3; here they are told apart by who bids what."""
+    auction = dataclasses.replace(
+        game("auction", seats=4, rounds=1), sides=lambda tables: np.tile(np.int8([0, 0, 1, 1]), (len(tables), 1))
+    )
+    low, high, highest = (Always(number) for number in (1, 50, 100))
+    seats = Seats(auction, 64, Pool([low, high, highest], weights=[0, 1, 1], mates=[1, 0, 0]))
+    seats.reset(seed=3)
+    against = set()
+    for _ in range(20):
+        bids = seats.tables.tables.bid.copy()
+        for table, seat in enumerate(seats.seat):
+            mate, rivals = seat ^ 1, (2, 3) if seat < 2 else (0, 1)
+            assert bids[table, mate] == (1 if mate < seat else 0)  # who comes later has not bid yet
+            before = {float(bids[table, rival]) for rival in rivals if rival < seat}
+            assert len(before) <= 1
+            against |= before
+        seats.step(np.full(64, 7))
+    assert against == {50.0, 100.0}
+    with pytest.raises(ValueError, match=r"mates=\[1\]: give 2 numbers"):
+        Pool(["random", "random"], mates=[1])
 
 
 def test_same_seed_same_everything_and_the_deals_of_the_plain_tables():
