@@ -122,6 +122,7 @@ class Game:
             record holds none.
         sides: ``sides(tables) -> int8[N, seats]``: the side of every seat in the episode under way, for learning:
             those of a side win and lose together. None where every seat plays for itself.
+        side_names: the sides' names, by number.
     """
 
     name: str
@@ -161,6 +162,7 @@ class Game:
     hear: Callable[[Any, int, MessageIntent], None] | None = None
     said: Callable[[Any, int], list[Message]] | None = None
     sides: Callable[[Tables], NDArray[np.int8]] | None = None
+    side_names: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
