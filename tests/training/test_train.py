@@ -111,7 +111,7 @@ def test_ctrl_c_saves(tmp_path):
 
 
 def test_minutes_end_a_run(tmp_path):
-    run = train(load_config("holdem", runs=tmp_path, name="short", **{**TINY, "steps": 10**9, "minutes": 0.02}))
+    run = train(load_config("holdem", runs=tmp_path, name="short", **{**TINY, "steps": 10**9, "minutes": 0.05}))
     assert metrics(run)[-1]["steps"] < 10**6
     assert metrics(run)[-1]["train/learning_rate"] < 2e-3
 
