@@ -108,6 +108,13 @@ def test_matches_without_a_deal_do_not_count():
     assert fair["agreement"].learned == 100
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("public", [False, True])
+def test_where_no_deal_exists_there_is_nothing_to_tell(public):
+    found = lines(envs.game("bargaining", reservations=(60, 60), public=public), "fair", matches=10)
+    assert all(line.learned is None for line in found.values())
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [
