@@ -156,18 +156,12 @@ def _auction(tables: Tables, game: Game) -> Comparison:
     theory = equilibrium_bid(rule, bidders, quantiles, valuations)
     middle, counts, learned, right = _means(valuations, bids, theory)
     errors = np.abs(learned - right)
-    upper = middle > np.median(valuations)
+    upper = middle >= min(np.median(valuations), middle[-1])
     revenue, expected = (float(_revenue(rule, each).mean()) for each in (bids, theory))
     lines = [
-        Line(
-            "bid_error", "error of the mean bid, mean over valuations", float(np.average(errors, weights=counts)), 0.0
-        ),
-        Line(
-            "bid_error_upper",
-            "the same, largest in the upper half of valuations",
-            float(errors[upper].max(initial=0)),
-            0.0,
-        ),
+        Line("bid_error", "error of the mean bid, over all valuations", float(np.average(errors, weights=counts))),
+        Line("bid_error_upper", "in the upper half of them", float(np.average(errors[upper], weights=counts[upper]))),
+        Line("bid_error_largest", "in the worst class of the upper half", float(errors[upper].max())),
         Line("each_bid_error", "error of a single bid, mean", float(np.abs(bids - theory).mean())),
         Line("revenue", "revenue", revenue, expected),
     ]
