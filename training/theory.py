@@ -47,7 +47,7 @@ class Line:
     name: str
     what: str
     learned: float | None
-    theory: float | None
+    theory: float | None = None
     unit: str = ""
 
 
@@ -156,19 +156,13 @@ def _auction(tables: Tables, game: Game) -> Comparison:
     theory = equilibrium_bid(rule, bidders, quantiles, valuations)
     middle, counts, learned, right = _means(valuations, bids, theory)
     errors = np.abs(learned - right)
-    upper = middle > np.median(valuations)
+    upper = middle >= min(np.median(valuations), middle[-1])
     revenue, expected = (float(_revenue(rule, each).mean()) for each in (bids, theory))
     lines = [
-        Line(
-            "bid_error", "error of the mean bid, mean over valuations", float(np.average(errors, weights=counts)), 0.0
-        ),
-        Line(
-            "bid_error_upper",
-            "the same, largest in the upper half of valuations",
-            float(errors[upper].max(initial=0)),
-            0.0,
-        ),
-        Line("each_bid_error", "error of a single bid, mean", float(np.abs(bids - theory).mean()), 0.0),
+        Line("bid_error", "error of the mean bid, over all valuations", float(np.average(errors, weights=counts))),
+        Line("bid_error_upper", "in the upper half of them", float(np.average(errors[upper], weights=counts[upper]))),
+        Line("bid_error_largest", "in the worst class of the upper half", float(errors[upper].max())),
+        Line("each_bid_error", "error of a single bid, mean", float(np.abs(bids - theory).mean())),
         Line("revenue", "revenue", revenue, expected),
     ]
 
@@ -221,16 +215,19 @@ def _split(tables: Tables, game: Game) -> tuple[Floats, Floats]:
     return np.where(tables["agreed"], share, np.nan), total - tables["my_reservation_value"].sum(axis=1)
 
 
-def _deals(tables: Tables, surplus: Floats) -> list[Line]:
-    """Return how often, how well and how soon the seats agreed, over the matches where a deal exists."""
+def _deals(tables: Tables, surplus: Floats, public: bool) -> list[Line]:
+    """Return how often, how well and how soon the seats agreed, over the matches where a deal exists.
+
+    With public values, perfect players agree on the first offer.
+    """
     possible = surplus > 0
-    agreed = tables["agreed"][possible]
-    realised = tables["rewards"][possible].sum() / surplus[possible].sum()
-    turns = tables["moves"][possible][agreed]
+    agreed = np.array(tables["agreed"][possible])
+    gained, there = tables["rewards"][possible].sum(), surplus[possible].sum()
+    whole = 100.0 if public else None
     return [
-        Line("agreement", "agreement, where a deal exists", 100 * float(agreed.mean()), 100, "%"),
-        Line("surplus", "surplus realised", 100 * float(realised), 100, "%"),
-        Line("turns", "turns until agreement", _mean(turns), None),
+        Line("agreement", "agreement, where a deal exists", _mean(100.0 * agreed), whole, "%"),
+        Line("surplus", "surplus realised", 100 * float(gained / there) if there else None, whole, "%"),
+        Line("turns", "turns until agreement", _mean(tables["moves"][possible][agreed]), 2.0 if public else None),
     ]
 
 
@@ -255,10 +252,11 @@ def _private(game: Game, tables: Tables) -> Comparison:
         axes.set(title="private reservation values", xlabel="own reservation value", ylabel="share")
 
     def when(axes: "Axes") -> None:
-        axes.hist(tables["moves"][agreed], np.arange(0.5, 2 * game.options["rounds"] + 1), label="matches")
+        axes.hist(tables["moves"][agreed], np.arange(0.5, 2 * game.options["rounds"] + 1).tolist(), label="matches")
+        axes.locator_params(axis="x", integer=True)
         axes.set(title="agreement", xlabel="turn", ylabel="matches")
 
-    return Comparison(_deals(tables, surplus), [panel, when])
+    return Comparison(_deals(tables, surplus, public=False), [panel, when])
 
 
 def _public(policy: Policy, game: Game, tables: Tables, seed: int) -> Comparison:
@@ -268,8 +266,8 @@ def _public(policy: Policy, game: Game, tables: Tables, seed: int) -> Comparison
     learned, right = share[both], demands[0][both]
     lines = [
         Line("first_share", "first proposer's share", _mean(learned), _mean(right)),
-        Line("first_share_error", "error of it, mean over matches", _mean(np.abs(learned - right)), 0.0),
-        *_deals(tables, surplus),
+        Line("first_share_error", "error of it, mean over matches", _mean(np.abs(learned - right))),
+        *_deals(tables, surplus, public=True),
     ]
 
     def panel(axes: "Axes") -> None:
@@ -282,6 +280,7 @@ def _public(policy: Policy, game: Game, tables: Tables, seed: int) -> Comparison
         turn = np.arange(1, len(asked) + 1)
         axes.plot(turn, asked, "o-", label="learned")
         axes.plot(turn, wanted, "k--", label="subgame-perfect")
+        axes.locator_params(axis="x", integer=True)
         axes.set(title="demand after passes only", xlabel="turn", ylabel="mean share demanded", ylim=(0, None))
 
     return Comparison(lines, [panel, turns])

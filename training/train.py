@@ -35,6 +35,9 @@ from ..wrappers.policy import MlpPolicy
 from ..wrappers.sb3 import SB3VecEnv, sb3_env
 from .league import League
 
+CONFIGS = Path(__file__).parent / "configs"
+"""Parlour's own settings, by game."""
+
 
 def _pair(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
@@ -148,7 +151,8 @@ def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
     """Return the settings of a game (its file among Parlour's configs, else the defaults) or of a TOML file.
 
     Args:
-        source: a game's name, or the path of a ``.toml``.
+        source: a game's name, the name of another of Parlour's configs (``"bargaining-public"``), or the path of a
+            ``.toml``.
         overrides: settings that replace the file's.
 
     Raises:
@@ -158,9 +162,9 @@ def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
     if str(source).endswith(".toml"):
         settings = _settings(Path(source))
     else:
-        file = Path(__file__).parent / "configs" / f"{str(source).partition('-')[0]}.toml"
-        settings = _settings(file) if file.is_file() else {}
-        settings["game"] = str(source)
+        names = (str(source), str(source).partition("-")[0])  # holdem-v0 has the settings of holdem
+        file = next((file for name in names if (file := CONFIGS / f"{name}.toml").is_file()), None)
+        settings = {"game": str(source)} | (_settings(file) if file else {})
     settings |= overrides
     for name in settings:
         named(f"setting of {source}", name, [part.name for part in dataclasses.fields(TrainConfig)])

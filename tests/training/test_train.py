@@ -14,7 +14,7 @@ import pytest
 import torch
 from parlour.training.league import League
 from parlour.training.theory import compare
-from parlour.training.train import TrainConfig, load_config, main, resume, to_toml, train
+from parlour.training.train import CONFIGS, TrainConfig, load_config, main, resume, to_toml, train
 from parlour.wrappers.policy import load_run
 from parlour.wrappers.seat import Seats
 from sb3_contrib import MaskablePPO
@@ -280,12 +280,20 @@ def test_a_mirror_is_renewed_with_every_rollout_and_openings_begin_ever_earlier(
     assert list(dict.fromkeys(openings)) == [(8, 8), (4, 8), (0, 8)]
 
 
-@pytest.mark.parametrize("game", ["auction", "bargaining", "holdem"])
-def test_the_games_own_settings_train(game, tmp_path):
+def test_settings_are_found_by_name():
+    assert load_config("holdem-v0").steps == load_config("holdem").steps
+    assert load_config("holdem-v0").game == "holdem-v0"
+    assert load_config("bargaining-public").game == "bargaining"
+    assert load_config("bargaining-public").options["public"]
+    assert load_config("kuhn").steps == TrainConfig().steps
+
+
+@pytest.mark.parametrize("config", sorted(file.stem for file in CONFIGS.glob("*.toml")))
+def test_every_config_of_ours_trains(config, tmp_path):
     tiny = {"steps": 1, "num_envs": 8, "rollout": 8, "batch_size": 32, "progress": False}
-    run = train(load_config(game, runs=tmp_path, name="own", **tiny))
+    run = train(load_config(config, runs=tmp_path, name="own", **tiny))
     trained, policy = load_run(run)
-    assert trained.name == game
+    assert config.startswith(trained.name)
     assert policy.inputs == trained.layout.size
 
 
