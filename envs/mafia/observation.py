@@ -40,7 +40,9 @@ def layout(seats: int) -> Layout:
             Slice("game_state.players.role", (seats, 4), 0, 1, "where it is known, one-hot: " + ", ".join(ROLES[1:])),
             Slice("game_state.lastNightResult.killed", (seats,), 0, 1, "one-hot"),
             Slice("game_state.lastNightResult.prevented", (1,), 0, 1, ""),
-            Slice("game_state.privateKnowledge.lastProtected", (seats,), 0, 1, "doctor: one-hot, in the last full night"),
+            Slice(
+                "game_state.privateKnowledge.lastProtected", (seats,), 0, 1, "doctor: one-hot, in the last full night"
+            ),
             Slice("game_state.privateKnowledge.investigationResults", (seats,), -1, 1, "sheriff: 1 mafia, −1 not"),
             Slice("game_state.nightActions", (seats,), 0, 1, "mafia: tonight's choices so far, share of the seats"),
             Slice("game_state.votingHistory.eliminated", (seats,), 0, 1, "whether it was voted out"),
@@ -48,7 +50,9 @@ def layout(seats: int) -> Layout:
             Slice("game_state.votingHistory.all", pairs, 0, 1, "[voter, target], share of max_days"),
             Slice("game_state.statements.made", (seats,), 0, 1, "today, share of the discussion rounds"),
             Slice("game_state.statements.today", pairs, -1, 1, f"[speaker, target] of the latest day: {says}"),
-            Slice("game_state.statements.stance", pairs, -1, 1, "the same of all days, the last one counts; claims stay"),
+            Slice(
+                "game_state.statements.stance", pairs, -1, 1, "the same of all days, the last one counts; claims stay"
+            ),
             Slice("game_state.statements.claimed", (seats, 4), 0, 1, "the role last claimed, one-hot as above"),
             Slice("suspicion", (seats,), 0, 1, "hundredths; see parlour.envs.mafia.observation.suspicion"),
             Slice("game_over", (1,), 0, 1, ""),

@@ -11,6 +11,7 @@ from ..core.compiled import compiled
 from ..core.rng import draw
 from .observation import observe
 from .table import (
+    ACCUSE,
     CLAIM_DOCTOR,
     CLAIM_MAFIA,
     CLAIM_SHERIFF,

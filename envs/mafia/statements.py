@@ -124,7 +124,9 @@ _VERDICT = rf"{_IS}{_NOT}{_FILL}\s+(?:(?P<bad>{_BAD})|(?P<good>{_GOOD}))\b"
 _I_AM = r"\bI(?:'m|\s+am)"
 _ROLE = r"(?P<role>sheriff|doctor|villager|mafia)\b"
 _DO_NOT = r"(?P<no>\s+(?:do\s+not|don't|cannot|can't|never|no\s+longer))?"
-_REALLY = r"(?:\s+(?:really|still|also|strongly|now|therefore|do|fully|will|would|have\s+to|want\s+to|am\s+going\s+to))*"
+_REALLY = (
+    r"(?:\s+(?:really|still|also|strongly|now|therefore|do|fully|will|would|have\s+to|want\s+to|am\s+going\s+to))*"
+)
 
 _CLAIM = re.compile(rf"(?:{_I_AM}{_FILL}|\bas{_FILL}|\bmy\s+role\s+is{_FILL})\s+{_ROLE}", re.IGNORECASE)
 _SELF = re.compile(

@@ -29,13 +29,10 @@ from .table import (
     DOCTOR,
     END,
     MAFIA,
-    MAFIA_WINS,
     NIGHT,
     PHASES,
     ROLES,
     SHERIFF,
-    SPEECHES,
-    TOWN_WINS,
     UNKNOWN,
     VOTING,
     WINNERS,
@@ -155,9 +152,7 @@ def _private(table: Any, seat: int, players: list[dict[str, Any]]) -> dict[str, 
 
 
 def _history(table: Any) -> list[dict[str, Any]]:
-    eliminated = {
-        int(table.eliminated_round[seat]): name(seat) for seat in range(table.seats) if table.voted_out[seat]
-    }
+    eliminated = {int(table.eliminated_round[seat]): name(seat) for seat in range(table.seats) if table.voted_out[seat]}
     return [
         {
             "round": row + 1,
@@ -204,3 +199,209 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
         "winner": WINNERS[int(table.winner)],
         "roles": {name(other): ROLES[int(table.role[other])] for other in seats},
     }
+
+
+# TurnState ──► record.
+
+
+def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
+    """Rebuild the record with what the seat of `state` may know; the rest is blank.
+
+    Agents may have any ids and names: `players` gives the seats. A statement without a `type` is read from its
+    `content`.
+
+    Args:
+        blank: a table with the options that TurnState does not tell.
+        state: the match's TurnState.
+
+    Returns:
+        The record (recarray of shape (1,)) and the seat in it.
+
+    Raises:
+        KeyError, TypeError, ValueError: if `game_state` lacks a field, or holds what cannot be.
+    """
+    game = state.game_state
+    tables = blank.copy().view(np.recarray)
+    table = tables[0]
+    players = game["players"]
+    if len(players) != table.seats:
+        raise ValueError(f"{len(players)} players; this game was made for {int(table.seats)}")
+    if not 1 <= game["roundNumber"] <= table.max_days:
+        raise ValueError(f"round {game['roundNumber']}; this game was made for 1 to {int(table.max_days)} days")
+    seats = {player["name"]: seat for seat, player in enumerate(players)}
+    seats |= {player["id"]: seat for seat, player in enumerate(players)}
+    seat = seats[state.agent_id]
+    table.phase, table.round_number = PHASES.index(game["phase"]), game["roundNumber"]
+    for other, player in enumerate(players):
+        table.role[other] = ROLES.index(player["role"])
+        table.alive[other], table.eliminated_round[other] = player["alive"], player["eliminatedRound"] or 0
+    table.living, table.living_mafia = int(table.alive.sum()), game["mafiaCount"]
+    _load_history(table, game, seats)
+    _load_private(table, game["privateKnowledge"], seat, seats)
+    for actor, target in game["nightActions"].items():
+        table.night[table.round_number - 1, seats[actor]] = seats[target]
+    if game["ownVote"] is not None:
+        table.votes[table.round_number - 1, seat] = seats[game["ownVote"]]
+    if table.talk:
+        _load_statements(table, game["statements"], seats)
+    table.turn = -1
+    if state.is_my_turn:
+        table.turn = seat
+    elif state.current_turn_agent_id is not None:
+        table.turn = seats[state.current_turn_agent_id]
+    if state.game_over:
+        _load_end(table, state, seats)
+    return tables, seat
+
+
+def _load_history(table: Any, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
+    """Rebuild the public past: last night, and all votes."""
+    last = game["lastNightResult"] or {"killed": None, "prevented": False}
+    table.killed = -1 if last["killed"] is None else seats[last["killed"]]
+    table.prevented = last["prevented"]
+    table.votings = len(game["votingHistory"])
+    for row, voting in enumerate(game["votingHistory"]):
+        for voter, target in voting["votes"].items():
+            table.votes[row, seats[voter]] = seats[target]
+        if voting["eliminated"] is not None:
+            table.voted_out[seats[voting["eliminated"]]] = 1
+
+
+def _load_private(table: Any, private: Mapping[str, Any], seat: int, seats: Mapping[str, int]) -> None:
+    """Rebuild `privateKnowledge`."""
+    for mate in private.get("mafiaTeammates", ()):
+        table.role[seats[mate["id"]]] = MAFIA
+    row = _last_night(table)
+    if private.get("lastProtected") is not None and row >= 0:
+        table.night[row, seat] = seats[private["lastProtected"]]
+    for result in private["investigationResults"]:
+        target = seats[result["target"]["id"]]
+        table.night[result["round"] - 1, seat] = target
+        if result["isMafia"]:
+            table.role[target] = MAFIA
+
+
+def _load_statements(table: Any, statements: list[dict[str, Any]], seats: Mapping[str, int]) -> None:
+    """Rebuild what was said, and how far today's discussion is."""
+    rounds = int(table.discussion_rounds)
+    day = int(table.round_number) - (table.phase == NIGHT)
+    count: dict[tuple[int, int], int] = {}
+    for entry in statements:
+        speaker, said_on = seats[entry["playerId"]], entry["round"]
+        speech = count.get((said_on, speaker), 0)
+        if speech < rounds and 1 <= said_on <= day:
+            note(table, (said_on - 1) * rounds + speech, speaker, *_act(entry, speaker, seats))
+            count[said_on, speaker] = speech + 1
+    table.opener = 2 * (day - 1) % int(table.seats) if day else 0
+    if table.phase == DISCUSSION:
+        table.speech = min(count.get((day, other), 0) for other in range(table.seats) if table.alive[other])
+
+
+def _act(entry: Mapping[str, Any], speaker: int, seats: Mapping[str, int]) -> tuple[int, int]:
+    if entry.get("type") is None:
+        return read(entry["content"], speaker, seats)
+    target = entry.get("targetId")
+    return from_wire(entry["type"], -1 if target is None else seats[target], entry.get("role"), entry.get("isMafia"))
+
+
+def _load_end(table: Any, state: TurnState, seats: Mapping[str, int]) -> None:
+    end = state.outcome or {}
+    table.done, table.turn, table.phase = True, -1, END
+    table.truncated = end.get("reason") == "max_days_exceeded"
+    table.winner = WINNERS.index(end.get("winner"))
+    for payoff in end.get("payoffs", ()):
+        table.rewards[seats[payoff["agent_id"]]] = payoff["utility"]
+
+
+# Law 2.
+
+
+def redeal(table: Any, seat: int, generator: np.random.Generator) -> None:
+    """Draw anew, in place, all that `seat` cannot know, so that it fits what it knows.
+
+    The roles of the living that it does not know, whose turn it is at night, what the others chose in all nights (also
+    what they have chosen tonight), how they voted while that is sealed, and the stream.
+    """
+    table.stream = generator.integers(0, 2**64, dtype=np.uint64)
+    if table.done:  # all roles are open
+        return
+    own = {seat}
+    if table.role[seat] == MAFIA:
+        own |= {other for other in range(table.seats) if table.role[other] == MAFIA}
+    before = _acted(table)
+    _redeal_roles(table, seat, own, generator)
+    if table.phase == NIGHT and table.turn != seat:
+        while not (turns := _possible_turns(table, seat, own, before)):
+            _redeal_roles(table, seat, own, generator)
+        table.turn = generator.choice(turns)
+    for row in range(table.round_number):
+        _redeal_night(table, row, own, generator)
+    if table.phase == VOTING:
+        for voter in _living(table):
+            if voter < table.turn and voter != seat:
+                others = [other for other in _living(table) if other != voter]
+                table.votes[table.round_number - 1, voter] = generator.choice([-1, *others])
+
+
+def _living(table: Any) -> list[int]:
+    return [other for other in range(table.seats) if table.alive[other]]
+
+
+def _acted(table: Any) -> list[int]:
+    """Return who has chosen tonight (in the day: last night), in the order of the night."""
+    actors = [other for other in range(table.seats) if MAFIA <= table.role[other] <= SHERIFF]
+    if table.phase != NIGHT:
+        return [other for other in actors if table.eliminated_round[other] in (0, table.round_number)]
+    order = sorted((int(table.role[other]), other) for other in actors if table.alive[other])
+    return [other for role, other in order if (role, other) < (int(table.role[table.turn]), int(table.turn))]
+
+
+def _redeal_roles(table: Any, seat: int, own: set[int], generator: np.random.Generator) -> None:
+    """Deal the unknown roles of the living anew; whom `seat` investigated stays on the side where it was found."""
+    checked = set(table.night[: table.round_number, seat].tolist()) if table.role[seat] == SHERIFF else set()
+    found = {other for other in checked if table.role[other] == MAFIA}
+    hidden = [other for other in _living(table) if other not in own | found]
+    while True:
+        roles = generator.permutation(table.role[hidden])
+        if not any(role == MAFIA for other, role in zip(hidden, roles, strict=True) if other in checked):
+            break
+    table.role[hidden] = roles
+
+
+def _possible_turns(table: Any, seat: int, own: set[int], before: list[int]) -> list[int]:
+    """Return whose turn it could be, by the roles as they are now, for what `seat` sees of tonight to be the same."""
+    turns = []
+    for other in _living(table):
+        if other != seat and MAFIA <= table.role[other] <= SHERIFF:
+            table.turn = other
+            if {one for one in _acted(table) if one in own} == {one for one in before if one in own}:
+                turns.append(other)
+    return turns
+
+
+def _redeal_night(table: Any, row: int, own: set[int], generator: np.random.Generator) -> None:
+    """Draw anew what the others chose in a night; who died, or that somebody was saved, stays."""
+    there = [other for other in range(table.seats) if table.eliminated_round[other] in (0, *range(row + 1, 127))]
+    acted = there if row < table.round_number - 1 else _acted(table)
+    died = [other for other in there if table.eliminated_round[other] == row + 1 and not table.voted_out[other]]
+    over = row <= _last_night(table)
+    target = _target(table, row, there, died, own, generator) if over else -1
+    for other in there:
+        if other in own:
+            continue
+        role = table.role[other]
+        choices = [one for one in there if one != other or role == DOCTOR]
+        if role == DOCTOR and over:
+            choices = [target] if not died else [one for one in choices if one != target]
+        elif role == MAFIA and over and target != other:
+            choices = [target]
+        chosen = other in acted and MAFIA <= role <= SHERIFF
+        table.night[row, other] = generator.choice(choices) if chosen else -1
+
+
+def _target(
+    table: Any, row: int, there: list[int], died: list[int], own: set[int], generator: np.random.Generator
+) -> int:
+    """Return whom the mafia can have meant: who died, else one that `own` protected or meant, else anybody."""
+    meant = [int(table.night[row, other]) for other in own if table.role[other] in (MAFIA, DOCTOR)]
+    return int(generator.choice(died or [one for one in meant if one >= 0] or there))
