@@ -2,7 +2,7 @@
 
 What we send is the document's form. What we read may carry unknown fields, lack what has a default here, or hold null
 for it. The document's context says nothing of what others have said; hosts of ours add it as ``statements`` to
-`GameState`, and the choices of teammates as ``mafiaChoices`` to `PrivateKnowledge`. Without them nothing was heard.
+`GameState`, and the mafia's choices so far as ``nightActions`` to `PrivateKnowledge`. Without them nothing was heard.
 """
 
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -63,23 +63,19 @@ class VotingRound(Struct, kw_only=True, rename="camel", frozen=True):
     votes: dict[str, str | None] = {}
 
 
-class Claimed(Struct, kw_only=True, rename="camel", frozen=True):
-    """What a claimed sheriff says to have found."""
+class Statement(Struct, kw_only=True, rename="camel", frozen=True):
+    """Something said by day, read as an act (ours, beside the document; see `parlour.envs.mafia.statements`).
 
-    target: str
-    is_mafia: bool
-
-
-class Statement(Struct, kw_only=True, rename="camel", frozen=True, omit_defaults=True):
-    """Something said by day, read as an act (ours, beside the document): ``target`` and the claim where it has one."""
+    ``round`` is the day's number; ``target_id``, ``role`` and ``is_mafia`` are None where the act has none.
+    """
 
     player_id: str
     round: int
     type: StatementType
     content: str
-    target: str | None = None
+    target_id: str | None = None
     role: str | None = None
-    result: Claimed | None = None
+    is_mafia: bool | None = None
 
 
 class GameState(Struct, kw_only=True, rename="camel"):
@@ -138,12 +134,12 @@ class Investigation(Struct, kw_only=True, rename="camel", frozen=True):
 
 
 class PrivateKnowledge(Struct, kw_only=True, rename="camel"):
-    """What a role knows; ``mafia_choices`` (ours) is whom the teammates have chosen tonight, by id."""
+    """What a role knows; ``night_actions`` (ours) is whom the mafia have chosen tonight so far, by id."""
 
     mafia_teammates: list[Player] | UnsetType | None = UNSET
     last_protected: str | UnsetType | None = UNSET
     investigation_results: list[Investigation] = []
-    mafia_choices: dict[str, str] | UnsetType = UNSET
+    night_actions: dict[str, str] | UnsetType = UNSET
 
 
 class PrivateInfo(Struct, kw_only=True, rename="camel"):

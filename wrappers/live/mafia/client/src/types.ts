@@ -32,9 +32,9 @@ export interface Statement {
   round: number;
   type: 'defense' | 'accusation' | 'claim' | 'general';
   content: string;
-  target?: string;
-  role?: Role;
-  result?: { target: string; isMafia: boolean };
+  targetId: string | null;
+  role: Role | null;
+  isMafia: boolean | null;
 }
 
 export interface GameState {
@@ -79,7 +79,7 @@ export interface PrivateInfo {
     mafiaTeammates?: Player[];
     lastProtected?: string;
     investigationResults: Array<{ target: Player; isMafia: boolean; round: number }>;
-    mafiaChoices?: Record<string, string>;
+    nightActions?: Record<string, string>;
   };
 }
 
