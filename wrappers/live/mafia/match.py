@@ -186,7 +186,9 @@ class Match:
         self.table = tables[0]
         game.reset(self.table)
         self._plain = self._records[0]  # fields by name, faster than a record's attributes
-        self._scratch = game.tables(1)
+        self._scratch = game.tables(1).view(np.ndarray)
+        self._side = self._scratch[0]
+        self._side_turn, self._side_night = self._scratch["turn"], self._scratch["night"][0]
         self._told: Phase = "SETUP"
         self._begin()
 
@@ -368,9 +370,8 @@ class Match:
         part = {"NIGHT_ACTIONS": "night", "DAY_DISCUSSION": "day", "DAY_VOTING": "vote"}[context.phase]
         payload = {"agentId": agent.id, "agentName": agent.name, "turnId": self._turn_id("think", part, agent.id)}
         try:
-            async with contextlib.aclosing(
-                chunks(agent.think(context, info), self.limits.think, self.limits.thought)
-            ) as stream:
+            thought = agent.think(context, info)
+            async with self._within(agent, thought, self.limits.think, self.limits.thought) as stream:
                 async for chunk in stream:
                     self.feed.emit("AGENT_THINK_STREAM", {**payload, "chunk": chunk}, private=True)
         except TimeoutError:
@@ -386,9 +387,8 @@ class Match:
         said: list[str] = []
         cut = Cut()
         try:
-            async with contextlib.aclosing(
-                chunks(agent.say(context, self._public()), self.limits.say, self.limits.statement)
-            ) as stream:
+            statement = agent.say(context, self._public())
+            async with self._within(agent, statement, self.limits.say, self.limits.statement) as stream:
                 async for chunk in stream:
                     part = cut.take(chunk)
                     if part:
@@ -406,6 +406,12 @@ class Match:
         if not text.strip():
             self._fault(agent.id, "say", "it said nothing")
         return text
+
+    @staticmethod
+    def _within(agent: AgentPolicy, stream: Any, seconds: float, most: int) -> contextlib.aclosing[Any]:
+        """Return a stream within its bounds; one of ours that never waits and never runs on needs none."""
+        at_once = isinstance(agent, SeatAgent) and agent.at_once
+        return contextlib.aclosing(stream if at_once else chunks(stream, seconds, most))
 
     def _turn_id(self, stream: str, part: str, agent_id: str) -> str:
         speech = int(self._plain["speech"]) if part == "day" else 0
@@ -510,13 +516,10 @@ class Match:
     def _as_if_turn(self, seat: int) -> Any:
         """Return a copy of the record in which it is the seat's turn: agents decide side by side."""
         self._scratch[:] = self._records
-        scratch = self._scratch[0]
-        if int(self._plain["phase"]) == NIGHT:
-            row = int(self._plain["round_number"]) - 1
-            for other, target in self._tonight.items():
-                scratch.night[row, other] = target
-        scratch.turn = seat
-        return scratch
+        self._side_turn[0] = seat
+        for other, target in self._tonight.items():
+            self._side_night[int(self._plain["round_number"]) - 1, other] = target
+        return self._side
 
     # Moves.
 

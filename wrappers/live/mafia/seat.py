@@ -49,9 +49,9 @@ class Decision(NamedTuple):
 
 def move_of(game: Game, seat: int, number: int) -> Choice:
     """Return the move that a number stands for in a seat's turn."""
-    table = game.tables(1)[0]
-    table.turn = seat
-    move = game.menu(table, number)
+    tables = game.blank.view(np.ndarray).copy()
+    tables["turn"] = seat
+    move = game.menu(tables[0], number)
     return Choice(int(move.kind), int(move.target))
 
 
@@ -64,6 +64,9 @@ class SeatAgent:
         personality: how it talks.
         seed: of its words; None for fresh entropy.
         worker: where a policy runs that may block.
+
+    Attributes:
+        at_once: whether it answers without ever waiting.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class SeatAgent:
         self._personality = personality
         self._random = random.Random(seed)
         self._worker = worker
+        self.at_once = worker is None
         self._private: PrivateInfo | None = None
         self._shown: tuple[Game, Numbers, NDArray[np.int8]] | None = None
         self._decision: Decision | None = None
