@@ -1,4 +1,4 @@
-"""Our host: matches of mafia between agents in this process and elsewhere, one after another, and their observers.
+"""Our host: matches of mafia between agents in this process and elsewhere, and their observers.
 
 Observers connect to ``/observe`` as a WebSocket and get one event a message, from the beginning of a match: all events
 for ``view=admin``, with the admins' token; else those that are not private. They only listen.
@@ -34,11 +34,11 @@ REMEMBERED = 32
 OBSERVERS = 256
 HEARTBEAT = 30.0
 
-Event_ = Callable[[Event], None]
-
 
 class Host:
-    """Plays matches, and shows them. Use it as an async context manager, or call `start` and `stop`.
+    """Plays matches, with a log one after another, and shows them.
+
+    Use it as an async context manager, or call `start` and `stop`.
 
     >>> async with Host(game, admin_token="…") as host:      # doctest: +SKIP
     ...     result = await host.play(agents)
@@ -68,7 +68,7 @@ class Host:
         port: int = 0,
         admin_token: str | None = None,
         log: MatchLog | None = None,
-        on_event: Event_ | None = None,
+        on_event: Callable[[Event], None] | None = None,
     ) -> None:
         if game.name != "mafia":
             raise ValueError(f"{game.id} is not mafia")
@@ -85,6 +85,8 @@ class Host:
         self._on_event = on_event
         self._feeds: dict[str, Feed] = {}
         self._new = asyncio.Event()
+        self._writing = asyncio.Lock()  # a log holds one match after another
+        self._count = 0
         self._name = secrets.token_hex(4)  # ids differ from host to host
         self._observers = 0
         self._runner: web.AppRunner | None = None
@@ -139,31 +141,27 @@ class Host:
             (own,) = self._seeds.spawn(1)
             seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
         players = [agent if isinstance(agent, (SeatAgent, RemoteAgent, Apart)) else Apart(agent) for agent in agents]
-        feed = Feed(f"{self._name}-{len(self._feeds) + 1}", self._on_event)
-        lines: list[tuple[str, dict[str, Any]]] = []
-
-        def note(kind: str, **fields: Any) -> None:
-            lines.append((kind, fields))
-
-        match = Match(
-            self.game,
-            players,
-            feed=feed,
-            seed=seed,
-            limits=self._limits,
-            note=None if self._log is None else note,
-        )
-        self._announce(feed)
+        self._count += 1
+        feed = Feed(f"{self._name}-{self._count}", self._tell)
+        note = None if self._log is None else self._write
         try:
-            result = await match.play()
+            async with self._writing if self._log is not None else contextlib.nullcontext():
+                match = Match(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
+                self._announce(feed)
+                result = await match.play()
         finally:
             feed.close()
             for player, agent in zip(players, agents, strict=True):
                 if player is not agent and isinstance(player, Apart):
                     player.stop()
-            self._write(feed, lines)
         self.results.append(result)
         return result
+
+    def _tell(self, event: Event) -> None:
+        if self._log is not None:
+            self._write("event", event=event)
+        if self._on_event is not None:
+            self._on_event(event)
 
     def _announce(self, feed: Feed) -> None:
         self._feeds[feed.game_id] = feed
@@ -173,12 +171,11 @@ class Host:
         self._new.set()
         self._new = asyncio.Event()
 
-    def _write(self, feed: Feed, lines: list[tuple[str, dict[str, Any]]]) -> None:
+    def _write(self, kind: str, **fields: Any) -> None:
         if self._log is None:
             return
         try:
-            for kind, fields in lines:
-                self._log.write(kind, **fields)
+            self._log.write(kind, **fields)
         except OSError as error:  # a full disk must not end the evening
             logger.warning("the match log ends here: %s", error)
             self._log = None

@@ -102,10 +102,14 @@ class SeatAgent:
         """Be shown by a host in this process the observation that the next context holds, to be spared the reading."""
         self._shown = game, observation, mask
 
-    async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
-        """Decide, and tell how; see `AgentPolicy`."""
+    def told(self, private_info: PrivateInfo) -> None:
+        """Learn what a call tells in private; statements and votes, whose calls tell none, go by it."""
         self._private = private_info
         self.role = private_info.self.role
+
+    async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
+        """Decide, and tell how; see `AgentPolicy`."""
+        self.told(private_info)
         if context.phase == "NIGHT_ACTIONS" and self.role not in NIGHT_ACTIONS:
             yield "I sleep."
             return
@@ -128,8 +132,7 @@ class SeatAgent:
 
     async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
         """Return the target that was thought of; see `AgentPolicy`."""
-        self._private = private_info
-        self.role = private_info.self.role
+        self.told(private_info)
         if self.role not in NIGHT_ACTIONS:
             return None
         decision = await self._decided(context)

@@ -90,7 +90,7 @@ def render(act: Act, speaker: int, names: tuple[str, ...], personality: str, cha
 
 @lru_cache(maxsize=8192)
 def _heard(core: str, act: Act, speaker: int, names: tuple[str, ...]) -> str:
-    """Return the core with its name, or the plain sentence where it would be heard as another act (a name may do that)."""
+    """Return the core with its name, or the plain sentence where a name makes it be heard as another act."""
     said = core.replace("{}", names[act[1]]) if act[1] >= 0 else core
     seats = {name: seat for seat, name in enumerate(names)}
     return said if read(said, speaker, seats) == act else sentence(act, speaker, names)

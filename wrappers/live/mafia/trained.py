@@ -58,7 +58,7 @@ class PolicyAgent(SeatAgent):
         return self._deputy.policy(game)
 
     def reasons(self, decision: Decision, names: Sequence[str]) -> Sequence[str]:
-        """Return the likeliest choices with their probabilities, and the value it expects, where the policy has them."""
+        """Return the likeliest choices with their probabilities, and the value expected, where the policy has them."""
         if not self._fits(decision.game):
             return self._deputy.reasons(decision, names)
         told = []
