@@ -353,6 +353,7 @@ GOLDEN_OPTIONS = {
     "holdem-v0": {"seats": 3, "stacks": [60, 100, 40], "hands": 2},
     "auction-v0": {"seats": 3, "bids": 5, "talk": True},
     "bargaining-v0": {"rounds": 2, "offers": 5, "talk": True},
+    "mafia-v0": {"seats": 5, "max_days": 2},
 }
 
 

@@ -123,6 +123,11 @@ class Game:
         sides: ``sides(tables) -> int8[N, seats]``: the side of every seat in the episode under way, for learning:
             those of a side win and lose together. None where every seat plays for itself.
         side_names: the sides' names, by number.
+        acting: ``acting(table, seat) -> int``: whose turn it is, −1 where `seat` may not know; None where all may.
+        aloud: ``aloud(table, action) -> list[MessageIntent]``: what others hear of an accepted action, sent before it
+            is played; None where actions are silent.
+        forbids: ``forbids(table, seat, intent) -> str | None``: why the rules do not let `seat` send this message now;
+            None where talk is free.
     """
 
     name: str
@@ -163,6 +168,9 @@ class Game:
     said: Callable[[Any, int], list[Message]] | None = None
     sides: Callable[[Tables], NDArray[np.int8]] | None = None
     side_names: tuple[str, ...] = ()
+    acting: Callable[[Any, int], int] | None = None
+    aloud: Callable[[Any, Action], list[MessageIntent]] | None = None
+    forbids: Callable[[Any, int, MessageIntent], str | None] | None = None
 
     @property
     def id(self) -> str:
@@ -195,13 +203,18 @@ class Game:
             agent_id=self.agents[seat],
             phase=self.phase(table),
             is_my_turn=mine,
-            current_turn_agent_id=None if over else self.agents[int(table.turn)],
+            current_turn_agent_id=self.turn_seen(table, seat),
             game_state=self.game_state(plain, seat),
             messages=list(messages),
             allowed_actions=self.allowed(table) if mine else [],
             game_over=over,
             outcome=self.outcome(plain, seat) if over else None,
         )
+
+    def turn_seen(self, table: Any, seat: int) -> str | None:
+        """Return whose turn it is; None where `seat` may not know, or the match is over."""
+        turn = int(table.turn) if self.acting is None or table.done else self.acting(table, seat)
+        return None if table.done or turn < 0 else self.agents[turn]
 
     def observation(self, table: Any, seat: int) -> NDArray[np.float32]:
         """Return `observe` in a new array: float32[layout.size]."""

@@ -1,0 +1,5 @@
+"""Scripted players."""
+
+from ..core.random_policy import random_bot
+
+BOTS = {"random": random_bot}

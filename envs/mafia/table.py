@@ -1,0 +1,75 @@
+"""The record: the whole state of one match. Names are those of mafia.md where it has one.
+
+Rounds and days count from 1: night r and day r make round r. Row r − 1 of `night` and `votes` is that of round r; the
+statements of day r are the rows of `said` from (r − 1) · discussion_rounds on.
+"""
+
+from ..core.game import record
+
+SEATS = 20
+"""Most players."""
+DAYS = 40
+"""Most days."""
+SPEECHES = 80
+"""Most discussion rounds of all days together."""
+
+PHASES = ("NIGHT_ACTIONS", "DAY_DISCUSSION", "DAY_VOTING", "END")
+NIGHT, DISCUSSION, VOTING, END = range(4)
+"""The phases with decisions, and the end. SETUP, MORNING_REVEAL and RESOLUTION pass within a step."""
+
+ROLES = ("unknown", "mafia", "doctor", "sheriff", "villager")
+UNKNOWN, MAFIA, DOCTOR, SHERIFF, VILLAGER = range(5)
+"""`UNKNOWN` stands only in a record that was loaded from what one seat may know."""
+
+WINNERS = (None, "town", "mafia")
+NOBODY, TOWN_WINS, MAFIA_WINS = range(3)
+
+TIES = ("random", "none")
+TIE_RANDOM, TIE_NONE = range(2)
+
+# What a seat can do: a target at night, a vote, a statement of one of nine kinds.
+TARGET, VOTE, GENERAL, ACCUSE, DEFEND, CLEARED, FOUND, CLAIM_SHERIFF, CLAIM_DOCTOR, CLAIM_VILLAGER, CLAIM_MAFIA = range(
+    11
+)
+"""`CLEARED` and `FOUND` claim to be sheriff with a result: the target is not mafia, or is."""
+
+TABLE = record(
+    # Small types, and what every decision needs first: 4,096 tables are faster the less memory they take.
+    ("stream", "u8"),
+    ("turn", "i1"),
+    ("phase", "i1"),
+    ("round_number", "i1"),
+    ("votings", "i1"),  # votes that are over, and public
+    ("speech", "i1"),  # discussion round of today, from 0
+    ("opener", "i1"),  # the seat with the first word today
+    ("living", "i1"),
+    ("living_mafia", "i1"),
+    ("killed", "i1"),  # last night; −1: nobody
+    ("prevented", "i1"),  # 1: last night's target was protected
+    ("winner", "i1"),
+    ("done", "?"),
+    ("truncated", "?"),
+    # options
+    ("seats", "i1"),
+    ("mafia", "i1"),
+    ("doctors", "i1"),
+    ("sheriffs", "i1"),
+    ("max_days", "i1"),
+    ("discussion_rounds", "i1"),
+    ("tie", "i1"),
+    ("talk", "?"),
+    ("per_seat", "f4"),  # 1 / seats
+    ("per_day", "f4"),  # 1 / max_days
+    ("per_speech", "f4"),  # 1 / discussion_rounds
+    # the seats
+    ("role", "i1", SEATS),
+    ("alive", "i1", SEATS),
+    ("eliminated_round", "i1", SEATS),  # 0: alive
+    ("voted_out", "i1", SEATS),  # 1: eliminated by vote
+    ("claimed", "i1", SEATS),  # the role it claimed last; `UNKNOWN`: none
+    ("rewards", "f8", SEATS),
+    # what was done
+    ("night", "i1", (DAYS, SEATS)),  # targets; −1: none
+    ("votes", "i1", (DAYS, SEATS)),  # targets; −1: abstained, or was dead
+    ("said", "i2", (SPEECHES, SEATS)),  # 32 · kind + target; 0: nothing (yet)
+)
