@@ -27,9 +27,28 @@ from ..wrappers.policy import load_run
 from ..wrappers.record import MatchLog
 from .names import RUNS, game_with, player
 
-NAMES = (
-    "Alice Bob Carol Dave Erin Frank Grace Heidi Ivan Judy Kim Leo Mallory Niaj Olivia Peggy Rupert Sybil Trent Victor"
-).split()
+NAMES = [
+    "Alice",
+    "Bob",
+    "Carol",
+    "Dave",
+    "Erin",
+    "Frank",
+    "Grace",
+    "Heidi",
+    "Ivan",
+    "Judy",
+    "Kim",
+    "Leo",
+    "Mallory",
+    "Niaj",
+    "Olivia",
+    "Peggy",
+    "Rupert",
+    "Sybil",
+    "Trent",
+    "Victor",
+]
 """What our agents are called, seat by seat."""
 
 Make = Callable[[str, str], AgentPolicy]
