@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from ..core.compiled import compiled
 from ..core.rng import draw
 from .observation import observe
+from .statements import KIND
+from .suspicion import judge_votes
 from .table import (
     ACCUSE,
     CLAIM_DOCTOR,
@@ -62,6 +64,8 @@ def reset(table: Any) -> None:
         table.eliminated_round[seat] = 0
         table.voted_out[seat] = 0
         table.claimed[seat] = UNKNOWN
+        table.accused[seat] = 0
+        table.conduct[seat] = 0
         table.rewards[seat] = 0.0
     for last in range(seats - 1, 0, -1):
         other = draw(table, last + 1)
@@ -85,14 +89,20 @@ def step(table: Any, move: Any) -> None:
     """Apply the acting seat's legal move and go on to the next decision."""
     kind = move.kind
     if kind == TARGET:
-        table.night[table.round_number - 1, table.turn] = move.target
+        table.night[_row(table) + table.turn] = move.target
         _next_at_night(table)
     elif kind == VOTE:
-        table.votes[table.round_number - 1, table.turn] = move.target
+        table.votes[_row(table) + table.turn] = move.target
         _next_voter(table, table.turn + 1)
     else:
         note(table, _today(table) + table.speech, table.turn, kind, move.target)
         _next_speaker(table, table.turn + 1)
+
+
+@compiled
+def _row(table: Any) -> int:
+    """Return where this round begins in `night` and `votes`."""
+    return (table.round_number - 1) * table.seats
 
 
 # The night.
@@ -103,9 +113,9 @@ def _dusk(table: Any) -> None:
     """Begin the night of the next round."""
     table.round_number += 1
     table.phase = NIGHT
-    row = table.round_number - 1
+    row = _row(table)
     for seat in range(table.seats):
-        table.night[row, seat] = -1
+        table.night[row + seat] = -1
     table.turn = _living_with(table, MAFIA, 0)
 
 
@@ -136,15 +146,17 @@ def _next_at_night(table: Any) -> None:
 @compiled
 def _dawn(table: Any) -> None:
     """Resolve the night: who acts tonight acts also if it dies tonight. Then the day begins."""
-    row = table.round_number - 1
+    row = _row(table)
     target = _victim(table, row)
     table.prevented = 0
     for seat in range(table.seats):
-        table.prevented |= table.role[seat] == DOCTOR and table.night[row, seat] == target
+        table.prevented |= table.role[seat] == DOCTOR and table.night[row + seat] == target
     table.killed = -1 if table.prevented else target
     _clear_day(table)
     if not table.prevented:
         _eliminate(table, target)
+        if table.role[target] == MAFIA:
+            judge_votes(table)
         if table.done:
             return
     if table.talk:
@@ -160,11 +172,11 @@ def _victim(table: Any, row: int) -> int:
     """Return the target that more than half of the living mafia chose, else that of one of them, drawn."""
     chosen = -1
     for seat in range(table.seats):
-        target = table.night[row, seat]
+        target = table.night[row + seat]
         if table.role[seat] == MAFIA and target >= 0 and target != chosen:
             count = 0
             for other in range(table.seats):
-                count += table.role[other] == MAFIA and table.night[row, other] == target
+                count += table.role[other] == MAFIA and table.night[row + other] == target
             if 2 * count > table.living_mafia:
                 return target
             chosen = target
@@ -173,7 +185,7 @@ def _victim(table: Any, row: int) -> int:
     while n >= 0:
         seat += 1
         n -= table.role[seat] == MAFIA and table.alive[seat]
-    return table.night[row, seat]
+    return table.night[row + seat]
 
 
 # The day.
@@ -184,9 +196,9 @@ def _clear_day(table: Any) -> None:
     """Make room for today's statements and votes."""
     first = _today(table)
     for seat in range(table.seats):
-        table.votes[table.round_number - 1, seat] = -1
+        table.votes[_row(table) + seat] = -1
         for row in range(first, first + table.discussion_rounds):
-            table.said[row, seat] = 0
+            table.said[row * table.seats + seat] = 0
     if table.round_number == 1:
         table.opener = 0
     else:
@@ -210,7 +222,7 @@ def _next_speaker(table: Any, seat: int) -> None:
         for _ in range(seats):
             if seat >= seats:
                 seat -= seats
-            if table.alive[seat] and table.said[row, seat] == 0:
+            if table.alive[seat] and table.said[row * seats + seat] == 0:
                 table.turn = seat
                 return
             seat += 1
@@ -222,8 +234,10 @@ def _next_speaker(table: Any, seat: int) -> None:
 @compiled
 def note(table: Any, row: int, seat: int, kind: int, target: int) -> None:
     """Write what `seat` said into row `row` of `said`."""
-    table.said[row, seat] = 32 * kind + max(target, 0)
-    if kind == CLEARED or kind == FOUND or kind == CLAIM_SHERIFF:
+    table.said[row * table.seats + seat] = 1 + KIND * (kind - GENERAL) + max(target, 0)
+    if kind in (ACCUSE, FOUND):
+        table.accused[target] += 1
+    if kind in (CLEARED, FOUND, CLAIM_SHERIFF):
         table.claimed[seat] = SHERIFF
     elif kind == CLAIM_DOCTOR:
         table.claimed[seat] = DOCTOR
@@ -253,7 +267,7 @@ def _next_voter(table: Any, seat: int) -> None:
 @compiled
 def _count(table: Any) -> None:
     """Open the votes: who has most of them goes. One vote is never enough: then all cast ones differ."""
-    row = table.round_number - 1
+    row = _row(table)
     table.votings += 1
     most = 1
     tied = 0
@@ -274,6 +288,7 @@ def _count(table: Any) -> None:
                 n -= 1
         table.voted_out[seat] = 1
         _eliminate(table, seat)
+    judge_votes(table)
     if not table.done:
         if table.round_number == table.max_days:
             table.truncated = True
@@ -286,7 +301,7 @@ def _count(table: Any) -> None:
 def _votes_for(table: Any, row: int, target: int) -> int:
     count = 0
     for seat in range(table.seats):
-        count += table.votes[row, seat] == target
+        count += table.votes[row + seat] == target
     return count
 
 
@@ -355,7 +370,7 @@ def legal(table: Any, mask: Any) -> None:
         doctor = table.role[seat] == DOCTOR
         mask[0] = doctor
         if doctor and table.round_number > 1:
-            last = table.night[table.round_number - 2, seat]
+            last = table.night[_row(table) - seats + seat]
             if last >= 0:
                 mask[last - seat if last >= seat else last - seat + seats] = 0
     elif table.phase == VOTING:

@@ -34,7 +34,13 @@ from .table import (
     DEFEND,
     FOUND,
     GENERAL,
+    SEATS,
 )
+
+KIND = SEATS
+"""In the record's `said` an act is 1 + KIND · (kind − GENERAL) + its target's seat (0 without one)."""
+ACCUSES, DEFENDS, CLEARS, FINDS = (1 + KIND * (kind - GENERAL) for kind in (ACCUSE, DEFEND, CLEARED, FOUND))
+"""The codes of these kinds, of seat 0."""
 
 TYPES = ("accusation", "defense", "claim", "general")
 CLAIMS = {"sheriff": CLAIM_SHERIFF, "doctor": CLAIM_DOCTOR, "villager": CLAIM_VILLAGER, "mafia": CLAIM_MAFIA}
@@ -43,9 +49,9 @@ Act = tuple[int, int]
 
 
 def act_of(code: int) -> Act:
-    """Return the act that `code` stands for in the record's `said`."""
-    kind = code >> 5
-    return kind, code & 31 if kind in (ACCUSE, DEFEND, CLEARED, FOUND) else -1
+    """Return the act that a code of the record's `said` stands for."""
+    kind = GENERAL + (code - 1) // KIND
+    return kind, (code - 1) % KIND if kind in (ACCUSE, DEFEND, CLEARED, FOUND) else -1
 
 
 def sentence(act: Act, speaker: int, names: Sequence[str]) -> str:

@@ -19,11 +19,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.game import Tables
 from ..core.turn_state import TurnState
 from .rules import note
 from .statements import act_of, from_wire, read, sentence, to_wire
+from .suspicion import judge_votes
 from .table import (
     DISCUSSION,
     DOCTOR,
@@ -42,6 +44,13 @@ from .table import (
 def name(seat: int) -> str:
     """Return a seat's id, which is its name too: ``p1`` for seat 0."""
     return f"p{seat + 1}"
+
+
+def log(table: Any, field: str) -> NDArray[Any]:
+    """Return `night` or `votes` as [round − 1, seat], `said` as [row, seat]: the record's own memory."""
+    flat, seats = getattr(table, field), int(table.seats)
+    matrix: NDArray[Any] = flat[: len(flat) // seats * seats].reshape(-1, seats)
+    return matrix
 
 
 def phase(table: Any) -> str:
@@ -88,7 +97,7 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
         "privateKnowledge": _private(table, seat, players),
         "statements": _statements(table),
         "nightActions": _tonight(table, seat),
-        "ownVote": _name(table.votes[table.round_number - 1, seat]) if table.phase == VOTING else None,
+        "ownVote": _name(log(table, "votes")[table.round_number - 1, seat]) if table.phase == VOTING else None,
     }
 
 
@@ -113,7 +122,7 @@ def knows(table: Any, seat: int, other: int) -> bool:
         return True
     mafia = table.role[other] == MAFIA
     if table.role[seat] == SHERIFF:
-        return mafia and other in table.night[: table.round_number, seat]
+        return mafia and other in log(table, "night")[: table.round_number, seat]
     return mafia and table.role[seat] == MAFIA
 
 
@@ -127,7 +136,7 @@ def _saved(table: Any, seat: int) -> str | None:
     row = _last_night(table)
     if not table.prevented or table.role[seat] != DOCTOR or row < 0:
         return None
-    return _name(table.night[row, seat])
+    return _name(log(table, "night")[row, seat])
 
 
 def _private(table: Any, seat: int, players: list[dict[str, Any]]) -> dict[str, Any]:
@@ -139,13 +148,13 @@ def _private(table: Any, seat: int, players: list[dict[str, Any]]) -> dict[str, 
         ]
     elif role == DOCTOR:
         row = _last_night(table)
-        protected = _name(table.night[row, seat]) if row >= 0 else None
+        protected = _name(log(table, "night")[row, seat]) if row >= 0 else None
         if protected is not None:
             private["lastProtected"] = protected
     elif role == SHERIFF:
         private["investigationResults"] = [
             {"target": players[target], "isMafia": bool(table.role[target] == MAFIA), "round": row + 1}
-            for row, target in enumerate(table.night[: table.round_number, seat].tolist())
+            for row, target in enumerate(log(table, "night")[: table.round_number, seat].tolist())
             if target >= 0
         ]
     return private
@@ -159,7 +168,7 @@ def _history(table: Any) -> list[dict[str, Any]]:
             "eliminated": eliminated.get(row + 1),
             "votes": {name(voter): name(target) for voter, target in enumerate(votes) if target >= 0},
         }
-        for row, votes in enumerate(table.votes[: table.votings, : table.seats].tolist())
+        for row, votes in enumerate(log(table, "votes")[: table.votings].tolist())
     ]
 
 
@@ -169,7 +178,7 @@ def _statements(table: Any) -> list[dict[str, Any]]:
     ids = [name(seat) for seat in range(seats)]
     days = int(table.round_number) - (table.phase == NIGHT)
     entries = []
-    for row, codes in enumerate(table.said[: days * rounds, :seats].tolist() if table.talk else ()):
+    for row, codes in enumerate(log(table, "said")[: days * rounds].tolist() if table.talk else ()):
         day = row // rounds + 1
         for turn in range(seats):
             speaker = (2 * (day - 1) + turn) % seats
@@ -186,8 +195,8 @@ def _tonight(table: Any, seat: int) -> dict[str, str]:
     shown = [seat]
     if table.role[seat] == MAFIA and table.alive[seat]:
         shown = [other for other in range(table.seats) if table.role[other] == MAFIA]
-    row = table.night[table.round_number - 1]
-    return {name(other): name(int(row[other])) for other in shown if row[other] >= 0}
+    row = log(table, "night")[table.round_number - 1].tolist()
+    return {name(other): name(row[other]) for other in shown if row[other] >= 0}
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
@@ -239,11 +248,12 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     _load_history(table, game, seats)
     _load_private(table, game["privateKnowledge"], seat, seats)
     for actor, target in game["nightActions"].items():
-        table.night[table.round_number - 1, seats[actor]] = seats[target]
+        log(table, "night")[table.round_number - 1, seats[actor]] = seats[target]
     if game["ownVote"] is not None:
-        table.votes[table.round_number - 1, seat] = seats[game["ownVote"]]
+        log(table, "votes")[table.round_number - 1, seat] = seats[game["ownVote"]]
     if table.talk:
         _load_statements(table, game["statements"], seats)
+    judge_votes(table)
     table.turn = -1
     if state.is_my_turn:
         table.turn = seat
@@ -262,7 +272,7 @@ def _load_history(table: Any, game: Mapping[str, Any], seats: Mapping[str, int])
     table.votings = len(game["votingHistory"])
     for row, voting in enumerate(game["votingHistory"]):
         for voter, target in voting["votes"].items():
-            table.votes[row, seats[voter]] = seats[target]
+            log(table, "votes")[row, seats[voter]] = seats[target]
         if voting["eliminated"] is not None:
             table.voted_out[seats[voting["eliminated"]]] = 1
 
@@ -273,10 +283,10 @@ def _load_private(table: Any, private: Mapping[str, Any], seat: int, seats: Mapp
         table.role[seats[mate["id"]]] = MAFIA
     row = _last_night(table)
     if private.get("lastProtected") is not None and row >= 0:
-        table.night[row, seat] = seats[private["lastProtected"]]
+        log(table, "night")[row, seat] = seats[private["lastProtected"]]
     for result in private["investigationResults"]:
         target = seats[result["target"]["id"]]
-        table.night[result["round"] - 1, seat] = target
+        log(table, "night")[result["round"] - 1, seat] = target
         if result["isMafia"]:
             table.role[target] = MAFIA
 
@@ -340,7 +350,7 @@ def redeal(table: Any, seat: int, generator: np.random.Generator) -> None:
         for voter in _living(table):
             if voter < table.turn and voter != seat:
                 others = [other for other in _living(table) if other != voter]
-                table.votes[table.round_number - 1, voter] = generator.choice([-1, *others])
+                log(table, "votes")[table.round_number - 1, voter] = generator.choice([-1, *others])
 
 
 def _living(table: Any) -> list[int]:
@@ -358,7 +368,7 @@ def _acted(table: Any) -> list[int]:
 
 def _redeal_roles(table: Any, seat: int, own: set[int], generator: np.random.Generator) -> None:
     """Deal the unknown roles of the living anew; whom `seat` investigated stays on the side where it was found."""
-    checked = set(table.night[: table.round_number, seat].tolist()) if table.role[seat] == SHERIFF else set()
+    checked = set(log(table, "night")[: table.round_number, seat].tolist()) if table.role[seat] == SHERIFF else set()
     found = {other for other in checked if table.role[other] == MAFIA}
     hidden = [other for other in _living(table) if other not in own | found]
     while True:
@@ -396,12 +406,12 @@ def _redeal_night(table: Any, row: int, own: set[int], generator: np.random.Gene
         elif role == MAFIA and over and target != other:
             choices = [target]
         chosen = other in acted and MAFIA <= role <= SHERIFF
-        table.night[row, other] = generator.choice(choices) if chosen else -1
+        log(table, "night")[row, other] = generator.choice(choices) if chosen else -1
 
 
 def _target(
     table: Any, row: int, there: list[int], died: list[int], own: set[int], generator: np.random.Generator
 ) -> int:
     """Return whom the mafia can have meant: who died, else one that `own` protected or meant, else anybody."""
-    meant = [int(table.night[row, other]) for other in own if table.role[other] in (MAFIA, DOCTOR)]
+    meant = [int(log(table, "night")[row, other]) for other in own if table.role[other] in (MAFIA, DOCTOR)]
     return int(generator.choice(died or [one for one in meant if one >= 0] or there))
