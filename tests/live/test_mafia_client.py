@@ -82,9 +82,9 @@ def run(main, within=60):
 
 def test_two_agents_on_one_connection(package):
     async def main():
-        async with AgentService(lambda id, name: ScriptedAgent(id, name, seed=1), port=0) as service:
-            async with node(package, service.url) as ask:
-                return await ask("both"), service
+        service = AgentService(lambda id, name: ScriptedAgent(id, name, seed=1), port=0)
+        async with service, node(package, service.url) as ask:
+            return await ask("both"), service
 
     answers, service = run(main())
     assert service.calls == 8 and service.replaced == 0
