@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..core.game import plain
 from .statements import act_of, sentence
 from .table import DISCUSSION, NIGHT, PHASES, ROLES, UNKNOWN, VOTING, WINNERS
 from .view import knows, log, name, turn
@@ -9,6 +10,7 @@ from .view import knows, log, name, turn
 
 def render(table: Any, seat: int | None) -> str:
     """Return a few lines of text. `seat` sees the roles and votes that it may know, None sees all."""
+    table = plain(table)
     seats, phase = int(table.seats), int(table.phase)
     day = int(table.round_number) - (phase == NIGHT)
     lines = [f"{PHASES[phase]} · round {int(table.round_number)} · day {day} of {int(table.max_days)}"]

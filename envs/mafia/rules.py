@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..core.compiled import compiled
 from ..core.rng import draw
 from .observation import observe
-from .statements import KIND
+from .statements import KIND, code_of
 from .suspicion import judge_votes
 from .table import (
     ACCUSE,
@@ -95,7 +95,9 @@ def step(table: Any, move: Any) -> None:
         table.votes[_row(table) + table.turn] = move.target
         _next_voter(table, table.turn + 1)
     else:
-        note(table, _today(table) + table.speech, table.turn, kind, move.target)
+        code = code_of(kind, move.target)
+        table.said[(_today(table) + table.speech) * table.seats + table.turn] = code
+        _note(table, table.turn, code)
         _next_speaker(table, table.turn + 1)
 
 
@@ -232,11 +234,11 @@ def _next_speaker(table: Any, seat: int) -> None:
 
 
 @compiled
-def note(table: Any, row: int, seat: int, kind: int, target: int) -> None:
-    """Write what `seat` said into row `row` of `said`."""
-    table.said[row * table.seats + seat] = 1 + KIND * (kind - GENERAL) + max(target, 0)
+def _note(table: Any, seat: int, code: int) -> None:
+    """Keep in mind whom `seat` accused and what it claimed to be, with a code of `said`."""
+    kind = GENERAL + (code - 1) // KIND
     if kind in (ACCUSE, FOUND):
-        table.accused[target] += 1
+        table.accused[(code - 1) % KIND] += 1
     if kind in (CLEARED, FOUND, CLAIM_SHERIFF):
         table.claimed[seat] = SHERIFF
     elif kind == CLAIM_DOCTOR:
@@ -245,6 +247,16 @@ def note(table: Any, row: int, seat: int, kind: int, target: int) -> None:
         table.claimed[seat] = VILLAGER
     elif kind == CLAIM_MAFIA:
         table.claimed[seat] = MAFIA
+
+
+@compiled
+def remember(table: Any) -> None:
+    """Write into a record that was loaded what follows from its log."""
+    seats = table.seats
+    for n in range(table.max_days * table.discussion_rounds * seats):
+        if table.said[n] > 0:
+            _note(table, n % seats, table.said[n])
+    judge_votes(table)
 
 
 @compiled

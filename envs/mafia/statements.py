@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from ..core.compiled import compiled
 from .table import (
     ACCUSE,
     CLAIM_DOCTOR,
@@ -46,6 +47,12 @@ TYPES = ("accusation", "defense", "claim", "general")
 CLAIMS = {"sheriff": CLAIM_SHERIFF, "doctor": CLAIM_DOCTOR, "villager": CLAIM_VILLAGER, "mafia": CLAIM_MAFIA}
 Act = tuple[int, int]
 """Kind and target's seat."""
+
+
+@compiled
+def code_of(kind: int, target: int) -> int:
+    """Return the code of an act for the record's `said`."""
+    return 1 + KIND * (kind - GENERAL) + max(target, 0)
 
 
 def act_of(code: int) -> Act:

@@ -51,7 +51,7 @@ TABLE = record(
     ("done", "?"),
     ("truncated", "?"),
     # options
-    ("seats", "i1"),
+    ("seats", "i2"),  # wide enough for places in the log and the observation, also without the compiler
     ("mafia", "i1"),
     ("doctors", "i1"),
     ("sheriffs", "i1"),
