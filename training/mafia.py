@@ -27,9 +27,28 @@ from ..wrappers.policy import load_run
 from ..wrappers.record import MatchLog
 from .names import RUNS, game_with, player
 
-NAMES = (
-    "Alice Bob Carol Dave Erin Frank Grace Heidi Ivan Judy Kim Leo Mallory Niaj Olivia Peggy Rupert Sybil Trent Victor"
-).split()
+NAMES = [
+    "Alice",
+    "Bob",
+    "Carol",
+    "Dave",
+    "Erin",
+    "Frank",
+    "Grace",
+    "Heidi",
+    "Ivan",
+    "Judy",
+    "Kim",
+    "Leo",
+    "Mallory",
+    "Niaj",
+    "Olivia",
+    "Peggy",
+    "Rupert",
+    "Sybil",
+    "Trent",
+    "Victor",
+]
 """What our agents are called, seat by seat."""
 
 Make = Callable[[str, str], AgentPolicy]
@@ -57,8 +76,8 @@ def host(
     """Play mafia between agents, and show it to observers over WebSocket.
 
     Args:
-        agents: personalities (aggressive, cautious, analytical, social), runs, policy files, bots, or llm; they fill the
-            seats that remote agents leave, again and again from the first.
+        agents: personalities (aggressive, cautious, analytical, social), runs, policy files, bots, or llm; they fill
+            the seats that remote agents leave, again and again from the first.
         remote: services of agents, ws://…; each plays one seat for every time it is named.
         players: 5 to 20; default: 10, or as many as the options say.
         matches: how many, one after another.
@@ -126,7 +145,7 @@ async def _play(
                         agents.append(RemoteAgent(agent_id, name, connections[seat]))
                     else:
                         agents.append(makes[(seat - len(connections)) % len(makes)](agent_id, name))
-                console.print(_told(await server.play(agents)), markup=False)
+                console.print(_told(await server.play(agents)), markup=False, soft_wrap=True)
         finally:
             await asyncio.gather(*(connection.close() for connection in connections))
     wins = [result.winner for result in server.results]
@@ -152,7 +171,7 @@ class _Teller:
     def __call__(self, event: Event) -> None:
         line = self._line(event.event_type, event.payload)
         if line:
-            self._console.print(line, markup=False)
+            self._console.print(line, markup=False, soft_wrap=True)
 
     def _line(self, kind: str, payload: dict[str, Any]) -> str:
         if kind == "GAME_CREATED":

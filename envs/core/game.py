@@ -50,6 +50,11 @@ def record(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
     return np.dtype((np.record, np.dtype(whole, align=True)))
 
 
+def plain(table: Any) -> SimpleNamespace:
+    """Return a copy of a record with plain attributes: a record takes a microsecond to look one up."""
+    return SimpleNamespace(**dict(zip(table.dtype.names, table.item(), strict=True)))
+
+
 class Batch(NamedTuple):
     """What the batch functions of a game write, one row per table.
 
@@ -193,8 +198,7 @@ class Game:
         """
         if messages is None:
             messages = self.said(table, seat) if self.said is not None else ()
-        # A record takes a microsecond to look a field up: what reads nearly all of them gets a plain copy.
-        plain = SimpleNamespace(**dict(zip(table.dtype.names, table.item(), strict=True)))
+        copy = plain(table)
         over = bool(table.done)
         mine = not over and int(table.turn) == seat
         return TurnState(
@@ -204,11 +208,11 @@ class Game:
             phase=self.phase(table),
             is_my_turn=mine,
             current_turn_agent_id=self.turn_seen(table, seat),
-            game_state=self.game_state(plain, seat),
+            game_state=self.game_state(copy, seat),
             messages=list(messages),
             allowed_actions=self.allowed(table) if mine else [],
             game_over=over,
-            outcome=self.outcome(plain, seat) if over else None,
+            outcome=self.outcome(copy, seat) if over else None,
         )
 
     def turn_seen(self, table: Any, seat: int) -> str | None:

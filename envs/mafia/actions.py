@@ -302,18 +302,9 @@ def nearest(table: Any, move: Choice) -> int:
     """Return the number that stands for `move`; every move has one."""
     kind, target, seats = int(move.kind), int(move.target), int(table.seats)
     away = (target - int(table.turn)) % seats if target >= 0 else 0
-    first = {
-        TARGET: 0,
-        VOTE: 1,
-        GENERAL: 2,
-        ACCUSE: 2,
-        DEFEND: 3,
-        CLEARED: 4,
-        CLAIM_SHERIFF: 4,
-        FOUND: 5,
-        CLAIM_DOCTOR: 5,
-    }
-    return first[kind] * seats + away if kind in first else 6 * seats + kind - CLAIM_VILLAGER
+    blocks = ((TARGET,), (VOTE,), (GENERAL, ACCUSE), (DEFEND,), (CLEARED, CLAIM_SHERIFF), (FOUND, CLAIM_DOCTOR))
+    block = next((block for block, kinds in enumerate(blocks) if kind in kinds), None)
+    return 6 * seats + kind - CLAIM_VILLAGER if block is None else block * seats + away
 
 
 def safe(table: Any) -> int:

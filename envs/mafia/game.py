@@ -69,7 +69,6 @@ def _blank(options: dict[str, Any]) -> Tables:
         table[name] = options[name]
     table.tie = TIES.index(options["tie"])
     table.per_seat, table.per_day = 1 / options["seats"], 1 / options["max_days"]
-    table.per_speech = 1 / options["discussion_rounds"]
     table.killed = -1
     table.night, table.votes = -1, -1
     return blank

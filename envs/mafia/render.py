@@ -2,13 +2,15 @@
 
 from typing import Any
 
+from ..core.game import plain
 from .statements import act_of, sentence
 from .table import DISCUSSION, NIGHT, PHASES, ROLES, UNKNOWN, VOTING, WINNERS
-from .view import knows, name, turn
+from .view import knows, log, name, turn
 
 
 def render(table: Any, seat: int | None) -> str:
     """Return a few lines of text. `seat` sees the roles and votes that it may know, None sees all."""
+    table = plain(table)
     seats, phase = int(table.seats), int(table.phase)
     day = int(table.round_number) - (phase == NIGHT)
     lines = [f"{PHASES[phase]} · round {int(table.round_number)} · day {day} of {int(table.max_days)}"]
@@ -25,7 +27,7 @@ def render(table: Any, seat: int | None) -> str:
         line = f"{'>' if acting == other else ' '} {name(other):<4}{role:<9} {'  '.join(filter(None, marks))}"
         lines.append(line.rstrip())
     if table.votings:
-        votes = table.votes[int(table.votings) - 1, :seats].tolist()
+        votes = log(table, "votes")[int(table.votings) - 1].tolist()
         cast = ", ".join(f"{name(voter)} {name(target)}" for voter, target in enumerate(votes) if target >= 0)
         lines.append(f"latest vote: {cast or 'all abstained'}")
     if table.done:
@@ -43,16 +45,16 @@ def _last_night(table: Any, nights: int) -> str:
 def _said(table: Any, seat: int, day: int) -> str:
     """Return what a player said today."""
     rounds, ids = int(table.discussion_rounds), [name(other) for other in range(int(table.seats))]
-    codes = table.said[(day - 1) * rounds : day * rounds, seat].tolist() if table.talk else []
+    codes = log(table, "said")[(day - 1) * rounds : day * rounds, seat].tolist() if table.talk else []
     return " ".join(f'"{sentence(act_of(code), seat, ids)}"' for code in codes if code)
 
 
 def _chose(table: Any, seat: int) -> str:
     """Return what a player chose tonight, or voted while the votes are sealed."""
     row = int(table.round_number) - 1
-    if table.phase == NIGHT and table.night[row, seat] >= 0:
-        return f"chose {name(int(table.night[row, seat]))}"
+    if table.phase == NIGHT and log(table, "night")[row, seat] >= 0:
+        return f"chose {name(int(log(table, 'night')[row, seat]))}"
     if table.phase == VOTING and table.alive[seat] and 0 <= seat < table.turn:
-        target = int(table.votes[row, seat])
+        target = int(log(table, "votes")[row, seat])
         return f"voted for {name(target)}" if target >= 0 else "abstained"
     return ""

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from ..core.compiled import compiled
 from ..core.rng import draw
 from .observation import observe
+from .statements import KIND, code_of
+from .suspicion import judge_votes
 from .table import (
     ACCUSE,
     CLAIM_DOCTOR,
@@ -65,6 +67,8 @@ def reset(table: Any) -> None:
         table.eliminated_round[seat] = 0
         table.voted_out[seat] = 0
         table.claimed[seat] = UNKNOWN
+        table.accused[seat] = 0
+        table.conduct[seat] = 0
         table.rewards[seat] = 0.0
     for last in range(seats - 1, 0, -1):
         other = draw(table, last + 1)
@@ -88,19 +92,27 @@ def step(table: Any, move: Any) -> None:
     """Apply the acting seat's legal move and go on to the next decision."""
     kind = move.kind
     if kind == TARGET:
-        table.night[table.round_number - 1, table.turn] = move.target
+        table.night[_row(table) + table.turn] = move.target
         _next_at_night(table)
     elif kind == VOTE:
-        table.votes[table.round_number - 1, table.turn] = move.target
+        table.votes[_row(table) + table.turn] = move.target
         _next_voter(table, table.turn + 1)
     else:
-        note(table, _today(table) + table.speech, table.turn, kind, move.target)
+        code = code_of(kind, move.target)
+        table.said[(_today(table) + table.speech) * table.seats + table.turn] = code
+        _note(table, table.turn, code)
         _next_speaker(table, table.turn + 1)
 
 
 def sides(tables: Any) -> NDArray[np.int8]:
     """Return who is town (0) and who is mafia (1): int8[N, seats]."""
     return np.asarray(tables["role"][:, : tables["seats"][0]] == MAFIA, np.int8)
+
+
+@compiled
+def _row(table: Any) -> int:
+    """Return where this round begins in `night` and `votes`."""
+    return (table.round_number - 1) * table.seats
 
 
 # The night.
@@ -111,9 +123,9 @@ def _dusk(table: Any) -> None:
     """Begin the night of the next round."""
     table.round_number += 1
     table.phase = NIGHT
-    row = table.round_number - 1
+    row = _row(table)
     for seat in range(table.seats):
-        table.night[row, seat] = -1
+        table.night[row + seat] = -1
     table.turn = _living_with(table, MAFIA, 0)
 
 
@@ -144,15 +156,17 @@ def _next_at_night(table: Any) -> None:
 @compiled
 def _dawn(table: Any) -> None:
     """Resolve the night: who acts tonight acts also if it dies tonight. Then the day begins."""
-    row = table.round_number - 1
+    row = _row(table)
     target = _victim(table, row)
     table.prevented = 0
     for seat in range(table.seats):
-        table.prevented |= table.role[seat] == DOCTOR and table.night[row, seat] == target
+        table.prevented |= table.role[seat] == DOCTOR and table.night[row + seat] == target
     table.killed = -1 if table.prevented else target
     _clear_day(table)
     if not table.prevented:
         _eliminate(table, target)
+        if table.role[target] == MAFIA:
+            judge_votes(table)
         if table.done:
             return
     if table.talk:
@@ -168,11 +182,11 @@ def _victim(table: Any, row: int) -> int:
     """Return the target that more than half of the living mafia chose, else that of one of them, drawn."""
     chosen = -1
     for seat in range(table.seats):
-        target = table.night[row, seat]
+        target = table.night[row + seat]
         if table.role[seat] == MAFIA and target >= 0 and target != chosen:
             count = 0
             for other in range(table.seats):
-                count += table.role[other] == MAFIA and table.night[row, other] == target
+                count += table.role[other] == MAFIA and table.night[row + other] == target
             if 2 * count > table.living_mafia:
                 return target
             chosen = target
@@ -181,7 +195,7 @@ def _victim(table: Any, row: int) -> int:
     while n >= 0:
         seat += 1
         n -= table.role[seat] == MAFIA and table.alive[seat]
-    return table.night[row, seat]
+    return table.night[row + seat]
 
 
 # The day.
@@ -192,9 +206,9 @@ def _clear_day(table: Any) -> None:
     """Make room for today's statements and votes."""
     first = _today(table)
     for seat in range(table.seats):
-        table.votes[table.round_number - 1, seat] = -1
+        table.votes[_row(table) + seat] = -1
         for row in range(first, first + table.discussion_rounds):
-            table.said[row, seat] = 0
+            table.said[row * table.seats + seat] = 0
     if table.round_number == 1:
         table.opener = 0
     else:
@@ -218,7 +232,7 @@ def _next_speaker(table: Any, seat: int) -> None:
         for _ in range(seats):
             if seat >= seats:
                 seat -= seats
-            if table.alive[seat] and table.said[row, seat] == 0:
+            if table.alive[seat] and table.said[row * seats + seat] == 0:
                 table.turn = seat
                 return
             seat += 1
@@ -228,10 +242,12 @@ def _next_speaker(table: Any, seat: int) -> None:
 
 
 @compiled
-def note(table: Any, row: int, seat: int, kind: int, target: int) -> None:
-    """Write what `seat` said into row `row` of `said`."""
-    table.said[row, seat] = 32 * kind + max(target, 0)
-    if kind == CLEARED or kind == FOUND or kind == CLAIM_SHERIFF:
+def _note(table: Any, seat: int, code: int) -> None:
+    """Keep in mind whom `seat` accused and what it claimed to be, with a code of `said`."""
+    kind = GENERAL + (code - 1) // KIND
+    if kind in (ACCUSE, FOUND):
+        table.accused[(code - 1) % KIND] += 1
+    if kind in (CLEARED, FOUND, CLAIM_SHERIFF):
         table.claimed[seat] = SHERIFF
     elif kind == CLAIM_DOCTOR:
         table.claimed[seat] = DOCTOR
@@ -239,6 +255,16 @@ def note(table: Any, row: int, seat: int, kind: int, target: int) -> None:
         table.claimed[seat] = VILLAGER
     elif kind == CLAIM_MAFIA:
         table.claimed[seat] = MAFIA
+
+
+@compiled
+def remember(table: Any) -> None:
+    """Write into a record that was loaded what follows from its log."""
+    seats = table.seats
+    for n in range(table.max_days * table.discussion_rounds * seats):
+        if table.said[n] > 0:
+            _note(table, n % seats, table.said[n])
+    judge_votes(table)
 
 
 @compiled
@@ -261,7 +287,7 @@ def _next_voter(table: Any, seat: int) -> None:
 @compiled
 def _count(table: Any) -> None:
     """Open the votes: who has most of them goes. One vote is never enough: then all cast ones differ."""
-    row = table.round_number - 1
+    row = _row(table)
     table.votings += 1
     most = 1
     tied = 0
@@ -282,6 +308,7 @@ def _count(table: Any) -> None:
                 n -= 1
         table.voted_out[seat] = 1
         _eliminate(table, seat)
+    judge_votes(table)
     if not table.done:
         if table.round_number == table.max_days:
             table.truncated = True
@@ -294,7 +321,7 @@ def _count(table: Any) -> None:
 def _votes_for(table: Any, row: int, target: int) -> int:
     count = 0
     for seat in range(table.seats):
-        count += table.votes[row, seat] == target
+        count += table.votes[row + seat] == target
     return count
 
 
@@ -363,7 +390,7 @@ def legal(table: Any, mask: Any) -> None:
         doctor = table.role[seat] == DOCTOR
         mask[0] = doctor
         if doctor and table.round_number > 1:
-            last = table.night[table.round_number - 2, seat]
+            last = table.night[_row(table) - seats + seat]
             if last >= 0:
                 mask[last - seat if last >= seat else last - seat + seats] = 0
     elif table.phase == VOTING:

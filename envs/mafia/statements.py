@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from ..core.compiled import compiled
 from .table import (
     ACCUSE,
     CLAIM_DOCTOR,
@@ -34,7 +35,13 @@ from .table import (
     DEFEND,
     FOUND,
     GENERAL,
+    SEATS,
 )
+
+KIND = SEATS
+"""In the record's `said` an act is 1 + KIND · (kind − GENERAL) + its target's seat (0 without one)."""
+ACCUSES, DEFENDS, CLEARS, FINDS = (1 + KIND * (kind - GENERAL) for kind in (ACCUSE, DEFEND, CLEARED, FOUND))
+"""The codes of these kinds, of seat 0."""
 
 TYPES = ("accusation", "defense", "claim", "general")
 CLAIMS = {"sheriff": CLAIM_SHERIFF, "doctor": CLAIM_DOCTOR, "villager": CLAIM_VILLAGER, "mafia": CLAIM_MAFIA}
@@ -42,10 +49,16 @@ Act = tuple[int, int]
 """Kind and target's seat."""
 
 
+@compiled
+def code_of(kind: int, target: int) -> int:
+    """Return the code of an act for the record's `said`."""
+    return 1 + KIND * (kind - GENERAL) + max(target, 0)
+
+
 def act_of(code: int) -> Act:
-    """Return the act that `code` stands for in the record's `said`."""
-    kind = code >> 5
-    return kind, code & 31 if kind in (ACCUSE, DEFEND, CLEARED, FOUND) else -1
+    """Return the act that a code of the record's `said` stands for."""
+    kind = GENERAL + (code - 1) // KIND
+    return kind, (code - 1) % KIND if kind in (ACCUSE, DEFEND, CLEARED, FOUND) else -1
 
 
 def sentence(act: Act, speaker: int, names: Sequence[str]) -> str:

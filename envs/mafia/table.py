@@ -1,7 +1,8 @@
 """The record: the whole state of one match. Names are those of mafia.md where it has one.
 
-Rounds and days count from 1: night r and day r make round r. Row r − 1 of `night` and `votes` is that of round r; the
-statements of day r are the rows of `said` from (r − 1) · discussion_rounds on.
+Rounds and days count from 1: night r and day r make round r. What seat s did in round r stands in `night` and `votes`
+at (r − 1) · seats + s; what it said on day r in `said` at (row · seats + s), where the rows of day r begin with
+(r − 1) · discussion_rounds. (Flat and as narrow as the match is, so that a whole match lies in a few cache lines.)
 """
 
 from ..core.game import record
@@ -50,7 +51,7 @@ TABLE = record(
     ("done", "?"),
     ("truncated", "?"),
     # options
-    ("seats", "i1"),
+    ("seats", "i2"),  # wide enough for places in the log and the observation, also without the compiler
     ("mafia", "i1"),
     ("doctors", "i1"),
     ("sheriffs", "i1"),
@@ -60,16 +61,17 @@ TABLE = record(
     ("talk", "?"),
     ("per_seat", "f4"),  # 1 / seats
     ("per_day", "f4"),  # 1 / max_days
-    ("per_speech", "f4"),  # 1 / discussion_rounds
     # the seats
     ("role", "i1", SEATS),
     ("alive", "i1", SEATS),
     ("eliminated_round", "i1", SEATS),  # 0: alive
     ("voted_out", "i1", SEATS),  # 1: eliminated by vote
     ("claimed", "i1", SEATS),  # the role it claimed last; `UNKNOWN`: none
-    ("rewards", "f8", SEATS),
+    ("accused", "i2", SEATS),  # how often it was
+    ("conduct", "i2", SEATS),  # points of suspicion for its votes
     # what was done
-    ("night", "i1", (DAYS, SEATS)),  # targets; −1: none
-    ("votes", "i1", (DAYS, SEATS)),  # targets; −1: abstained, or was dead
-    ("said", "i2", (SPEECHES, SEATS)),  # 32 · kind + target; 0: nothing (yet)
+    ("votes", "i1", DAYS * SEATS),  # targets; −1: abstained, or was dead
+    ("night", "i1", DAYS * SEATS),  # targets; −1: none
+    ("said", "u1", SPEECHES * SEATS),  # see `parlour.envs.mafia.statements`; 0: nothing (yet)
+    ("rewards", "f8", SEATS),
 )

@@ -15,15 +15,16 @@ Besides these:
 When the match is over all roles are shown.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..core.game import Tables
+from ..core.game import Tables, plain
 from ..core.turn_state import TurnState
-from .rules import note
-from .statements import act_of, from_wire, read, sentence, to_wire
+from .rules import remember
+from .statements import act_of, code_of, from_wire, read, sentence, to_wire
 from .table import (
     DISCUSSION,
     DOCTOR,
@@ -42,6 +43,13 @@ from .table import (
 def name(seat: int) -> str:
     """Return a seat's id, which is its name too: ``p1`` for seat 0."""
     return f"p{seat + 1}"
+
+
+def log(table: Any, field: str) -> NDArray[Any]:
+    """Return `night` or `votes` as [round − 1, seat], `said` as [row, seat]: the record's own memory."""
+    flat, seats = getattr(table, field), int(table.seats)
+    matrix: NDArray[Any] = flat[: len(flat) // seats * seats].reshape(-1, seats)
+    return matrix
 
 
 def phase(table: Any) -> str:
@@ -88,7 +96,7 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
         "privateKnowledge": _private(table, seat, players),
         "statements": _statements(table),
         "nightActions": _tonight(table, seat),
-        "ownVote": _name(table.votes[table.round_number - 1, seat]) if table.phase == VOTING else None,
+        "ownVote": _name(log(table, "votes")[table.round_number - 1, seat]) if table.phase == VOTING else None,
     }
 
 
@@ -113,7 +121,7 @@ def knows(table: Any, seat: int, other: int) -> bool:
         return True
     mafia = table.role[other] == MAFIA
     if table.role[seat] == SHERIFF:
-        return mafia and other in table.night[: table.round_number, seat]
+        return mafia and other in log(table, "night")[: table.round_number, seat]
     return mafia and table.role[seat] == MAFIA
 
 
@@ -127,7 +135,7 @@ def _saved(table: Any, seat: int) -> str | None:
     row = _last_night(table)
     if not table.prevented or table.role[seat] != DOCTOR or row < 0:
         return None
-    return _name(table.night[row, seat])
+    return _name(log(table, "night")[row, seat])
 
 
 def _private(table: Any, seat: int, players: list[dict[str, Any]]) -> dict[str, Any]:
@@ -139,13 +147,13 @@ def _private(table: Any, seat: int, players: list[dict[str, Any]]) -> dict[str, 
         ]
     elif role == DOCTOR:
         row = _last_night(table)
-        protected = _name(table.night[row, seat]) if row >= 0 else None
+        protected = _name(log(table, "night")[row, seat]) if row >= 0 else None
         if protected is not None:
             private["lastProtected"] = protected
     elif role == SHERIFF:
         private["investigationResults"] = [
             {"target": players[target], "isMafia": bool(table.role[target] == MAFIA), "round": row + 1}
-            for row, target in enumerate(table.night[: table.round_number, seat].tolist())
+            for row, target in enumerate(log(table, "night")[: table.round_number, seat].tolist())
             if target >= 0
         ]
     return private
@@ -159,7 +167,7 @@ def _history(table: Any) -> list[dict[str, Any]]:
             "eliminated": eliminated.get(row + 1),
             "votes": {name(voter): name(target) for voter, target in enumerate(votes) if target >= 0},
         }
-        for row, votes in enumerate(table.votes[: table.votings, : table.seats].tolist())
+        for row, votes in enumerate(log(table, "votes")[: table.votings].tolist())
     ]
 
 
@@ -169,7 +177,7 @@ def _statements(table: Any) -> list[dict[str, Any]]:
     ids = [name(seat) for seat in range(seats)]
     days = int(table.round_number) - (table.phase == NIGHT)
     entries = []
-    for row, codes in enumerate(table.said[: days * rounds, :seats].tolist() if table.talk else ()):
+    for row, codes in enumerate(log(table, "said")[: days * rounds].tolist() if table.talk else ()):
         day = row // rounds + 1
         for turn in range(seats):
             speaker = (2 * (day - 1) + turn) % seats
@@ -186,8 +194,8 @@ def _tonight(table: Any, seat: int) -> dict[str, str]:
     shown = [seat]
     if table.role[seat] == MAFIA and table.alive[seat]:
         shown = [other for other in range(table.seats) if table.role[other] == MAFIA]
-    row = table.night[table.round_number - 1]
-    return {name(other): name(int(row[other])) for other in shown if row[other] >= 0}
+    row = log(table, "night")[table.round_number - 1].tolist()
+    return {name(other): name(row[other]) for other in shown if row[other] >= 0}
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
@@ -231,19 +239,22 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     seats = {player["name"]: seat for seat, player in enumerate(players)}
     seats |= {player["id"]: seat for seat, player in enumerate(players)}
     seat = seats[state.agent_id]
+    count = len(players)
     table.phase, table.round_number = PHASES.index(game["phase"]), game["roundNumber"]
-    for other, player in enumerate(players):
-        table.role[other] = ROLES.index(player["role"])
-        table.alive[other], table.eliminated_round[other] = player["alive"], player["eliminatedRound"] or 0
-    table.living, table.living_mafia = int(table.alive.sum()), game["mafiaCount"]
+    table.role[:count] = [ROLES.index(player["role"]) for player in players]
+    alive = [bool(player["alive"]) for player in players]
+    table.alive[:count] = alive
+    table.eliminated_round[:count] = [player["eliminatedRound"] or 0 for player in players]
+    table.living, table.living_mafia = sum(alive), game["mafiaCount"]
     _load_history(table, game, seats)
     _load_private(table, game["privateKnowledge"], seat, seats)
+    tonight = log(table, "night")[table.round_number - 1]
     for actor, target in game["nightActions"].items():
-        table.night[table.round_number - 1, seats[actor]] = seats[target]
+        tonight[seats[actor]] = seats[target]
     if game["ownVote"] is not None:
-        table.votes[table.round_number - 1, seat] = seats[game["ownVote"]]
+        log(table, "votes")[table.round_number - 1, seat] = seats[game["ownVote"]]
     if table.talk:
-        _load_statements(table, game["statements"], seats)
+        _load_statements(table, game["statements"], seats, alive)
     table.turn = -1
     if state.is_my_turn:
         table.turn = seat
@@ -251,6 +262,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
         table.turn = seats[state.current_turn_agent_id]
     if state.game_over:
         _load_end(table, state, seats)
+    remember(table)
     return tables, seat
 
 
@@ -260,9 +272,10 @@ def _load_history(table: Any, game: Mapping[str, Any], seats: Mapping[str, int])
     table.killed = -1 if last["killed"] is None else seats[last["killed"]]
     table.prevented = last["prevented"]
     table.votings = len(game["votingHistory"])
+    votes = log(table, "votes")
     for row, voting in enumerate(game["votingHistory"]):
         for voter, target in voting["votes"].items():
-            table.votes[row, seats[voter]] = seats[target]
+            votes[row, seats[voter]] = seats[target]
         if voting["eliminated"] is not None:
             table.voted_out[seats[voting["eliminated"]]] = 1
 
@@ -273,28 +286,30 @@ def _load_private(table: Any, private: Mapping[str, Any], seat: int, seats: Mapp
         table.role[seats[mate["id"]]] = MAFIA
     row = _last_night(table)
     if private.get("lastProtected") is not None and row >= 0:
-        table.night[row, seat] = seats[private["lastProtected"]]
+        log(table, "night")[row, seat] = seats[private["lastProtected"]]
     for result in private["investigationResults"]:
         target = seats[result["target"]["id"]]
-        table.night[result["round"] - 1, seat] = target
+        log(table, "night")[result["round"] - 1, seat] = target
         if result["isMafia"]:
             table.role[target] = MAFIA
 
 
-def _load_statements(table: Any, statements: list[dict[str, Any]], seats: Mapping[str, int]) -> None:
+def _load_statements(
+    table: Any, statements: list[dict[str, Any]], seats: Mapping[str, int], alive: Sequence[bool]
+) -> None:
     """Rebuild what was said, and how far today's discussion is."""
-    rounds = int(table.discussion_rounds)
-    day = int(table.round_number) - (table.phase == NIGHT)
+    said, rounds = log(table, "said"), int(table.discussion_rounds)
+    day = int(table.round_number) - int(table.phase == NIGHT)
     count: dict[tuple[int, int], int] = {}
     for entry in statements:
         speaker, said_on = seats[entry["playerId"]], entry["round"]
         speech = count.get((said_on, speaker), 0)
         if speech < rounds and 1 <= said_on <= day:
-            note(table, (said_on - 1) * rounds + speech, speaker, *_act(entry, speaker, seats))
+            said[(said_on - 1) * rounds + speech, speaker] = code_of(*_act(entry, speaker, seats))
             count[said_on, speaker] = speech + 1
-    table.opener = 2 * (day - 1) % int(table.seats) if day else 0
+    table.opener = 2 * (day - 1) % len(alive) if day else 0
     if table.phase == DISCUSSION:
-        table.speech = min(count.get((day, other), 0) for other in range(table.seats) if table.alive[other])
+        table.speech = min(count.get((day, other), 0) for other, lives in enumerate(alive) if lives)
 
 
 def _act(entry: Mapping[str, Any], speaker: int, seats: Mapping[str, int]) -> tuple[int, int]:
@@ -325,83 +340,85 @@ def redeal(table: Any, seat: int, generator: np.random.Generator) -> None:
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     if table.done:  # all roles are open
         return
+    world = plain(table)
     own = {seat}
-    if table.role[seat] == MAFIA:
-        own |= {other for other in range(table.seats) if table.role[other] == MAFIA}
-    before = _acted(table)
-    _redeal_roles(table, seat, own, generator)
-    if table.phase == NIGHT and table.turn != seat:
-        while not (turns := _possible_turns(table, seat, own, before)):
-            _redeal_roles(table, seat, own, generator)
-        table.turn = generator.choice(turns)
-    for row in range(table.round_number):
-        _redeal_night(table, row, own, generator)
-    if table.phase == VOTING:
-        for voter in _living(table):
-            if voter < table.turn and voter != seat:
-                others = [other for other in _living(table) if other != voter]
-                table.votes[table.round_number - 1, voter] = generator.choice([-1, *others])
+    if world.role[seat] == MAFIA:
+        own |= {other for other in range(world.seats) if world.role[other] == MAFIA}
+    before = _acted(world) & own
+    _redeal_roles(world, seat, own, generator)
+    if world.phase == NIGHT and world.turn != seat:
+        while not (turns := _possible_turns(world, seat, own, before)):
+            _redeal_roles(world, seat, own, generator)
+        world.turn = generator.choice(turns)
+    for row in range(world.round_number):
+        _redeal_night(world, row, own, generator)
+    if world.phase == VOTING:
+        votes = log(world, "votes")[world.round_number - 1]
+        for voter in _living(world):
+            if voter < world.turn and voter != seat:
+                votes[voter] = generator.choice([-1, *(other for other in _living(world) if other != voter)])
+    table.role, table.night, table.votes, table.turn = world.role, world.night, world.votes, world.turn
 
 
-def _living(table: Any) -> list[int]:
-    return [other for other in range(table.seats) if table.alive[other]]
+def _living(world: Any) -> list[int]:
+    return [other for other in range(world.seats) if world.alive[other]]
 
 
-def _acted(table: Any) -> list[int]:
-    """Return who has chosen tonight (in the day: last night), in the order of the night."""
-    actors = [other for other in range(table.seats) if MAFIA <= table.role[other] <= SHERIFF]
-    if table.phase != NIGHT:
-        return [other for other in actors if table.eliminated_round[other] in (0, table.round_number)]
-    order = sorted((int(table.role[other]), other) for other in actors if table.alive[other])
-    return [other for role, other in order if (role, other) < (int(table.role[table.turn]), int(table.turn))]
+def _acted(world: Any) -> set[int]:
+    """Return who has chosen tonight, or, in the day, last night."""
+    actors = [other for other in range(world.seats) if MAFIA <= world.role[other] <= SHERIFF]
+    if world.phase != NIGHT:
+        return {other for other in actors if world.eliminated_round[other] in (0, world.round_number)}
+    now = world.role[world.turn], world.turn
+    return {other for other in actors if world.alive[other] and (world.role[other], other) < now}
 
 
-def _redeal_roles(table: Any, seat: int, own: set[int], generator: np.random.Generator) -> None:
+def _redeal_roles(world: Any, seat: int, own: set[int], generator: np.random.Generator) -> None:
     """Deal the unknown roles of the living anew; whom `seat` investigated stays on the side where it was found."""
-    checked = set(table.night[: table.round_number, seat].tolist()) if table.role[seat] == SHERIFF else set()
-    found = {other for other in checked if table.role[other] == MAFIA}
-    hidden = [other for other in _living(table) if other not in own | found]
+    checked = set(log(world, "night")[: world.round_number, seat].tolist()) if world.role[seat] == SHERIFF else set()
+    found = {other for other in checked if world.role[other] == MAFIA}
+    hidden = [other for other in _living(world) if other not in own | found]
     while True:
-        roles = generator.permutation(table.role[hidden])
+        roles = generator.permutation(world.role[hidden])
         if not any(role == MAFIA for other, role in zip(hidden, roles, strict=True) if other in checked):
             break
-    table.role[hidden] = roles
+    world.role[hidden] = roles
 
 
-def _possible_turns(table: Any, seat: int, own: set[int], before: list[int]) -> list[int]:
-    """Return whose turn it could be, by the roles as they are now, for what `seat` sees of tonight to be the same."""
+def _possible_turns(world: Any, seat: int, own: set[int], before: set[int]) -> list[int]:
+    """Return whose turn it could be, by the roles as they are now, so that of `own` those `before` have chosen."""
     turns = []
-    for other in _living(table):
-        if other != seat and MAFIA <= table.role[other] <= SHERIFF:
-            table.turn = other
-            if {one for one in _acted(table) if one in own} == {one for one in before if one in own}:
+    for other in _living(world):
+        if other != seat and MAFIA <= world.role[other] <= SHERIFF:
+            world.turn = other
+            if _acted(world) & own == before:
                 turns.append(other)
     return turns
 
 
-def _redeal_night(table: Any, row: int, own: set[int], generator: np.random.Generator) -> None:
+def _redeal_night(world: Any, row: int, own: set[int], generator: np.random.Generator) -> None:
     """Draw anew what the others chose in a night; who died, or that somebody was saved, stays."""
-    there = [other for other in range(table.seats) if table.eliminated_round[other] in (0, *range(row + 1, 127))]
-    acted = there if row < table.round_number - 1 else _acted(table)
-    died = [other for other in there if table.eliminated_round[other] == row + 1 and not table.voted_out[other]]
-    over = row <= _last_night(table)
-    target = _target(table, row, there, died, own, generator) if over else -1
+    there = [other for other in range(world.seats) if not 0 < world.eliminated_round[other] <= row]
+    acted = there if row < world.round_number - 1 else _acted(world)
+    died = [other for other in there if world.eliminated_round[other] == row + 1 and not world.voted_out[other]]
+    over = row <= _last_night(world)
+    target = _target(world, row, there, died, own, generator) if over else -1
     for other in there:
         if other in own:
             continue
-        role = table.role[other]
+        role = world.role[other]
         choices = [one for one in there if one != other or role == DOCTOR]
         if role == DOCTOR and over:
             choices = [target] if not died else [one for one in choices if one != target]
         elif role == MAFIA and over and target != other:
             choices = [target]
         chosen = other in acted and MAFIA <= role <= SHERIFF
-        table.night[row, other] = generator.choice(choices) if chosen else -1
+        log(world, "night")[row, other] = generator.choice(choices) if chosen else -1
 
 
 def _target(
-    table: Any, row: int, there: list[int], died: list[int], own: set[int], generator: np.random.Generator
+    world: Any, row: int, there: list[int], died: list[int], own: set[int], generator: np.random.Generator
 ) -> int:
     """Return whom the mafia can have meant: who died, else one that `own` protected or meant, else anybody."""
-    meant = [int(table.night[row, other]) for other in own if table.role[other] in (MAFIA, DOCTOR)]
+    meant = [int(log(world, "night")[row, other]) for other in own if world.role[other] in (MAFIA, DOCTOR)]
     return int(generator.choice(died or [one for one in meant if one >= 0] or there))

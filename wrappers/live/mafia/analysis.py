@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from ....envs.mafia.observation import suspicions
+from ....envs.mafia.suspicion import suspicions
 from .messages import GameState, PrivateInfo, StatementType
 from .reading import known_roles, of_size, turn_state
 

@@ -40,13 +40,19 @@ class Apart:
 
     def stop(self) -> None:
         """Let the thread end, if it can."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+        self._loop.call_later(0.1, self._loop.stop)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         while True:
             try:
                 self._loop.run_forever()
+                self._loop.run_until_complete(self._loop.shutdown_asyncgens())
                 return
             except BaseException:  # SystemExit, say: the call has failed with it, and the loop goes on
                 continue

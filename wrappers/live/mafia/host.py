@@ -20,6 +20,7 @@ from ...record import MatchLog
 from ..arena.agent import listening
 from .apart import Apart
 from .events import Feed
+from .llm import LLMAgent
 from .match import Limits, Match, Result
 from .messages import Event
 from .policy import AgentPolicy
@@ -28,6 +29,8 @@ from .seat import SeatAgent
 
 logger = logging.getLogger(__name__)
 
+OURS = (SeatAgent, RemoteAgent, LLMAgent, Apart)
+"""Agents that never block the event loop."""
 PORT = 3011
 REMEMBERED = 32
 """Matches whose events can be observed, the running ones included."""
@@ -140,7 +143,7 @@ class Host:
         if seed is None:
             (own,) = self._seeds.spawn(1)
             seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
-        players = [agent if isinstance(agent, (SeatAgent, RemoteAgent, Apart)) else Apart(agent) for agent in agents]
+        players = [agent if isinstance(agent, OURS) else Apart(agent) for agent in agents]
         self._count += 1
         feed = Feed(f"{self._name}-{self._count}", self._tell)
         note = None if self._log is None else self._write

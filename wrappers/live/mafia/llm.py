@@ -157,9 +157,7 @@ class LLMAgent:
 
     def _remember(self, context: GameState, what: str, text: str) -> None:
         if text.strip():
-            self._past.append(
-                {"role": "assistant", "content": f"(Round {context.round_number}, {what}:) {text[:1000]}"}
-            )
+            self._past.append(f"Round {context.round_number}, {what}: {text[:1000]}")
 
     def _chat(self, context: GameState, ask: str) -> Chat:
         if context.game_id != self._game:

@@ -518,7 +518,7 @@ class Match:
         self._scratch[:] = self._records
         self._side_turn[0] = seat
         for other, target in self._tonight.items():
-            self._side_night[int(self._plain["round_number"]) - 1, other] = target
+            self._side_night[(int(self._plain["round_number"]) - 1) * self.game.seats + other] = target
         return self._side
 
     # Moves.

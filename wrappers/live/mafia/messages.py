@@ -280,7 +280,10 @@ def read(data: Any, kind: type[Wired]) -> Wired:
                 return msgspec.json.decode(data, type=kind)
             except msgspec.ValidationError:
                 data = msgspec.json.decode(data)
-        return msgspec.convert(_mended(data), kind)
+        try:
+            return msgspec.convert(data, kind)
+        except msgspec.ValidationError:
+            return msgspec.convert(_mended(data), kind)
     except (msgspec.MsgspecError, UnicodeError, TypeError, RecursionError) as error:
         raise ValueError(str(error) or type(error).__name__) from None
 
