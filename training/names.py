@@ -17,7 +17,7 @@ RUNS = Path("runs")
 
 
 def game_with(name: str, settings: Sequence[str] = (), **options: Any) -> Game:
-    """Return a game by name, with options written as ``key=value`` (values as in JSON) and others as they are.
+    """Return a game by name, with options written as ``key=value`` (as in JSON, or a word) and others as they are.
 
     Raises:
         ValueError: for an unknown game, an unknown option (with the nearest one), or a value it does not take.
@@ -30,7 +30,7 @@ def game_with(name: str, settings: Sequence[str] = (), **options: Any) -> Game:
         try:
             wanted[key] = json.loads(value)
         except json.JSONDecodeError:
-            raise ValueError(f"option {setting!r}: {value!r} is no number, list, true, false or null") from None
+            wanted[key] = value  # a word, as in rule=all-pay; the game refuses one that it does not know
     return make_game(name, **wanted)
 
 

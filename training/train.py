@@ -81,8 +81,13 @@ class TrainConfig:
     """Steps after which the learner as it is becomes one of them; the model is saved, too."""
     self_play: float = 0.5
     """Share of the opponents that are past selves."""
+    mirror: float = 0.0
+    """Share of the opponents that are the learner itself, as it is at the beginning of each rollout."""
     bots: Annotated[dict[str, float], _PAIRS] = field(default_factory=lambda: {"random": 1.0})
     """The other opponents, with their shares relative to each other."""
+    opening: int = 0
+    """Most decisions that chance makes when an episode begins. The least falls from as many to 0 by the middle of the
+    budget: the end of the game is learned first, and good play need not lead there (reverse curriculum)."""
 
     hidden: tuple[int, ...] = (64, 64)
     """Sizes of the hidden layers, of policy and value alike."""
@@ -122,6 +127,7 @@ class TrainConfig:
         """Check what would fail late or silently."""
         for name in ("steps", "threads", "num_envs", "snapshot_every", "rollout", "batch_size", "epochs"):
             whole(name, getattr(self, name), 1)
+        whole("opening", self.opening, 0)
         if not isinstance(self.hidden, tuple):
             raise ValueError(f"hidden={self.hidden!r}: need the sizes of the layers, such as [64, 64]")
         for size in self.hidden:
@@ -243,10 +249,12 @@ class _Run(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         self.learner.remaining = 1 - self._used()
+        self.seats.opening = (round(self.config.opening * max(0.0, 1 - 2 * self._used())), self.config.opening)
         if self.num_timesteps >= self.snapshot_due:
             self._take_snapshot()
             save(self.learner, self.folder)
             self.snapshot_due += self.config.snapshot_every
+        self.league.reflect(self.learner, self.seats)
 
     def _take_snapshot(self) -> None:
         snapshot = self.league.take(self.learner, self.seats)
@@ -390,7 +398,7 @@ def _learn(model: _Learner, config: TrainConfig, folder: Path, league: League, e
 
 
 def _league(config: TrainConfig) -> League:
-    return League(config.snapshots, config.self_play, config.bots, config.seed)
+    return League(config.snapshots, config.self_play, config.bots, config.seed, config.mirror)
 
 
 def _tables(config: TrainConfig, league: League) -> SB3VecEnv:
@@ -398,6 +406,7 @@ def _tables(config: TrainConfig, league: League) -> SB3VecEnv:
         make_game(config.game, **config.options),
         num_envs=config.num_envs,
         opponents=league.pool(),
+        opening=(config.opening, config.opening),
         reward_scale=config.reward_scale,
     )
 
