@@ -47,8 +47,8 @@ def layout(seats: int) -> Layout:
     )
 
 
-# A branch that cannot be foreseen costs as much as ten assignments. So the loops below have none: what is not to be seen
-# is written to the last place, which gets its own value in the end.
+# A branch that cannot be foreseen costs as much as ten assignments. So the loops below have none: what is not to be
+# seen is written to the last place, which gets its own value in the end.
 
 
 @compiled
