@@ -4,10 +4,11 @@ import asyncio
 import time
 
 from parlour.envs import game
+from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.events import Feed
 from parlour.wrappers.live.mafia.match import Limits, Match
-from parlour.wrappers.live.mafia.scripted import PERSONALITIES, ScriptedAgent
+from parlour.wrappers.live.mafia.scripted import ScriptedAgent
 
 NAMES = ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Joe"]
 TEN = game("mafia", seats=10)
@@ -30,6 +31,11 @@ def table(seed=0, seats=10, bad=None, limits=None, note=None, game=None):
     feed = Feed(f"game-{seed}", clock=lambda: 0)
     game = game or (TEN if seats == 10 else FIVE)
     return Match(game, agents, feed=feed, seed=seed, limits=limits, note=note)
+
+
+def dealt(role, seats=5):
+    """A seed with which the first seat has that role."""
+    return next(seed for seed in range(100) if table(seed, seats)._roles[0] == role)
 
 
 def context(phase="DAY_VOTING", seats=5, me=0, role="villager", dead=(), **fields):

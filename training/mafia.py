@@ -13,6 +13,7 @@ from rich.console import Console
 
 from ..envs import Game
 from ..envs.core.options import did_you_mean
+from ..envs.mafia.bots import PERSONALITIES
 from ..wrappers.live.mafia import agent as service
 from ..wrappers.live.mafia import host as hosting
 from ..wrappers.live.mafia.llm import LLMAgent
@@ -20,7 +21,7 @@ from ..wrappers.live.mafia.match import Limits, Result
 from ..wrappers.live.mafia.messages import AgentConfig, Event, Personality, ScriptedConfig
 from ..wrappers.live.mafia.policy import AgentPolicy
 from ..wrappers.live.mafia.remote import Connection, RemoteAgent
-from ..wrappers.live.mafia.scripted import PERSONALITIES, ScriptedAgent
+from ..wrappers.live.mafia.scripted import ScriptedAgent
 from ..wrappers.live.mafia.trained import PolicyAgent
 from ..wrappers.llm import Model
 from ..wrappers.policy import load_run
@@ -98,7 +99,7 @@ def host(
     if matches < 1 or wait < 0:
         raise ValueError(f"matches={matches}, wait={wait}: need at least 1 match, and seconds from 0 up")
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s")
-    game = game_with("mafia", options, **({} if players is None else {"seats": players}))
+    game = game_with("mafia", options, seats=players)
     if len(remote) > game.seats or (not agents and len(remote) < game.seats):
         raise ValueError(f"{len(remote)} remote agents and {len(agents)} of ours for {game.seats} seats")
     llm = _model(model, llm_url)
@@ -221,7 +222,7 @@ def deploy(
     """
     _check_port(port)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    game = game_with("mafia", **({} if players is None else {"seats": players}))
+    game = game_with("mafia", seats=players)
     server = service.AgentService(
         _maker(run, game, _model(model, llm_url), seed),
         address=address,

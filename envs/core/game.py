@@ -127,7 +127,6 @@ class Game:
             record holds none.
         sides: ``sides(tables) -> int8[N, seats]``: the side of every seat in the episode under way, for learning:
             those of a side win and lose together. None where every seat plays for itself.
-        side_names: the sides' names, by number.
         acting: ``acting(table, seat) -> int``: whose turn it is, −1 where `seat` may not know; None where all may.
         aloud: ``aloud(table, action) -> list[MessageIntent]``: what others hear of an accepted action, sent before it
             is played; None where actions are silent.
@@ -172,7 +171,6 @@ class Game:
     hear: Callable[[Any, int, MessageIntent], None] | None = None
     said: Callable[[Any, int], list[Message]] | None = None
     sides: Callable[[Tables], NDArray[np.int8]] | None = None
-    side_names: tuple[str, ...] = ()
     acting: Callable[[Any, int], int] | None = None
     aloud: Callable[[Any, Action], list[MessageIntent]] | None = None
     forbids: Callable[[Any, int, MessageIntent], str | None] | None = None

@@ -110,5 +110,4 @@ def _made(options: dict[str, Any]) -> Game:
         aloud=actions.aloud,
         forbids=actions.forbids,
         sides=rules.sides,
-        side_names=("town", "mafia"),
     )

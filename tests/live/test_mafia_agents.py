@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mafia_players import FIVE, NAMES, TEN, context, scripted, table
+from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.envs.mafia.statements import read
 from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.analysis import GameAnalysis
 from parlour.wrappers.live.mafia.policy import AgentPolicy, night_targets
-from parlour.wrappers.live.mafia.scripted import PERSONALITIES
+from parlour.wrappers.live.mafia.scripted import ScriptedAgent
 from parlour.wrappers.live.mafia.speech import CLOSINGS, CORES, OPENINGS, SELF, SENTENCES, Cut, render, sentences
 from parlour.wrappers.live.mafia.streams import chunks
 from parlour.wrappers.live.mafia.trained import PolicyAgent
@@ -25,7 +26,7 @@ from parlour.wrappers.policy import MlpPolicy, RandomPolicy
 SEATS = {name: seat for seat, name in enumerate(NAMES)}
 
 
-def run(main, within=30):
+def run(main, within=120):
     return asyncio.run(asyncio.wait_for(main, within))
 
 
@@ -253,7 +254,7 @@ def test_a_policys_thoughts_are_what_it_computed_and_its_deeds_what_it_thought()
         assert told == sorted(told, reverse=True) and 1 <= len(told) <= 3, thought
         assert "+0.25" in thought
         likeliest = thought.partition("choices: ")[2].partition(",")[0]
-        assert thought.endswith(f"So {likeliest}."), thought
+        assert thought.removesuffix(", which is a lie.").removesuffix(".").endswith(f"So {likeliest}"), thought
         if phase != "DAY_DISCUSSION":
             assert likeliest == done
         else:
@@ -288,6 +289,50 @@ def test_in_a_match_of_another_size_a_bot_plays_for_a_policy(caplog):
     caplog.clear()
     match = table(seed=2, bad={0: PolicyAgent("p1", "Ann", TEN, MlpPolicy(network, "Tanh", seed=1), seed=1)})
     assert not run(match.play()).faults and not caplog.records
+
+
+@pytest.mark.parametrize("personality", PERSONALITIES)
+@pytest.mark.parametrize("role", wire.ROLES)
+def test_every_personality_plays_every_role_as_it_thought(personality, role):
+    config = wire.AgentConfig(type="scripted", scripted_config=wire.ScriptedConfig(personality=personality))
+    agent = ScriptedAgent("p1", "Ann", config, seed=3)
+
+    async def main():
+        return [one async for one in decisions(agent, role)]
+
+    night, _, vote = run(main())
+    assert vote[1].partition("So ")[2].rstrip(".") == vote[2]
+    if role == "villager":
+        assert night[1:] == ("I sleep.", None)
+    else:
+        assert night[1].endswith(f"So {night[2]}.")
+
+
+def test_the_mafia_lies_as_often_as_it_is_told_to_and_says_so_to_itself():
+    def lying(frequency):
+        config = wire.AgentConfig(type="scripted", scripted_config=wire.ScriptedConfig(lie_frequency=frequency))
+        agent = ScriptedAgent("p1", "Ann", config, seed=3)
+
+        async def main():
+            state, private, _ = context("DAY_DISCUSSION", role="mafia")
+            return ["a lie" in "".join(await heard(agent.think(state, private))) for _ in range(200)]
+
+        return sum(run(main())) / 200
+
+    assert lying(0.0) == 0.0
+    assert 0.35 < lying(0.5) < 0.65
+    assert lying(1.0) > 0.95
+
+
+def test_settings_out_of_range_are_told():
+    for settings, hint in (
+        ({"personality": "agressive"}, "aggressive"),
+        ({"lie_frequency": 1.5}, "lieFrequency"),
+        ({"suspicion_threshold": -1}, "suspicionThreshold"),
+    ):
+        config = wire.AgentConfig(type="scripted", scripted_config=wire.ScriptedConfig(**settings))
+        with pytest.raises(ValueError, match=hint):
+            ScriptedAgent("p1", "Ann", config)
 
 
 def test_villagers_sleep():

@@ -76,7 +76,7 @@ async def node(package, url):
             process.kill()
 
 
-def run(main, within=60):
+def run(main, within=120):
     return asyncio.run(asyncio.wait_for(main, within))
 
 

@@ -22,7 +22,7 @@ from parlour.wrappers.live.mafia.remote import Connection, RemoteAgent
 PRIVATE = {"ROLES_ASSIGNED", "NIGHT_ACTION_SUBMITTED", "INVESTIGATION_RESULT", "AGENT_THINK_STREAM"}
 
 
-def run(main, within=60):
+def run(main, within=120):
     return asyncio.run(asyncio.wait_for(main, within))
 
 

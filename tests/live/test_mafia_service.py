@@ -19,6 +19,7 @@ from mafia_players import (
     Plain,
     Silent,
     context,
+    dealt,
     scripted,
 )
 from parlour.wrappers.live.mafia import messages as wire
@@ -30,7 +31,7 @@ from parlour.wrappers.live.mafia.scripted import ScriptedAgent
 from parlour.wrappers.live.mafia.session import MESSAGE_LIMIT
 
 
-def run(main, within=30):
+def run(main, within=120):
     return asyncio.run(asyncio.wait_for(main, within))
 
 
@@ -349,7 +350,7 @@ def test_a_rude_service_loses_only_its_own_answers(answer, caplog):
         async with rude(answer) as url, Host(FIVE, seed=3, limits=limits) as host:
             connection = Connection(url)
             remote = RemoteAgent("p1", "Ann", connection)
-            result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))])
+            result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
             await connection.close()
             return result
 
@@ -364,7 +365,7 @@ def test_an_unreachable_service_and_no_address():
         async with Host(FIVE, seed=3) as host:
             connection = Connection("ws://127.0.0.1:9")
             remote = RemoteAgent("p1", "Ann", connection)
-            result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))])
+            result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
             await connection.close()
             return result
 

@@ -261,8 +261,8 @@ class Match:
         if kind == "INVESTIGATE":
             self._results.setdefault(seat, []).append((int(self._plain["round_number"]), target))
             found = self._roles[target] == "mafia"
-            payload = {"agentId": agent.id, "targetId": self._ids[target], "isMafia": found}
-            self.feed.emit("INVESTIGATION_RESULT", payload, private=True)
+            result = {"agentId": agent.id, "targetId": self._ids[target], "isMafia": found}
+            self.feed.emit("INVESTIGATION_RESULT", result, private=True)
 
     async def _chosen(self, seat: int, context: GameState, info: PrivateInfo) -> int | None:
         """Ask for a night action until one is legal, as often as the limits allow."""
@@ -328,7 +328,9 @@ class Match:
             self._submit(seat, Choice(VOTE, target), ("vote", {"targetId": target_id}))
         gone = [seat for seat in voters if self._plain["voted_out"][seat]]
         eliminated = gone[0] if gone else -1
-        by_name = {self._names[seat]: self._names[votes[seat]] for seat in voters if votes[seat] >= 0}
+        by_name: dict[str, str | None] = {
+            self._names[seat]: self._names[votes[seat]] for seat in voters if votes[seat] >= 0
+        }
         name = self._names[eliminated] if eliminated >= 0 else None
         self._history.append(VotingRound(round=round_number, eliminated=name, votes=by_name))
         self._enter("RESOLUTION", round_number)

@@ -29,6 +29,8 @@ from .reading import of_size, turn_state
 from .speech import render, sentences
 
 Numbers = NDArray[np.float32]
+CLAIMED = {CLAIM_MAFIA: 0, CLAIM_DOCTOR: 1, CLAIM_SHERIFF: 2, CLAIM_VILLAGER: 3}
+"""Where the roles that are claimed stand in the observation."""
 
 
 class Decision(NamedTuple):
@@ -41,6 +43,31 @@ class Decision(NamedTuple):
     game: Game
     observation: Numbers
     mask: NDArray[np.int8]
+
+    def seen(self, path: str) -> list[float]:
+        """Return a slice of the observation."""
+        part = self.game.layout[path]
+        values: list[float] = self.observation[part.start : part.stop].tolist()
+        return values
+
+    def named(self, names: Sequence[str], away: int) -> str:
+        """Return the name of the player so many seats away."""
+        return names[(self.seat + away) % len(names)]
+
+    @property
+    def lies(self) -> bool:
+        """Whether what is to be said is not what the player knows; opinions are no lies."""
+        kind, target = self.move
+        roles = self.seen("game_state.players.role")
+        away = (target - self.seat) % self.game.seats
+        if kind in CLAIMED:
+            return not roles[CLAIMED[kind]]
+        if kind in (CLEARED, FOUND):
+            results = self.seen("game_state.privateKnowledge.investigationResults")
+            return results[away] != (1 if kind == FOUND else -1)
+        if kind in (ACCUSE, DEFEND) and roles[0]:
+            return bool(roles[4 * away]) == (kind == DEFEND)
+        return False
 
     def instead(self, number: int) -> "Decision":
         """Return the decision for another number."""
@@ -118,7 +145,7 @@ class SeatAgent:
         names = [player.name for player in context.players]
         for sentence in self.reasons(decision, names):
             yield sentence + " "
-        yield "So " + intention(decision, names) + "."
+        yield f"So {intention(decision, names)}{', which is a lie' if decision.lies else ''}."
 
     async def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
         """Say what was planned; see `AgentPolicy`."""

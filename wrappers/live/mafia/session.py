@@ -198,7 +198,7 @@ class CallerSession:
         """Begin a call: its id, and the message to send."""
         self._last += 1
         self._running.add(self._last)
-        call = {"id": self._last, "method": method, "context": context, "info": info}
+        call: dict[str, Any] = {"id": self._last, "method": method, "context": context, "info": info}
         if agent is not None:
             call["agent"] = agent
         return self._last, msgspec.json.encode(call)
