@@ -10,6 +10,7 @@ COMMANDS = {
     "demo": ("demo", "command", "the whole road in a few minutes: train, evaluate, play at a live table"),
     "train": ("train", "main", "train a policy by self-play against its past selves and bots"),
     "evaluate": ("evaluate", "command", "tell how strong a policy is, with confidence intervals"),
+    "sides": ("sides", "command", "tell what the mafia and the town win, one policy on each side"),
     "play": ("play", "command", "watch a match in the terminal, or play in it"),
     "host": ("live", "host", "serve a platform's protocol: poker tables, an arena"),
     "deploy": ("live", "deploy", "let a policy play on a live platform"),

@@ -1,32 +1,60 @@
-"""Evaluation in games with sides (Mafia): a policy plays one whole side, another the other.
+"""`parlour sides`: mafia by sides. What the mafia and the town win when one policy plays each, and how they play."""
 
-Matches are counted, not deals in every seat: who is on which side is part of the deal, and the same deals are played
-with the policy on each side, and with the other policy in its place.
-"""
-
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from math import exp, sqrt
-from typing import Any
+from math import exp, nan, sqrt
+from typing import Annotated, Any
 
 import numpy as np
+import tyro
 from numpy.typing import NDArray
+from rich.console import Console
 from rich.table import Table
 
-from ..envs import Game, VectorGame
+from ..envs.core.compiled import compiled
+from ..envs.core.game import Batch, Game, Tables
 from ..envs.core.rng import streams
 from ..envs.core.vector import STAY
+from ..envs.mafia.statements import KIND
+from ..envs.mafia.table import (
+    ACCUSE,
+    CLAIM_DOCTOR,
+    CLAIM_MAFIA,
+    CLAIM_SHERIFF,
+    CLAIM_VILLAGER,
+    CLEARED,
+    DEFEND,
+    DOCTOR,
+    FOUND,
+    GENERAL,
+    MAFIA,
+    MAFIA_WINS,
+    SHERIFF,
+    TOWN_WINS,
+    VILLAGER,
+)
 from ..wrappers.policy import Policy
+from .evaluate import progress_bar
+from .names import game_with, player
 
-TABLES = 2_048
-"""Tables played side by side."""
-Z = 1.959964
-"""The normal distribution's 97.5 % quantile."""
+CLAIMED = np.zeros(16, np.int64)  # by kind of statement: the role that it claims, 0 for none
+CLAIMED[[CLEARED, FOUND, CLAIM_SHERIFF]] = SHERIFF
+CLAIMED[[CLAIM_DOCTOR, CLAIM_VILLAGER, CLAIM_MAFIA]] = DOCTOR, VILLAGER, MAFIA
+TABLES = 4_096
+"""Matches played side by side."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """How often something happened, with its 95 % interval (Wilson's)."""
+    """The share of the matches that a side won, with its 95 % interval (Wilson's).
+
+    Attributes:
+        share: of all matches, 0 to 1.
+        low: lower end of the interval.
+        high: upper end.
+        matches: how many were played.
+    """
 
     share: float
     low: float
@@ -34,154 +62,247 @@ class Share:
     matches: int
 
     @classmethod
-    def of(cls, happened: NDArray[np.bool_]) -> "Share":
-        """Summarise bool[matches], at least 1."""
-        n, p = len(happened), float(happened.mean())
-        middle, half = (p + Z * Z / (2 * n)) / (1 + Z * Z / n), Z * sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
-        half /= 1 + Z * Z / n
-        return cls(p, max(0.0, middle - half), min(1.0, middle + half), n)
+    def of(cls, won: int, matches: int) -> "Share":
+        """Return the share of `won` in `matches`, at least 1."""
+        share, z2 = won / matches, 1.959964**2
+        middle = (share + z2 / (2 * matches)) / (1 + z2 / matches)
+        half = sqrt(z2 * (share * (1 - share) / matches + z2 / (4 * matches**2))) / (1 + z2 / matches)
+        return cls(share, middle - half, middle + half, matches)
 
     def __str__(self) -> str:
         return f"{self.share:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
 @dataclass(frozen=True)
-class SideScore:
-    """A policy in the place of another, on one whole side.
+class Ratio:
+    """One share by another, with its 95 % interval (Katz's).
 
     Attributes:
-        side: its name.
-        losses: how often the policy lost, the other side played by `against`.
-        reference: how often `against` lost in its place, on the same deals.
-        ratio: the one divided by the other, with its 95 % interval `low` to `high` (Katz's; None where either never
-            lost).
+        ratio: not a number where either share is 0, and so are `low` and `high`.
+        low: lower end of the interval.
+        high: upper end.
     """
 
-    side: str
-    losses: Share
-    reference: Share
-    ratio: float | None
-    low: float | None
-    high: float | None
+    ratio: float
+    low: float
+    high: float
 
     @classmethod
-    def of(cls, side: str, losses: Share, reference: Share) -> "SideScore":
-        """Divide."""
-        p, q, n, m = losses.share, reference.share, losses.matches, reference.matches
+    def of(cls, one: Share, other: Share) -> "Ratio":
+        """Divide `one` by `other`."""
+        p, q = one.share, other.share
         if not p or not q:
-            return cls(side, losses, reference, None, None, None)
-        spread = exp(Z * sqrt((1 - p) / (n * p) + (1 - q) / (m * q)))
-        return cls(side, losses, reference, p / q, p / q / spread, p / q * spread)
+            return cls(nan, nan, nan)
+        spread = exp(1.959964 * sqrt((1 - p) / (one.matches * p) + (1 - q) / (other.matches * q)))
+        return cls(p / q, p / q / spread, p / q * spread)
+
+    def __str__(self) -> str:
+        return f"{self.ratio:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
 @dataclass(frozen=True)
-class SideReport:
-    """A policy in a game with sides.
+class Sides:
+    """What both sides won and how they played.
 
     Attributes:
-        against: the other policy's name.
-        scores: side by side, the policy against the other.
-        wins: how often each side won when the policy played all seats.
-        others: the same for the other policy.
+        mafia: the matches that the mafia won.
+        town: the matches that the town won; the rest ended by the limit of days.
+        days: the mean length.
+        habits: by side (``"mafia"``, ``"town"``) the shares that `habits` tells.
     """
 
-    against: str
-    scores: Sequence[SideScore]
-    wins: dict[str, Share]
-    others: dict[str, Share]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dict for JSON."""
-        return asdict(self)
-
-    def tables(self, name: str) -> list[Table]:
-        """Return the report for people."""
-        losses = Table("side", "loses", f"{self.against} in its place", "ratio", "95 % interval")
-        losses.title = f"{name} plays one side, {self.against} the other: {self.scores[0].losses.matches:,} matches"
-        for score in self.scores:
-            ratio, interval = "—", "—"
-            if score.ratio is not None:
-                ratio, interval = f"{score.ratio:.3f}", f"{score.low:.3f} to {score.high:.3f}"
-            losses.add_row(score.side, str(score.losses), str(score.reference), ratio, interval)
-        wins = Table("side", f"{name} in all seats", f"{self.against} in all seats", title="wins")
-        for side in self.wins:
-            wins.add_row(side, str(self.wins[side]), str(self.others[side]))
-        return [losses, wins]
+    mafia: Share
+    town: Share
+    days: float
+    habits: dict[str, dict[str, float]]
 
 
-def evaluate_sides(
-    policy: Policy,
-    game: Game,
-    other: Policy,
-    *,
-    against: str = "the other",
-    matches: int = 10_000,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
-) -> SideReport:
-    """Play `matches` in each of four castings: the policy on each side, in all seats, and nowhere.
-
-    Args:
-        policy: who is evaluated.
-        game: a game with sides, two of them.
-        other: who plays the other seats.
-        against: its name.
-        matches: deals, at least 1; every casting plays the same ones.
-        seed: of the deals. Policies draw from their own streams.
-        progress: called with the number of matches just played, of 4 · `matches`.
-
-    Raises:
-        ValueError: if the game has no sides.
-    """
-    if game.sides is None:
-        raise ValueError(f"in {game.name} every seat plays for itself")
-    seeds = streams(seed, matches).tolist()
-
-    def cast(*players: Policy) -> NDArray[np.int8]:
-        results = []
-        for start in range(0, matches, TABLES):
-            results.append(play(game, players, seeds[start : start + TABLES]))
-            if progress is not None:
-                progress(len(results[-1]))
-        return np.concatenate(results)
-
-    sides = range(len(game.side_names))
-    results = {side: cast(*(policy if one == side else other for one in sides)) for side in sides}
-    nobody, all_seats = cast(*(other for _ in sides)), cast(*(policy for _ in sides))
-    scores = [
-        SideScore.of(name, Share.of(results[side][:, side] < 0), Share.of(nobody[:, side] < 0))
-        for side, name in enumerate(game.side_names)
-    ]
-    wins, others = (
-        {name: Share.of(result[:, side] > 0) for side, name in enumerate(game.side_names)}
-        for result in (all_seats, nobody)
-    )
-    return SideReport(against, scores, wins, others)
-
-
-def play(game: Game, players: Sequence[Policy], seeds: Sequence[int]) -> NDArray[np.int8]:
-    """Play a match per seed, ``players[i]`` in all seats of side i.
+def finished(game: Game, mafia: Policy, town: Policy, seeds: NDArray[np.uint64]) -> Tables:
+    """Play one match per seed with `mafia` in all seats of the mafia and `town` in all others.
 
     Returns:
-        int8[matches, sides]: 1 where a side won, −1 where it lost, 0 without a winner.
+        The records of the matches as they ended, recarray of shape (len(seeds),).
     """
-    assert game.sides is not None
-    tables = VectorGame(game, len(seeds))
-    tables.reset(seed=list(seeds))
-    sides = game.sides(tables.tables).astype(np.int64)
-    row = np.arange(len(seeds))
-    live = np.ones(len(seeds), np.bool_)
-    total = np.zeros((len(seeds), game.seats))
+    tables, batch = game.tables(len(seeds)), Batch.of(game, len(seeds))
+    records = tables.view(np.ndarray)
+    tables.stream = seeds
+    game.reset_batch(records, batch)
+    own = game.layout["game_state.players.role"].start + MAFIA - 1
     actions = np.empty(len(seeds), np.int64)
-    while live.any():
-        actions[:] = STAY  # a finished table has been reset already; it waits for the others
-        acting = sides[row, tables.turn]
-        for side, one in enumerate(players):
-            mine = np.flatnonzero(live & (acting == side))
-            if len(mine):
-                actions[mine] = one.act(tables.observations[mine], tables.action_masks[mine])
-        tables.step(actions)
-        total[live] += tables.rewards[live]
-        live &= ~tables.dones
-    results = [np.where(sides == side, total, 0).sum(axis=1) for side in range(len(game.side_names))]
-    return np.sign(np.stack(results, axis=1)).astype(np.int8)
+    while not tables.done.all():
+        actions[:] = STAY
+        live = ~tables.done
+        villains = batch.observations[:, own] > 0
+        for policy, who in ((mafia, live & villains), (town, live & ~villains)):
+            rows = np.flatnonzero(who)
+            if len(rows):
+                actions[rows] = policy.act(batch.observations[rows], batch.masks[rows])
+        game.step_batch(records, actions, batch, False)
+    return tables
+
+
+def sides(
+    game: Game,
+    mafia: Policy,
+    town: Policy,
+    *,
+    matches: int = 5_000,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Sides:
+    """Play `matches` matches, `mafia` against `town`.
+
+    Args:
+        game: mafia with its options.
+        mafia: plays all seats of the mafia.
+        town: plays all other seats.
+        matches: how many, at least 1.
+        seed: of the deals. Policies draw from their own streams.
+        progress: called with the number of matches just played.
+    """
+    if matches < 1:
+        raise ValueError(f"matches={matches}: need at least 1")
+    seeds, done = streams(seed, matches), []
+    for start in range(0, matches, TABLES):
+        done.append(finished(game, mafia, town, seeds[start : start + TABLES]))
+        if progress is not None:
+            progress(len(done[-1]))
+    tables = np.concatenate(done).view(np.recarray)
+    won = [int((tables.winner == winner).sum()) for winner in (MAFIA_WINS, TOWN_WINS)]
+    return Sides(
+        Share.of(won[0], matches),
+        Share.of(won[1], matches),
+        float(tables.round_number.astype(np.int64).mean()),
+        {"mafia": habits(tables, True), "town": habits(tables, False)},
+    )
+
+
+HABITS = ("accusations", "defenses", "claims", "untrue", "abstentions", "changes")
+
+
+def habits(tables: Tables, mafia: bool) -> dict[str, float]:
+    """Return how the mafia, or the town, played in finished matches (recarray of shape (N,)), as shares.
+
+    Of its statements: ``accusations`` (a claimed result of "mafia" too), ``defenses``, ``claims``, and those that are
+    ``untrue``: that accuse who is not mafia, defend who is, claim a role or a result that is not so. Of its votes:
+    ``abstentions``, and ``changes``: for another player than in the vote before, though that one was still there.
+    """
+    counts, wholes = np.zeros(len(HABITS), np.int64), np.zeros(len(HABITS), np.int64)
+    _count(tables.view(np.ndarray), mafia, counts, wholes)
+    return dict(zip(HABITS, (counts / np.maximum(wholes, 1)).tolist(), strict=True))
+
+
+@compiled
+def _count(tables: Any, mafia: bool, counts: Any, wholes: Any) -> None:
+    for i in range(len(tables)):
+        table = tables[i]
+        seats = table.seats
+        for n in range(table.round_number * table.discussion_rounds * seats if table.talk else 0):
+            role = table.role[n % seats]
+            if table.said[n] > 0 and (role == MAFIA) == mafia:
+                wholes[:4] += 1
+                kind = GENERAL + (table.said[n] - 1) // KIND
+                villain = table.role[(table.said[n] - 1) % KIND] == MAFIA
+                claimed = CLAIMED[kind]
+                counts[0] += kind in (ACCUSE, FOUND)
+                counts[1] += kind == DEFEND
+                counts[2] += claimed > 0
+                untrue = (kind in (ACCUSE, FOUND) and not villain) or (kind in (DEFEND, CLEARED) and villain)
+                counts[3] += untrue or (claimed > 0 and claimed != role)
+        for n in range(table.votings * seats):
+            voter, day = n % seats, n // seats + 1
+            if (table.role[voter] == MAFIA) == mafia and _there(table, voter, day):
+                wholes[4] += 1
+                counts[4] += table.votes[n] < 0
+                before = table.votes[n - seats] if day > 1 else -1
+                if before >= 0 and table.votes[n] >= 0 and _there(table, before, day):
+                    wholes[5] += 1
+                    counts[5] += table.votes[n] != before
+
+
+@compiled
+def _there(table: Any, seat: int, day: int) -> bool:
+    """Tell whether `seat` could vote, and be voted for, on `day`."""
+    gone = table.eliminated_round[seat]
+    return gone == 0 or gone > day or (gone == day and table.voted_out[seat] == 1)
+
+
+# The command.
+
+
+def command(
+    *,
+    mafia: tuple[str, ...] = ("mixed",),
+    town: tuple[str, ...] = ("mixed",),
+    seats: tuple[int, ...] = (10,),
+    options: tuple[str, ...] = (),
+    matches: int = 5_000,
+    seed: int = 0,
+    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
+) -> None:
+    """Tell what each side of mafia wins when one policy plays all of it, and how it plays.
+
+    With several policies for a side, it also tells how often each loses against the first policy of the other side,
+    beside how often the first one loses in its place.
+
+    Args:
+        mafia: who plays the mafia, each in turn: bots, runs or policy files.
+        town: who plays the town, each in turn.
+        seats: how many players, each in turn.
+        options: the game's options as key=value.
+        matches: matches of each combination.
+        seed: of deals and policies.
+        as_json: print JSON instead of a table.
+    """
+    results = []
+    for count in seats:
+        game = game_with("mafia", options, seats=count)
+        for villains in mafia:
+            for townsfolk in town:
+                pair = player(villains, game, seed + 1), player(townsfolk, game, seed + 2)
+                with progress_bar(f"{villains} against {townsfolk}, {count} seats", matches) as done:
+                    found = sides(game, *pair, matches=matches, seed=seed, progress=done)
+                results.append((count, villains, townsfolk, found))
+    if as_json:
+        print(json.dumps([{"seats": n, "policies": [m, t], **asdict(found)} for n, m, t, found in results], indent=2))
+    else:
+        Console().print(_wins(results), _places(results), _habits(results))
+
+
+Results = Sequence[tuple[int, str, str, Sides]]
+
+
+def _wins(results: Results) -> Table:
+    table = Table("seats", "mafia", "town", "mafia wins", "95 %", "days", title="mafia by sides")
+    for column in table.columns[3:]:
+        column.justify = "right"
+    for seats, mafia, town, found in results:
+        won = found.mafia
+        interval = f"{won.low:.3f} to {won.high:.3f}"
+        table.add_row(str(seats), mafia, town, f"{won.share:.3f}", interval, f"{found.days:.1f}")
+    return table
+
+
+def _places(results: Results) -> Table:
+    """Return how often each policy loses beside the first of its side, against the first of the other side."""
+    table = Table("seats", "side", "loses", "in its place", "ratio", title="in the place of another")
+    for side in ("mafia", "town"):
+        first: dict[int, tuple[str, Share, str]] = {}
+        for seats, mafia, town, found in results:
+            name, rival, lost = (mafia, town, found.town) if side == "mafia" else (town, mafia, found.mafia)
+            before, reference, against = first.setdefault(seats, (name, lost, rival))
+            if name != before and rival == against:
+                row = f"{name} {lost}", f"{before} {reference}", str(Ratio.of(lost, reference))
+                table.add_row(str(seats), f"{side}, against {rival}", *row)
+    return table
+
+
+def _habits(results: Results) -> Table:
+    """Return the habits of both sides, of statements and of votes."""
+    table = Table("seats", "side", *HABITS, title="how they play")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for seats, mafia, town, found in results:
+        for side, name in (("mafia", mafia), ("town", town)):
+            table.add_row(str(seats), f"{name} ({side})", *(f"{found.habits[side][habit]:.0%}" for habit in HABITS))
+    return table

@@ -96,6 +96,11 @@ class _Learned:
         return actions
 
 
+def _arrays(modules: Sequence[Any]) -> list[tuple[Floats, Floats]]:
+    """Return the weights and biases of torch's linear layers."""
+    return [(m.weight.detach().cpu().numpy().T, m.bias.detach().cpu().numpy()) for m in modules]
+
+
 def _relu(values: Floats) -> Floats:
     return cast(Floats, np.maximum(values, 0, out=values))
 
@@ -115,6 +120,7 @@ class MlpPolicy(_Learned):
         activation: between the layers: ``"Tanh"`` or ``"ReLU"``.
         deterministic: play the most likely action instead of sampling.
         seed: of the policy's own random stream; None for fresh entropy.
+        critic: the same from the observation to the value expected; None where it is not known.
     """
 
     def __init__(
@@ -123,11 +129,13 @@ class MlpPolicy(_Learned):
         activation: str,
         deterministic: bool = False,
         seed: int | None = None,
+        critic: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]] = (),
     ) -> None:
         if activation not in _ACTIVATIONS:
             raise ValueError(f"activation {activation!r}: known are {', '.join(_ACTIVATIONS)}")
         super().__init__(len(layers[0][0]), len(layers[-1][1]), deterministic, seed)
         self.layers = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in layers]
+        self.critic = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in critic]
         self.activation = activation
 
     @classmethod
@@ -147,26 +155,37 @@ class MlpPolicy(_Learned):
         plain = extractor == "FlattenExtractor" and activation in _ACTIVATIONS
         if not plain or kinds != ["Linear", activation] * (len(hidden) // 2) + ["Linear"]:
             raise ValueError(f"the network {extractor}, {', '.join(kinds)} is no plain MLP; use SB3Policy")
-        arrays = [(m.weight.detach().cpu().numpy().T, m.bias.detach().cpu().numpy()) for m in (*hidden[::2], last)]
-        return cls(arrays, activation, deterministic, seed)
+        judges = [*model.policy.mlp_extractor.value_net, model.policy.value_net]
+        judging = [type(module).__name__ for module in judges]
+        critic = _arrays(judges[::2]) if judging == ["Linear", activation] * (len(judges) // 2) + ["Linear"] else []
+        return cls(_arrays([*hidden[::2], last]), activation, deterministic, seed, critic)
 
     def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
-        values = observations
-        for weights, biases in self.layers[:-1]:
+        logits = self._through(self.layers, observations)
+        _softmax(logits, masks, logits)
+        return logits
+
+    def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32] | None:
+        """Return the return that is expected from each row of float32[N, D]: float32[N]; None without a critic."""
+        return self._through(self.critic, observations)[:, 0] if self.critic else None
+
+    def _through(self, layers: Sequence[tuple[Floats, Floats]], values: Floats) -> Floats:
+        for weights, biases in layers[:-1]:
             values = values @ weights
             values += biases
             values = _ACTIVATIONS[self.activation](values)
-        weights, biases = self.layers[-1]
-        logits = values @ weights
-        logits += biases
-        _softmax(logits, masks, logits)
-        return logits
+        weights, biases = layers[-1]
+        values = values @ weights
+        values += biases
+        return values
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the weights to `path` (``.npz``)."""
         arrays: dict[str, Any] = {"activation": np.array(self.activation)}
         for i, (weights, biases) in enumerate(self.layers):
             arrays |= {f"w{i}": weights, f"b{i}": biases}
+        for i, (weights, biases) in enumerate(self.critic):
+            arrays |= {f"critic_w{i}": weights, f"critic_b{i}": biases}
         with open(path, "wb") as file:
             np.savez(file, **arrays)
 
@@ -179,8 +198,10 @@ class MlpPolicy(_Learned):
         """
         try:
             with np.load(path, allow_pickle=False) as file:
-                layers = [(file[f"w{i}"], file[f"b{i}"]) for i in range(len(file.files) // 2)]
-                policy = cls(layers, str(file["activation"]), deterministic)
+                critics = sum(name.startswith("critic_w") for name in file.files)
+                critic = [(file[f"critic_w{i}"], file[f"critic_b{i}"]) for i in range(critics)]
+                layers = [(file[f"w{i}"], file[f"b{i}"]) for i in range(len(file.files) // 2 - critics)]
+                policy = cls(layers, str(file["activation"]), deterministic, critic=critic)
         except (KeyError, IndexError, AttributeError, EOFError, zipfile.BadZipFile, ValueError) as error:
             raise ValueError(f"{path} is no saved MlpPolicy: {error}") from None
         policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
@@ -211,6 +232,17 @@ class SB3Policy(_Learned):
         super().__init__(seen.shape[0], int(acts.n), deterministic, seed)
         self.model = model
         model.policy.set_training_mode(False)
+
+    def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32] | None:
+        """Return the return that is expected from each row of float32[N, D]: float32[N]; None without a critic."""
+        import torch
+
+        if not hasattr(self.model.policy, "predict_values"):
+            return None
+        with torch.no_grad():
+            tensor = torch.as_tensor(observations, device=self.model.device)
+            values: NDArray[np.float32] = self.model.policy.predict_values(tensor).float().cpu().numpy()[:, 0]
+        return values
 
     def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
         import torch

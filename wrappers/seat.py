@@ -248,13 +248,18 @@ class Seats:
                 moves[rows[start:stop]] = policy.act(observations[start:stop], masks[start:stop])
 
     def _play(self, moves: NDArray[np.int64]) -> None:
-        self._before[:] = self._bytes
+        moving = np.flatnonzero(moves != STAY)
+        if len(moving) == self.num_envs:
+            self._before[:] = self._bytes
+        else:
+            self._before[moving] = self._bytes[moving]
         self.tables.step(moves)
         gains = self.tables.rewards[self._rows, self.seat] / self.game.unit
-        self._result += gains
-        undecided = self._decisions == 0
-        self._early += np.where(undecided, gains, 0)
-        self.rewards += np.where(undecided, 0, gains)
+        if gains.any():
+            self._result += gains
+            undecided = self._decisions == 0
+            self._early += np.where(undecided, gains, 0)
+            self.rewards += np.where(undecided, 0, gains)
         if self.tables.dones.any():
             self._close(np.flatnonzero(self.tables.dones), moves)
 

@@ -50,6 +50,11 @@ def record(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
     return np.dtype((np.record, np.dtype(whole, align=True)))
 
 
+def plain(table: Any) -> SimpleNamespace:
+    """Return a copy of a record with plain attributes: a record takes a microsecond to look one up."""
+    return SimpleNamespace(**dict(zip(table.dtype.names, table.item(), strict=True)))
+
+
 class Batch(NamedTuple):
     """What the batch functions of a game write, one row per table.
 
@@ -122,7 +127,11 @@ class Game:
             record holds none.
         sides: ``sides(tables) -> int8[N, seats]``: the side of every seat in the episode under way, for learning:
             those of a side win and lose together. None where every seat plays for itself.
-        side_names: the sides' names, by number.
+        acting: ``acting(table, seat) -> int``: whose turn it is, −1 where `seat` may not know; None where all may.
+        aloud: ``aloud(table, action) -> list[MessageIntent]``: what others hear of an accepted action, sent before it
+            is played; None where actions are silent.
+        forbids: ``forbids(table, seat, intent) -> str | None``: why the rules do not let `seat` send this message now;
+            None where talk is free.
     """
 
     name: str
@@ -162,7 +171,9 @@ class Game:
     hear: Callable[[Any, int, MessageIntent], None] | None = None
     said: Callable[[Any, int], list[Message]] | None = None
     sides: Callable[[Tables], NDArray[np.int8]] | None = None
-    side_names: tuple[str, ...] = ()
+    acting: Callable[[Any, int], int] | None = None
+    aloud: Callable[[Any, Action], list[MessageIntent]] | None = None
+    forbids: Callable[[Any, int, MessageIntent], str | None] | None = None
 
     @property
     def id(self) -> str:
@@ -185,8 +196,7 @@ class Game:
         """
         if messages is None:
             messages = self.said(table, seat) if self.said is not None else ()
-        # A record takes a microsecond to look a field up: what reads nearly all of them gets a plain copy.
-        plain = SimpleNamespace(**dict(zip(table.dtype.names, table.item(), strict=True)))
+        copy = plain(table)
         over = bool(table.done)
         mine = not over and int(table.turn) == seat
         return TurnState(
@@ -195,13 +205,18 @@ class Game:
             agent_id=self.agents[seat],
             phase=self.phase(table),
             is_my_turn=mine,
-            current_turn_agent_id=None if over else self.agents[int(table.turn)],
-            game_state=self.game_state(plain, seat),
+            current_turn_agent_id=self.turn_seen(table, seat),
+            game_state=self.game_state(copy, seat),
             messages=list(messages),
             allowed_actions=self.allowed(table) if mine else [],
             game_over=over,
-            outcome=self.outcome(plain, seat) if over else None,
+            outcome=self.outcome(copy, seat) if over else None,
         )
+
+    def turn_seen(self, table: Any, seat: int) -> str | None:
+        """Return whose turn it is; None where `seat` may not know, or the match is over."""
+        turn = int(table.turn) if self.acting is None or table.done else self.acting(table, seat)
+        return None if table.done or turn < 0 else self.agents[turn]
 
     def observation(self, table: Any, seat: int) -> NDArray[np.float32]:
         """Return `observe` in a new array: float32[layout.size]."""

@@ -1,66 +1,58 @@
-"""One whole side against the other: an auction whose bidders win and lose in pairs stands for the game."""
+"""Mafia by sides: who plays which seats, what is counted."""
 
-import dataclasses
+import json
 
 import numpy as np
 import pytest
 from parlour.envs import game
-from parlour.training.sides import Share, SideScore, evaluate_sides, play
+from parlour.envs.core.rng import streams
+from parlour.training.cli import main
+from parlour.training.sides import Ratio, Share, finished, sides
 from parlour.wrappers.policy import make_policy
 
 
-def pairs():
-    """Four bidders, the first two against the others; what everybody bids is lost, so who bids loses."""
-    auction = game("auction", seats=4, rule="all-pay", valuations=[0, 0.01], highest_bid=10, rounds=1)
-    return dataclasses.replace(
-        auction, sides=lambda tables: np.tile(np.int8([0, 0, 1, 1]), (len(tables), 1)), side_names=("left", "right")
-    )
+class Watched:
+    """Plays as another policy does; notes whether it was asked as mafia, and as town."""
 
-
-class Bids:
-    """Bids one amount; counts how often."""
-
-    def __init__(self, number):
-        self.number, self.asked = number, 0
+    def __init__(self, mafia, policy):
+        self.own = mafia.layout["game_state.players.role"].start
+        self.policy, self.asked = policy, set()
 
     def act(self, observations, masks):
-        self.asked += len(masks)
-        return np.full(len(masks), self.number)
+        self.asked |= set((observations[:, self.own] > 0).tolist())
+        return self.policy.act(observations, masks)
 
 
 def test_each_side_is_played_by_its_own_policy():
-    nothing, all_in = Bids(0), Bids(100)
-    results = play(pairs(), (nothing, all_in), [1, 2, 3])
-    assert (results[:, 1] == -1).all()
-    assert (results[:, 0] >= 0).all()
-    assert nothing.asked == all_in.asked == 6
+    mafia = game("mafia", seats=7)
+    villains, townsfolk = (Watched(mafia, make_policy("loyal", mafia, seed=seed)) for seed in (1, 2))
+    tables = finished(mafia, villains, townsfolk, streams(3, 200))
+    assert tables.done.all()
+    assert (villains.asked, townsfolk.asked) == ({True}, {False})
 
 
-def test_a_policy_that_loses_nothing_in_the_place_of_one_that_does():
-    report = evaluate_sides(Bids(0), pairs(), Bids(100), against="spender", matches=50)
-    for score in report.scores:
-        assert score.losses.share == 0
-        assert score.reference.share == 1
-        assert score.ratio is None
-    assert report.others["left"].share == 0
-    assert [table.row_count for table in report.tables("saver")] == [2, 2]
-
-
-def test_the_policy_in_its_own_place_loses_as_often_as_it_does():
-    auction = dataclasses.replace(pairs(), unit=1.0)
-    score = evaluate_sides(make_policy("random", auction, seed=1), auction, make_policy("random", auction, seed=2),
-                           matches=4_000).scores[0]  # fmt: skip
-    assert score.low < 1 < score.high
+def test_wins_and_habits_are_shares():
+    mafia = game("mafia", seats=7)
+    found = sides(mafia, make_policy("mixed", mafia, seed=1), make_policy("mixed", mafia, seed=2), matches=300)
+    assert found.mafia.share + found.town.share == pytest.approx(1)
+    assert all(0 <= share <= 1 for side in found.habits.values() for share in side.values())
+    assert found.habits["town"]["abstentions"] < 0.5
 
 
 def test_intervals():
-    """Wilson's and Katz's intervals by hand: 20 of 100 and 40 of 100."""
-    few, many = Share.of(np.arange(100) < 20), Share.of(np.arange(100) < 40)
+    """Wilson's and Katz's intervals by hand: 20 of 100, and 40 of 100."""
+    few, many = Share.of(20, 100), Share.of(40, 100)
     assert (few.low, few.high) == pytest.approx((0.1334, 0.2888), abs=1e-4)
-    score = SideScore.of("left", few, many)
-    assert (score.ratio, score.low, score.high) == pytest.approx((0.5, 0.3158, 0.7917), abs=1e-3)
+    half = Ratio.of(few, many)
+    assert (half.ratio, half.low, half.high) == pytest.approx((0.5, 0.3158, 0.7917), abs=1e-3)
+    assert np.isnan(Ratio.of(Share.of(0, 100), many).ratio)
 
 
-def test_every_seat_for_itself():
-    with pytest.raises(ValueError, match="in holdem every seat plays for itself"):
-        evaluate_sides(Bids(0), game("holdem"), Bids(0))
+def test_the_command_sets_one_in_the_place_of_another(capsys):
+    words = "sides --mafia mixed loyal --town mixed --seats 7 --matches 50"
+    assert main(words.split()) == 0
+    assert "in the place of another" in capsys.readouterr().out
+    assert main([*words.split(), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["policies"] for row in rows] == [["mixed", "mixed"], ["loyal", "mixed"]]
+    assert all(row["mafia"]["matches"] == 50 for row in rows)
