@@ -31,8 +31,9 @@ from threadpoolctl import threadpool_limits
 
 from ..envs import game as make_game
 from ..envs.core.options import named, number, whole
-from ..wrappers.policy import MlpPolicy
+from ..wrappers.policy import MlpPolicy, make_policy
 from ..wrappers.sb3 import SB3VecEnv, sb3_env
+from .imitation import imitate
 from .league import League
 
 CONFIGS = Path(__file__).parent / "configs"
@@ -88,6 +89,10 @@ class TrainConfig:
     """Share of the opponents that are the learner itself, as it is at the beginning of each rollout."""
     bots: Annotated[dict[str, float], _PAIRS] = field(default_factory=lambda: {"random": 1.0})
     """The other opponents, with their shares relative to each other."""
+    imitate: str = ""
+    """A bot whose play the learner copies before it learns by itself; empty: none."""
+    lessons: int = 1_000_000
+    """Decisions of that bot, in all seats, from which it is copied."""
     opening: int = 0
     """Most decisions that chance makes when an episode begins. The least falls from as many to 0 by the middle of the
     budget: the end of the game is learned first, and good play need not lead there (reverse curriculum)."""
@@ -128,7 +133,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         """Check what would fail late or silently."""
-        for name in ("steps", "threads", "num_envs", "snapshot_every", "rollout", "batch_size", "epochs"):
+        for name in ("steps", "threads", "num_envs", "snapshot_every", "rollout", "batch_size", "epochs", "lessons"):
             whole(name, getattr(self, name), 1)
         whole("opening", self.opening, 0)
         if not isinstance(self.hidden, tuple):
@@ -311,6 +316,8 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
     """
     game = make_game(config.game, **config.options)
     config = dataclasses.replace(config, game=game.id, options=dict(game.options))
+    if config.imitate:
+        named("bot", config.imitate, game.bots)
     league = _league(config)
     env = _tables(config, league)
     folder = _new_folder(config)
@@ -338,6 +345,11 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
             seed=config.seed,
             device="cpu",
         )
+        if config.imitate:
+            teacher = make_policy(config.imitate, game, seed=config.seed)
+            chance = imitate(model, game, teacher, decisions=config.lessons, reward_scale=config.reward_scale,
+                             seed=config.seed)  # fmt: skip
+            Console().print(f"copied {config.imitate}: its choices have probability {chance:.2f} on average")
         return _learn(model, config, folder, league, env)
 
 
