@@ -142,6 +142,7 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
         phase=view.phase,
         game_state=view.game_state,
         outcome=view.outcome,
+        public=view.public,
         load=partial(view.load, blank, words),
         redeal=view.redeal,
         render=render.render,

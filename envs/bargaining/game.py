@@ -123,6 +123,7 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
         phase=view.phase,
         game_state=view.game_state,
         outcome=view.outcome,
+        public=view.public,
         load=partial(view.load, blank, words),
         redeal=view.redeal,
         render=render.render,

@@ -120,6 +120,8 @@ class Game:
         hear: ``hear(table, seat, intent)`` notes a message in the record; None where talk is no part of the game.
         said: ``said(table, seat) -> list[Message]``: what `seat` heard, as far as the record holds it; None where the
             record holds none.
+        public: ``public(table) -> dict``: `game_state` of those who only look on: what every seat knows; reads as
+            `game_state`. None where nobody may look on.
         sides: ``sides(tables) -> int8[N, seats]``: the side of every seat in the episode under way, for learning:
             those of a side win and lose together. None where every seat plays for itself.
     """
@@ -160,6 +162,7 @@ class Game:
     render: Callable[[Any, int | None], str]
     hear: Callable[[Any, int, MessageIntent], None] | None = None
     said: Callable[[Any, int], list[Message]] | None = None
+    public: Callable[[Any], dict[str, Any]] | None = None
     sides: Callable[[Tables], NDArray[np.int8]] | None = None
 
     @property
@@ -183,8 +186,7 @@ class Game:
         """
         if messages is None:
             messages = self.said(table, seat) if self.said is not None else ()
-        # A record takes a microsecond to look a field up: what reads nearly all of them gets a plain copy.
-        plain = SimpleNamespace(**dict(zip(table.dtype.names, table.item(), strict=True)))
+        plain = _plain(table)
         over = bool(table.done)
         mine = not over and int(table.turn) == seat
         return TurnState(
@@ -201,6 +203,33 @@ class Game:
             outcome=self.outcome(plain, seat) if over else None,
         )
 
+    def look(self, table: Any, messages: Sequence[Message] = (), match_id: str = "") -> TurnState:
+        """Return the table as those see it who only look on: no agent's, so that nothing is allowed.
+
+        `messages` are the public ones. Of the outcome they see payoffs and reason.
+
+        Raises:
+            ValueError: where nobody may look on.
+        """
+        if self.public is None:
+            raise ValueError(f"nobody may look on at {self.id}")
+        plain = _plain(table)
+        over = bool(table.done)
+        outcome = self.outcome(plain, 0) if over else {}
+        payoffs = [{"agent_id": row["agent_id"], "utility": row["utility"]} for row in outcome.get("payoffs", ())]
+        return TurnState(
+            match_id=match_id,
+            game_id=self.id,
+            agent_id="",
+            phase=self.phase(table),
+            is_my_turn=False,
+            current_turn_agent_id=None if over else self.agents[int(table.turn)],
+            game_state=self.public(plain),
+            messages=list(messages),
+            game_over=over,
+            outcome={"payoffs": payoffs, "reason": outcome["reason"]} if over else None,
+        )
+
     def observation(self, table: Any, seat: int) -> NDArray[np.float32]:
         """Return `observe` in a new array: float32[layout.size]."""
         out = np.zeros(self.layout.size, np.float32)
@@ -213,3 +242,8 @@ class Game:
         if not table.done and int(table.turn) == seat:
             self.legal(table, out)
         return out
+
+
+def _plain(table: Any) -> SimpleNamespace:
+    """Return a plain copy for those who read nearly all fields: a record takes a microsecond to look one up."""
+    return SimpleNamespace(**dict(zip(table.dtype.names, table.item(), strict=True)))
