@@ -84,6 +84,7 @@ class Host:
         timeout: seconds to act; then check if free, else fold.
         hand_delay: seconds from `hand_complete` to the next hand.
         abandoned_after: seconds without any connection after which a table with players ends.
+        away_after: seconds without a connection after which a player loses its seat; None: never.
         address, port: where to listen; port 0 takes a free one.
         access_token: what ``POST /v1/agents`` must bear; None lets everybody in.
         session_lifetime: seconds for which a session token lives while no connection uses it.
@@ -117,6 +118,7 @@ class Host:
         timeout: float = 30.0,
         hand_delay: float = 1.5,
         abandoned_after: float = 60.0,
+        away_after: float | None = None,
         address: str = "127.0.0.1",
         port: int = 0,
         access_token: str | None = None,
@@ -130,8 +132,8 @@ class Host:
     ) -> None:
         if tables < 1:
             raise ValueError(f"tables={tables}: a server has at least 1")
-        if not 0 < timeout < 2**40 or hand_delay < 0 or abandoned_after < 0:
-            given = f"timeout={timeout}, hand_delay={hand_delay}, abandoned_after={abandoned_after}"
+        if not 0 < timeout < 2**40 or min(hand_delay, abandoned_after, away_after or 0) < 0:
+            given = f"{timeout=}, {hand_delay=}, {abandoned_after=}, {away_after=}"
             raise ValueError(f"{given}: these are seconds, and there must be some time to act")
         if not 1 <= message_limit <= HARD_LIMIT:
             raise ValueError(f"message_limit={message_limit}: bytes, from 1 to {HARD_LIMIT}")
@@ -149,7 +151,7 @@ class Host:
             "max_hands": max_hands,
             "timeout": round(1000 * timeout),
         }
-        self._clocks = Clocks(act=timeout, hand=hand_delay, abandoned=abandoned_after)
+        self._clocks = Clocks(act=timeout, hand=hand_delay, abandoned=abandoned_after, away=away_after)
         self._on_event = on_event or (lambda kind, **fields: None)
         self._seed = seed
         self._count = tables
@@ -400,6 +402,9 @@ class Host:
             raise Refusal(messages.INVALID_SESSION, "no seat has this session token; join a table to get one")
         if session.expires < asyncio.get_running_loop().time():
             raise Refusal(messages.SESSION_EXPIRED, "this session token has expired; join a table to get a new one")
+        seated = session.table.session.seats.get(session.seat)
+        if seated is not None and seated.agent_id != session.agent_id:
+            raise Refusal(messages.INVALID_SESSION, "the seat is another agent's by now; join a table to get one")
         return session
 
     async def _serve(

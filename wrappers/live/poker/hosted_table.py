@@ -23,11 +23,12 @@ class Account:
 
 @dataclass(frozen=True)
 class Clocks:
-    """Seconds to act, between hands, and without connections until the table is abandoned."""
+    """Seconds to act, between hands, and without connections until the table is abandoned, or (None: never) a seat."""
 
     act: float
     hand: float
     abandoned: float
+    away: float | None = None
 
 
 class HostedTable:
@@ -59,6 +60,7 @@ class HostedTable:
         self._due: Due | None = None
         self._clock: asyncio.TimerHandle | None = None
         self._desertion: asyncio.TimerHandle | None = None
+        self._away: dict[int, asyncio.TimerHandle] = {}
         self._logged: Any = None
 
     def join(self, agent: Account, preferred: int | None) -> int:
@@ -72,6 +74,7 @@ class HostedTable:
         """Let a seat's agent go and close its connection; see `TableSession.leave`."""
         agent_id = self.session.seats[seat].agent_id if seat in self.session.seats else None
         sends = self.session.leave(seat)
+        self._back(seat)
         self._tell("left", seat=seat, agent_id=agent_id)
         connection = self._connections.pop(seat, None)
         if connection is not None:
@@ -82,6 +85,7 @@ class HostedTable:
         """Give a seat a connection; the newest wins."""
         older = self._connections.get(seat)
         self._connections[seat] = connection
+        self._back(seat)
         if older is not None:
             older.close()
         self._deliver(self.session.connect(seat))
@@ -92,6 +96,8 @@ class HostedTable:
             del self._connections[seat]
             self.session.disconnect(seat)
             self._deliver([])
+            if self._clocks.away is not None and self.ended_at is None:
+                self._away[seat] = asyncio.get_running_loop().call_later(self._clocks.away, self._give_up, seat)
 
     def watch(self, connection: Connection) -> None:
         """Let a connection look on."""
@@ -180,7 +186,18 @@ class HostedTable:
     def _ring(self, due: Due) -> None:
         self._deliver(self.session.timeout(due.seat, due.token) if due.what == "act" else self.session.next_hand())
 
+    def _back(self, seat: int) -> None:
+        clock = self._away.pop(seat, None)
+        if clock is not None:
+            clock.cancel()
+
+    def _give_up(self, seat: int) -> None:
+        logger.info("table %s: seat %d was away for %g s and is free", self.table_id, seat, self._clocks.away)
+        self.leave(seat)
+
     def _close(self) -> None:
+        for seat in list(self._away):
+            self._back(seat)
         self.ended_at = asyncio.get_running_loop().time()
         stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
         self._tell("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
