@@ -6,7 +6,6 @@ The page is one more client of the host, and so are the programs: everybody come
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any, Self
 
 from ....envs.holdem import game as holdem
@@ -120,11 +119,13 @@ class PokerTable:
     async def _stay(self, seat: int, name: str, agent: Agent) -> None:
         """Play at one table after another."""
         while True:
-            with suppress(LiveError):  # the seat is a stranger's: there will be another table
+            try:
                 await play(
                     self.host.url, agent, name=name, seat=seat, access_token=self._access_token, retry_after=COME_BACK
                 )
-            await asyncio.sleep(COME_BACK)
+            except LiveError as error:  # somebody else was faster: there will be another table
+                logger.warning("%s has no seat: %s", name, error)
+                await asyncio.sleep(COME_BACK)
 
     def _note(self, kind: str, **fields: Any) -> None:
         if kind == "joined":
