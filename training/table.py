@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import tyro
 from rich.console import Console
@@ -140,6 +141,6 @@ def _poker(
 
 async def _serve(table: Host | PokerTable, access_token: str | None, console: Console) -> None:
     async with table:
-        key = "" if access_token is None else f"#{access_token}"
+        key = "" if access_token is None else f"#{quote(access_token, safe='')}"
         console.print(f"play at {table.url}/{key}   (Ctrl-C ends it)", markup=False, soft_wrap=True)
         await asyncio.Event().wait()

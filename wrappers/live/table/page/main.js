@@ -112,7 +112,9 @@ function showControls(view) {
   const turn = mine(view) ? view.turn : "";
   if (turn !== shown) {
     shown = turn;
-    const held = controls.contains(document.activeElement) || document.activeElement === document.body;
+    controls.dataset["turn"] = turn;
+    const focused = document.activeElement ?? document.body;
+    const held = focused === document.body || controls.contains(focused) || !focused.checkVisibility();
     const allowed = turn ? (view.state?.allowed_actions ?? []).filter((one) => one.action_type !== TALK) : [];
     controls.replaceChildren(
       ...allowed.map((one, i) => control(one, i + 1, view, game, (action) => client.act(action))),

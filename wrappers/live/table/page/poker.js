@@ -185,6 +185,7 @@ export class PokerClient {
     }
     view.status = "over";
     view.deadline = null;
+    for (const place of view.seats) place.ready = false;
     if (view.state !== null) {
       view.state.game_over = true;
       view.state.is_my_turn = false;
