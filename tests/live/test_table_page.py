@@ -1,14 +1,19 @@
 """Whole matches through the page, in a real browser: what people do at `parlour table`, and what the wire holds."""
 
+import asyncio
 import json
 import re
 import subprocess
 import sys
+from concurrent.futures import Future
 from contextlib import contextmanager
+from threading import Thread
 
 import pytest
 from browser import chromium
+from parlour import envs
 from parlour.wrappers import record
+from parlour.wrappers.live.table.host import Host
 
 pytestmark = pytest.mark.slow
 
@@ -205,20 +210,56 @@ def test_a_lost_connection_comes_back_by_itself(table, game, socket, action):
         assert page.inner_text("#notice") == ""
 
 
-def test_a_seat_that_another_window_takes_can_be_taken_back(table):
-    with table("bargaining", "--agents", "human", "fair", "--seed", "4") as visit:
+@pytest.mark.parametrize(("game", "key"), [("bargaining", "parlour.seat"), ("holdem", "parlour.poker.seat")])
+def test_a_seat_that_another_window_takes_can_be_taken_back(table, game, key):
+    bot = "fair" if game == "bargaining" else "call"
+    with table(game, "--agents", "human", bot, "--seed", "1") as visit:
         first = visit()
         sit(first, "Ann")
         first.wait_for_selector(MINE)
-        token = first.evaluate("sessionStorage.getItem('parlour.seat')")
-        second = visit(lambda page: page.add_init_script(f"sessionStorage.setItem('parlour.seat', '{token}')"))
+        token = json.dumps(first.evaluate(f"sessionStorage.getItem('{key}')"))
+        second = visit(lambda page: page.add_init_script(f"sessionStorage.setItem('{key}', {token})"))
         second.wait_for_selector(MINE)
         first.wait_for_selector("#status:text('another window')")
         assert first.locator("#controls button").count() == 0
-        assert "Worth to you" not in first.inner_text("#board")
         first.click("#again")
         first.wait_for_selector(MINE)
         second.wait_for_selector("#status:text('another window')")
+
+
+# A game without a page of its own.
+
+
+def test_any_turn_state_game_can_be_played(browser):
+    loop, url, over = asyncio.new_event_loop(), Future(), asyncio.Event()
+
+    async def serve():
+        async with Host(envs.game("kuhn"), [None, None], seed=1) as host:
+            url.set_result(host.url)
+            await over.wait()
+
+    serving = asyncio.run_coroutine_threadsafe(serve(), loop)
+    Thread(target=loop.run_forever, daemon=True).start()
+    try:
+        pages = [browser.new_context().new_page() for _ in range(2)]
+        for page, name in zip(pages, ("Ann", "Bob"), strict=True):
+            page.goto(url.result(20))
+            sit(page, name)
+        while not pages[0].query_selector(OVER):
+            for page in pages:
+                page.wait_for_selector(f"{MINE}, {OVER}, body:not(.mine)")
+                button = page.query_selector(MINE)
+                if button is not None:
+                    turn = turn_of(page)
+                    button.click()
+                    passed(page, turn)
+        for page in pages:
+            page.wait_for_selector(f"{OVER}")
+            assert page.locator(".outcome tr").count() == 3
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        serving.result(20)
+        loop.call_soon_threadsafe(loop.stop)
 
 
 # Several people, and what they may not know.

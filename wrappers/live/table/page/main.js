@@ -55,7 +55,7 @@ function show() {
 
 /** @param {View} view */
 function mine(view) {
-  return view.status === "running" && view.you !== null && (view.state?.is_my_turn ?? false);
+  return view.status === "running" && !view.elsewhere && view.you !== null && (view.state?.is_my_turn ?? false);
 }
 
 /** @param {View} view */
