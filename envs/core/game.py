@@ -22,6 +22,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from .layout import Layout
+from .svg import plain
 from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
 
 Tables = np.recarray
@@ -116,7 +117,10 @@ class Game:
         outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it; reads as `game_state`.
         load: ``load(turn_state) -> (tables, seat)``: the record (recarray of shape (1,)) with what that seat may know.
         redeal: ``redeal(table, seat, generator)`` draws anew, in place, everything that `seat` cannot know.
-        render: ``render(table, seat) -> str``: the table as text; `seat` None shows everything.
+        render: ``render(table, seat) -> str``: the table as text; `seat` None shows everything, −1 what all may see.
+        picture: ``picture(states) -> str``: the table as SVG (see `svg`), drawn from what the given TurnStates of one
+            moment tell together: from one what that agent may see (or those who only look on), from those of all seats
+            everything.
         hear: ``hear(table, seat, intent)`` notes a message in the record; None where talk is no part of the game.
         said: ``said(table, seat) -> list[Message]``: what `seat` heard, as far as the record holds it; None where the
             record holds none.
@@ -160,6 +164,7 @@ class Game:
     load: Callable[[TurnState], tuple[Tables, int]]
     redeal: Callable[[Any, int, np.random.Generator], None]
     render: Callable[[Any, int | None], str]
+    picture: Callable[[Sequence[TurnState]], str] = plain
     hear: Callable[[Any, int, MessageIntent], None] | None = None
     said: Callable[[Any, int], list[Message]] | None = None
     public: Callable[[Any], dict[str, Any]] | None = None
