@@ -8,9 +8,10 @@ which is what replays keep. Whatever comes from outside (names, messages) goes t
 import re
 from collections.abc import Iterable, Sequence
 from html import escape as _escape
+from math import floor, log10
 from typing import Any
 
-from .turn_state import Message, TurnState
+from .turn_state import Message, MessageScope, TurnState
 
 WIDTH, HEIGHT = 640, 480
 """Pixels of every picture."""
@@ -109,11 +110,6 @@ def document(title: str, things: Iterable[str]) -> str:
     return "\n".join([head, f"<title>{escape(title)}</title>", box(0, 0, WIDTH, HEIGHT, PAPER), *things, "</svg>"])
 
 
-def seen_by(states: Sequence[TurnState]) -> str:
-    """Return the name of the agent whose view `states` are; of a spectator's or of several seats': ``""``."""
-    return states[0].agent_id if len(states) == 1 else ""
-
-
 def latest(states: Sequence[TurnState]) -> list[Message]:
     """Return the messages that any of `states` holds, in order, each once."""
     known = {message.message_id: message for state in states for message in state.messages}
@@ -121,6 +117,37 @@ def latest(states: Sequence[TurnState]) -> list[Message]:
     if len(whole) == len(known):
         return whole
     return sorted(known.values(), key=lambda message: (message.message_id.zfill(12), message.sender_id))
+
+
+def speech(states: Sequence[TurnState], y: float, rows: int, *, width: int = 96) -> list[str]:
+    """Return the last messages as `rows` lines of text, the first with its baseline at `y`."""
+    said = latest(states)[-rows:]
+    lines = []
+    for row in range(rows):
+        if row < len(said):
+            private = " (privately)" if said[row].scope == MessageScope.PRIVATE else ""
+            words = short(f"{short(said[row].sender_id, 20)}{private}: {said[row].content}", width)
+            lines.append(text(24, y + 17 * row, words, 12, fill=FAINT))
+        else:
+            lines.append("")
+    return lines
+
+
+def agents(states: Sequence[TurnState]) -> list[str]:
+    """Return the agents that `states` name, in order of seats as far as they tell."""
+    names: list[str | None] = []
+    for state in states:
+        names += [row["agent_id"] for row in (state.outcome or {}).get("payoffs", ()) if "agent_id" in row]
+    for state in states:
+        names += [entry["agent_id"] for entry in state.game_state.get("action_history", ()) if "agent_id" in entry]
+    names += [states[0].current_turn_agent_id, *(state.agent_id for state in states)]
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def ceiling(value: float) -> float:
+    """Return the end of an axis that reaches `value`: 1, 2, 2.5 or 5 times a power of ten."""
+    power = 10.0 ** floor(log10(value)) if value > 0 else 1.0
+    return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= value * (1 - 1e-9))
 
 
 def plain(states: Sequence[TurnState]) -> str:
