@@ -63,10 +63,13 @@ def number(value: float) -> str:
 def text(
     x: float, y: float, words: Any, size: float = 12, *, fill: str = INK, anchor: str = "start", bold: bool = False
 ) -> str:
-    """Return `words` with their baseline at (`x`, `y`); `anchor` is start, middle or end."""
+    """Return `words` with their baseline at (`x`, `y`), or nothing for none; `anchor` is start, middle or end."""
+    shown = escape(words)
+    if not shown:
+        return ""
     at = "" if anchor == "start" else f' text-anchor="{anchor}"'
     weight = ' font-weight="bold"' if bold else ""
-    return f'<text x="{x:.5g}" y="{y:.5g}" font-size="{size:g}" fill="{fill}"{at}{weight}>{escape(words)}</text>'
+    return f'<text x="{x:.5g}" y="{y:.5g}" font-size="{size:g}" fill="{fill}"{at}{weight}>{shown}</text>'
 
 
 def box(
