@@ -50,7 +50,7 @@ export default {
           ),
         ]
       : [];
-    return [el("div", { class: "felt" }, middle, ...around), ...ending];
+    return [el("div", { class: around.length > 7 ? "felt many" : "felt" }, middle, ...around), ...ending];
   },
 
   label(action, view) {
