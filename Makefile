@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Small networks run faster on one thread, and far faster when anything else runs beside them.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast lint types notebooks bench clean
+.PHONY: demo test test-fast lint types page notebooks bench clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and seat it at a live table
 	$(BIN)/parlour demo
@@ -22,6 +22,9 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/pip install -q --no-deps --upgrade --target build/types .
 	MYPYPATH=build/types $(BIN)/python -m mypy
+
+page:  ## the types of the browser table's JavaScript (needs Node)
+	npx --yes --package typescript@5 tsc --project wrappers/live/table/page/jsconfig.json
 
 notebooks: $(VENV)/.dev
 	$(BIN)/python -m pytest --nbmake notebooks

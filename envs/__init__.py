@@ -111,14 +111,20 @@ def game(name: str, **options: Any) -> Game:
 
 
 def make(
-    name: str, *, observation: str = "dict", action: str = "discrete", render_mode: str | None = None, **options: Any
+    name: str,
+    *,
+    observation: str = "dict",
+    action: str = "discrete",
+    render_mode: str | None = None,
+    render_view: str | None = None,
+    **options: Any,
 ) -> GameEnv:
     """Return one table of a game by name, as a `GameEnv` without wrappers.
 
     >>> make("holdem", seats=3).possible_agents
     ['player_0', 'player_1', 'player_2']
     """
-    return GameEnv(game(name, **options), observation, action, render_mode)
+    return GameEnv(game(name, **options), observation, action, render_mode, render_view)
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -114,6 +114,23 @@ def test_what_a_seat_cannot_know_does_not_show(game):
     assert hidden, "redeal changes nothing"
 
 
+def test_those_who_look_on_know_no_more_than_any_seat(game):
+    if game.public is None:
+        with pytest.raises(ValueError, match="nobody may look on"):
+            game.look(game.tables(1)[0])
+        return
+    generator = np.random.default_rng(3)
+    for seed in range(EPISODES):
+        for table in decisions(game, seed):
+            seen = game.look(table, match_id="m")
+            assert TurnState.from_json(seen.to_json()) == seen
+            assert (seen.game_over, seen.allowed_actions) == (bool(table.done), [])
+            for seat in range(game.seats):
+                other = table.copy()
+                game.redeal(other, seat, generator)
+                assert game.look(other, match_id="m") == seen
+
+
 # Law 3: one rules source.
 
 

@@ -12,6 +12,7 @@ COMMANDS = {
     "evaluate": ("evaluate", "command", "tell how strong a policy is, with confidence intervals"),
     "sides": ("sides", "command", "tell what the mafia and the town win, one policy on each side"),
     "play": ("play", "command", "watch a match in the terminal, or play in it"),
+    "table": ("table", "command", "play in the browser, alone or with others, beside policies and bots"),
     "host": ("live", "host", "serve a platform's protocol: poker tables, an arena"),
     "deploy": ("live", "deploy", "let a policy play on a live platform"),
     "bench": ("bench", "command", "measure speed and size beside the peers"),
@@ -23,6 +24,7 @@ EXAMPLES = """\
   parlour train holdem --minutes 5 --name first
   parlour evaluate first --against call tight --best-response
   parlour play holdem --agents first tight
+  parlour table holdem --agents first tight
   parlour host poker --seats 6 --port 9000
   parlour deploy poker first --api http://127.0.0.1:9000
   parlour host arena bargaining --agents fair conceder boulware"""

@@ -112,10 +112,10 @@ def host_poker(
         access_token=access_token,
         on_event=note,
     )
-    _run(_serve(server, forever=hands is None, console=console))
+    until_done(_serve(server, forever=hands is None, console=console))
 
 
-def _run(work: Coroutine[Any, Any, Result]) -> Result:
+def until_done(work: Coroutine[Any, Any, Result]) -> Result:
     """Run until it is done. SIGTERM ends it as tidily as Ctrl-C does, with exit code 143 (128 + 15)."""
     terminated = False
 
@@ -201,7 +201,7 @@ def deploy_poker(
     if (url is None) == (api is None):
         raise ValueError("give --url ws://… of a seat, or --api http://… of the platform: one of them")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    player = _player(spec, bot is not None, seats, seed)
+    player = poker_agent(spec, bot is not None, seats, seed)
     console = Console(highlight=False)
     stay = play(
         url or api or "",
@@ -217,7 +217,7 @@ def deploy_poker(
         on_event=lambda event: _tell(console, event),
     )
     try:
-        played = _run(stay)
+        played = until_done(stay)
     except LiveError as error:
         raise ConnectionError(str(error)) from None
     console.print(
@@ -227,7 +227,7 @@ def deploy_poker(
     )
 
 
-def _player(spec: str, is_bot: bool, seats: int | None, seed: int | None) -> Agent:
+def poker_agent(spec: str, is_bot: bool, seats: int | None, seed: int | None) -> Agent:
     """Return the agent; a bot gets a table of ten, on which every live table has room."""
     table = game_with("holdem", seats=10)
     if is_bot:

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..envs import game as make_game
 from ..envs.core.game import Game, Tables
 from ..envs.core.random_policy import RandomPolicy
+from ..envs.core.screen import FPS, MODES, Window, check_mode, pixels
 from ..envs.core.vector import STAY, VectorGame
 from .policy import Policy, make_policy
 
@@ -420,10 +421,11 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         game: the game with its options.
         opponents: see `Opponents`.
         seat: the learner's seat, or ``"rotate"``.
-        render_mode: ``"ansi"`` or None.
+        render_mode: ``"human"``, ``"rgb_array"``, ``"svg"``, ``"ansi"`` or None; see `render`.
+        render_view: whose eyes `render` has: ``"own"`` (the learner's), ``"public"`` (what all may see) or ``"all"``.
     """
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012 (Gymnasium's name)
+    metadata = {"render_modes": list(MODES), "render_fps": FPS}  # noqa: RUF012 (Gymnasium's name)
 
     def __init__(
         self,
@@ -431,11 +433,16 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         opponents: Opponents = "random",
         seat: int | str = "rotate",
         render_mode: str | None = None,
+        render_view: str = "own",
     ) -> None:
-        if render_mode not in (None, "ansi"):
-            raise ValueError(f'render_mode={render_mode!r}: known are None and "ansi"')
+        check_mode(render_mode)
+        if render_view not in ("own", "public", "all") or (render_view == "public" and game.public is None):
+            public = ', "public"' if game.public is not None else ""
+            raise ValueError(f'render_view={render_view!r} is unknown; choose from "own"{public}, "all"')
         self.seats = Seats(game, 1, opponents, seat)
         self.render_mode = render_mode
+        self.render_view = render_view
+        self._window: Window | None = None
         self.observation_space = cast(spaces.Space[NDArray[np.float32]], game.layout.flat_space())
         self.action_space = spaces.Discrete(game.num_actions)
         self._over = False
@@ -456,6 +463,8 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if self.seats.skipped[0]:
             info |= {"skipped_episodes": int(self.seats.skipped[0])}
             info |= {"skipped_return": float(self.seats.skipped_returns[0])}
+        if self.render_mode == "human":
+            self.render()
         return self.seats.observations[0].copy(), info
 
     def step(self, action: np.int64 | int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
@@ -469,15 +478,40 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         info: dict[str, Any] = {"action_mask": self.action_masks(), "illegal": bool(seats.illegal[0])}
         if self._over:
             info |= {"episode_return": float(seats.returns[0]), "episode_length": int(seats.lengths[0])}
+        if self.render_mode == "human":
+            self.render()
         return observation, float(seats.rewards[0]), self._over and not truncated, truncated, info
 
-    def render(self) -> str | None:
-        """Return the table as the learner sees it (at the end: as it ended), with ``render_mode="ansi"``."""
+    def render(self) -> NDArray[np.uint8] | str | None:  # type: ignore[override]
+        """Show the table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None.
+
+        The learner sees it as it ended, once its episode is over, and the others' moves since its own last one only
+        in what they left on the table. ``"human"`` draws by itself after every reset and step.
+        """
         if self.render_mode is None:
             return None
-        seats = self.seats
+        seats, game = self.seats, self.seats.game
         record, seat = seats.final_table(0) if self._over else (seats.tables.tables[0], int(seats.seat[0]))
-        return seats.game.render(record, seat)
+        if self.render_mode == "ansi":
+            return game.render(record, {"own": seat, "public": -1, "all": None}[self.render_view])
+        if self.render_view == "public":
+            states = [game.look(record)]
+        else:
+            states = [game.view(record, one) for one in (range(game.seats) if self.render_view == "all" else [seat])]
+        drawn = game.picture(states)
+        if self.render_mode == "svg":
+            return drawn
+        if self.render_mode == "rgb_array":
+            return pixels(drawn)
+        self._window = self._window or Window(game.id)
+        self._window.show(drawn)
+        return None
+
+    def close(self) -> None:
+        """Close the window of ``render_mode="human"``."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
 
 
 def make_seat(
@@ -486,10 +520,11 @@ def make_seat(
     opponents: Opponents = "random",
     seat: int | str = "rotate",
     render_mode: str | None = None,
+    render_view: str = "own",
     **options: Any,
 ) -> SeatEnv:
     """Return a `SeatEnv` by the game's name; ``gymnasium.make("parlour/Holdem-v0", opponents="call", seats=2)``."""
-    return SeatEnv(as_game(game, options), opponents, seat, render_mode)
+    return SeatEnv(as_game(game, options), opponents, seat, render_mode, render_view)
 
 
 def make_seats(

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.game import Game, Tables
 from ..core.options import number, switch, whole
 from ..core.talk import NUMBERS, Talk
-from . import actions, bots, observation, render, rules, view
+from . import actions, bots, observation, picture, render, rules, view
 from .table import POINTS, RULES, SEATS, TABLE
 
 Quantiles = Sequence[float]
@@ -142,9 +142,11 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
         phase=view.phase,
         game_state=view.game_state,
         outcome=view.outcome,
+        public=view.public,
         load=partial(view.load, blank, words),
         redeal=view.redeal,
         render=render.render,
+        picture=picture.picture,
         hear=words.hear if talk else None,
         said=words.said if talk else None,
     )

@@ -18,6 +18,15 @@ def phase(table: Any) -> str:
     return "auction"
 
 
+def public(table: Any) -> dict[str, Any]:
+    """Return the auction as everybody may see it: who has bid, and not what."""
+    return {
+        "num_bidders": int(table.num_bidders),
+        "num_bids_submitted": int(table.num_bids_submitted),
+        "action_history": _history(table),
+    }
+
+
 def game_state(table: Any, seat: int) -> dict[str, Any]:
     """Return the auction as `seat` may see it."""
     bidders = int(table.num_bidders)
@@ -28,9 +37,7 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
         "my_bid": float(table.bid[seat]) if rounds[seat] > 0 else None,
         "opponents_with_bid": others,
         "opponent_has_bid": bool(others),
-        "num_bidders": bidders,
-        "num_bids_submitted": int(table.num_bids_submitted),
-        "action_history": _history(table),
+        **public(table),
     }
     if table.talk:
         state["messages_left"] = LIMIT - int(table.spoken) if seat == table.turn else LIMIT

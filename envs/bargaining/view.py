@@ -20,13 +20,24 @@ def phase(table: Any) -> str:
     return "negotiation"
 
 
-def game_state(table: Any, seat: int) -> dict[str, Any]:
-    """Return the negotiation as `seat` may see it."""
+def public(table: Any) -> dict[str, Any]:
+    """Return the negotiation as everybody may see it: the offers."""
+    return {**_offer(table), "action_history": _history(table)}
+
+
+def _offer(table: Any) -> dict[str, Any]:
     stands = table.last_offer_by >= 0
-    state = {
+    return {
         "total": float(table.total),
         "current_offer": float(table.current_offer) if stands else None,
         "last_offer_by": _name(int(table.last_offer_by)) if stands else None,
+    }
+
+
+def game_state(table: Any, seat: int) -> dict[str, Any]:
+    """Return the negotiation as `seat` may see it."""
+    state = {
+        **_offer(table),
         "my_reservation_value": float(table.my_reservation_value[seat]),
         "action_history": _history(table),
     }

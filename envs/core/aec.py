@@ -18,6 +18,7 @@ from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWr
 from . import turn_state as ts
 from .game import Batch, Game
 from .rng import streams
+from .screen import FPS, MODES, Window, check_mode, pixels
 from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState
 
 Wired = TypeVar("Wired", bound=ts.Wire)
@@ -30,6 +31,7 @@ MESSAGE_LENGTH = 4_000
 """Characters a message may have."""
 
 _VIEWS = ("table", "_records", "_stream", "_done", "_rewards")  # of a GameEnv's one table
+_OWN = (*_VIEWS, "_window")  # what a copy makes for itself
 
 
 class GameEnv(AECEnv[str, Any, Any]):
@@ -43,7 +45,10 @@ class GameEnv(AECEnv[str, Any, Any]):
             the ``"observation"`` of ``{"observation": …, "action_mask": int8[A]}``.
         action: ``"discrete"``: masked action numbers; ``"payload"``: ``{"action_type": i, <type>: payload}``, a dict
             space of the documented payloads, with `action_mask` over the action types.
-        render_mode: ``"ansi"`` or None.
+        render_mode: ``"human"`` (a window, drawn anew by every reset, step and submit), ``"rgb_array"``, ``"svg"``,
+            ``"ansi"`` or None; see `render`.
+        render_view: whose eyes `render` has: ``"public"`` (what all may see), an agent's name, or ``"all"`` (every
+            hidden card open). None: public; where nobody may look on, the first agent's.
 
     Attributes:
         table: the record itself; its bytes are the whole game.
@@ -55,15 +60,29 @@ class GameEnv(AECEnv[str, Any, Any]):
     """
 
     def __init__(
-        self, game: Game, observation: str = "dict", action: str = "discrete", render_mode: str | None = None
+        self,
+        game: Game,
+        observation: str = "dict",
+        action: str = "discrete",
+        render_mode: str | None = None,
+        render_view: str | None = None,
     ) -> None:
         super().__init__()
         _check("observation", observation, ("dict", "flat"))
         _check("action", action, ("discrete", "payload"))
-        _check("render_mode", render_mode, (None, "ansi"))
+        check_mode(render_mode)
+        public = ("public",) if game.public is not None else ()
+        _check("render_view", render_view, (None, *public, *game.agents, "all"))
         self.game = game
-        self.metadata = {"name": game.id.replace("-", "_"), "render_modes": ["ansi"], "is_parallelizable": False}
+        self.metadata = {
+            "name": game.id.replace("-", "_"),
+            "render_modes": list(MODES),
+            "render_fps": FPS,
+            "is_parallelizable": False,
+        }
         self.render_mode = render_mode
+        self.render_view = render_view or (*public, *game.agents)[0]
+        self._window: Window | None = None
         self.possible_agents = list(game.agents)
         self._seat_of = {agent: seat for seat, agent in enumerate(game.agents)}
         self._nested = observation == "dict"
@@ -161,12 +180,28 @@ class GameEnv(AECEnv[str, Any, Any]):
         """Return the whole record as bytes (uint8[itemsize]), hidden information included."""
         return np.frombuffer(self._tables.tobytes(), np.uint8)
 
-    def render(self) -> str | None:
-        """Return the table as text with all cards open (``render_mode="ansi"``), else None."""
-        return self.game.render(self.table, None) if self.render_mode == "ansi" else None
+    def render(self) -> NDArray[np.uint8] | str | None:
+        """Show the table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None."""
+        if self.render_mode is None:
+            return None
+        if self.render_mode == "ansi":
+            eyes = {"all": None, "public": -1}
+            seat = eyes[self.render_view] if self.render_view in eyes else self._seat_of[self.render_view]
+            return self.game.render(self.table, seat)
+        drawn = self.game.picture(self.seen(self.render_view))
+        if self.render_mode == "svg":
+            return drawn
+        if self.render_mode == "rgb_array":
+            return pixels(drawn)
+        self._window = self._window or Window(self.game.id)
+        self._window.show(drawn)
+        return None
 
     def close(self) -> None:
-        """Release nothing: the environment holds no resources."""
+        """Close the window of ``render_mode="human"``."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
 
     # TurnState's API
 
@@ -178,6 +213,23 @@ class GameEnv(AECEnv[str, Any, Any]):
         """
         seat = self._seat(agent)
         return self.game.view(self.table, seat, [m for m in self.messages if _reads(agent, m)], self.match_id)
+
+    def seen(self, view: str) -> list[TurnState]:
+        """Return the TurnStates that make a view, as `Game.picture` takes them.
+
+        Args:
+            view: ``"public"``, an agent's name, or ``"all"`` (every agent's).
+
+        Raises:
+            ValueError: for an unknown agent, where nobody may look on, or before the first reset.
+        """
+        if view == "all":
+            return [self.turn_state(agent) for agent in self.possible_agents]
+        if view != "public":
+            return [self.turn_state(view)]
+        self._seat(self.possible_agents[0])
+        public = [message for message in self.messages if message.scope == ts.MessageScope.PUBLIC]
+        return [self.game.look(self.table, public, self.match_id)]
 
     def submit(self, agent: str, response: AgentResponse | Action | Mapping[str, Any]) -> ActionResult:
         """Play a documented payload exactly: messages first, then the action.
@@ -253,10 +305,11 @@ class GameEnv(AECEnv[str, Any, Any]):
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
+        return {name: value for name, value in self.__dict__.items() if name not in _OWN}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._window = None
         self._share()
 
     def _share(self) -> None:
@@ -350,6 +403,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         if self._waited or self._sent:
             self._waited = 0
             self._sent = {}
+        if self.render_mode == "human":
+            self.render()
 
     def _unsendable(self, agent: str, messages: list[MessageIntent]) -> ActionResult | None:
         if self._sent.get(agent, 0) + len(messages) > MESSAGES_PER_TURN:

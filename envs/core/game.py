@@ -22,6 +22,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from .layout import Layout
+from .svg import plain as plain_picture
 from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
 
 Tables = np.recarray
@@ -121,10 +122,15 @@ class Game:
         outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it; reads as `game_state`.
         load: ``load(turn_state) -> (tables, seat)``: the record (recarray of shape (1,)) with what that seat may know.
         redeal: ``redeal(table, seat, generator)`` draws anew, in place, everything that `seat` cannot know.
-        render: ``render(table, seat) -> str``: the table as text; `seat` None shows everything.
+        render: ``render(table, seat) -> str``: the table as text; `seat` None shows everything, −1 what all may see.
+        picture: ``picture(states) -> str``: the table as SVG (see `svg`), drawn from what the given TurnStates of one
+            moment tell together: from one what that agent may see (or those who only look on), from those of all seats
+            everything.
         hear: ``hear(table, seat, intent)`` notes a message in the record; None where talk is no part of the game.
         said: ``said(table, seat) -> list[Message]``: what `seat` heard, as far as the record holds it; None where the
             record holds none.
+        public: ``public(table) -> dict``: `game_state` of those who only look on: what every seat knows; reads as
+            `game_state`. None where nobody may look on.
         sides: ``sides(tables) -> int8[N, seats]``: the side of every seat in the episode under way, for learning:
             those of a side win and lose together. None where every seat plays for itself.
         acting: ``acting(table, seat) -> int``: whose turn it is, −1 where `seat` may not know; None where all may.
@@ -168,8 +174,10 @@ class Game:
     load: Callable[[TurnState], tuple[Tables, int]]
     redeal: Callable[[Any, int, np.random.Generator], None]
     render: Callable[[Any, int | None], str]
+    picture: Callable[[Sequence[TurnState]], str] = plain_picture
     hear: Callable[[Any, int, MessageIntent], None] | None = None
     said: Callable[[Any, int], list[Message]] | None = None
+    public: Callable[[Any], dict[str, Any]] | None = None
     sides: Callable[[Tables], NDArray[np.int8]] | None = None
     acting: Callable[[Any, int], int] | None = None
     aloud: Callable[[Any, Action], list[MessageIntent]] | None = None
@@ -217,6 +225,33 @@ class Game:
         """Return whose turn it is; None where `seat` may not know, or the match is over."""
         turn = int(table.turn) if self.acting is None or table.done else self.acting(table, seat)
         return None if table.done or turn < 0 else self.agents[turn]
+
+    def look(self, table: Any, messages: Sequence[Message] = (), match_id: str = "") -> TurnState:
+        """Return the table as those see it who only look on: no agent's, so that nothing is allowed.
+
+        `messages` are the public ones. Of the outcome they see payoffs and reason.
+
+        Raises:
+            ValueError: where nobody may look on.
+        """
+        if self.public is None:
+            raise ValueError(f"nobody may look on at {self.id}")
+        copy = plain(table)
+        over = bool(table.done)
+        outcome = self.outcome(copy, 0) if over else {}
+        payoffs = [{"agent_id": row["agent_id"], "utility": row["utility"]} for row in outcome.get("payoffs", ())]
+        return TurnState(
+            match_id=match_id,
+            game_id=self.id,
+            agent_id="",
+            phase=self.phase(table),
+            is_my_turn=False,
+            current_turn_agent_id=None if over else self.agents[int(table.turn)],
+            game_state=self.public(copy),
+            messages=list(messages),
+            game_over=over,
+            outcome={"payoffs": payoffs, "reason": outcome["reason"]} if over else None,
+        )
 
     def observation(self, table: Any, seat: int) -> NDArray[np.float32]:
         """Return `observe` in a new array: float32[layout.size]."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.game import Game, Tables
 from ..core.options import number, whole
-from . import actions, bots, observation, render, rules, view
+from . import actions, bots, observation, picture, render, rules, view
 from .table import FIRST_FRACTION, FRACTIONS, SEATS, TABLE
 
 CHIPS = 2**30 - 1
@@ -145,7 +145,9 @@ def _made(options: dict[str, Any]) -> Game:
         phase=view.phase,
         game_state=view.game_state,
         outcome=view.outcome,
+        public=view.public,
         load=partial(view.load, blank),
         redeal=view.redeal,
         render=render.render,
+        picture=picture.picture,
     )

@@ -26,8 +26,18 @@ def phase(table: Any) -> str:
 
 def game_state(table: Any, seat: int) -> dict[str, Any]:
     """Return the table as `seat` may see it."""
+    return _seen(table, seat)
+
+
+def public(table: Any) -> dict[str, Any]:
+    """Return the table as those see it who only look on: no cards but those that were shown; ``seat`` is None."""
+    return _seen(table, None)
+
+
+def _seen(table: Any, seat: int | None) -> dict[str, Any]:
     seats = int(table.seats)
     turn = int(table.turn)
+    mine = seat is not None and turn == seat
     last = None
     if table.last_seat >= 0:
         last = _entry(int(table.last_seat), int(table.last_kind), int(table.last_amount))
@@ -42,8 +52,8 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
         "dealer": int(table.dealer),
         "turn": turn if turn >= 0 else None,
         "last": last,
-        "actions": _actions(table) if turn == seat else [],
-        "toCall": int(table.to_call) if turn == seat else 0,
+        "actions": _actions(table) if mine else [],
+        "toCall": int(table.to_call) if mine else 0,
         "smallBlind": int(table.small_blind),
         "bigBlind": int(table.big_blind),
         "ante": int(table.ante),
@@ -51,7 +61,7 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
     }
 
 
-def _player(table: Any, other: int, seat: int) -> dict[str, Any]:
+def _player(table: Any, other: int, seat: int | None) -> dict[str, Any]:
     player: dict[str, Any] = {
         "seat": other,
         "name": f"player_{other}",
@@ -63,9 +73,10 @@ def _player(table: Any, other: int, seat: int) -> dict[str, Any]:
         player["folded"] = True
     elif table.seated[other] and table.stack[other] == 0:
         player["allIn"] = True
-    if other == seat and table.cards[seat, 0] >= 0:
-        player["cards"] = [card_name(int(card)) for card in table.cards[seat]]
-        player["rank"] = describe(_rank(table, seat))
+    shown = seat is None and bool(table.done) and table.strength[other] >= 0
+    if (shown or other == seat) and table.cards[other, 0] >= 0:
+        player["cards"] = [card_name(int(card)) for card in table.cards[other]]
+        player["rank"] = describe(_rank(table, other))
     return player
 
 

@@ -8,9 +8,9 @@ from functools import wraps
 
 import aiohttp
 import pytest
+from parlour.wrappers.live.connection import QUEUE
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.host import HARD_LIMIT, Host
-from parlour.wrappers.live.poker.hosted_table import QUEUE
 from parlour.wrappers.record import MatchLog, read
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from parlour.envs.holdem import rules
 from parlour.envs.holdem.hands import card_number
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.table_session import Due, Refusal, TableSession
+from parlour.wrappers.live.poker.table_session import WATCHERS, Due, Refusal, TableSession
 
 
 class Room:
@@ -984,3 +984,36 @@ def test_anything_at_any_time(steps, players):
                 assert all("cards" not in p for p in message["players"] if p["seat"] != seat)
                 assert ("turn_token" in message) == ("actions" in message) == (message["turn"] == seat)
                 assert all(p["stack"] >= 0 and p["bet"] >= 0 for p in message["players"])
+
+
+# Those who look on.
+
+
+def test_those_who_look_on_are_told_everything_but_cards_and_choices():
+    room, rng = Room(players=3, stack=40), np.random.default_rng(4)
+    room.take(room.table.look())
+    room.table.watched = True
+    while room.table.status == "running" and room.table.hand < 12:
+        while room.table.due.what == "act":
+            kind = rng.choice(["fold", "call", "call", "call"])
+            room.act("check" if kind == "call" and not room.table.table.to_call else str(kind))
+        room.take(room.table.next_hand())
+    room.take(room.table.end("admin_stopped"))
+    shown, mine = room.inbox[WATCHERS], room.inbox[0]
+    assert [message["type"] for message in shown if message["type"] != "table_status"]
+    for message in shown:
+        if message["type"] == "game_state":
+            assert not {"actions", "turn_token"} & message.keys()
+            assert not any("cards" in player for player in message["players"])
+        elif message["type"] == "hand_complete":
+            assert all("cards" not in row or "rank" in row for row in message["results"])
+    assert any("cards" in row for message in shown for row in message.get("results", ()))
+    seqs = [message["seq"] for message in mine if message["type"] == "game_state"]
+    assert [message["seq"] for message in shown if message["type"] == "game_state"] == seqs
+    assert shown[-1] == mine[-1]
+
+
+def test_nobody_is_told_of_those_who_do_not_look_on():
+    room = Room(players=2)
+    room.act("fold")
+    assert WATCHERS not in room.inbox

@@ -35,7 +35,7 @@ def test_the_front_page_loads_no_learning_library():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("name", ["demo", "evaluate", "play", "host", "deploy", "bench", "train"])
+@pytest.mark.parametrize("name", ["demo", "evaluate", "play", "table", "host", "deploy", "bench", "train"])
 def test_every_command_has_help(capsys, name):
     code, out, _ = run(capsys, name, "--help")
     assert code == 0
@@ -57,6 +57,13 @@ def test_every_command_has_help(capsys, name):
         (["play", "holdme", "--agents", "call", "tight"], "did you mean 'holdem'"),
         (["play", "holdem", "--agents", "call", "tigth"], "did you mean 'tight'"),
         (["play", "holdem", "--agents", "human", "human"], "two people"),
+        (["table", "holdem", "--agents", "tigth"], "did you mean 'tight'"),
+        (["table", "holdem", "--agents", "tight", "call", "--seats", "2"], "leave one to a person"),
+        (["table", "holdem", "--options", "ante=1"], "ante=1: poker tables take"),
+        (["table", "bargaining", "--agents", "fair", "fair"], "leave one to a person"),
+        (["table", "bargaining", "--agents", "fair", "fair", "human"], "3 players for 2 seats"),
+        (["table", "auction", "--timeout", "0"], "timeout=0"),
+        (["table", "auction", "--port", "-1"], "port=-1"),
         (["bench", "vectr"], "did you mean 'vector'"),
         (["host", "pokr"], "did you mean 'poker'"),
         (["host", "poker", "--seats", "11"], "seats=11"),

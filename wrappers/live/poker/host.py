@@ -7,16 +7,19 @@ and nothing in it waits for a client. The WebSocket speaks the agent format, wha
 import asyncio
 import hmac
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Self, TypeVar
 
 import msgspec
 from aiohttp import WSCloseCode, WSMsgType, web
 
+from ..connection import Allowance, Connection
+from ..site import Origins
 from . import messages
-from .hosted_table import Account, Clocks, Connection, HostedTable
+from .hosted_table import Account, Clocks, HostedTable
 from .messages import Error
 from .table_session import Refusal, TableSession
 
@@ -68,26 +71,6 @@ class _Session:
     expires: float
 
 
-class _Allowance:
-    """A token bucket: `rate` messages a second, twice as many at once."""
-
-    def __init__(self, rate: float, now: float) -> None:
-        self._rate = rate
-        self._left = 2 * rate
-        self._at = now
-
-    def take(self, now: float) -> bool:
-        self._left = min(2 * self._rate, self._left + self._rate * (now - self._at))
-        self._at = now
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True
-
-    def give_back(self) -> None:
-        self._left += 1
-
-
 class Host:
     """A table server. Use it as an async context manager, or call `start` and `stop`.
 
@@ -101,11 +84,15 @@ class Host:
         timeout: seconds to act; then check if free, else fold.
         hand_delay: seconds from `hand_complete` to the next hand.
         abandoned_after: seconds without any connection after which a table with players ends.
+        away_after: seconds without a connection after which a player loses its seat; None: never.
         address, port: where to listen; port 0 takes a free one.
         access_token: what ``POST /v1/agents`` must bear; None lets everybody in.
         session_lifetime: seconds for which a session token lives while no connection uses it.
         message_limit: longest message in bytes (at most `HARD_LIMIT`); a longer one is refused.
         rate: messages a second on one connection, those apart that move the game on; None: no limit.
+        watchers: how many may look on, at ``/v1/tables/{table_id}/watch``, a WebSocket with every state without cards.
+        beside: more that is served on the same port: a page for people.
+        origins: who may speak to the server from a browser; see `Origins`.
         on_event: called as ``on_event(kind, table_id=…, …)`` with what happens at the tables, as plain data; the kind
             is ``joined``, ``left``, ``hand`` (all cards included: not for players' eyes) or ``ended``. `MatchLog.write`
             takes it.
@@ -131,18 +118,22 @@ class Host:
         timeout: float = 30.0,
         hand_delay: float = 1.5,
         abandoned_after: float = 60.0,
+        away_after: float | None = None,
         address: str = "127.0.0.1",
         port: int = 0,
         access_token: str | None = None,
         session_lifetime: float = 3600.0,
         message_limit: int = 16_384,
         rate: float | None = 20.0,
+        watchers: int = 0,
+        beside: Sequence[web.RouteDef] = (),
+        origins: Origins | None = None,
         on_event: Callable[..., None] | None = None,
     ) -> None:
         if tables < 1:
             raise ValueError(f"tables={tables}: a server has at least 1")
-        if not 0 < timeout < 2**40 or hand_delay < 0 or abandoned_after < 0:
-            given = f"timeout={timeout}, hand_delay={hand_delay}, abandoned_after={abandoned_after}"
+        if not 0 < timeout < 2**40 or min(hand_delay, abandoned_after, away_after or 0) < 0:
+            given = f"{timeout=}, {hand_delay=}, {abandoned_after=}, {away_after=}"
             raise ValueError(f"{given}: these are seconds, and there must be some time to act")
         if not 1 <= message_limit <= HARD_LIMIT:
             raise ValueError(f"message_limit={message_limit}: bytes, from 1 to {HARD_LIMIT}")
@@ -160,7 +151,7 @@ class Host:
             "max_hands": max_hands,
             "timeout": round(1000 * timeout),
         }
-        self._clocks = Clocks(act=timeout, hand=hand_delay, abandoned=abandoned_after)
+        self._clocks = Clocks(act=timeout, hand=hand_delay, abandoned=abandoned_after, away=away_after)
         self._on_event = on_event or (lambda kind, **fields: None)
         self._seed = seed
         self._count = tables
@@ -172,6 +163,9 @@ class Host:
         self._session_lifetime = session_lifetime
         self._message_limit = message_limit
         self._rate = rate
+        self._watchers = watchers
+        self._beside = beside
+        self._origins = origins or Origins()
         self._agents: dict[str, Account] = {}  # by API key
         self._sessions: dict[str, _Session] = {}  # by session token
         self._handlers: set[asyncio.Task[Any]] = set()
@@ -186,16 +180,18 @@ class Host:
             OSError: if the port is taken.
         """
         await asyncio.to_thread(_warm_up)
-        app = web.Application(client_max_size=self._message_limit, middlewares=[_answer_refusals])
+        app = web.Application(client_max_size=self._message_limit, middlewares=[self._origins.check, _answer_refusals])
         app.add_routes(
             [
-                web.get("/v1/ws", self._websocket),
+                web.get("/v1/ws", self._play),
                 web.post("/v1/agents", self._register),
                 web.post("/v1/tables/auto-join", self._auto_join),
                 web.post("/v1/tables/{table_id}/join", self._join),
                 web.post("/v1/tables/{table_id}/leave", self._leave),
                 web.get("/v1/tables", self._list),
                 web.get("/v1/tables/{table_id}", self._show),
+                web.get("/v1/tables/{table_id}/watch", self._watch),
+                *self._beside,
             ]
         )
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
@@ -364,15 +360,32 @@ class Host:
 
     # WebSocket.
 
-    async def _websocket(self, request: web.Request) -> web.WebSocketResponse:
+    async def _play(self, request: web.Request) -> web.WebSocketResponse:
+        async def serve(socket: web.WebSocketResponse) -> None:
+            await self._serve(socket, request.transport, self._admit(request.query.get("token", "")))
+
+        return await self._upgraded(request, serve)
+
+    async def _watch(self, request: web.Request) -> web.WebSocketResponse:
+        async def serve(socket: web.WebSocketResponse) -> None:
+            table = self._table(request)
+            if sum(len(one.watchers) for one in self.tables.values()) >= self._watchers:
+                raise Refusal(messages.TABLE_FULL, f"{self._watchers} may look on here")
+            await self._show_to(socket, request.transport, table)
+
+        return await self._upgraded(request, serve)
+
+    async def _upgraded(
+        self, request: web.Request, serve: Callable[[web.WebSocketResponse], Awaitable[None]]
+    ) -> web.WebSocketResponse:
+        """Make a WebSocket of a request and serve it; a refusal is told there, and closes it."""
         socket = web.WebSocketResponse(max_msg_size=HARD_LIMIT, compress=False, heartbeat=30.0, timeout=CLOSING)
         await socket.prepare(request)
         task = asyncio.current_task()
         assert task is not None
         self._handlers.add(task)
         try:
-            session = self._admit(request.query.get("token", ""))
-            await self._serve(socket, request.transport, session)
+            await serve(socket)
         except Refusal as refusal:
             with suppress(ConnectionError):
                 await socket.send_str(messages.encode(Error(code=refusal.code, message=refusal.message)))
@@ -389,6 +402,9 @@ class Host:
             raise Refusal(messages.INVALID_SESSION, "no seat has this session token; join a table to get one")
         if session.expires < asyncio.get_running_loop().time():
             raise Refusal(messages.SESSION_EXPIRED, "this session token has expired; join a table to get a new one")
+        seated = session.table.session.seats.get(session.seat)
+        if seated is not None and seated.agent_id != session.agent_id:
+            raise Refusal(messages.INVALID_SESSION, "the seat is another agent's by now; join a table to get one")
         return session
 
     async def _serve(
@@ -403,7 +419,7 @@ class Host:
             table.connect(seat, connection)
             if table.ended_at is not None:
                 connection.close()
-            await self._read(socket, connection, session)
+            await self._read(socket, connection, partial(table.receive, seat, connection))
         finally:
             table.disconnect(seat, connection)
             if not table.connected(seat):
@@ -412,9 +428,34 @@ class Host:
                 await asyncio.wait({writer}, timeout=CLOSING)
             writer.cancel()
 
-    async def _read(self, socket: web.WebSocketResponse, connection: Connection, session: _Session) -> None:
+    async def _show_to(
+        self, socket: web.WebSocketResponse, transport: asyncio.Transport | None, table: HostedTable
+    ) -> None:
+        """Let somebody look on: every state without cards, every result; nothing that is sent is played."""
+        connection = Connection(socket, transport)
+        writer = asyncio.create_task(connection.write())
+
+        def refuse(data: str | bytes) -> bool:
+            _refuse(connection, messages.NOT_SEATED, "you look on; join a table to play")
+            return False
+
+        try:
+            table.watch(connection)
+            if table.ended_at is not None:
+                connection.close()
+            await self._read(socket, connection, refuse)
+        finally:
+            table.unwatch(connection)
+            if connection.closing:
+                await asyncio.wait({writer}, timeout=CLOSING)
+            writer.cancel()
+
+    async def _read(
+        self, socket: web.WebSocketResponse, connection: Connection, receive: Callable[[str | bytes], bool]
+    ) -> None:
+        """Hand on what a client sends, in rations; `receive` tells whether it moved the game on."""
         loop = asyncio.get_running_loop()
-        allowance = None if self._rate is None else _Allowance(self._rate, loop.time())
+        allowance = None if self._rate is None else Allowance(self._rate, loop.time())
         async for message in socket:
             if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
                 continue
@@ -424,12 +465,12 @@ class Host:
             elif len(message.data) > self._message_limit:
                 detail = f"a message of {len(message.data)} bytes; at most {self._message_limit}"
                 _refuse(connection, messages.VALIDATION_ERROR, detail)
-            elif session.table.receive(session.seat, connection, message.data) and allowance is not None:
+            elif receive(message.data) and allowance is not None:
                 allowance.give_back()
 
 
 def _refuse(connection: Connection, code: str, message: str) -> None:
-    connection.send(Error(code=code, message=message))
+    connection.send(messages.encode(Error(code=code, message=message)))
 
 
 def _bearer(request: web.Request) -> str:

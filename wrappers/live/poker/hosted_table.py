@@ -6,13 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from aiohttp import WSCloseCode, web
-
+from ..connection import Connection
 from . import messages
-from .table_session import Due, Reason, Send, TableSession
-
-QUEUE = 256
-"""Most messages on their way to one client; a client further behind is dropped."""
+from .table_session import WATCHERS, Due, Reason, Send, TableSession
 
 logger = logging.getLogger(__name__)
 
@@ -27,54 +23,12 @@ class Account:
 
 @dataclass(frozen=True)
 class Clocks:
-    """Seconds to act, between hands, and without connections until the table is abandoned."""
+    """Seconds to act, between hands, and without connections until the table is abandoned, or (None: never) a seat."""
 
     act: float
     hand: float
     abandoned: float
-
-
-class Connection:
-    """One WebSocket with a bounded queue out, so that a stuck client holds up nobody."""
-
-    def __init__(self, socket: web.WebSocketResponse, transport: asyncio.Transport | None) -> None:
-        self.socket = socket
-        self._transport = transport
-        self._queue: asyncio.Queue[str | int] = asyncio.Queue(QUEUE)
-        self.closing = False
-
-    def send(self, message: messages.ServerMessage) -> None:
-        """Queue a message; a client that does not keep up is dropped."""
-        self._put(messages.encode(message))
-
-    def close(self, code: int = WSCloseCode.OK) -> None:
-        """Close once everything queued is sent."""
-        self.closing = True
-        self._put(code)
-
-    def _put(self, item: str | int) -> None:
-        try:
-            self._queue.put_nowait(item)
-        except asyncio.QueueFull:
-            logger.warning("dropping a connection that is %d messages behind", QUEUE)
-            self.abort()
-
-    def abort(self) -> None:
-        """End the connection at once."""
-        if self._transport is not None:
-            self._transport.abort()
-
-    async def write(self) -> None:
-        """Send what is queued, until the close."""
-        while True:
-            item = await self._queue.get()
-            if isinstance(item, int):
-                await self.socket.close(code=item)
-                return
-            try:
-                await self.socket.send_str(item)
-            except ConnectionError:  # the reader sees the end too, and cleans up
-                return
+    away: float | None = None
 
 
 class HostedTable:
@@ -84,6 +38,7 @@ class HostedTable:
         table_id: its name in the REST calls.
         session: the table.
         ended_at: the loop's time when it ended; None before.
+        watchers: the connections of those who only look on.
     """
 
     def __init__(
@@ -97,6 +52,7 @@ class HostedTable:
         self.table_id = table_id
         self.session = session
         self.ended_at: float | None = None
+        self.watchers: set[Connection] = set()
         self._clocks = clocks
         self._on_event = on_event
         self._on_end = on_end
@@ -104,6 +60,7 @@ class HostedTable:
         self._due: Due | None = None
         self._clock: asyncio.TimerHandle | None = None
         self._desertion: asyncio.TimerHandle | None = None
+        self._away: dict[int, asyncio.TimerHandle] = {}
         self._logged: Any = None
 
     def join(self, agent: Account, preferred: int | None) -> int:
@@ -117,6 +74,7 @@ class HostedTable:
         """Let a seat's agent go and close its connection; see `TableSession.leave`."""
         agent_id = self.session.seats[seat].agent_id if seat in self.session.seats else None
         sends = self.session.leave(seat)
+        self._back(seat)
         self._tell("left", seat=seat, agent_id=agent_id)
         connection = self._connections.pop(seat, None)
         if connection is not None:
@@ -127,6 +85,7 @@ class HostedTable:
         """Give a seat a connection; the newest wins."""
         older = self._connections.get(seat)
         self._connections[seat] = connection
+        self._back(seat)
         if older is not None:
             older.close()
         self._deliver(self.session.connect(seat))
@@ -137,6 +96,20 @@ class HostedTable:
             del self._connections[seat]
             self.session.disconnect(seat)
             self._deliver([])
+            if self._clocks.away is not None and self.ended_at is None:
+                self._away[seat] = asyncio.get_running_loop().call_later(self._clocks.away, self._give_up, seat)
+
+    def watch(self, connection: Connection) -> None:
+        """Let a connection look on."""
+        self.watchers.add(connection)
+        self.session.watched = True
+        for _, message in self.session.look():
+            connection.send(messages.encode(message))
+
+    def unwatch(self, connection: Connection) -> None:
+        """Note that one who looked on is gone."""
+        self.watchers.discard(connection)
+        self.session.watched = bool(self.watchers)
 
     def connected(self, seat: int) -> bool:
         """Whether the seat has a connection."""
@@ -180,9 +153,12 @@ class HostedTable:
 
     def _deliver(self, sends: list[Send]) -> None:
         for seat, message in sends:
-            connection = self._connections.get(seat)
-            if connection is not None:
-                connection.send(message)
+            if seat == WATCHERS:
+                text = messages.encode(message)
+                for watcher in self.watchers:
+                    watcher.send(text)
+            elif seat in self._connections:
+                self._connections[seat].send(messages.encode(message))
         if self.session.hand_log is not self._logged:
             self._logged = self.session.hand_log
             self._tell("hand", **self._logged)
@@ -210,11 +186,22 @@ class HostedTable:
     def _ring(self, due: Due) -> None:
         self._deliver(self.session.timeout(due.seat, due.token) if due.what == "act" else self.session.next_hand())
 
+    def _back(self, seat: int) -> None:
+        clock = self._away.pop(seat, None)
+        if clock is not None:
+            clock.cancel()
+
+    def _give_up(self, seat: int) -> None:
+        logger.info("table %s: seat %d was away for %g s and is free", self.table_id, seat, self._clocks.away)
+        self.leave(seat)
+
     def _close(self) -> None:
+        for seat in list(self._away):
+            self._back(seat)
         self.ended_at = asyncio.get_running_loop().time()
         stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
         self._tell("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
-        for connection in self._connections.values():
+        for connection in [*self._connections.values(), *self.watchers]:
             connection.close()
         self._on_end(self)
 

@@ -43,6 +43,8 @@ from .messages import (
     Welcome,
 )
 
+WATCHERS = -1
+"""The seat of those who only look on, in a `Send`."""
 MOST_LEFT = 1_000
 """Agents who left and whose chips are remembered; beyond, the one who left first is forgotten."""
 
@@ -61,7 +63,7 @@ class Refusal(Exception):
 
 
 class Send(NamedTuple):
-    """A message for the connection of a seat."""
+    """A message for the connection of a seat, or for all `WATCHERS`."""
 
     seat: int
     message: ServerMessage
@@ -115,6 +117,7 @@ class TableSession:
         seats: who sits where, by seat number.
         hand, seq: as in the document.
         hand_log: the latest hand that ended, every card included, as plain dicts; None before.
+        watched: whether somebody looks on, who is told what nobody's cards are in; set from outside.
 
     Raises:
         ValueError: naming the option, its value and its range.
@@ -148,6 +151,7 @@ class TableSession:
         self.min_players = min_players
         self.max_hands = max_hands
         self.hand_log: dict[str, Any] | None = None
+        self.watched = False
         self._stack = stack
         self._timeout = timeout
         self._seeded = seed is not None
@@ -181,7 +185,7 @@ class TableSession:
         number = preferred if preferred in free else free[0]
         self.seats[number] = Seat(agent_id, name, self._left.pop(agent_id, self._stack))
         joined = PlayerJoined(seat_id=number, agent_name=name, stack=self.stack(number), agent_id=agent_id)
-        return number, [Send(other, joined) for other in self._connected() if other != number]
+        return number, [Send(other, joined) for other in self._told() if other != number]
 
     def leave(self, number: int) -> list[Send]:
         """Let a seat's agent go: its hand is folded, its seat free after the hand.
@@ -196,7 +200,7 @@ class TableSession:
             raise Refusal(messages.NOT_SEATED, f"nobody sits at seat {number}")
         seat.leaving, seat.connected = True, False
         left = PlayerLeft(seat_id=number, agent_id=seat.agent_id)
-        sends = [Send(other, left) for other in self._connected()]
+        sends = [Send(other, left) for other in self._told()]
         if not self._in_hand(number):
             self._free(number)
         elif self.table.turn == number:
@@ -218,6 +222,14 @@ class TableSession:
             return [Send(number, self._waiting(number))]
         self.status = "running"
         return [Send(other, self._welcome(other)) for other in connected] + self._deal()
+
+    def look(self) -> list[Send]:
+        """Return what somebody who begins to look on is told."""
+        if self.status == "ended":
+            return [Send(WATCHERS, self._ending())]
+        if self.status == "running":
+            return [Send(WATCHERS, self._state(WATCHERS, self._shared()))]
+        return [Send(WATCHERS, self._waiting(WATCHERS))]
 
     def disconnect(self, number: int) -> None:
         """Note that a seat has lost its connection. It stays seated, and the clock acts for it."""
@@ -282,7 +294,7 @@ class TableSession:
             self.table.stack += self.table.committed
         self.status = "ended"
         self.reason = reason
-        return [Send(number, self._ending()) for number in self._connected()]
+        return [Send(number, self._ending()) for number in self._told()]
 
     def _deal(self) -> list[Send]:
         table = self.table
@@ -376,7 +388,7 @@ class TableSession:
         shown = view.results(self.table, None)
         rows = [Result(**row) for row in shown]
         sends = self._states()
-        for number in self._connected():
+        for number in self._told():
             results = [self._own_cards(row) if row.seat == number else row for row in rows]
             done = HandComplete(hand=self.hand, results=results, showdown=bool(self.table.showdown))
             sends.append(Send(number, done))
@@ -394,10 +406,11 @@ class TableSession:
         return Welcome(seat=number, agent_id=self.seats[number].agent_id, timeout=self._timeout)
 
     def _waiting(self, number: int) -> TableStatus:
+        seat = self.seats.get(number)
         return TableStatus(
             status="waiting",
-            seat_id=number,
-            agent_id=self.seats[number].agent_id,
+            seat_id=None if seat is None else number,
+            agent_id=None if seat is None else seat.agent_id,
             min_players_to_start=self.min_players,
             current_players=len(self.seats),
         )
@@ -411,7 +424,7 @@ class TableSession:
 
     def _states(self) -> list[Send]:
         shared = self._shared()
-        return [Send(number, self._state(number, shared)) for number in self._connected()]
+        return [Send(number, self._state(number, shared)) for number in self._told()]
 
     def _shared(self) -> _Shared:
         """Read the record once for all seats."""
@@ -510,6 +523,9 @@ class TableSession:
 
     def _connected(self) -> list[int]:
         return [number for number in sorted(self.seats) if self.seats[number].connected]
+
+    def _told(self) -> list[int]:
+        return [*self._connected(), WATCHERS] if self.watched else self._connected()
 
     def _playing(self) -> bool:
         return self.status == "running" and not self.table.done

@@ -1,0 +1,176 @@
+"""The auction as a picture: a row per bidder with its envelope, its valuation as a bar, its bid as a mark, its gain."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.svg import (
+    COLOURS,
+    FAINT,
+    INK,
+    LINE,
+    TURN,
+    agents,
+    box,
+    ceiling,
+    document,
+    group,
+    line,
+    number,
+    short,
+    speech,
+    text,
+)
+from ..core.turn_state import TurnState
+
+TOP, BOTTOM = 74.0, 384.0
+LEFT, RIGHT = 264.0, 552.0
+"""The rows, and in them the axis of money."""
+
+
+def picture(states: Sequence[TurnState]) -> str:
+    """Draw what `states` tell together (see `Game.picture`)."""
+    first = states[0]
+    game = first.game_state
+    names = _bidders(states)
+    valuations = {state.agent_id: state.game_state["my_valuation"] for state in states if state.agent_id}
+    bids = {state.agent_id: state.game_state["my_bid"] for state in states if state.agent_id}
+    deeds = {entry["agent_id"]: entry["action"] for entry in game["action_history"]}
+    most = ceiling(max([1.0, *valuations.values(), *(bid for bid in bids.values() if bid is not None)]))
+    height = min(72.0, (BOTTOM - TOP) / len(names))
+    things = [
+        text(24, 34, "Sealed-bid auction", 20, bold=True),
+        text(
+            616, 34, f"{game['num_bids_submitted']} of {game['num_bidders']} bids are in", 13, fill=FAINT, anchor="end"
+        ),
+        *_axis(most, TOP + height * len(names)),
+    ]
+    for place, name in enumerate(names):
+        turn = name == first.current_turn_agent_id and not first.game_over
+        won = (first.outcome or {}).get("winner") == name
+        row = _Row(TOP + height * place, height, COLOURS[place % len(COLOURS)])
+        things += [
+            box(
+                14,
+                row.top + 2,
+                612,
+                height - 4,
+                "#fff",
+                round=6,
+                stroke=TURN if turn else LINE,
+                thick=2.5 if turn else 1,
+            ),
+            row.name(
+                name, "bids now" if turn else _status(deeds.get(name)), own=len(states) == 1 and name == first.agent_id
+            ),
+            row.envelope(sealed=deeds.get(name) == "submit_bid", won=won),
+            row.valuation(valuations.get(name), most),
+            row.bid(bids.get(name), most, sealed=deeds.get(name) == "submit_bid"),
+            row.gain(first, name),
+        ]
+    things += [text(24, 424, _result(first, bids), 14, bold=True), *speech(states, 444, 2)]
+    return document(f"Auction: {_result(first, bids)}", things)
+
+
+def _bidders(states: Sequence[TurnState]) -> list[str]:
+    known = agents(states)
+    known += [name for state in states for name in state.game_state.get("opponents_with_bid", ()) if name not in known]
+    count = states[0].game_state["num_bidders"]
+    ours = [f"player_{seat}" for seat in range(count)]
+    if set(known) <= set(ours):
+        return ours
+    return [*known, *(f"bidder {place + 1}" for place in range(len(known), count))]
+
+
+def _status(deed: str | None) -> str:
+    return {"submit_bid": "has bid", "pass": "passed"}.get(deed or "", "yet to bid")
+
+
+def _result(state: TurnState, bids: dict[str, Any]) -> str:
+    if not state.game_over:
+        return f"{short(state.current_turn_agent_id, 24)} is to bid or to pass"
+    winner = (state.outcome or {}).get("winner")
+    if winner is None:
+        reason = (state.outcome or {}).get("reason")
+        return "Over: nobody gets it" if reason == "max_rounds_exceeded" else "Over"
+    bid = bids.get(winner)
+    return f"Over: {short(winner, 24)} gets it" + (f" with a bid of {number(bid)}" if bid is not None else "")
+
+
+def _axis(most: float, below: float) -> list[str]:
+    """Return the scale above the rows, and its lines down to `below`."""
+    marks = [most * part / 4 for part in range(5)]
+    across = [LEFT + (RIGHT - LEFT) * part / 4 for part in range(5)]
+    return [
+        group(*(line([(x, TOP - 4), (x, below)], LINE) for x in across)),
+        group(
+            *(
+                text(x, TOP - 9, number(mark), 11, fill=FAINT, anchor="middle")
+                for x, mark in zip(across, marks, strict=True)
+            )
+        ),
+        text(24, TOP - 9, "bidder", 11, fill=FAINT),
+        text(LEFT - 12, TOP - 9, "valuation", 11, fill=FAINT, anchor="end"),
+        text(616, TOP - 9, "gain", 11, fill=FAINT, anchor="end"),
+    ]
+
+
+class _Row:
+    """A bidder's row: its upper edge, its height, its colour."""
+
+    def __init__(self, top: float, height: float, colour: str) -> None:
+        self.top, self.height, self.colour = top, height, colour
+        self.middle = top + height / 2
+        self.bar = min(26.0, height * 0.5)
+
+    def name(self, name: str, status: str, *, own: bool) -> str:
+        size = 13 if self.height > 36 else 11
+        words = short(name, 11) + " (you)" if own else short(name, 17)
+        who = text(34, self.middle + (-2 if self.height > 36 else 4), words, size, bold=True)
+        mark = box(22, self.middle - self.bar / 2, 5, self.bar, self.colour, round=2)
+        below = text(34, self.middle + 14, status, 11, fill=FAINT) if self.height > 36 else ""
+        return group(mark, who, below)
+
+    def envelope(self, *, sealed: bool, won: bool) -> str:
+        """Return the bidder's envelope: with a seal once the bid is in, gold for the winner's."""
+        tall = min(24.0, self.height * 0.62)
+        wide = tall * 1.5
+        x, y = 182 - wide / 2, self.middle - tall / 2
+        fill = TURN if won else "#f0e4c3" if sealed else "none"
+        edge = "#a58d52" if sealed else LINE
+        flap = line([(x, y), (x + wide / 2, y + tall * 0.55), (x + wide, y)], edge, 1.2)
+        seal = f'<circle cx="{x + wide / 2:.5g}" cy="{y + tall * 0.55:.5g}" r="{tall * 0.16:.3g}" fill="#b3362b"/>'
+        return group(box(x, y, wide, tall, fill, round=2, stroke=edge, thick=1.2), flap, seal if sealed else "")
+
+    def valuation(self, value: float | None, most: float) -> str:
+        """Return the bar, and before the axis the number: there no bid can hide it."""
+        words = text(LEFT - 8, self.middle + 4, "?" if value is None else number(value), 12, anchor="end")
+        width = (RIGHT - LEFT) * (value or 0.0) / most
+        return group(
+            words,
+            f'<rect x="{LEFT:g}" y="{self.middle - self.bar / 2:.5g}" width="{width:.5g}" height="{self.bar:.5g}" '
+            f'fill="{self.colour}" fill-opacity="0.4"/>',
+        )
+
+    def bid(self, bid: float | None, most: float, *, sealed: bool) -> str:
+        if bid is None or not sealed:
+            return ""
+        x = LEFT + (RIGHT - LEFT) * min(bid, most) / most
+        half = self.bar / 2
+        words = number(bid)
+        label = 10 + 7 * len(words)
+        left = min(max(x - label / 2, LEFT), RIGHT - label)
+        tag = group(
+            box(left, self.middle - half - 7, label, 15, INK, round=4),
+            text(left + label / 2, self.middle - half + 4.5, words, 11, fill="#fff", anchor="middle", bold=True),
+        )
+        return group(line([(x, self.middle - half), (x, self.middle + half + 3)], INK, 3), tag)
+
+    def gain(self, state: TurnState, name: str) -> str:
+        for payoff in (state.outcome or {}).get("payoffs", ()):
+            if payoff["agent_id"] == name:
+                won = payoff["utility"]
+                fill = "#2f7d4f" if won > 0 else "#b3362b" if won < 0 else FAINT
+                return text(
+                    616, self.middle + 4, ("+" if won > 0 else "") + number(won), 13, fill=fill, anchor="end", bold=True
+                )
+        return ""

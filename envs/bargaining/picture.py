@@ -1,0 +1,247 @@
+"""The negotiation as a picture: the pie as it is offered, and all offers over the rounds with the reservation values.
+
+The chart's height is the first proposer's share: a demand of the other's stands where it leaves the first its rest. Its
+reservation value is a line from below, the other's one from above; between the two lie the deals that serve both.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import cos, pi, sin
+from typing import Any
+
+from ..core.svg import (
+    COLOURS,
+    FAINT,
+    INK,
+    LINE,
+    PAPER,
+    TURN,
+    agents,
+    box,
+    disc,
+    document,
+    group,
+    line,
+    number,
+    short,
+    speech,
+    text,
+)
+from ..core.turn_state import TurnState
+
+LEFT, RIGHT, TOP, BOTTOM = 296.0, 612.0, 84.0, 340.0
+"""The chart."""
+PIE = 142.0, 200.0, 84.0
+"""Middle and radius of the pie."""
+
+
+def picture(states: Sequence[TurnState]) -> str:
+    """Draw what `states` tell together (see `Game.picture`)."""
+    first = states[0]
+    game = first.game_state
+    names = _parties(first)
+    reserved = _reserved(states, names)
+    share = _share(first, names)
+    things = [
+        text(24, 34, f"A pie of {number(game['total'])}", 20, bold=True),
+        text(616, 34, _round(game["action_history"]), 13, fill=FAINT, anchor="end"),
+        *_pie(share, game["total"]),
+        *_legend(first, names, reserved, share, own=first.agent_id if len(states) == 1 else ""),
+        *_chart(game, names, reserved),
+        text(24, 424, _news(first), 14, bold=True),
+        *speech(states, 444, 2),
+    ]
+    return document(f"Bargaining: {_news(first)}", things)
+
+
+def _parties(state: TurnState) -> list[str]:
+    """Return who acts first, and the other."""
+    history = state.game_state["action_history"]
+    known = [entry["agent_id"] for entry in history[:2]] or [state.current_turn_agent_id or state.agent_id]
+    known = list(dict.fromkeys([*known, *agents([state])]))
+    if len(known) == 1:
+        known.append({"player_0": "player_1"}.get(known[0], "the other"))
+    return known[:2]
+
+
+def _reserved(states: Sequence[TurnState], names: Sequence[str]) -> dict[str, float]:
+    reserved = {state.agent_id: state.game_state["my_reservation_value"] for state in states if state.agent_id}
+    game = states[0].game_state
+    if "opponent_reservation_value" in game:
+        other = next(name for name in names if name != states[0].agent_id)
+        reserved[other] = game["opponent_reservation_value"]
+    return reserved
+
+
+def _share(state: TurnState, names: Sequence[str]) -> list[float] | None:
+    """Return both shares as agreed or as they stand on offer."""
+    game = state.game_state
+    if game["current_offer"] is None:
+        return None
+    mine = game["current_offer"]
+    rest = game["total"] - mine
+    return [mine, rest] if game["last_offer_by"] == names[0] else [rest, mine]
+
+
+def _round(history: Sequence[Mapping[str, Any]]) -> str:
+    return f"round {history[-1]['round'] if history else 1}"
+
+
+def _news(state: TurnState) -> str:
+    if state.game_over:
+        agreed = (state.outcome or {}).get("reason") == "agreement"
+        return "Over: they agreed" if agreed else "Over: no agreement"
+    history = state.game_state["action_history"]
+    turn = f"{short(state.current_turn_agent_id, 20)} is to answer"
+    if not history:
+        return f"{short(state.current_turn_agent_id, 20)} opens"
+    return f"{short(history[-1]['agent_id'], 20)} {_deed(history[-1])}; {turn}"
+
+
+def _deed(entry: Mapping[str, Any]) -> str:
+    if entry["action"] == "submit_offer":
+        return f"demands {number(entry['my_share'])}"
+    return {"accept": "accepts", "reject": "rejects", "pass": "passes"}.get(entry["action"], str(entry["action"]))
+
+
+def _pie(share: Sequence[float] | None, total: float) -> list[str]:
+    x, y, radius = PIE
+    if share is None:
+        return [disc(x, y, radius, "#f0e4c3", stroke="#a58d52", thick=2), "", "", ""]
+    part = min(max(share[0] / total, 0.0), 1.0)
+    slices = [
+        _slice(part, COLOURS[0]) if 0 < part < 1 else "",
+        text(*_on_pie(part / 2), number(share[0]), 17, fill=PAPER, anchor="middle", bold=True) if part > 0.06 else "",
+        text(*_on_pie((1 + part) / 2), number(share[1]), 17, fill=PAPER, anchor="middle", bold=True)
+        if part < 0.94
+        else "",
+    ]
+    return [disc(x, y, radius, COLOURS[0 if part == 1 else 1], stroke=PAPER, thick=2), *slices]
+
+
+def _slice(part: float, colour: str) -> str:
+    """Return the first share, from the top to the left."""
+    x, y, radius = PIE
+    angle = -pi / 2 - 2 * pi * part
+    end = x + radius * cos(angle), y + radius * sin(angle)
+    return (
+        f'<path d="M{x:g} {y:g}V{y - radius:g}A{radius:g} {radius:g} 0 {int(part > 0.5)} 0 {end[0]:.5g} {end[1]:.5g}z" '
+        f'fill="{colour}" stroke="{PAPER}" stroke-width="2"/>'
+    )
+
+
+def _on_pie(part: float) -> tuple[float, float]:
+    x, y, radius = PIE
+    angle = -pi / 2 - 2 * pi * part
+    return x + 0.58 * radius * cos(angle), y + 6 + 0.58 * radius * sin(angle)
+
+
+def _legend(
+    state: TurnState, names: Sequence[str], reserved: Mapping[str, float], share: Sequence[float] | None, own: str
+) -> list[str]:
+    rows = []
+    gains = {row["agent_id"]: row["utility"] for row in (state.outcome or {}).get("payoffs", ())}
+    for seat, name in enumerate(names):
+        y = 314 + 44 * seat
+        turn = name == state.current_turn_agent_id and not state.game_over
+        keeps = f"reservation value {number(reserved[name]) if name in reserved else 'unknown'}"
+        gain = ""
+        if name in gains:
+            won = gains[name]
+            fill = "#2f7d4f" if won > 0 else "#b3362b" if won < 0 else FAINT
+            gain = text(258, y + 16, ("+" if won > 0 else "") + number(won), 14, fill=fill, anchor="end", bold=True)
+        rows += [
+            box(22, y - 6, 244, 40, "#fff", round=6, stroke=TURN if turn else LINE, thick=2.5 if turn else 1),
+            box(30, y, 6, 28, COLOURS[seat], round=2),
+            text(44, y + 11, short(name, 18) + (" (you)" if name == own else ""), 13, bold=True),
+            text(44, y + 26, keeps, 11, fill=FAINT),
+            gain,
+        ]
+    return rows
+
+
+def _chart(game: Mapping[str, Any], names: Sequence[str], reserved: Mapping[str, float]) -> list[str]:
+    total, history = game["total"], game["action_history"]
+    slots = max(20, len(history) + len(history) % 2)
+
+    def at(move: int, first_share: float) -> tuple[float, float]:
+        return LEFT + (RIGHT - LEFT) * (move + 0.5) / slots, _height(first_share, total)
+
+    things = [
+        box(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP, "#fff", stroke=LINE),
+        text(LEFT, TOP - 10, f"offers: the share of {short(names[0], 20)}", 12, fill=FAINT),
+        group(
+            *(
+                line([(LEFT, _height(total * i / 4, total)), (RIGHT, _height(total * i / 4, total))], LINE)
+                for i in (1, 2, 3)
+            )
+        ),
+        group(
+            *(
+                text(LEFT - 6, _height(total * i / 4, total) + 4, number(total * i / 4), 11, fill=FAINT, anchor="end")
+                for i in range(5)
+            )
+        ),
+        group(*_rounds(slots)),
+        _zone(names, reserved, total),
+        *(_reservation(seat, name, reserved, total) for seat, name in enumerate(names)),
+    ]
+    for seat, name in enumerate(names):
+        points = [
+            at(move, entry["my_share"] if seat == 0 else total - entry["my_share"])
+            for move, entry in enumerate(history)
+            if entry["agent_id"] == name and entry["action"] == "submit_offer"
+        ]
+        things.append(line(points, COLOURS[seat], 1.5) if len(points) > 1 else "")
+        things.append(group(*(disc(x, y, 5, COLOURS[seat], stroke=PAPER, thick=1.5) for x, y in points)))
+    return [*things, group(*_answers(history, names, total, at))]
+
+
+def _rounds(slots: int) -> list[str]:
+    rounds = slots // 2
+    every = max(1, rounds // 10)
+    width = (RIGHT - LEFT) / rounds
+    numbers = [
+        text(LEFT + width * (round_ - 0.5), BOTTOM + 16, round_, 11, fill=FAINT, anchor="middle")
+        for round_ in range(every, rounds + 1, every)
+    ]
+    return [*numbers, text(RIGHT, BOTTOM + 32, "round", 11, fill=FAINT, anchor="end")]
+
+
+def _height(share: float, total: float) -> float:
+    return BOTTOM - (BOTTOM - TOP) * min(max(share / total, 0.0), 1.0)
+
+
+def _zone(names: Sequence[str], reserved: Mapping[str, float], total: float) -> str:
+    """Return the deals that serve both, where both reservation values are known and there are any."""
+    if not all(name in reserved for name in names) or sum(reserved[name] for name in names) > total:
+        return ""
+    upper, lower = _height(total - reserved[names[1]], total), _height(reserved[names[0]], total)
+    return box(LEFT, upper, RIGHT - LEFT, max(lower - upper, 1), "#e6f0e4")
+
+
+def _reservation(seat: int, name: str, reserved: Mapping[str, float], total: float) -> str:
+    if name not in reserved:
+        return ""
+    y = _height(reserved[name] if seat == 0 else total - reserved[name], total)
+    return line([(LEFT, y), (RIGHT, y)], COLOURS[seat], 1.5, dashes="6 4")
+
+
+def _answers(history: Sequence[Mapping[str, Any]], names: Sequence[str], total: float, at: Any) -> list[str]:
+    """Return a mark for every answer that is no offer: a ring for yes, a cross for no, a dot below for a pass."""
+    marks = []
+    standing = total / 2
+    for move, entry in enumerate(history):
+        seat = names.index(entry["agent_id"]) if entry["agent_id"] in names else 0
+        if entry["action"] == "submit_offer":
+            standing = entry["my_share"] if seat == 0 else total - entry["my_share"]
+            continue
+        x, y = at(move, standing)
+        if entry["action"] == "accept":
+            marks.append(f'<circle cx="{x:.5g}" cy="{y:.5g}" r="8" fill="none" stroke="#2f7d4f" stroke-width="3"/>')
+        elif entry["action"] == "reject":
+            marks.append(
+                line([(x - 4, y - 4), (x + 4, y + 4)], INK, 2) + line([(x - 4, y + 4), (x + 4, y - 4)], INK, 2)
+            )
+        else:
+            marks.append(disc(x, BOTTOM - 5, 2.5, COLOURS[seat]))
+    return marks

@@ -1,0 +1,95 @@
+"""Pictures on a screen: SVG to pixels, and a window. Needs the extra ``render``; nothing of it is loaded before."""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .svg import FONT, HEIGHT, WIDTH
+
+MODES = ("human", "rgb_array", "svg", "ansi")
+"""How an environment can be rendered: in a window, as uint8[480, 640, 3], as SVG, as text."""
+FPS = 4
+"""Pictures a second in a window or a film."""
+
+_NEEDS = {"human": ("resvg_py", "ttf_opensans", "pygame"), "rgb_array": ("resvg_py", "ttf_opensans", "PIL")}
+
+
+def check_mode(mode: str | None, modes: Sequence[str] = MODES) -> None:
+    """Refuse a mode that is unknown, or that lacks a package.
+
+    Raises:
+        ValueError: naming the modes.
+        ImportError: naming the package and the extra that has it.
+    """
+    if mode is not None and mode not in modes:
+        raise ValueError(f"render_mode={mode!r} is unknown; choose from None, {', '.join(map(repr, modes))}")
+    for name in _NEEDS.get(mode or "", ()):
+        if find_spec(name) is None:
+            need = f"render_mode={mode!r} needs {name}, which is not installed: pip install 'parlour[render]'"
+            raise ImportError(need, name=name)
+
+
+def png(svg: str, zoom: float = 1.0) -> bytes:
+    """Return a picture as PNG, `zoom` times `WIDTH` × `HEIGHT` pixels.
+
+    The font comes with the extra; characters that it lacks are drawn with the system's fonts, if there are any.
+    """
+    import resvg_py
+
+    # Looking for the system's fonts takes longer than the picture.
+    beyond = any(ord(letter) > 0x52F and not 0x2000 <= ord(letter) <= 0x22FF for letter in svg)
+    return bytes(
+        resvg_py.svg_to_bytes(
+            svg_string=svg, zoom=zoom, font_files=_fonts(), font_family=FONT, skip_system_fonts=not beyond
+        )
+    )
+
+
+@cache
+def _fonts() -> list[str]:
+    import ttf_opensans
+
+    folder = Path(ttf_opensans.__file__).parent / "ttf"
+    return [str(folder / f"OpenSans-{weight}.ttf") for weight in ("Regular", "Bold")]
+
+
+def pixels(svg: str) -> NDArray[np.uint8]:
+    """Return a picture as uint8[480, 640, 3]."""
+    from PIL import Image
+
+    return np.array(Image.open(BytesIO(png(svg))).convert("RGB"), np.uint8)
+
+
+class Window:
+    """A window that shows one picture after the other, at most `FPS` a second. On a machine without a screen, set
+    ``SDL_VIDEODRIVER=dummy``.
+
+    Args:
+        title: of the window.
+    """
+
+    def __init__(self, title: str) -> None:
+        import pygame
+
+        self._pygame: Any = pygame
+        pygame.display.init()
+        pygame.display.set_caption(title)
+        self._screen: Any = pygame.display.set_mode((WIDTH, HEIGHT))
+        self._clock: Any = pygame.time.Clock()
+
+    def show(self, svg: str) -> None:
+        """Show a picture."""
+        self._screen.blit(self._pygame.image.load(BytesIO(png(svg))), (0, 0))
+        self._pygame.event.pump()
+        self._pygame.display.flip()
+        self._clock.tick(FPS)
+
+    def close(self) -> None:
+        """Close the window."""
+        self._pygame.display.quit()

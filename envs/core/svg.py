@@ -1,0 +1,174 @@
+"""Pictures as SVG text: what the games' `picture` functions draw with, and the plain picture of a game without one.
+
+A picture is `WIDTH` × `HEIGHT` pixels and stands by itself: no script, no link, nothing to load. Each thing is one
+line of text, and one that is not there now leaves its line empty: pictures of two moments then differ in few lines,
+which is what replays keep. Whatever comes from outside (names, messages) goes through `text` or `escape`.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape as _escape
+from math import floor, log10
+from typing import Any
+
+from .turn_state import Message, MessageScope, TurnState
+
+WIDTH, HEIGHT = 640, 480
+"""Pixels of every picture."""
+
+FONT = "Open Sans"
+"""The font that `raster` draws with; browsers fall back on what they have."""
+
+PAPER, INK, FAINT, LINE, TURN = "#fbfaf6", "#20262e", "#6c7480", "#d8d4c8", "#e8a317"
+"""Background, text, what matters less, lines, and who is to act."""
+COLOURS = (
+    "#3b76b5", "#d1602f", "#2f8f6b", "#a05195", "#8a6d1f",
+    "#4a4e9e", "#c23b4e", "#3a8fa3", "#6f7d2c", "#7a5c4f",
+    "#5b8def", "#b8860b", "#1f7a4d", "#c471b5", "#50606f", "#93405a",
+)  # fmt: skip
+"""Of the seats, in order; told apart also by those who see red and green alike."""
+
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def escape(words: Any) -> str:
+    """Return `words` as text that may stand anywhere in a picture, on one line."""
+    return " ".join(_escape(_NO_XML.sub("\ufffd", str(words))).split())
+
+
+def short(words: Any, room: int) -> str:
+    """Return `words` (not yet escaped) cut to at most `room` characters, with … where something is missing."""
+    whole = " ".join(str(words).split())
+    return whole if len(whole) <= room else whole[: max(0, room - 1)] + "…"
+
+
+def wrapped(words: str, room: int, most: int) -> list[str]:
+    """Return `words` (not yet escaped) in at most `most` lines of at most `room` characters."""
+    lines: list[str] = []
+    rest = " ".join(words.split())
+    while len(rest) > room and len(lines) < most - 1:
+        cut = rest.rfind(" ", 1, room + 1)
+        cut = room if cut < room // 2 else cut
+        lines.append(rest[:cut])
+        rest = rest[cut:].lstrip()
+    return [*lines, short(rest, room)] if rest else lines
+
+
+def number(value: float) -> str:
+    """Return a number as people write it: at most two decimals, thousands apart."""
+    written = f"{value:,.2f}".rstrip("0").rstrip(".") if value % 1 else f"{int(value):,}"
+    return written.replace("-", "−")
+
+
+def text(
+    x: float, y: float, words: Any, size: float = 12, *, fill: str = INK, anchor: str = "start", bold: bool = False
+) -> str:
+    """Return `words` with their baseline at (`x`, `y`), or nothing for none; `anchor` is start, middle or end."""
+    shown = escape(words)
+    if not shown:
+        return ""
+    at = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text x="{x:.5g}" y="{y:.5g}" font-size="{size:g}" fill="{fill}"{at}{weight}>{shown}</text>'
+
+
+def box(
+    x: float, y: float, width: float, height: float, fill: str, *, round: float = 0, stroke: str = "", thick: float = 1
+) -> str:
+    """Return a rectangle from its upper left corner."""
+    edge = f' stroke="{stroke}" stroke-width="{thick:g}"' if stroke else ""
+    corner = f' rx="{round:g}"' if round else ""
+    return f'<rect x="{x:.5g}" y="{y:.5g}" width="{width:.5g}" height="{height:.5g}" fill="{fill}"{corner}{edge}/>'
+
+
+def disc(x: float, y: float, radius: float, fill: str, *, stroke: str = "", thick: float = 1) -> str:
+    """Return a filled circle."""
+    edge = f' stroke="{stroke}" stroke-width="{thick:g}"' if stroke else ""
+    return f'<circle cx="{x:.5g}" cy="{y:.5g}" r="{radius:.5g}" fill="{fill}"{edge}/>'
+
+
+def line(points: Sequence[tuple[float, float]], stroke: str, thick: float = 1, *, dashes: str = "") -> str:
+    """Return a line through `points`; `dashes` are lengths such as ``"4 3"``."""
+    path = " ".join(f"{x:.5g},{y:.5g}" for x, y in points)
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    return f'<polyline points="{path}" fill="none" stroke="{stroke}" stroke-width="{thick:g}"{dashed}/>'
+
+
+def group(*parts: str, at: tuple[float, float] | None = None, opacity: float = 1.0) -> str:
+    """Return `parts` as one thing, moved to `at`; empty if they are."""
+    inside = "".join(parts)
+    if not inside:
+        return ""
+    place = f' transform="translate({at[0]:.5g} {at[1]:.5g})"' if at else ""
+    faint = f' opacity="{opacity:g}"' if opacity < 1 else ""
+    return f"<g{place}{faint}>{inside}</g>"
+
+
+def document(title: str, things: Iterable[str]) -> str:
+    """Return the picture of `things`, a line each, later ones above earlier ones; screen readers say `title`."""
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        f"font-family=\"'{FONT}', 'Segoe UI', Roboto, Helvetica, Arial, sans-serif\" role=\"img\">"
+    )
+    return "\n".join([head, f"<title>{escape(title)}</title>", box(0, 0, WIDTH, HEIGHT, PAPER), *things, "</svg>"])
+
+
+def latest(states: Sequence[TurnState]) -> list[Message]:
+    """Return the messages that any of `states` holds, in order, each once."""
+    known = {message.message_id: message for state in states for message in state.messages}
+    whole = max((state.messages for state in states), key=len, default=[])
+    if len(whole) == len(known):
+        return whole
+    return sorted(known.values(), key=lambda message: (message.message_id.zfill(12), message.sender_id))
+
+
+def speech(states: Sequence[TurnState], y: float, rows: int, *, width: int = 96) -> list[str]:
+    """Return the last messages as `rows` lines of text, the first with its baseline at `y`."""
+    said = latest(states)[-rows:]
+    lines = []
+    for row in range(rows):
+        if row < len(said):
+            private = " (privately)" if said[row].scope == MessageScope.PRIVATE else ""
+            words = short(f"{short(said[row].sender_id, 20)}{private}: {said[row].content}", width)
+            lines.append(text(24, y + 17 * row, words, 12, fill=FAINT))
+        else:
+            lines.append("")
+    return lines
+
+
+def agents(states: Sequence[TurnState]) -> list[str]:
+    """Return the agents that `states` name, in order of seats as far as they tell."""
+    names: list[str | None] = []
+    for state in states:
+        names += [row["agent_id"] for row in (state.outcome or {}).get("payoffs", ()) if "agent_id" in row]
+    for state in states:
+        names += [entry["agent_id"] for entry in state.game_state.get("action_history", ()) if "agent_id" in entry]
+    names += [states[0].current_turn_agent_id, *(state.agent_id for state in states)]
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def ceiling(value: float) -> float:
+    """Return the end of an axis that reaches `value`: 1, 2, 2.5 or 5 times a power of ten."""
+    power = 10.0 ** floor(log10(value)) if value > 0 else 1.0
+    return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= value * (1 - 1e-9))
+
+
+def plain(states: Sequence[TurnState]) -> str:
+    """Draw any game: its state as lines of text. For games that have no `picture` of their own."""
+    first = states[0]
+    over = " · over" if first.game_over else ""
+    things = [text(24, 40, f"{first.game_id} · {first.phase}{over}", 18, bold=True)]
+    rows = [(state.agent_id or "everybody", state.game_state) for state in states]
+    y = 72
+    for agent, state in rows:
+        mark = "▸ " if agent == first.current_turn_agent_id else ""
+        things.append(text(24, y, f"{mark}{short(agent, 40)} sees", 13, bold=True, fill=INK))
+        y += 18
+        for name, value in state.items():
+            if y < HEIGHT - 40:
+                things.append(text(36, y, short(f"{name}: {value}", 92), 12, fill=FAINT))
+                y += 16
+        y += 8
+    if first.outcome is not None:
+        things.append(text(24, HEIGHT - 16, short(f"outcome: {first.outcome}", 92), 12, bold=True))
+    return document(f"{first.game_id}: {first.phase}", things)

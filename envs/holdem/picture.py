@@ -1,0 +1,230 @@
+"""The table as a picture: seats around the felt, stacks, bets, cards, board, button, last actions, pot.
+
+Who looks sits at the bottom; a spectator, or who sees all hands, has seat 0 there.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import cos, pi, sin
+from typing import Any
+
+from ..core.svg import COLOURS, FAINT, INK, PAPER, TURN, box, disc, document, group, number, short, text
+from ..core.turn_state import TurnState
+
+Row = Mapping[str, Any]
+
+CENTRE = 320.0, 238.0
+FELT, RIM, ON_FELT, TAG = "#2c6e5a", "#4a3529", "#f3f1e6", "#e7e3d6"
+BACK, RED, BLACK = "#3b5b8c", "#c0272d", "#1c1f24"
+SUITS = {
+    "s": "M12 1.5C12 1.5 3 9 3 14.2c0 2.6 2 4.3 4.2 4.3 1.5 0 2.8-.7 3.7-1.9-.1 2-.9 3.9-2.4 5.4h7c"
+    "-1.5-1.5-2.3-3.4-2.4-5.4.9 1.2 2.2 1.9 3.7 1.9 2.2 0 4.2-1.7 4.2-4.3C21 9 12 1.5 12 1.5z",
+    "h": "M12 21.5C5 15.5 2 11.8 2 7.8 2 4.6 4.5 2.5 7.2 2.5c2 0 3.8 1.1 4.8 3 1-1.9 2.8-3 4.8-3C19.5 2.5 22 "
+    "4.6 22 7.8c0 4-3 7.7-10 13.7z",
+    "d": "M12 1.5 20 12 12 22.5 4 12z",
+    "c": "M12 2a4.6 4.6 0 0 0-3.9 7A4.6 4.6 0 1 0 10.9 16c-.1 2.3-.9 4.4-2.4 6h7c-1.5-1.6-2.3-3.7-2.4-6A4.6 4.6 0 1 "
+    "0 15.9 9 4.6 4.6 0 0 0 12 2z",
+}
+"""Outlines in a square of 24: drawn, so that no font needs to have them."""
+
+
+def picture(states: Sequence[TurnState]) -> str:
+    """Draw what `states` tell together (see `Game.picture`)."""
+    first = states[0]
+    game = first.game_state
+    players: list[Row] = game["players"]
+    bottom = game["seat"] if len(states) == 1 and game["seat"] is not None else 0
+    base = next((i for i, player in enumerate(players) if player["seat"] == bottom), 0)
+    hands, ranks = _hands(states)
+    tags = _tags(first)
+    things = [
+        f'<ellipse cx="{CENTRE[0]:g}" cy="{CENTRE[1]:g}" rx="238" ry="134" fill="{RIM}"/>',
+        f'<ellipse cx="{CENTRE[0]:g}" cy="{CENTRE[1]:g}" rx="228" ry="124" fill="{FELT}"/>',
+        text(12, 20, _title(game), 12, fill=FAINT),
+        text(628, 20, f"blinds {number(game['smallBlind'])}/{number(game['bigBlind'])}", 12, fill=FAINT, anchor="end"),
+        text(*_at(-pi / 2, 0, 52), f"pot {number(game['pot'])}", 15, fill=ON_FELT, anchor="middle", bold=True),
+    ]
+    board = game["board"]
+    things += [card(board[i], 199 + 49 * i, 204, 46, 64) if i < len(board) else _space(199 + 49 * i) for i in range(5)]
+    angles = [pi / 2 + 2 * pi * ((i - base) % len(players)) / len(players) for i in range(len(players))]
+    for player, angle in zip(players, angles, strict=True):  # first, so that no long one hides a card
+        x, y = _at(angle, 256, 178)
+        things.append(_pill(ranks.get(player["seat"], ""), x, y + 38, PAPER, FAINT))
+    for player, angle in zip(players, angles, strict=True):
+        seat = player["seat"]
+        things.append(_bet(player["bet"], angle))
+        things.append(_button(angle) if game["dealer"] == seat else "")
+        x, y = _at(angle, 256, 178)
+        things.append(_cards(player, hands.get(seat), first, x, y))
+        turn = not first.game_over and game["turn"] == seat
+        things.append(_plate(player, x, y, turn=turn, own=first.agent_id == f"player_{seat}" and len(states) == 1))
+        bright = _last(first, seat)
+        things.append(_pill(tags.get(seat, ""), x, y + 22, INK if bright else TAG, PAPER if bright else INK))
+    things.append(text(12, 468, _footer(first), 12, bold=True))
+    things.append(text(628, 468, _result(first), 12, anchor="end", bold=True))
+    return document(f"Hold'em, {game['phase']}: board {' '.join(board) or 'empty'}, pot {game['pot']}", things)
+
+
+def _at(angle: float, across: float, down: float) -> tuple[float, float]:
+    return CENTRE[0] + across * cos(angle), CENTRE[1] + down * sin(angle)
+
+
+def _title(game: Row) -> str:
+    of = f" of {game['hands']}" if game["hands"] > 1 else ""
+    return f"Hold'em · hand {game['hand']}{of} · {game['phase']}"
+
+
+def _hands(states: Sequence[TurnState]) -> tuple[dict[int, list[str]], dict[int, str]]:
+    """Return the cards, and what they are worth, of every seat of which `states` tell them."""
+    hands: dict[int, list[str]] = {}
+    ranks: dict[int, str] = {}
+    for state in states:
+        shown = (state.outcome or {}).get("results", ())
+        for row in (*state.game_state["players"], *shown):
+            if row.get("cards"):
+                hands[row["seat"]] = row["cards"]
+            if row.get("rank") and state.game_state["board"]:
+                ranks[row["seat"]] = row["rank"]
+    return hands, ranks
+
+
+def _tags(state: TurnState) -> dict[int, str]:
+    """Return what each seat did last on this street; at the end what it won."""
+    game = state.game_state
+    tags: dict[int, str] = {}
+    opened = game["phase"] == "preflop"
+    for entry in game["history"]:
+        if entry["street"] == game["phase"]:
+            tags[entry["seat"]] = _deed(entry["kind"], entry["bet"], opened)
+            opened = opened or entry["kind"] == "raiseTo"
+    for player in game["players"]:
+        if player.get("folded"):
+            tags[player["seat"]] = "fold"
+        elif player.get("allIn"):
+            tags[player["seat"]] = "all-in"
+    for row in (state.outcome or {}).get("results", ()):
+        if row["won"] > 0:
+            tags[row["seat"]] = f"takes {number(row['won'])}"
+    return tags
+
+
+def _deed(kind: str, amount: int, opened: bool) -> str:
+    if kind == "raiseTo":
+        return f"{'raise to' if opened else 'bet'} {number(amount)}"
+    return f"call {number(amount)}" if kind == "call" else kind
+
+
+def _last(state: TurnState, seat: int) -> bool:
+    if state.outcome is not None:
+        return any(row["seat"] == seat and row["won"] > 0 for row in state.outcome.get("results", ()))
+    last = state.game_state["last"]
+    return bool(last and last["seat"] == seat)
+
+
+def _footer(state: TurnState) -> str:
+    game = state.game_state
+    if state.game_over:
+        return "over: showdown" if (state.outcome or {}).get("reason") == "showdown" else "over: all others folded"
+    if state.is_my_turn:
+        return f"your turn, {number(game['toCall'])} to call" if game["toCall"] else "your turn, nothing to call"
+    last = game["last"]
+    if not last:
+        return ""
+    amount = f" {number(last['amount'])}" if last.get("amount") else ""
+    return f"{_name(game, last['seat'])}: {last['kind']}{amount}"
+
+
+def _result(state: TurnState) -> str:
+    """Return who won, and what came of it for the one who looks."""
+    sums = {payoff["agent_id"]: payoff["utility"] for payoff in (state.outcome or {}).get("payoffs", ())}
+    told = [agent for agent in sorted(sums, key=lambda agent: -sums[agent]) if sums[agent] > 0][:3]
+    told += [state.agent_id] if sums.get(state.agent_id, 0) < 0 else []
+    return ", ".join(f"{short(agent, 14)} {'+' if sums[agent] > 0 else ''}{number(sums[agent])}" for agent in told)
+
+
+def _name(game: Row, seat: int) -> str:
+    named = {player["seat"]: player["name"] for player in game["players"]}
+    return short(named.get(seat) or f"seat {seat}", 14)
+
+
+def card(name: str, x: float, y: float, width: float, height: float) -> str:
+    """Return an open card, such as ``"Ah"``, from its upper left corner."""
+    rank, suit = name[:-1].replace("T", "10"), name[-1]
+    colour = RED if suit in "hd" else BLACK
+    big = width * 0.5
+    return group(
+        box(0, 0, width, height, "#fff", round=width / 9, stroke="#b9b5a8"),
+        text(width / 2, height * 0.44, rank, width * 0.5, fill=colour, anchor="middle", bold=True),
+        f'<path d="{SUITS[suit]}" fill="{colour}" '
+        f'transform="translate({(width - big) / 2:.5g} {height * 0.53:.5g}) scale({big / 24:.4g})"/>',
+        at=(x, y),
+    )
+
+
+def _back(x: float, y: float, width: float, height: float) -> str:
+    return group(
+        box(0, 0, width, height, "#fff", round=width / 9, stroke="#b9b5a8"),
+        box(2.5, 2.5, width - 5, height - 5, BACK, round=2),
+        f'<path d="M{width / 2:g} 7 {width - 7:g} {height / 2:g} {width / 2:g} {height - 7:g} 7 {height / 2:g}z" '
+        f'fill="none" stroke="#c9d6ea" stroke-width="1.5"/>',
+        at=(x, y),
+    )
+
+
+def _space(x: float) -> str:
+    return box(x, 204, 46, 64, "none", round=5, stroke="#4f8b78")
+
+
+def _cards(player: Row, hand: list[str] | None, state: TurnState, x: float, y: float) -> str:
+    """Return a seat's two cards above its plate: open, face down, or none if it is out of the hand."""
+    out = player.get("folded", False)
+    if hand is not None:
+        open_ = (card(hand[0], x - 31, y - 58, 30, 42), card(hand[1], x + 1, y - 58, 30, 42))
+        return group(*open_, opacity=0.45 if out else 1)
+    dealt = state.game_state["hand"] > 0 and (player["committed"] > 0 or player["stack"] > 0)
+    if out or not dealt:
+        return ""
+    return _back(x - 31, y - 58, 30, 42) + _back(x + 1, y - 58, 30, 42)
+
+
+def _plate(player: Row, x: float, y: float, *, turn: bool, own: bool) -> str:
+    gone = player["stack"] == 0 and player["committed"] == 0
+    out = player.get("folded", False) or gone
+    colour = COLOURS[player["seat"] % len(COLOURS)]
+    name = short(player["name"] or f"seat {player['seat']}", 14)
+    return group(
+        box(-53, -22, 106, 43, TURN, round=10) if turn else "",
+        box(-50, -19, 100, 37, "#fff", round=7, stroke=INK if own else "#b9b5a8", thick=1.5 if own else 1),
+        box(-50, -13, 5, 25, colour, round=2),
+        text(2, -5, name, 11, anchor="middle", bold=True),
+        text(2, 9, "out of chips" if gone else number(player["stack"]), 11, fill=FAINT, anchor="middle"),
+        at=(x, y),
+        opacity=0.5 if out and not turn else 1,
+    )
+
+
+def _pill(words: str, x: float, y: float, fill: str, ink: str) -> str:
+    if not words:
+        return ""
+    width = 12 + 5.6 * len(words)
+    return group(
+        box(-width / 2, -7.5, width, 15, fill, round=7.5),
+        text(0, 3.7, words, 10.5, fill=ink, anchor="middle"),
+        at=(x, y),
+    )
+
+
+def _bet(chips: int, angle: float) -> str:
+    if not chips:
+        return ""
+    x, y = _at(angle, 158, 86)
+    return group(
+        disc(0, 0, 8, "#d9534f", stroke="#fff", thick=1.5),
+        '<circle r="4.5" fill="none" stroke="#fff" stroke-width="1.5" stroke-dasharray="2.4 2.3"/>',
+        text(12, 4.5, number(chips), 13, fill=ON_FELT, bold=True),
+        at=(x - 6 - 3.5 * len(number(chips)), y),
+    )
+
+
+def _button(angle: float) -> str:
+    x, y = _at(angle + 0.27, 204, 112)
+    return group(disc(0, 0, 9, "#fff", stroke=INK), text(0, 4, "D", 11, anchor="middle", bold=True), at=(x, y))

@@ -1,0 +1,385 @@
+"""The browser's table over real sockets on this machine: page, WebSocket, clocks, programs that misbehave."""
+
+import asyncio
+import json
+import logging
+import time
+from contextlib import asynccontextmanager
+from functools import wraps
+from importlib.resources import files
+
+import aiohttp
+import pytest
+from parlour import envs
+from parlour.envs import Action, AgentResponse
+from parlour.wrappers import record
+from parlour.wrappers.agent import PolicyAgent
+from parlour.wrappers.live.poker.host import Host as PokerHost
+from parlour.wrappers.live.site import HEADERS, Origins
+from parlour.wrappers.live.table import messages as m
+from parlour.wrappers.live.table.host import MESSAGE_LIMIT, Host
+from parlour.wrappers.live.table.paced import Paced
+from parlour.wrappers.live.table.poker import PokerTable
+from parlour.wrappers.policy import make_policy
+
+BARGAINING = envs.game("bargaining", rounds=3)
+
+
+def on_loop(test):
+    """Run an async test in a loop of its own; nothing here may take longer than 30 s."""
+
+    @wraps(test)
+    def run(*args, **kwargs):
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 30))
+
+    return run
+
+
+class Program:
+    """An agent that does what it is told to."""
+
+    def __init__(self, respond):
+        self.respond = respond
+
+
+def offering(state):
+    return AgentResponse(Action("submit_offer", {"my_share": 60}))
+
+
+def raising(state):
+    raise KeyError("my mistake")
+
+
+def hanging(state):
+    time.sleep(0.6)
+    return AgentResponse(Action("accept"))
+
+
+class Person:
+    """A page's socket."""
+
+    def __init__(self, socket):
+        self.socket = socket
+        self.got = []
+
+    async def send(self, kind, **fields):
+        await self.socket.send_str(json.dumps({"type": kind, **fields}))
+
+    async def until(self, kind, **wanted):
+        while True:
+            message = json.loads(await self.socket.receive_str())
+            self.got.append(message)
+            if message["type"] == kind and all(message.get(name) == value for name, value in wanted.items()):
+                return message
+
+    async def turn(self):
+        while True:
+            state = await self.until("state")
+            if state["turn_state"]["is_my_turn"] or state["turn_state"]["game_over"]:
+                return state
+
+    async def sit(self, name="Ann"):
+        await self.send("sit", name=name)
+        return (await self.until("seated"))["token"]
+
+    async def act(self, turn, action_type, **payload):
+        await self.send("act", turn=turn, response={"action": {"action_type": action_type, "payload": payload}})
+
+
+@asynccontextmanager
+async def person(host, **options):
+    async with aiohttp.ClientSession() as http, http.ws_connect(f"{host.url}/ws", **options) as socket:
+        yield Person(socket)
+
+
+@on_loop
+async def test_a_match_between_a_person_and_a_bot_is_logged_and_replays(tmp_path):
+    bot = PolicyAgent(BARGAINING, make_policy("fair", BARGAINING, seed=1))
+    with record.MatchLog(tmp_path / "log.jsonl") as log:
+        async with Host(BARGAINING, [("fair", Paced(bot, 0.05)), None], seed=3, log=log) as host, person(host) as ann:
+            await ann.sit()
+            state = await ann.turn()
+            assert 0 < state["left"] <= 60_000
+            await ann.act(state["turn"], "accept")
+            over = await ann.turn()
+            assert over["turn_state"]["outcome"]["reason"] == "agreement"
+            assert over["left"] is None
+    assert record.replay(tmp_path / "log.jsonl").table.agreed
+    assert [entry["kind"] for entry in record.read(tmp_path / "log.jsonl")] == ["match", "turn", "turn", "end"]
+
+
+@on_loop
+async def test_a_person_who_thinks_too_long_gets_the_safe_action():
+    async with Host(BARGAINING, [None, ("bot", Program(offering))], timeout=0.2) as host, person(host) as ann:
+        await ann.sit()
+        first = await ann.turn()
+        second = await ann.turn()
+        history = second["turn_state"]["game_state"]["action_history"]
+        assert [(row["agent_id"], row["action"]) for row in history] == [
+            ("player_0", "pass"),
+            ("player_1", "submit_offer"),
+        ]
+        await ann.act(first["turn"], "accept")
+        assert not (await ann.until("result"))["result"]["ok"]
+
+
+@pytest.mark.parametrize(("respond", "words"), [(raising, "my mistake"), (hanging, "in time"), (lambda state: 3, "")])
+@on_loop
+async def test_a_program_that_fails_costs_only_itself(respond, words, caplog):
+    caplog.set_level(logging.WARNING)
+    async with Host(BARGAINING, [("bad", Program(respond)), None], timeout=0.3) as host, person(host) as ann:
+        await ann.sit()
+        for _ in range(3):
+            state = await ann.turn()
+            assert state["turn_state"]["game_state"]["action_history"][-1]["action"] == "pass"
+            await ann.act(state["turn"], "pass")
+    assert words in caplog.text
+
+
+@on_loop
+async def test_a_lost_connection_comes_back_to_its_seat_and_its_clock():
+    async with Host(BARGAINING, [None, ("bot", Program(offering))], timeout=20) as host:
+        async with person(host) as ann:
+            token = await ann.sit()
+            before = await ann.turn()
+        async with person(host) as ann:
+            await ann.send("sit", token=token)
+            await ann.until("seated", seat=0)
+            after = await ann.turn()
+            assert after["turn_state"] == before["turn_state"]
+            assert after["turn"] == before["turn"]
+            assert after["left"] <= before["left"]
+            await ann.act(after["turn"], "pass")
+            assert (await ann.until("result"))["result"]["ok"]
+
+
+@on_loop
+async def test_those_who_look_on_see_the_public_view_only():
+    auction = envs.game("auction", seats=2)
+    async with Host(auction, [None, None]) as host, person(host) as ann, person(host) as bob, person(host) as eve:
+        await ann.sit("Ann")
+        await bob.sit("Bob")
+        state = await ann.turn()
+        await ann.act(state["turn"], "submit_bid", bid=12.34)
+        state = await bob.turn()
+        await bob.act(state["turn"], "submit_bid", bid=56.78)
+        await eve.turn()
+        await eve.send("act", turn=state["turn"], response={"action": {"action_type": "pass"}})
+        await eve.until("error", code=m.NOT_SEATED)
+        seen = json.dumps(eve.got)
+        assert "action_history" in seen
+        for secret in ("12.34", "56.78", "my_valuation", "my_bid", str(state["turn_state"]["game_state"])):
+            assert secret not in seen
+
+
+@on_loop
+async def test_long_messages_and_floods_are_refused():
+    async with Host(BARGAINING, [None, None]) as host, person(host) as ann:
+        await ann.send("sit", name="x" * MESSAGE_LIMIT)
+        await ann.until("error", code=m.VALIDATION_ERROR)
+        for _ in range(60):
+            await ann.send("ping")
+        await ann.until("error", code=m.RATE_LIMIT_EXCEEDED)
+        await ann.sit()
+
+
+# The page and who may use it.
+
+
+@on_loop
+async def test_the_page_is_served_with_its_policy_and_nothing_else():
+    async with Host(BARGAINING, [None, None]) as host, aiohttp.ClientSession() as http:
+        async with http.get(host.url) as reply:
+            assert reply.status == 200
+            assert "module" in await reply.text()
+            assert {name: reply.headers[name] for name in HEADERS} == HEADERS
+        for path, kind in (
+            ("main.js", "text/javascript"),
+            ("games/auction.js", "text/javascript"),
+            ("style.css", "text/css"),
+        ):
+            async with http.get(f"{host.url}/{path}") as reply:
+                assert (reply.status, reply.content_type) == (200, kind)
+        async with http.get(f"{host.url}/facts.json") as reply:
+            assert await reply.json() == {
+                "game": "bargaining",
+                "page": "bargaining",
+                "seats": 2,
+                "protocol": "turnstate",
+            }
+        for path in ("types.d.ts", "jsconfig.json", "..%2fhost.py", "games", "host.py"):
+            async with http.get(f"{host.url}/{path}") as reply:
+                assert reply.status == 404
+
+
+@on_loop
+async def test_a_game_without_a_page_of_its_own_gets_the_general_one():
+    async with Host(envs.game("kuhn"), [None, None]) as host, aiohttp.ClientSession() as http:
+        reply = await http.get(f"{host.url}/facts.json")
+        assert (await reply.json())["page"] == "any"
+
+
+def test_the_page_writes_no_markup():
+    """What others say goes in as text: nothing in the page can make tags or code of it."""
+    folder = files("parlour.wrappers.live.table") / "page"
+    scripts = [file for place in (folder, folder / "games") for file in place.iterdir() if file.name.endswith(".js")]
+    assert len(scripts) > 8
+    for script in scripts:
+        for danger in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function(", "srcdoc"):
+            assert danger not in script.read_text(), script.name
+
+
+@pytest.mark.parametrize("path", ["/ws", "/v1/ws?token=x", "/v1/tables"])
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://127.0.0.1:1"}, 403),
+        ({"Host": "evil.example"}, 403),  # its name was given this machine's address
+        ({"Host": "evil.example", "Origin": "http://evil.example"}, 403),
+        ({"Host": "[", "Origin": "http://["}, 403),
+        ({}, 200),
+        ({"Origin": "{url}"}, 200),
+        ({"Host": "localhost:{port}", "Origin": "http://localhost:{port}"}, 200),
+    ],
+)
+@on_loop
+async def test_pages_of_other_sites_may_not_speak_to_it(path, headers, status):
+    poker = path.startswith("/v1")
+    table = PokerTable(2, {}) if poker else Host(BARGAINING, [None, None])
+    async with table as host, aiohttp.ClientSession() as http:
+        port = host.url.rpartition(":")[2]
+        headers = {name: value.format(url=host.url, port=port) for name, value in headers.items()}
+        if path == "/v1/tables":
+            async with http.get(host.url + path, headers=headers) as reply:
+                assert reply.status == status
+        elif status == 200:
+            async with http.ws_connect(host.url + path, headers=headers) as socket:
+                assert json.loads(await socket.receive_str())["type"] in ("seating", "error")
+        else:
+            with pytest.raises(aiohttp.WSServerHandshakeError) as error:
+                await http.ws_connect(host.url + path, headers=headers)
+            assert error.value.status == status
+
+
+def test_a_server_that_others_reach_takes_any_name_unless_it_is_told_its_own():
+    assert Origins.of("0.0.0.0")._names is None
+    assert Origins.of("0.0.0.0", ["Table.example"])._names == {"0.0.0.0", "table.example"}
+    assert Origins.of("::1", ["table.example"])._names == {"localhost", "127.0.0.1", "::1", "table.example"}
+
+
+# Poker.
+
+
+class Guest:
+    """A page at a poker table."""
+
+    def __init__(self, http, table):
+        self.http, self.url = http, table.url
+
+    async def post(self, path, body, key=None):
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        async with self.http.post(f"{self.url}/v1/{path}", json=body, headers=headers) as reply:
+            return await reply.json()
+
+    async def join(self, name="Ann", seat=None):
+        self.key = (await self.post("agents", {"name": name}))["api_key"]
+        return await self.post("tables/auto-join", {"preferred_seat": seat}, self.key)
+
+    async def table_id(self):
+        async with self.http.get(f"{self.url}/v1/tables") as reply:
+            return (await reply.json())["tables"][0]["table_id"]
+
+
+def caller(state):
+    kinds = [offer.action_type for offer in state.allowed_actions]
+    return AgentResponse(Action("check" if "check" in kinds else "call"))
+
+
+async def until(socket, kind, into=None):
+    while True:
+        message = json.loads(await socket.receive_str())
+        if into is not None:
+            into.append(message)
+        if message["type"] == kind:
+            return message
+
+
+@on_loop
+async def test_poker_is_played_beside_programs_while_others_look_on_without_cards():
+    programs = {1: ("caller", Program(caller)), 2: ("caller 2", Program(caller))}
+    async with PokerTable(3, programs, seed=5, hand_delay=0) as table, aiohttp.ClientSession() as http:
+        guest, seen, hands = Guest(http, table), [], []
+        watch = f"{table.url}/v1/tables/{await guest.table_id()}/watch"
+        async with http.ws_connect(watch) as eve:
+            assert (await until(eve, "table_status"))["status"] == "waiting"
+            joined = await guest.join()
+            assert joined["seat_id"] == 0
+            async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
+                while len(hands) < 3:
+                    message = json.loads(await ann.receive_str())
+                    if message["type"] == "hand_complete":
+                        hands.append(message)
+                    elif message.get("turn") == 0:
+                        own = message["players"][0]["cards"]
+                        kind = "fold" if len(hands) == 1 else message["actions"][1]["kind"]
+                        choice = {"turn_token": message["turn_token"], "kind": kind}
+                        await ann.send_json({"type": "action", "action": choice, "expected_seq": message["seq"]})
+                await eve.send_str("{}")
+                assert (await until(eve, "error", seen))["code"] == "NOT_SEATED"
+        states = [message for message in seen if message["type"] == "game_state"]
+        assert {"turn"} & states[0].keys()
+        assert not any(set(player) & {"cards"} for state in states for player in state["players"])
+        assert not any({"actions", "turn_token"} & state.keys() for state in states)
+        ends = [message for message in seen if message["type"] == "hand_complete"]
+        assert len(ends) >= 3
+        folded = next(row for row in ends[1]["results"] if row["seat"] == 0)
+        assert "cards" not in folded
+        assert own
+
+
+@on_loop
+async def test_when_a_poker_table_ends_the_programs_sit_down_at_the_next():
+    programs = {0: ("caller", Program(caller))}
+    async with PokerTable(2, programs, stack=2, max_hands=1, hand_delay=0) as table, aiohttp.ClientSession() as http:
+        guest = Guest(http, table)
+        for _ in range(2):
+            joined = await guest.join(seat=1)
+            assert joined["seat_id"] == 1
+            async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}") as ann:
+                while (message := await until(ann, "table_status"))["status"] != "ended":
+                    pass
+                assert message["final_stacks"]
+
+
+@on_loop
+async def test_nobody_looks_on_where_it_is_not_wanted():
+    async with PokerHost() as host, aiohttp.ClientSession() as http:
+        for table_id, code in ((next(iter(host.tables)), "TABLE_FULL"), ("none", "TABLE_NOT_FOUND")):
+            async with http.ws_connect(f"{host.url}/v1/tables/{table_id}/watch") as socket:
+                assert (await until(socket, "error"))["code"] == code
+                assert (await socket.receive()).type == aiohttp.WSMsgType.CLOSE
+                assert socket.close_code == 1008
+
+
+@on_loop
+async def test_a_poker_seat_is_free_again_when_its_player_stays_away(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.table.poker.AWAY", 0.2)
+    async with PokerTable(2, {}) as table, aiohttp.ClientSession() as http:
+        guest = Guest(http, table)
+        joined = await guest.join()
+        url = f"{joined['ws_url']}?token={joined['session_token']}"
+        for _ in range(2):
+            async with http.ws_connect(url) as socket:
+                await until(socket, "table_status")
+            await asyncio.sleep(0.05)  # not away for long: the seat is kept
+        await asyncio.sleep(0.4)
+        assert (await guest.join("Bob"))["seat_id"] == joined["seat_id"]
+        async with http.ws_connect(url) as socket:
+            assert (await until(socket, "error"))["code"] == "INVALID_SESSION"
+
+
+def test_a_poker_table_needs_a_person():
+    with pytest.raises(ValueError, match="leave one to a person"):
+        PokerTable(2, {0: ("a", Program(caller)), 1: ("b", Program(caller))})

@@ -1,0 +1,406 @@
+"""The browser's table without a socket: seats, matches, what each client is told, and arbitrary input."""
+
+import json
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from parlour import envs
+from parlour.envs import Action, AgentResponse
+from parlour.wrappers.live.table import messages as m
+from parlour.wrappers.live.table.session import Due, TableSession
+
+BARGAINING = envs.game("bargaining", rounds=3)
+
+
+class Room:
+    """A table and what every client has been sent, as it travels."""
+
+    def __init__(self, programs=("bot", None), game=BARGAINING, **options):
+        self.table = TableSession(game, programs, **{"seed": 7, **options})
+        self.inbox = defaultdict(list)
+
+    def take(self, sends):
+        for client, message in sends:
+            self.inbox[client].append(json.loads(m.encode(message)))
+        return self
+
+    def connect(self, client):
+        return self.take(self.table.connect(client))
+
+    def send(self, client, kind, **fields):
+        return self.take(self.table.receive(client, json.dumps({"type": kind, **fields})))
+
+    def sit(self, client, name, **fields):
+        """Connect and take a seat; return its token, or the error's code."""
+        if client not in self.table._clients:
+            self.connect(client)
+        self.send(client, "sit", name=name, **fields)
+        seated, error = self.last(client, "seated"), self.last(client, "error")
+        return seated["token"] if seated else error["code"]
+
+    def last(self, client, kind):
+        return next((message for message in reversed(self.inbox[client]) if message["type"] == kind), None)
+
+    def state(self, client):
+        return self.last(client, "state")["turn_state"]
+
+    def act(self, client, action_type, turn=None, **payload):
+        turn = self.table.turn if turn is None else turn
+        response = {"action": {"action_type": action_type, "payload": payload}}
+        self.send(client, "act", turn=turn, response=response)
+        return self.last(client, "result")["result"]
+
+    def program(self, action_type="pass", **payload):
+        """Let the program whose turn it is answer."""
+        due = self.table.due
+        assert due.who == "program"
+        return self.take(self.table.answered(due.turn, AgentResponse(Action(action_type, payload))))
+
+
+# Seats.
+
+
+def test_who_comes_looks_on_and_who_sits_down_plays():
+    room = Room().connect(1)
+    assert room.last(1, "seating")["you"] is None
+    assert room.last(1, "state") is None
+    assert room.table.status == "waiting"
+    assert room.sit(1, "Ann")
+    assert room.last(1, "seated")["seat"] == 1
+    assert room.last(1, "seating")["you"] == 1
+    assert room.table.status == "running"
+    assert room.table.due == Due("program", 0, room.table.turn)
+    room.program("submit_offer", my_share=60)
+    assert room.table.due.who == "person"
+    assert room.state(1)["is_my_turn"]
+    assert room.state(1)["game_state"]["current_offer"] == 60
+    assert room.act(1, "accept") == {"ok": True, "error": None, "error_detail": None}
+    assert room.table.status == "over"
+    assert room.state(1)["outcome"]["reason"] == "agreement"
+
+
+def test_a_match_waits_for_all_people_and_the_next_until_they_are_ready():
+    room = Room((None, None))
+    room.sit(1, "Ann")
+    assert room.table.status == "waiting"
+    room.sit(2, "Bob", seat=0)  # taken: another one
+    assert room.last(2, "seated")["seat"] == 1
+    assert room.table.status == "running"
+    room.act(1, "submit_offer", my_share=50)
+    room.act(2, "accept")
+    first = room.state(1)["match_id"]
+    room.send(1, "again")
+    assert room.table.status == "over"
+    assert [place["ready"] for place in room.last(2, "seating")["seats"]] == [True, False]
+    room.send(2, "again")
+    assert room.table.status == "running"
+    assert room.state(2)["match_id"] != first
+
+
+def test_the_next_match_does_not_begin_without_somebody_who_is_away():
+    room = Room((None, None))
+    token = room.sit(1, "Ann")
+    room.sit(2, "Bob")
+    room.act(1, "submit_offer", my_share=50)
+    room.act(2, "accept")
+    room.send(1, "again")
+    room.take(room.table.disconnect(1))
+    room.send(2, "again")
+    assert room.table.status == "over"
+    room.connect(3).send(3, "sit", token=token)  # ready as before
+    assert room.table.status == "running"
+
+
+def test_a_token_brings_back_to_the_seat_and_to_what_it_sees():
+    room = Room()
+    token = room.sit(1, "Ann")
+    room.program("submit_offer", my_share=60)
+    seen = room.state(1)
+    room.take(room.table.disconnect(1))
+    assert not room.table.seats[1].here
+    assert room.table.due.who == "person"  # the clock goes on
+    room.connect(2)
+    assert room.state(2)["agent_id"] == ""
+    room.send(2, "sit", token=token)
+    assert room.last(2, "seated") == {"type": "seated", "seat": 1, "token": token}
+    assert room.state(2) == seen
+    assert room.act(2, "accept")["ok"]
+
+
+def test_the_newest_connection_has_the_seat():
+    room = Room()
+    token = room.sit(1, "Ann")
+    room.program()
+    room.connect(2).send(2, "sit", token=token)
+    assert room.last(1, "unseated")["reason"] == "replaced"
+    assert room.state(1)["agent_id"] == ""
+    room.send(1, "act", turn=room.table.turn, response={"action": {"action_type": "pass"}})
+    assert room.last(1, "error")["code"] == m.NOT_SEATED
+    room.take(room.table.disconnect(1))
+    assert room.table.seats[1].client == 2
+    assert room.act(2, "pass")["ok"]
+
+
+def test_who_comes_back_to_the_seat_it_has_keeps_it():
+    room = Room()
+    token = room.sit(1, "Ann")
+    room.send(1, "sit", token=token)
+    assert room.last(1, "unseated") is None
+    assert room.table.seats[1].client == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"token": "wrong"}, m.INVALID_TOKEN),
+        ({"token": ""}, m.INVALID_TOKEN),
+        ({"token": "ü"}, m.INVALID_TOKEN),
+        ({"name": "Ann"}, m.NAME_TAKEN),
+        ({"name": "bot"}, m.NAME_TAKEN),
+        ({"name": "Bob"}, m.TABLE_FULL),
+        ({}, m.VALIDATION_ERROR),
+        ({"name": ""}, m.VALIDATION_ERROR),
+        ({"name": "  "}, m.VALIDATION_ERROR),
+        ({"name": "B\nb"}, m.VALIDATION_ERROR),
+        ({"name": "x" * 33}, m.VALIDATION_ERROR),
+        ({"name": 3}, m.VALIDATION_ERROR),
+    ],
+)
+def test_who_cannot_sit_is_told_why(fields, code):
+    room = Room()
+    room.sit(1, "Ann")
+    room.connect(2).send(2, "sit", **fields)
+    assert room.last(2, "error")["code"] == code
+    assert room.last(2, "seated") is None
+
+
+def test_sitting_twice_is_refused():
+    room = Room((None, None))
+    room.sit(1, "Ann")
+    room.send(1, "sit", name="Eve")
+    assert room.last(1, "error")["code"] == m.ALREADY_SEATED
+
+
+def test_a_locked_table_opens_to_its_key():
+    room = Room(access_token="schlüssel")
+    assert room.sit(1, "Ann") == m.UNAUTHORIZED
+    assert room.sit(1, "Ann", access_token="schluessel") == m.UNAUTHORIZED
+    assert room.sit(1, "Ann", access_token="schlüssel") == room.table.seats[1].token
+
+
+def test_a_seat_left_in_a_match_is_played_safely_and_nobody_takes_it_before_the_end():
+    room = Room((None, None))
+    token = room.sit(1, "Ann")
+    room.sit(2, "Bob")
+    room.send(1, "stand")
+    assert room.last(1, "unseated")["reason"] == "stood"
+    assert room.table.due.seat == 1  # Ann has passed
+    assert room.sit(3, "Eve") == m.TABLE_FULL
+    room.connect(4).send(4, "sit", token=token)
+    assert room.last(4, "error")["code"] == m.INVALID_TOKEN
+    while room.table.status == "running":
+        assert room.act(2, "pass")["ok"]
+    assert [row["action"] for row in room.state(2)["game_state"]["action_history"]] == ["pass"] * 6
+    room.send(2, "again")
+    assert room.table.status == "over"
+    assert room.sit(3, "Eve") == room.table.seats[0].token
+    assert room.table.status == "running"
+
+
+def test_when_all_have_left_the_match_runs_out():
+    room = Room()
+    room.sit(1, "Ann")
+    room.send(1, "stand")
+    while room.table.status == "running":
+        room.program()
+    assert room.table.due is None
+
+
+def test_between_matches_the_seat_of_somebody_away_can_be_taken():
+    room = Room()
+    token = room.sit(1, "Ann")
+    room.program("submit_offer", my_share=60)
+    room.act(1, "accept")
+    room.take(room.table.disconnect(1))
+    room.sit(2, "Ann")
+    assert room.table.status == "running"
+    room.connect(3).send(3, "sit", token=token)
+    assert room.last(3, "error")["code"] == m.INVALID_TOKEN
+
+
+def test_a_table_needs_a_person_and_as_many_players_as_seats():
+    with pytest.raises(ValueError, match="leave one to a person"):
+        Room(("a", "b"))
+    with pytest.raises(ValueError, match="3 players for 2 seats"):
+        Room((None, "a", "b"))
+
+
+# The match.
+
+
+def test_an_answer_to_a_turn_that_is_over_is_refused():
+    room = Room((None, None))
+    room.sit(1, "Ann")
+    room.sit(2, "Bob")
+    turn = room.table.turn
+    room.take(room.table.failed(turn, "no answer in time"))
+    assert room.act(1, "pass", turn=turn) == {
+        "ok": False,
+        "error": "not_your_turn",
+        "error_detail": "that turn is over",
+    }
+    assert room.act(1, "pass")["error"] == "not_your_turn"
+    assert room.table.failed(turn, "twice") == []
+    assert room.table.answered(turn, AgentResponse(Action("pass"))) == []
+    assert room.table.due.seat == 1
+    assert room.act(2, "pass")["ok"]
+
+
+def test_a_refused_answer_keeps_the_turn_and_says_why():
+    room = Room((None, None))
+    room.sit(1, "Ann")
+    room.sit(2, "Bob")
+    due = room.table.due
+    assert "bounds are 0 to 100" in room.act(1, "submit_offer", my_share=101)["error_detail"]
+    assert room.act(1, "accept")["error"] == "game_rule_violation"
+    assert room.act(1, "dance")["error"] == "invalid_action_type"
+    assert room.table.due == due
+    for _ in range(17):
+        room.act(1, "dance")
+    assert room.table.due.seat == 1  # it was the twentieth
+
+
+def test_acting_and_talking_before_the_first_match_is_refused():
+    room = Room((None, None))
+    room.sit(1, "Ann")
+    assert room.act(1, "pass")["error"] == "match_not_running"
+    room.send(1, "say", intent={"scope": "public", "content": "hi"})
+    assert room.last(1, "result")["result"]["error"] == "match_not_running"
+
+
+def test_a_program_that_errs_loses_its_turn():
+    room = Room()
+    room.sit(1, "Ann")
+    room.program("submit_offer", my_share=-1)
+    assert room.table.due.who == "person"
+    assert room.state(1)["game_state"]["action_history"][-1]["action"] == "pass"
+    room.act(1, "pass")
+    room.take(room.table.failed(room.table.turn, "it raised"))
+    assert room.table.due.who == "person"
+
+
+def test_a_program_may_talk_first_but_not_for_ever():
+    room = Room()
+    room.sit(1, "Ann")
+    for _ in range(11):
+        assert room.table.due.who == "program"
+        room.program("message_only")
+    assert room.table.due.who == "person"
+
+
+def test_messages_reach_those_who_may_read_them_and_no_others():
+    room = Room((None, None, "bot"), envs.game("auction", seats=3)).connect(9)
+    room.sit(1, "Ann")
+    room.sit(2, "Bob")
+    room.send(2, "say", intent={"scope": "public", "content": "to all"})
+    room.send(2, "say", intent={"scope": "private", "content": "psst", "to_agent_ids": ["player_2"]})
+    assert [message["content"] for message in room.state(2)["messages"]] == ["to all", "psst"]
+    assert [message["content"] for message in room.state(1)["messages"]] == ["to all"]
+    assert [message["content"] for message in room.state(9)["messages"]] == ["to all"]
+    assert [message.content for message in room.table.state(2).messages] == ["to all", "psst"]
+    room.send(2, "say", intent={"scope": "private", "content": "?", "to_agent_ids": ["nobody"]})
+    assert room.last(2, "result")["result"]["error"] == "invalid_payload"
+
+
+def test_the_same_seed_deals_the_same_matches():
+    def dealt(seed):
+        room = Room(seed=seed)
+        room.sit(1, "Ann")
+        values = []
+        for _ in range(3):
+            values.append(room.state(1)["game_state"]["my_reservation_value"])
+            room.program("submit_offer", my_share=50)
+            room.act(1, "accept")
+            room.send(1, "again")
+        return values
+
+    assert dealt(1) == dealt(1) != dealt(2)
+    assert len(set(dealt(1))) == 3
+
+
+# Secrecy.
+
+
+def test_no_client_is_told_what_its_seat_may_not_know(game):
+    """Whatever a client's seat cannot know may be another: the client is told the same."""
+    room = Room((None,) * game.seats, game).connect(99)
+    for seat in range(game.seats):
+        room.sit(seat, f"name {seat}")
+    env, generator = room.table.match.env, np.random.default_rng(1)
+
+    def told(client):
+        room.inbox.clear()
+        return room.take(room.table._states([client])).inbox[client]
+
+    assert told(0) != told(game.seats - 1)
+    assert bool(told(99)) == (game.public is not None)
+    for client in (0, game.seats - 1, 99):
+        seen, dealt = told(client), env._tables.copy()
+        game.redeal(env.table, client if client < 99 else 0, generator)
+        assert env._tables.tobytes() != dealt.tobytes()
+        assert told(client) == seen
+        env._tables[:] = dealt
+
+
+# Whatever comes.
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+LIKELY = st.fixed_dictionaries(
+    {"type": st.sampled_from(["sit", "stand", "act", "say", "again", "ping", "x"])},
+    optional={
+        "name": JSON | st.just("Ann"),
+        "token": JSON,
+        "seat": JSON | st.integers(-3, 3),
+        "turn": JSON | st.integers(-3, 30),
+        "response": JSON
+        | st.fixed_dictionaries(
+            {"action": st.fixed_dictionaries({"action_type": st.sampled_from(["pass", "accept"]), "payload": JSON})}
+        ),
+        "intent": JSON | st.fixed_dictionaries({"scope": st.sampled_from(["public", "private"]), "content": st.text()}),
+        "access_token": JSON,
+    },
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+@given(st.lists(st.tuples(st.integers(1, 3), LIKELY | JSON), max_size=12))
+def test_whatever_clients_send_is_answered_and_the_table_goes_on(inputs):
+    room = Room((None, "bot", None), envs.game("auction", seats=3, rounds=2))
+    for client in (1, 2, 3):
+        room.connect(client)
+    for client, data in inputs:
+        before = len(room.inbox[client])
+        room.take(room.table.receive(client, json.dumps(data)))
+        assert len(room.inbox[client]) > before
+        if room.table.due is not None and room.table.due.who == "program":
+            room.program()
+    for client in (1, 2, 3):
+        if room.table._clients[client] is None:
+            room.send(client, "sit", name=f"late {client}")
+    while room.table.status == "running":
+        room.take(room.table.failed(room.table.turn, "late"))
+    assert room.table.status in ("over", "waiting")
+
+
+@pytest.mark.parametrize("data", ["", "{", "[]", "null", b"\xff", '{"type":"sit","name":"\\ud800"}', "[" * 10_000])
+def test_what_is_no_message_is_refused(data):
+    room = Room().connect(1)
+    room.take(room.table.receive(1, data))
+    assert room.last(1, "error")["code"] == m.VALIDATION_ERROR

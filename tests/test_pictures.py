@@ -1,0 +1,219 @@
+"""Pictures of every registered game: well formed, secret where they must be, the same from every door."""
+
+from xml.etree import ElementTree
+
+import gymnasium
+import numpy as np
+import pytest
+from cases import CASES
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from parlour import envs
+from parlour.envs import Message, TurnState, holdem_v0
+from parlour.envs.core import screen, svg
+from parlour.envs.core.turn_state import MessageScope
+from parlour.envs.holdem.picture import SUITS
+from parlour.wrappers.seat import make_seat
+from test_laws import decisions
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def some_decisions(game, seed, most=8):
+    """The table at a few moments of an episode, its beginning and its end among them."""
+    moments = [table.copy() for table in decisions(game, seed)]
+    chosen = np.unique(np.linspace(0, len(moments) - 1, min(most, len(moments))).astype(int))
+    return [moments[i] for i in chosen]
+
+
+def views(game, table):
+    """What every seat sees, one after the other; then those who look on; then all together."""
+    seats = [game.view(table, seat, match_id="m") for seat in range(game.seats)]
+    yield from ([state] for state in seats)
+    if game.public is not None:
+        yield [game.look(table, match_id="m")]
+    yield seats
+
+
+def checked(picture):
+    """Read a picture as the XML that it must be, standing by itself."""
+    root = ElementTree.fromstring(picture)
+    assert (root.tag, root.get("width"), root.get("height"), root.get("viewBox")) == (
+        f"{SVG}svg", "640", "480", "0 0 640 480",
+    )  # fmt: skip
+    assert root.find(f"{SVG}title").text
+    for element in root.iter():
+        assert element.tag.removeprefix(SVG) in {
+            "svg", "title", "g", "rect", "circle", "ellipse", "path", "polyline", "polygon", "line", "text", "tspan",
+        }, element.tag  # fmt: skip
+        assert not any(name.startswith("on") or "href" in name for name in element.attrib)
+        assert not any(word in value for value in element.attrib.values() for word in ("nan", "inf", "url("))
+    return root
+
+
+def test_every_view_at_every_kind_of_moment_is_a_picture_of_its_own_lines(game):
+    for table in some_decisions(game, 4):
+        for states in views(game, table):
+            picture = game.picture(states)
+            root = checked(picture)
+            # A thing to a line: replays keep pictures line by line.
+            assert len(picture.splitlines()) <= 400
+            assert len(list(root)) <= len(picture.splitlines())
+
+
+def test_what_a_seat_cannot_know_is_in_no_picture_of_it(game):
+    generator = np.random.default_rng(5)
+    for seed in range(2):
+        for table in some_decisions(game, seed):
+            for seat in range(game.seats):
+                other = table.copy()
+                game.redeal(other, seat, generator)
+                assert game.picture([game.view(other, seat)]) == game.picture([game.view(table, seat)])
+                if game.public is not None:
+                    assert game.picture([game.look(other)]) == game.picture([game.look(table)])
+                    assert game.render(other, -1) == game.render(table, -1)
+
+
+def test_all_seats_together_show_what_is_hidden_from_each(game_id):
+    if game_id == "kuhn-v0":
+        pytest.skip("it has no picture of its own")
+    game = envs.game(game_id)
+    seen = [list(views(game, table)) for seed in range(3) for table in some_decisions(game, seed)]
+    assert any(all(game.picture(every) != game.picture(one) for one in ones) for *ones, every in seen)
+
+
+def renamed(value, names):
+    """Give every agent in a TurnState another name."""
+    if isinstance(value, dict):
+        return {renamed(key, names): renamed(part, names) for key, part in value.items()}
+    if isinstance(value, list):
+        return [renamed(part, names) for part in value]
+    return names.get(value, value) if isinstance(value, str) else value
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    text=st.text(min_size=1, max_size=60)
+    | st.sampled_from(["<script>alert(1)</script>", "]]>", "&amp;", "\x00", "\ud800"]),
+    data=st.data(),
+)
+def test_names_and_messages_of_any_kind_stay_words(text, data):
+    case = data.draw(st.sampled_from([case.values[0] for case in CASES if case.values[0][0] != "kuhn-v0"]))
+    game = envs.game(case[0], **case[1])
+    names = {agent: f"{i}{text}" for i, agent in enumerate(game.agents)}
+    for table in some_decisions(game, 7, most=3):
+        for states in views(game, table):
+            told = [TurnState.from_dict(renamed(state.to_dict(), names)) for state in states]
+            for state in told:
+                state.messages = [*state.messages, Message("9", next(iter(names.values())), MessageScope.PUBLIC, text)]
+            checked(game.picture(told))
+
+
+@pytest.mark.parametrize("value", ["", "a" * 300, "two\nlines", "<b>", "\ud800\x00"])
+def test_text_is_cut_wrapped_and_escaped(value):
+    assert len(svg.short(value, 20)) <= 20
+    assert all(len(line) <= 20 for line in svg.wrapped(value, 20, 3))
+    assert len(svg.wrapped(value, 20, 3)) <= 3
+    ElementTree.fromstring(f"<a>{svg.escape(value)}</a>")
+
+
+def test_wrapping_breaks_between_words():
+    assert svg.wrapped("the quick brown fox jumps over", 12, 2) == ["the quick", "brown fox j…"]
+    assert svg.wrapped("one two", 20, 2) == ["one two"]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(1234567, "1,234,567"), (0.5, "0.5"), (33.333, "33.33"), (-2, "−2"), (2.0, "2")]
+)
+def test_numbers_as_people_write_them(value, words):
+    assert svg.number(value) == words
+
+
+# Environments.
+
+
+def test_the_view_is_public_unless_another_is_asked_for():
+    def open_cards(**options):
+        env = holdem_v0.raw_env(seats=3, render_mode="svg", **options)
+        env.reset(seed=3)
+        return sum(env.render().count(outline) for outline in SUITS.values())
+
+    assert (open_cards(), open_cards(render_view="player_1"), open_cards(render_view="all")) == (0, 2, 6)
+    with pytest.raises(ValueError, match="'public', 'player_0', 'player_1', 'player_2', 'all'"):
+        open_cards(render_view="player_3")
+
+
+def test_text_hides_as_the_picture_does():
+    def shown(view):
+        env = holdem_v0.raw_env(seats=3, render_mode="ansi", render_view=view)
+        env.reset(seed=3)
+        return env.render().count("??")
+
+    assert (shown(None), shown("player_1"), shown("all")) == (6, 4, 0)
+
+
+def test_a_frame_of_every_game(game_id):
+    pytest.importorskip("resvg_py")
+    env = envs.make(game_id, render_mode="rgb_array")
+    env.reset(seed=1)
+    frame = env.render()
+    assert (frame.shape, frame.dtype) == ((480, 640, 3), np.uint8)
+    assert len(np.unique(frame.reshape(-1, 3), axis=0)) > 20
+    assert env.metadata["render_modes"] == ["human", "rgb_array", "svg", "ansi"]
+
+
+def test_letters_need_no_fonts_of_the_system():
+    pytest.importorskip("resvg_py")
+    blank = screen.pixels(svg.document("a", []))
+    written = screen.pixels(svg.document("a", [svg.text(50, 200, "Parlour Привет Γειά", 60)]))
+    dark = np.flatnonzero((written != blank).any(axis=(0, 2)))
+    assert dark.size > 200
+    assert dark.max() > 500
+
+
+def test_a_window_follows_the_game(monkeypatch):
+    pygame = pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setattr(screen, "FPS", 1000)
+    env = envs.make("bargaining", render_mode="human")
+    env.reset(seed=1)
+    first = pygame.surfarray.array3d(pygame.display.get_surface())
+    env.step(40)
+    then = pygame.surfarray.array3d(pygame.display.get_surface())
+    assert first.shape == (640, 480, 3)
+    assert (first != then).any()
+    twin = env.clone()
+    twin.step(twin.game.safe(twin.table))
+    env.close()
+    env.close()
+    assert not pygame.display.get_init()
+
+
+def test_a_learner_sees_its_own_seat():
+    env = make_seat(game="holdem", opponents="call", seat=1, render_mode="svg", seats=3)
+    env.reset(seed=4)
+    own = env.render()
+    assert own == env.seats.game.picture([env.seats.game.view(env.seats.tables.tables[0], 1)])
+    every = make_seat(game="holdem", opponents="call", seat=1, render_mode="svg", render_view="all", seats=3)
+    every.reset(seed=4)
+    assert every.render() != own
+    with pytest.raises(ValueError, match='choose from "own", "public", "all"'):
+        make_seat(game="holdem", render_view="player_1")
+
+
+def test_gymnasium_accepts_the_pictures():
+    pytest.importorskip("resvg_py")
+    env = gymnasium.make("parlour/Auction-v0", render_mode="rgb_array")
+    env.reset(seed=1)
+    assert env.render().shape == (480, 640, 3)
+    film = gymnasium.wrappers.RenderCollection(env)
+    film.reset(seed=1)
+    film.step(3)
+    assert all(frame.shape == (480, 640, 3) for frame in film.render())
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setattr(screen, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"'rgb_array' needs resvg_py.*parlour\[render\]"):
+        envs.make("holdem", render_mode="rgb_array")
+    envs.make("holdem", render_mode="svg")

@@ -1,0 +1,1 @@
+"""A table in the browser: people beside policies, bots and each other, at every game."""

@@ -1,0 +1,148 @@
+"""The messages between our page and a table of any TurnState game: one WebSocket, JSON tagged by ``type``.
+
+What is played is turnstate.md's own: `State` carries a `TurnState`, `Act` an `AgentResponse`, `Say` a `MessageIntent`,
+`Result` an `ActionResult`. Around it there is what a table needs: who sits where, and coming back to one's seat.
+Whoever connects looks on until it sits down.
+"""
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ....envs.core.turn_state import ActionResult, AgentResponse, MessageIntent, TurnState
+
+INVALID_TOKEN = "INVALID_TOKEN"
+UNAUTHORIZED = "UNAUTHORIZED"
+TABLE_FULL = "TABLE_FULL"
+NAME_TAKEN = "NAME_TAKEN"
+ALREADY_SEATED = "ALREADY_SEATED"
+NOT_SEATED = "NOT_SEATED"
+VALIDATION_ERROR = "VALIDATION_ERROR"
+RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"
+
+Name = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\xa0]+\Z")]
+"""What somebody is called: 1 to 32 characters, none of them control characters, not ending in a space."""
+
+
+# From the page.
+
+
+class Sit(Struct, kw_only=True, tag_field="type", tag="sit"):
+    """Take a seat under a name, `seat` if it is free; or come back to the one that `token` was given for."""
+
+    name: Name | None = None
+    seat: int | None = None
+    token: str | None = None
+    access_token: str | None = None
+
+
+class Stand(Struct, tag_field="type", tag="stand"):
+    """Leave one's seat and look on."""
+
+
+class Act(Struct, kw_only=True, tag_field="type", tag="act"):
+    """Answer the turn of that number."""
+
+    turn: int
+    response: AgentResponse
+
+
+class Say(Struct, kw_only=True, tag_field="type", tag="say"):
+    """Send a message, in turn or out of it."""
+
+    intent: MessageIntent
+
+
+class Again(Struct, tag_field="type", tag="again"):
+    """Be ready for the next match."""
+
+
+class Ping(Struct, tag_field="type", tag="ping"):
+    """Ask whether the connection lives."""
+
+
+ClientMessage: TypeAlias = Sit | Stand | Act | Say | Again | Ping
+
+
+# To the page.
+
+
+class Place(Struct, kw_only=True):
+    """A seat: its agent's name in TurnState and that of who sits there (null: nobody), and whether it is a program."""
+
+    seat: int
+    agent_id: str
+    name: str | None
+    program: bool
+    connected: bool
+    ready: bool
+
+
+class Seating(Struct, kw_only=True, tag_field="type", tag="seating"):
+    """Who sits where; `you` is the receiver's seat. `timeout` is the time for a turn in milliseconds."""
+
+    game_id: str
+    status: Literal["waiting", "running", "over"]
+    match: int
+    timeout: int
+    seats: list[Place]
+    you: int | None
+
+
+class Seated(Struct, kw_only=True, tag_field="type", tag="seated"):
+    """The receiver has a seat; the token brings it back there."""
+
+    seat: int
+    token: str
+
+
+class Unseated(Struct, kw_only=True, tag_field="type", tag="unseated"):
+    """The receiver has no seat any longer."""
+
+    reason: Literal["stood", "replaced"]
+
+
+class State(Struct, kw_only=True, tag_field="type", tag="state"):
+    """What the receiver sees, and the number of the turn under way; `left` is its time left, in milliseconds."""
+
+    turn: int
+    turn_state: TurnState
+    left: int | None = None
+
+
+class Result(Struct, kw_only=True, tag_field="type", tag="result"):
+    """What became of an `Act` (its turn) or a `Say` (null)."""
+
+    turn: int | None
+    result: ActionResult
+
+
+class Error(Struct, kw_only=True, tag_field="type", tag="error"):
+    """A refusal: a code of this module and a sentence."""
+
+    code: str
+    message: str
+
+
+class Pong(Struct, tag_field="type", tag="pong"):
+    """It lives."""
+
+
+ServerMessage: TypeAlias = Seating | Seated | Unseated | State | Result | Error | Pong
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[ClientMessage] = msgspec.json.Decoder(ClientMessage)
+
+
+def encode(message: ServerMessage) -> str:
+    """Return the message as the JSON text that travels."""
+    return _encoder.encode(message).decode()
+
+
+def decode(data: Any) -> ClientMessage | str:
+    """Read what a page sent, text or bytes; or say why it cannot be read. Never raises."""
+    try:
+        return _decoder.decode(data)
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+        return str(error)[:200]

@@ -1,0 +1,70 @@
+/** A sealed-bid auction. */
+
+import { el, number } from "../dom.js";
+import { nameOf, nameTag, outcome } from "../names.js";
+
+/** @type {import("../types.d.ts").GamePage} */
+export default {
+  title: "Auction",
+
+  draw(view) {
+    const game = view.state?.game_state;
+    const own = [];
+    if (game.my_valuation !== undefined) {
+      own.push(fact("Worth to you", number(game.my_valuation)));
+      own.push(fact("Your bid", game.my_bid === null ? "—" : number(game.my_bid)));
+    }
+    own.push(fact("Bids in", `${game.num_bids_submitted} of ${game.num_bidders}`));
+    const winner = view.state?.outcome?.winner;
+    return [
+      el("dl", { class: "facts" }, ...own.flat()),
+      ...(typeof winner === "string" ? [el("p", { class: "big" }, nameTag(view, winner), " won.")] : []),
+      ...outcome(view),
+      el(
+        "ol",
+        { class: "history" },
+        ...game.action_history.map((/** @type {any} */ row) =>
+          el(
+            "li",
+            {},
+            nameTag(view, row.agent_id),
+            row.action === "pass" ? " passed" : " bid",
+            nameOf(view, row.agent_id) === "You" && game.my_bid !== null && row.action !== "pass"
+              ? ` ${number(game.my_bid)}`
+              : "",
+          ),
+        ),
+      ),
+    ];
+  },
+
+  label(action) {
+    return action.action_type === "submit_bid" ? "Bid" : "Pass this round";
+  },
+
+  range(action, field, view) {
+    if (action.action_type !== "submit_bid") return null;
+    const worth = view.state?.game_state.my_valuation;
+    const high = Math.max(worth * 1.5, 1); // a bid may be higher; who wants that writes it
+    const share = (/** @type {number} */ part) => Math.round(worth * part * 100) / 100;
+    return {
+      low: 0,
+      high,
+      step: 0.01,
+      start: share(0.5),
+      presets: [
+        { label: "½", value: share(0.5) },
+        { label: "¾", value: share(0.75) },
+        { label: "all it is worth", value: share(1) },
+      ],
+    };
+  },
+};
+
+/**
+ * @param {string} name
+ * @param {string} value
+ */
+function fact(name, value) {
+  return [el("dt", {}, name), el("dd", {}, value)];
+}

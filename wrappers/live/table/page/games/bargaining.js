@@ -1,0 +1,96 @@
+/** Two split a pie. */
+
+import { el, number } from "../dom.js";
+import { nameOf, nameTag, outcome } from "../names.js";
+
+/** @import { View } from "../types.d.ts" */
+
+/** @type {import("../types.d.ts").GamePage} */
+export default {
+  title: "Bargaining",
+
+  draw(view) {
+    const game = view.state?.game_state;
+    const facts = [el("dt", {}, "The pie"), el("dd", {}, number(game.total))];
+    if (game.my_reservation_value !== undefined) {
+      facts.push(el("dt", {}, "Worth to you without a deal"), el("dd", {}, number(game.my_reservation_value)));
+    }
+    if (game.opponent_reservation_value !== undefined) {
+      facts.push(el("dt", {}, "To the other"), el("dd", {}, number(game.opponent_reservation_value)));
+    }
+    return [
+      el("dl", { class: "facts" }, ...facts),
+      ...(game.current_offer === null ? [el("p", { class: "big" }, "No offer stands.")] : [pie(view, game)]),
+      ...outcome(view),
+      el(
+        "ol",
+        { class: "history" },
+        ...game.action_history.map((/** @type {any} */ row) => el("li", {}, nameTag(view, row.agent_id), said(row))),
+      ),
+    ];
+  },
+
+  label(action, view) {
+    const game = view.state?.game_state;
+    const words = {
+      submit_offer: "Offer",
+      accept: `Accept ${number(game.total - game.current_offer)}`,
+      reject: "Reject",
+      pass: "Pass",
+    };
+    return words[/** @type {keyof typeof words} */ (action.action_type)] ?? action.action_type;
+  },
+
+  range(action, field, view) {
+    if (action.action_type !== "submit_offer") return null;
+    const { total, my_reservation_value: least } = view.state?.game_state ?? {};
+    const step = total / 100;
+    return {
+      low: 0,
+      high: total,
+      step,
+      start: Math.round((least + total) / 2 / step) * step,
+      presets: [
+        { label: "half", value: total / 2 },
+        { label: "⅔", value: Math.round((200 * total) / 3) / 100 },
+      ],
+    };
+  },
+};
+
+/** @param {any} row */
+function said(row) {
+  const words = { submit_offer: `: ${number(row.my_share ?? 0)} wanted`, accept: ": accepted", reject: ": rejected" };
+  return words[/** @type {keyof typeof words} */ (row.action)] ?? ": passed";
+}
+
+/**
+ * The standing offer as a bar: what the proposer wants, and what is left.
+ * @param {View} view
+ * @param {any} game
+ */
+function pie(view, game) {
+  const other = view.seats.find((place) => place.agent_id !== game.last_offer_by)?.agent_id ?? null;
+  const parts = [
+    part(view, game.last_offer_by, game.current_offer),
+    part(view, other, game.total - game.current_offer),
+  ];
+  const names = `${nameOf(view, game.last_offer_by)} ${number(game.current_offer)}, ${nameOf(view, other)} ${number(game.total - game.current_offer)}`;
+  return el("div", { class: "pie", role: "img", "aria-label": names }, ...parts);
+}
+
+/**
+ * @param {View} view
+ * @param {string | null} agent
+ * @param {number} share
+ */
+function part(view, agent, share) {
+  const node = el(
+    "div",
+    { class: nameOf(view, agent) === "You" ? "own" : "" },
+    nameTag(view, agent),
+    ` ${number(share)}`,
+  );
+  node.style.flexGrow = String(share);
+  return node;
+}

@@ -1,0 +1,155 @@
+/** No-limit hold'em, drawn from poker.md's game_state. */
+
+import { el, number } from "../dom.js";
+import { nameTag } from "../names.js";
+
+/** @import { View } from "../types.d.ts" */
+
+const SUITS = { s: "♠", h: "♥", d: "♦", c: "♣" };
+
+/** @type {import("../types.d.ts").GamePage} */
+export default {
+  title: "Hold'em",
+
+  draw(view) {
+    const game = view.state?.game_state;
+    const around = game.players.map((/** @type {any} */ player, /** @type {number} */ i) =>
+      seat(view, game, player, i),
+    );
+    const middle = el(
+      "div",
+      { class: "middle" },
+      el("p", { class: "phase" }, `Hand ${game.hand}, ${game.phase}`),
+      el("div", { class: "cards", "aria-label": "Board" }, ...game.board.map(card)),
+      el("p", { class: "pot" }, "Pot ", el("b", {}, number(game.pot))),
+      ...winners(view, game),
+    );
+    const stacks = game.final_stacks ?? [];
+    const ending = stacks.length
+      ? [
+          el(
+            "section",
+            { class: "outcome", "aria-label": "Outcome" },
+            el("h3", {}, "The table has ended"),
+            el(
+              "table",
+              {},
+              el(
+                "tbody",
+                {},
+                ...stacks.map((/** @type {any} */ row) =>
+                  el(
+                    "tr",
+                    {},
+                    el("th", { scope: "row" }, nameTag(view, String(row.seat_id))),
+                    el("td", {}, number(row.stack)),
+                  ),
+                ),
+              ),
+            ),
+          ),
+        ]
+      : [];
+    return [el("div", { class: around.length > 7 ? "felt many" : "felt" }, middle, ...around), ...ending];
+  },
+
+  label(action, view) {
+    const { toCall } = view.state?.game_state ?? {};
+    const words = { fold: "Fold", check: "Check", call: `Call ${number(toCall ?? 0)}`, raiseTo: "Raise to" };
+    return words[/** @type {keyof typeof words} */ (action.action_type)] ?? action.action_type;
+  },
+
+  range(action, field, view) {
+    const { minimum: low = 0, maximum: high = 0 } = action.payload_schema.properties?.[field] ?? {};
+    const game = view.state?.game_state;
+    const toCall = game.toCall ?? 0;
+    const bet = Math.max(...game.players.map((/** @type {any} */ player) => player.bet));
+    const sized = (/** @type {number} */ part) => Math.round(bet + part * (game.pot + toCall));
+    const sizes = [
+      { label: "½ pot", value: sized(0.5) },
+      { label: "pot", value: sized(1) },
+    ];
+    const presets = [
+      { label: "least", value: low },
+      ...sizes.filter(({ value }) => low < value && value < high),
+      { label: "all-in", value: high },
+    ];
+    return { low, high, start: low, step: 1, presets };
+  },
+};
+
+/** @param {string} name */
+function card(name) {
+  const suit = SUITS[/** @type {keyof typeof SUITS} */ (name[1])] ?? "";
+  const rank = name[0] === "T" ? "10" : (name[0] ?? "");
+  return el(
+    "span",
+    { class: `card ${"hd".includes(name[1] ?? "") ? "red" : ""}`, "aria-label": name },
+    `${rank}${suit}`,
+  );
+}
+
+function back() {
+  return el("span", { class: "card back", "aria-label": "hidden card" });
+}
+
+/**
+ * @param {View} view
+ * @param {any} game
+ * @param {any} player
+ * @param {number} i its place among the players
+ */
+function seat(view, game, player, i) {
+  const result = game.results?.find((/** @type {any} */ row) => row.seat === player.seat);
+  const cards = player.cards ?? result?.cards;
+  const count = game.players.length;
+  const first = Math.max(
+    0,
+    game.players.findIndex((/** @type {any} */ one) => one.seat === view.you),
+  );
+  const angle = Math.PI / 2 + (2 * Math.PI * (i - first)) / count;
+  const last =
+    game.last?.seat === player.seat
+      ? `${game.last.kind === "raiseTo" ? "raises to" : `${game.last.kind}s`} ${game.last.amount ?? ""}`
+      : "";
+  const shown = cards?.length ? cards.map(card) : player.folded ? [] : [back(), back()];
+  const notes = [player.folded ? "folded" : "", player.allIn ? "all-in" : "", last].filter(Boolean);
+  const node = el(
+    "div",
+    { class: `seat ${game.turn === player.seat ? "turn" : ""} ${player.folded ? "folded" : ""}` },
+    el("div", { class: "cards" }, ...shown),
+    el(
+      "div",
+      {},
+      nameTag(view, String(player.seat)),
+      game.dealer === player.seat ? el("span", { class: "button", title: "dealer" }, "D") : "",
+    ),
+    el(
+      "div",
+      { class: "stack" },
+      number(player.stack),
+      player.bet ? el("b", { class: "bet" }, `bet ${number(player.bet)}`) : "",
+    ),
+    el("div", { class: "note" }, notes.join(", ")),
+  );
+  node.style.left = `${50 + 40 * Math.cos(angle)}%`;
+  node.style.top = `${50 + 38 * Math.sin(angle)}%`;
+  return node;
+}
+
+/**
+ * @param {View} view
+ * @param {any} game
+ */
+function winners(view, game) {
+  const won = (game.results ?? []).filter((/** @type {any} */ row) => row.won > 0);
+  return won.map((/** @type {any} */ row) =>
+    el(
+      "p",
+      { class: "won" },
+      nameTag(view, String(row.seat)),
+      ` won ${number(row.won)}`,
+      row.rank ? ` with ${row.rank}` : "",
+    ),
+  );
+}

@@ -1,0 +1,204 @@
+/** The page: what a client's view has, shown; what a person does, handed to the client. */
+
+import { control } from "./controls.js";
+import { byId, el } from "./dom.js";
+import { nameOf, nameTag } from "./names.js";
+import { PokerClient } from "./poker.js";
+import { TurnStateClient } from "./turnstate.js";
+
+/** @import { Client, Facts, GamePage, View } from "./types.d.ts" */
+
+const board = byId("board", HTMLElement);
+const controls = byId("controls", HTMLElement);
+const status = byId("status", HTMLElement);
+const notice = byId("notice", HTMLElement);
+const clock = byId("clock", HTMLElement);
+const hand = byId("hand", HTMLElement);
+const seats = byId("seats", HTMLElement);
+const sit = byId("sit", HTMLFormElement);
+const stand = byId("stand", HTMLButtonElement);
+const again = byId("again", HTMLButtonElement);
+const messages = byId("messages", HTMLElement);
+const say = byId("say", HTMLFormElement);
+const reader = byId("reader", HTMLSelectElement);
+const text = byId("text", HTMLInputElement);
+
+const NAME = "parlour.name";
+const TALK = "message_only"; // the message box does that
+
+/** @type {Facts} */
+const facts = await (await fetch("facts.json")).json();
+/** @type {GamePage} */
+const game = (await import(`./games/${facts.page}.js`)).default;
+/** @type {Client} */
+const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new TurnStateClient(show);
+
+let shown = ""; // the turn that the controls are for
+
+function show() {
+  const view = client.view;
+  status.textContent = sentence(view);
+  notice.textContent = view.notice;
+  stand.hidden = view.you === null;
+  sit.hidden = view.you !== null || view.elsewhere || view.status === "connecting" || !view.seats.some(open);
+  again.hidden = !(view.elsewhere || (view.you !== null && view.status === "over" && !waits(view)));
+  again.textContent = view.elsewhere ? "Play in this window" : "Play again";
+  seats.replaceChildren(...view.seats.map((place) => seat(view, place)));
+  board.replaceChildren(
+    ...(view.state === null ? [el("p", { class: "empty" }, "Nothing is dealt yet.")] : game.draw(view)),
+  );
+  document.body.classList.toggle("mine", mine(view));
+  showControls(view);
+  showMessages(view);
+  tick();
+}
+
+/** @param {View} view */
+function mine(view) {
+  return view.status === "running" && !view.elsewhere && view.you !== null && (view.state?.is_my_turn ?? false);
+}
+
+/** @param {View} view */
+function waits(view) {
+  return view.seats[view.you ?? -1]?.ready ?? false;
+}
+
+/** @param {import("./types.d.ts").Place} place */
+function open(place) {
+  return !place.program && (place.name === null || !place.connected);
+}
+
+/**
+ * @param {View} view
+ * @returns {string}
+ */
+function sentence(view) {
+  if (view.elsewhere) return "You play in another window.";
+  const missing = view.seats.filter((place) => place.name === null || !place.connected).length;
+  switch (view.status) {
+    case "connecting":
+      return "Connecting…";
+    case "waiting":
+      return missing ? `Waiting for ${missing} more to sit down.` : "It begins.";
+    case "over":
+      return missing ? "The match is over; somebody is missing for the next." : "The match is over.";
+    case "running":
+      if (mine(view)) return "It is your turn.";
+      if (view.state?.current_turn_agent_id == null) return "";
+      return `${nameOf(view, view.state.current_turn_agent_id)} is to act.`;
+  }
+}
+
+/**
+ * @param {View} view
+ * @param {import("./types.d.ts").Place} place
+ */
+function seat(view, place) {
+  const turn = view.status === "running" && view.state?.current_turn_agent_id === place.agent_id;
+  const name = place.name === null ? el("i", {}, "free") : el("bdi", {}, place.name);
+  const note = [
+    place.seat === view.you ? "you" : "",
+    place.program ? "program" : "",
+    place.name !== null && !place.connected ? "away" : "",
+    view.status === "over" && place.name !== null && place.ready && !place.program ? "ready" : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
+  return el("li", { class: turn ? "turn" : null, "aria-current": turn ? "true" : null }, name, note && ` (${note})`);
+}
+
+/** @param {View} view */
+function showControls(view) {
+  const turn = mine(view) ? view.turn : "";
+  if (turn !== shown) {
+    shown = turn;
+    controls.dataset["turn"] = turn;
+    const focused = document.activeElement ?? document.body;
+    const held = focused === document.body || controls.contains(focused) || !focused.checkVisibility();
+    const allowed = turn ? (view.state?.allowed_actions ?? []).filter((one) => one.action_type !== TALK) : [];
+    controls.replaceChildren(
+      ...allowed.map((one, i) => control(one, i + 1, view, game, (action) => client.act(action))),
+    );
+    if (held) controls.querySelector("button")?.focus({ preventScroll: true });
+  }
+  for (const button of controls.querySelectorAll("button")) button.disabled = view.busy;
+}
+
+/** @param {View} view */
+function showMessages(view) {
+  byId("chat", HTMLElement).hidden = client.say === null;
+  say.hidden = view.you === null || view.status !== "running";
+  const said = view.state?.messages ?? [];
+  const atEnd = messages.scrollHeight - messages.scrollTop - messages.clientHeight < 8;
+  const kept = messages.dataset.match === view.state?.match_id ? messages.children.length : 0;
+  if (kept === 0 || kept > said.length) messages.replaceChildren();
+  messages.dataset.match = view.state?.match_id ?? "";
+  messages.append(...said.slice(messages.children.length).map((one) => message(view, one)));
+  if (atEnd) messages.scrollTop = messages.scrollHeight;
+  const others = view.seats.filter((place) => place.seat !== view.you);
+  const wanted = ["everybody", ...(others.length > 1 ? others.map((place) => nameOf(view, place.agent_id)) : [])];
+  if ([...reader.options].map((option) => option.text).join("\n") !== wanted.join("\n")) {
+    const values = ["", ...others.map((place) => place.agent_id)];
+    reader.replaceChildren(...wanted.map((name, i) => el("option", { value: values[i] }, name)));
+  }
+  reader.hidden = wanted.length === 1;
+}
+
+/**
+ * @param {View} view
+ * @param {import("./types.d.ts").Message} one
+ */
+function message(view, one) {
+  const to =
+    one.scope === "private" ? ` to ${(one.to_agent_ids ?? []).map((agent) => nameOf(view, agent)).join(", ")}` : "";
+  return el(
+    "li",
+    { class: one.scope },
+    nameTag(view, one.sender_id),
+    `${to}: `,
+    el("bdi", { dir: "auto" }, one.content),
+  );
+}
+
+function tick() {
+  const { deadline, timeout, status: now } = client.view;
+  clock.hidden = deadline === null || now !== "running";
+  if (deadline === null) return;
+  const left = Math.max(0, deadline - performance.now());
+  hand.style.width = `${Math.min(100, (100 * left) / (timeout || 1))}%`;
+  clock.classList.toggle("late", left < 10_000);
+  clock.title = `${Math.ceil(left / 1000)} seconds left`;
+}
+
+sit.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const name = byId("name", HTMLInputElement).value.trim();
+  if (name === "") return;
+  localStorage.setItem(NAME, name);
+  client.sit(name);
+});
+stand.addEventListener("click", () => client.stand());
+again.addEventListener("click", () => (client.view.elsewhere ? client.comeBack() : client.again()));
+say.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const content = text.value.trim();
+  if (content === "" || client.say === null) return;
+  const one = reader.value;
+  client.say({ scope: one ? "private" : "public", content, to_agent_ids: one ? [one] : null });
+  text.value = "";
+});
+document.addEventListener("keydown", (event) => {
+  const writing = event.target instanceof Element && event.target.matches("input:not([type=range]), textarea, select");
+  if (writing || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
+  const button = controls.querySelector(`button[data-key="${event.key}"]`);
+  if (button instanceof HTMLButtonElement && !button.disabled) {
+    event.preventDefault();
+    button.click();
+  }
+});
+window.setInterval(tick, 250);
+
+byId("title", HTMLElement).textContent = document.title = game.title || facts.game;
+byId("name", HTMLInputElement).value = localStorage.getItem(NAME) ?? "";
+show();
+client.start();

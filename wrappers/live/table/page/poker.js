@@ -1,0 +1,312 @@
+/** Hold'em over poker.md's WebSocket, as every agent plays it: register, join, connect; or look on. */
+
+import { Wire, accessToken, blankView, socketUrl } from "./wire.js";
+
+/** @import { Action, AllowedAction, Client, Facts } from "./types.d.ts" */
+
+const SEAT = "parlour.poker.seat"; // in this tab's storage: the API key, the table, the session token
+const CLOCK = "parlour.poker.clock"; // and when the turn under way ends
+const GONE = ["UNAUTHORIZED", "INVALID_SESSION", "SESSION_EXPIRED", "TABLE_NOT_FOUND", "NOT_SEATED"];
+const NOTHING = { type: "object", properties: {}, required: [] };
+
+/** @implements {Client} */
+export class PokerClient {
+  /**
+   * @param {() => void} changed is told whenever the view is another
+   * @param {Facts} facts
+   */
+  constructor(changed, facts) {
+    this.view = blankView();
+    this.changed = changed;
+    this.facts = facts;
+    /** @type {Client["say"]} */
+    this.say = null;
+    this.table = "";
+    /** @type {any} */
+    this.last = null; // the latest game_state
+    /** @type {Wire | null} */
+    this.wire = null;
+  }
+
+  start() {
+    const seat = this.seat();
+    if (seat === null) this.watch();
+    else this.connect(seat);
+  }
+
+  /** @returns {{ api_key: string, table_id: string, ws_url: string, session_token: string } | null} */
+  seat() {
+    return JSON.parse(sessionStorage.getItem(SEAT) ?? "null");
+  }
+
+  // Connections.
+
+  /** @param {{ table_id: string, ws_url: string, session_token: string }} seat */
+  connect(seat) {
+    this.table = seat.table_id;
+    this.last = null;
+    const url = new URL(seat.ws_url);
+    url.searchParams.set("token", seat.session_token);
+    url.searchParams.set("format", "agent");
+    this.open(url.href);
+    this.refresh();
+  }
+
+  async watch() {
+    this.view.you = null;
+    this.last = null;
+    const [table] = (await this.rest("GET", "v1/tables")).tables;
+    this.table = table.table_id;
+    this.list(table);
+    this.view.notice = "";
+    this.open(socketUrl(`v1/tables/${encodeURIComponent(this.table)}/watch`));
+  }
+
+  /** @param {string} url */
+  open(url) {
+    this.wire?.close();
+    this.wire = new Wire(url, {
+      open: () => this.changed(),
+      message: (message) => this.receive(message),
+      lost: () => this.lost(),
+      closed: (code) => this.comesBack(code),
+    });
+  }
+
+  lost() {
+    this.view.status = "connecting";
+    this.view.busy = false;
+    this.changed();
+  }
+
+  /**
+   * @param {number} code
+   * @returns {boolean}
+   */
+  comesBack(code) {
+    if (code === 1000 && this.view.status !== "over") {
+      this.view.elsewhere = true; // the newest connection to a seat has it
+      this.changed();
+    }
+    return code !== 1000 && code !== 1008;
+  }
+
+  // What the server says.
+
+  /** @param {any} message */
+  receive(message) {
+    const view = this.view;
+    switch (message.type) {
+      case "welcome":
+        view.you = message.seat;
+        view.timeout = message.timeout;
+        view.elsewhere = false;
+        break;
+      case "game_state":
+        this.showState(message);
+        break;
+      case "hand_complete":
+        if (view.state !== null) view.state.game_state.results = message.results;
+        view.deadline = null;
+        break;
+      case "table_status":
+        this.showStatus(message);
+        break;
+      case "player_joined":
+      case "player_left":
+        this.refresh();
+        return;
+      case "ack":
+        view.busy = false;
+        view.notice = "";
+        break;
+      case "error":
+        view.busy = false;
+        view.notice = message.message;
+        if (GONE.includes(message.code)) this.leaveSeat();
+        break;
+      default: // pong, and what later versions may say
+        return;
+    }
+    this.changed();
+  }
+
+  /** @param {any} message a game_state */
+  showState(message) {
+    const view = this.view;
+    const mine = view.you !== null && message.turn === view.you;
+    const fresh = this.last === null || this.last.seq !== message.seq || this.last.hand !== message.hand;
+    this.last = message;
+    view.status = "running";
+    view.turn = `${message.hand} ${message.seq} ${view.you}`;
+    if (fresh) {
+      view.deadline = message.turn == null ? null : this.deadline(message.turn_token);
+      view.busy = false;
+    }
+    for (const player of message.players) {
+      const place = view.seats[player.seat];
+      if (place !== undefined) place.name = player.name ?? `Seat ${player.seat + 1}`;
+    }
+    view.state = {
+      match_id: this.table,
+      game_id: "holdem",
+      agent_id: view.you === null ? "" : String(view.you),
+      phase: message.phase,
+      is_my_turn: mine,
+      current_turn_agent_id: message.turn == null ? null : String(message.turn),
+      game_state: message,
+      messages: [],
+      allowed_actions: mine ? (message.actions ?? []).map(allowed) : [],
+      game_over: false,
+      outcome: null,
+    };
+  }
+
+  /**
+   * When the turn ends; the same after the page was loaded anew.
+   * @param {string | undefined} token
+   */
+  deadline(token) {
+    const end = Date.now() + this.view.timeout;
+    const known = JSON.parse(sessionStorage.getItem(CLOCK) ?? "null");
+    const kept = token !== undefined && known?.token === token ? known.end : end;
+    if (token !== undefined) sessionStorage.setItem(CLOCK, JSON.stringify({ token, end: kept }));
+    return this.view.timeout ? performance.now() + kept - Date.now() : null;
+  }
+
+  /** @param {any} message a table_status */
+  showStatus(message) {
+    const view = this.view;
+    if (message.status !== "ended") {
+      view.status = "waiting";
+      view.you = message.seat_id ?? null;
+      this.refresh();
+      return;
+    }
+    view.status = "over";
+    view.deadline = null;
+    for (const place of view.seats) place.ready = false;
+    if (view.state !== null) {
+      view.state.game_over = true;
+      view.state.is_my_turn = false;
+      view.state.allowed_actions = [];
+      view.state.game_state.final_stacks = message.final_stacks;
+    }
+    if (this.seat() === null) window.setTimeout(() => this.watch(), 1500);
+  }
+
+  // Seats.
+
+  async refresh() {
+    const table = await this.rest("GET", `v1/tables/${encodeURIComponent(this.table)}`);
+    if (table !== null) this.list(table);
+    this.changed();
+  }
+
+  /** @param {any} table what the server tells anybody of a table */
+  list(table) {
+    this.view.seats = Array.from({ length: table.max_seats }, (_, seat) => {
+      const found = table.seats.find((/** @type {any} */ one) => one.seat_id === seat);
+      const program = !(this.facts.people ?? []).includes(seat);
+      const name = found === undefined ? null : (found.agent_name ?? `Seat ${seat + 1}`);
+      return { seat, agent_id: String(seat), name, program, connected: true, ready: true };
+    });
+  }
+
+  /** @param {string} name */
+  async sit(name) {
+    const registered = await this.rest("POST", "v1/agents", { name }, accessToken());
+    if (registered !== null) await this.join(registered.api_key);
+  }
+
+  /** @param {string} key the agent's API key */
+  async join(key) {
+    const [table] = (await this.rest("GET", "v1/tables")).tables;
+    const taken = table.seats.map((/** @type {any} */ one) => one.seat_id);
+    const wish = (this.facts.people ?? []).find((seat) => !taken.includes(seat));
+    const body = { client_protocol_version: "0.1", preferred_seat: wish ?? null };
+    const joined = await this.rest("POST", "v1/tables/auto-join", body, key);
+    if (joined === null) return;
+    sessionStorage.setItem(SEAT, JSON.stringify({ ...joined, api_key: key }));
+    this.view.notice = "";
+    this.view.state = null;
+    this.connect(joined);
+  }
+
+  async stand() {
+    const seat = this.seat();
+    this.wire?.close();
+    if (seat !== null) {
+      await this.rest("POST", `v1/tables/${encodeURIComponent(seat.table_id)}/leave`, {}, seat.api_key);
+    }
+    this.leaveSeat();
+  }
+
+  leaveSeat() {
+    sessionStorage.removeItem(SEAT);
+    this.view.you = null;
+    this.view.state = null;
+    this.wire?.close();
+    this.watch();
+  }
+
+  async again() {
+    const seat = this.seat();
+    if (seat !== null) await this.join(seat.api_key);
+  }
+
+  comeBack() {
+    this.view.elsewhere = false;
+    this.start();
+  }
+
+  /** @param {Action} action */
+  act(action) {
+    const { turn_token, seq } = this.last;
+    const choice = { turn_token, kind: action.action_type, ...action.payload };
+    this.view.busy = this.wire?.send({ type: "action", action: choice, expected_seq: seq }) ?? false;
+    if (!this.view.busy) this.view.notice = "There is no connection; it is being made again.";
+    this.changed();
+  }
+
+  /**
+   * A REST call. What is refused is told to the person, and gives null.
+   * @param {string} method
+   * @param {string} path
+   * @param {object} [body]
+   * @param {string | null} [key]
+   * @returns {Promise<any>}
+   */
+  async rest(method, path, body, key = null) {
+    /** @type {Record<string, string>} */
+    const headers = key === null ? {} : { Authorization: `Bearer ${key}` };
+    const text = body === undefined ? null : JSON.stringify(body);
+    for (let wait = 500; ; wait = Math.min(2 * wait, 5000)) {
+      try {
+        const reply = await fetch(path, { method, headers, body: text });
+        const answer = await reply.json();
+        if (reply.ok) return answer;
+        this.view.notice = answer.error.message;
+        this.changed();
+        return null;
+      } catch {
+        this.view.notice = "The server cannot be reached.";
+        this.lost();
+        if (method !== "GET") return null;
+      }
+      await new Promise((resolve) => window.setTimeout(resolve, wait));
+    }
+  }
+}
+
+/**
+ * One of poker.md's choices as an action with a payload.
+ * @param {{ kind: string, min: number, max: number }} choice min and max of a raiseTo
+ * @returns {AllowedAction}
+ */
+function allowed(choice) {
+  if (choice.kind !== "raiseTo") return { action_type: choice.kind, description: "", payload_schema: NOTHING };
+  const amount = { type: "integer", minimum: choice.min, maximum: choice.max };
+  const schema = { type: "object", properties: { amount }, required: ["amount"] };
+  return { action_type: "raiseTo", description: "", payload_schema: schema };
+}

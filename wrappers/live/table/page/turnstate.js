@@ -1,0 +1,114 @@
+/** Any TurnState game over our own WebSocket (wrappers/live/table/messages.py). */
+
+import { Wire, accessToken, blankView, socketUrl } from "./wire.js";
+
+/** @import { Action, Client, MessageIntent } from "./types.d.ts" */
+
+const SEAT = "parlour.seat"; // the seat's token, in this tab's storage
+
+/** @implements {Client} */
+export class TurnStateClient {
+  /** @param {() => void} changed is told whenever the view is another */
+  constructor(changed) {
+    this.view = blankView();
+    this.changed = changed;
+    this.number = 0;
+    /** @type {Wire | null} */
+    this.wire = null;
+    this.say = (/** @type {MessageIntent} */ intent) => this.send({ type: "say", intent });
+  }
+
+  start() {
+    this.wire = new Wire(socketUrl("ws"), {
+      open: () => this.opened(),
+      message: (message) => this.receive(message),
+      lost: () => this.lost(),
+      closed: () => true,
+    });
+  }
+
+  opened() {
+    const token = sessionStorage.getItem(SEAT);
+    if (token !== null && !this.view.elsewhere) this.send({ type: "sit", token });
+  }
+
+  lost() {
+    this.view.status = "connecting";
+    this.view.busy = false;
+    this.changed();
+  }
+
+  /** @param {any} message */
+  receive(message) {
+    const view = this.view;
+    switch (message.type) {
+      case "seating":
+        view.seats = message.seats;
+        view.status = message.status;
+        view.you = message.you;
+        view.timeout = message.timeout;
+        break;
+      case "seated":
+        sessionStorage.setItem(SEAT, message.token);
+        view.elsewhere = false;
+        view.notice = "";
+        break;
+      case "unseated":
+        view.you = null;
+        view.elsewhere = message.reason === "replaced";
+        if (!view.elsewhere) sessionStorage.removeItem(SEAT);
+        break;
+      case "state":
+        view.state = message.turn_state;
+        view.busy = view.busy && this.number === message.turn;
+        this.number = message.turn;
+        view.turn = `${message.turn} ${message.turn_state.agent_id}`;
+        view.deadline = message.left === null ? null : performance.now() + message.left;
+        break;
+      case "result":
+        if (message.turn !== null) view.busy = false;
+        view.notice = message.result.ok ? "" : message.result.error_detail;
+        break;
+      case "error":
+        if (message.code === "INVALID_TOKEN") sessionStorage.removeItem(SEAT);
+        view.notice = message.message;
+        view.busy = false;
+        break;
+      default: // pong, and what later versions may say
+        return;
+    }
+    this.changed();
+  }
+
+  /** @param {object} message */
+  send(message) {
+    if (this.wire?.send(message)) return true;
+    this.view.notice = "There is no connection; it is being made again.";
+    this.changed();
+    return false;
+  }
+
+  /** @param {string} name */
+  sit(name) {
+    this.send({ type: "sit", name, access_token: accessToken() });
+  }
+
+  stand() {
+    this.send({ type: "stand" });
+  }
+
+  /** @param {Action} action */
+  act(action) {
+    this.view.busy = this.send({ type: "act", turn: this.number, response: { action } });
+    this.changed();
+  }
+
+  again() {
+    this.send({ type: "again" });
+  }
+
+  comeBack() {
+    this.view.elsewhere = false;
+    this.opened();
+  }
+}

@@ -1,0 +1,131 @@
+/** What travels (turnstate.md; poker.md; wrappers/live/table/messages.py), and what the page makes of it. */
+
+export interface Schema {
+  type?: string;
+  enum?: (string | number)[];
+  minimum?: number;
+  maximum?: number;
+  multipleOf?: number;
+  minLength?: number;
+  maxLength?: number;
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+}
+
+export interface AllowedAction {
+  action_type: string;
+  description: string;
+  payload_schema: Schema;
+}
+
+export interface Message {
+  message_id: string;
+  sender_id: string;
+  scope: "public" | "private";
+  content: string;
+  to_agent_ids: string[] | null;
+}
+
+export interface MessageIntent {
+  scope: "public" | "private";
+  content: string;
+  to_agent_ids: string[] | null;
+}
+
+export interface Action {
+  action_type: string;
+  payload: Record<string, unknown>;
+}
+
+export interface Outcome {
+  payoffs?: { agent_id: string; utility: number }[];
+  reason?: string;
+  [more: string]: unknown;
+}
+
+export interface TurnState {
+  match_id: string;
+  game_id: string;
+  agent_id: string;
+  phase: string;
+  is_my_turn: boolean;
+  current_turn_agent_id: string | null;
+  game_state: any;
+  messages: Message[];
+  allowed_actions: AllowedAction[];
+  game_over: boolean;
+  outcome: Outcome | null;
+}
+
+/** A seat: `agent_id` is its name in `TurnState`, `name` that of who sits there. */
+export interface Place {
+  seat: number;
+  agent_id: string;
+  name: string | null;
+  program: boolean;
+  connected: boolean;
+  ready: boolean;
+}
+
+/** All that is shown. A client changes it and tells the page. */
+export interface View {
+  status: "connecting" | "waiting" | "running" | "over";
+  seats: Place[];
+  you: number | null;
+  state: TurnState | null;
+  /** Names the turn under way; controls stay as they are while it does. */
+  turn: string;
+  /** When the turn ends, on the clock of `performance.now()`. */
+  deadline: number | null;
+  timeout: number;
+  /** An answer is on its way, and nothing can be done until it is there. */
+  busy: boolean;
+  notice: string;
+  /** Something to bring the seat back that another window has taken. */
+  elsewhere: boolean;
+}
+
+/** A protocol, as the page uses it. */
+export interface Client {
+  view: View;
+  start(): void;
+  sit(name: string): void;
+  stand(): void;
+  act(action: Action): void;
+  again(): void;
+  /** Take the seat back from another window. */
+  comeBack(): void;
+  /** Null where the protocol has no messages. */
+  say: ((intent: MessageIntent) => void) | null;
+}
+
+/** What the server says of itself in facts.json. */
+export interface Facts {
+  /** The game's file in games/. */
+  page: string;
+  game: string;
+  protocol: "turnstate" | "poker";
+  seats: number;
+  people?: number[];
+}
+
+/** How a number is chosen: the slider's range within the schema's bounds, and values of which each has a button. */
+export interface Range {
+  low: number;
+  high: number;
+  start: number;
+  step: number;
+  presets?: { label: string; value: number }[];
+}
+
+/** A game's own file: games/<game>.js has it as its default export; games/any.js is for games without. */
+export interface GamePage {
+  title: string;
+  /** The table as `view.state` has it. */
+  draw(view: View): Node[];
+  /** What an action's button says; default: its name. */
+  label?(action: AllowedAction, view: View): string;
+  /** How a number of a payload is chosen; default: by the schema's bounds. */
+  range?(action: AllowedAction, field: string, view: View): Range | null;
+}

@@ -1,0 +1,139 @@
+/** A WebSocket that comes back: after an error, a sleep, a lost network. */
+
+const WAITS = [250, 500, 1000, 2000, 4000];
+const PING_EVERY = 15_000;
+const SILENCE = 10_000; // after a ping, before the connection is given up
+
+/**
+ * @typedef {object} Ears
+ * @property {() => void} open
+ * @property {(message: any) => void} message
+ * @property {() => void} lost
+ * @property {(code: number) => boolean} closed whether to come back after a close with this code
+ */
+
+export class Wire {
+  /**
+   * @param {string} url
+   * @param {Ears} ears
+   */
+  constructor(url, ears) {
+    this.url = url;
+    this.ears = ears;
+    this.failures = 0;
+    this.over = false;
+    /** @type {WebSocket | null} */
+    this.socket = null;
+    /** @type {number | undefined} */
+    this.retry = undefined;
+    /** @type {number | undefined} */
+    this.silence = undefined;
+    this.pinging = window.setInterval(() => this.ping(), PING_EVERY);
+    this.atOnce = () => this.hurry();
+    window.addEventListener("online", this.atOnce);
+    document.addEventListener("visibilitychange", this.atOnce);
+    this.connect();
+  }
+
+  connect() {
+    window.clearTimeout(this.retry);
+    const socket = new WebSocket(this.url);
+    this.socket = socket;
+    socket.onopen = () => {
+      this.failures = 0;
+      this.ears.open();
+    };
+    socket.onmessage = (event) => {
+      window.clearTimeout(this.silence);
+      this.silence = undefined;
+      this.ears.message(JSON.parse(event.data));
+    };
+    socket.onclose = (event) => {
+      if (this.ears.closed(event.code)) this.lose();
+      else this.close();
+    };
+  }
+
+  lose() {
+    this.forget();
+    this.ears.lost();
+    const wait = WAITS[Math.min(this.failures, WAITS.length - 1)];
+    this.failures += 1;
+    this.retry = window.setTimeout(() => this.connect(), wait);
+  }
+
+  forget() {
+    window.clearTimeout(this.silence);
+    this.silence = undefined;
+    if (this.socket === null) return;
+    this.socket.onopen = this.socket.onmessage = this.socket.onclose = null;
+    this.socket.close();
+    this.socket = null;
+  }
+
+  hurry() {
+    if (this.over || document.hidden) return;
+    if (this.socket === null) this.connect();
+    else this.ping();
+  }
+
+  ping() {
+    if (this.send({ type: "ping" }) && this.silence === undefined) {
+      this.silence = window.setTimeout(() => this.lose(), SILENCE);
+    }
+  }
+
+  /**
+   * @param {object} message
+   * @returns {boolean} whether there is a connection
+   */
+  send(message) {
+    if (this.socket === null || this.socket.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  close() {
+    this.over = true;
+    this.forget();
+    window.clearTimeout(this.retry);
+    window.clearInterval(this.pinging);
+    window.removeEventListener("online", this.atOnce);
+    document.removeEventListener("visibilitychange", this.atOnce);
+  }
+}
+
+/**
+ * @param {string} path
+ * @returns {string}
+ */
+export function socketUrl(path) {
+  const url = new URL(path, location.href);
+  url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+  url.hash = "";
+  return url.href;
+}
+
+/** The key to the table, if the link holds one: what stands behind the # never travels by itself. */
+export function accessToken() {
+  return location.hash.length > 1 ? decodeURIComponent(location.hash.slice(1)) : null;
+}
+
+/**
+ * A blank view.
+ * @returns {import("./types.d.ts").View}
+ */
+export function blankView() {
+  return {
+    status: "connecting",
+    seats: [],
+    you: null,
+    state: null,
+    turn: "",
+    deadline: null,
+    timeout: 0,
+    busy: false,
+    notice: "",
+    elsewhere: false,
+  };
+}

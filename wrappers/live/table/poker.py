@@ -1,0 +1,135 @@
+"""Hold'em in the browser: the poker host with our page beside it, and programs in some of its seats.
+
+The page is one more client of the host, and so are the programs: everybody comes in by poker.md's protocol.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+from ....envs.holdem import game as holdem
+from ...agent import Agent
+from ..poker.agent import LiveError, play
+from ..poker.host import Host
+from ..site import Origins
+from .host import MOST_CLIENTS, page
+
+AWAY = 120.0
+"""Seconds without a connection after which a person loses the seat."""
+COME_BACK = 1.0
+"""Seconds after which a program that found no seat tries again."""
+JOINING = 60.0
+"""Seconds within which all programs have sat down."""
+
+logger = logging.getLogger(__name__)
+
+
+class PokerTable:
+    """A poker table for people and programs. Use it as an async context manager, or call `start` and `stop`.
+
+    The first hand is dealt when every seat is taken. When the table ends (one player has all chips, or the last hand
+    is played) another opens, and the programs sit down there again.
+
+    Args:
+        seats: how many.
+        programs: name and agent by seat; the other seats, of which there is at least one, are people's.
+        address, port: where to listen; port 0 takes a free one.
+        names: further host names under which browsers may reach the server.
+        access_token: what those who register must bear; None lets everybody.
+        options: the other arguments of `poker.host.Host`.
+
+    Attributes:
+        host: the poker server.
+        url: the page, once started.
+
+    Raises:
+        ValueError: if no seat is left to a person; or naming an option, its value and its range.
+    """
+
+    def __init__(
+        self,
+        seats: int,
+        programs: Mapping[int, tuple[str, Agent]],
+        *,
+        address: str = "127.0.0.1",
+        port: int = 0,
+        names: tuple[str, ...] = (),
+        access_token: str | None = None,
+        on_event: Callable[..., None] | None = None,
+        **options: Any,
+    ) -> None:
+        people = [seat for seat in range(seats) if seat not in programs]
+        if not people:
+            raise ValueError(f"all {seats} seats are taken by programs: leave one to a person")
+        self._programs = programs
+        self._access_token = access_token
+        self._tasks: list[asyncio.Task[None]] = []
+        self._joined = 0
+        self._all_joined = asyncio.Event()
+        self._on_event = on_event or (lambda kind, **fields: None)
+        self.host = Host(
+            seats=seats,
+            min_players=seats,
+            away_after=AWAY,
+            address=address,
+            port=port,
+            access_token=access_token,
+            watchers=MOST_CLIENTS,
+            beside=page(holdem(seats=seats), protocol="poker", people=people),
+            origins=Origins.of(address, names),
+            on_event=self._note,
+            **options,
+        )
+
+    @property
+    def url(self) -> str:
+        """The page, once started."""
+        return self.host.url
+
+    async def start(self) -> None:
+        """Listen, and let the programs sit down.
+
+        Raises:
+            OSError: if the port is taken.
+            TimeoutError: if a program does not sit down.
+        """
+        await self.host.start()
+        for seat, (name, agent) in self._programs.items():
+            self._tasks.append(asyncio.create_task(self._stay(seat, name, agent)))
+        if self._programs:
+            async with asyncio.timeout(JOINING):
+                await self._all_joined.wait()
+
+    async def stop(self) -> None:
+        """Let the programs go and stop the server."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        await self.host.stop()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def _stay(self, seat: int, name: str, agent: Agent) -> None:
+        """Play at one table after another."""
+        while True:
+            try:
+                await play(
+                    self.host.url, agent, name=name, seat=seat, access_token=self._access_token, retry_after=COME_BACK
+                )
+            except LiveError as error:  # somebody else was faster: there will be another table
+                logger.warning("%s has no seat: %s", name, error)
+                await asyncio.sleep(COME_BACK)
+
+    def _note(self, kind: str, **fields: Any) -> None:
+        if kind == "joined":
+            self._joined += 1
+            if self._joined >= len(self._programs):
+                self._all_joined.set()
+        self._on_event(kind, **fields)
