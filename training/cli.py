@@ -12,6 +12,9 @@ COMMANDS = {
     "evaluate": ("evaluate", "command", "tell how strong a policy is, with confidence intervals"),
     "play": ("play", "command", "watch a match in the terminal, or play in it"),
     "table": ("table", "command", "play in the browser, alone or with others, beside policies and bots"),
+    "watch": ("watch", "command", "watch a match in the terminal, on one screen"),
+    "record": ("record", "command", "play a match into a film or a page: .gif, .mp4, .html"),
+    "replay": ("replay", "command", "make a match log a page to step through, or a film"),
     "host": ("live", "host", "serve a platform's protocol: poker tables, an arena"),
     "deploy": ("live", "deploy", "let a policy play on a live platform"),
     "bench": ("bench", "command", "measure speed and size beside the peers"),
@@ -27,6 +30,9 @@ EXAMPLES = """\
   parlour host poker --seats 6 --port 9000
   parlour deploy poker first --api http://127.0.0.1:9000
   parlour host arena bargaining --agents fair conceder boulware"""
+
+RENDERING = ("resvg_py", "ttf_opensans", "PIL", "imageio_ffmpeg")
+"""Packages of the extra ``render``."""
 
 MISTAKE = 2
 """Exit code for what the user can put right."""
@@ -83,6 +89,8 @@ def _run(name: str, args: list[str]) -> int:
 
 
 def _sentence(error: Exception) -> str:
+    if isinstance(error, ImportError) and error.name in RENDERING:
+        return f"this needs {error.name}, which is not installed: pip install 'parlour[render]'"
     if isinstance(error, ImportError) and error.name in ("torch", "stable_baselines3", "sb3_contrib", "tensorboard"):
         return f"this needs {error.name}, which is not installed: pip install 'parlour[train]'"
     return " ".join(str(error).split()) or type(error).__name__
