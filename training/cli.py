@@ -13,6 +13,9 @@ COMMANDS = {
     "sides": ("sides", "command", "tell what the mafia and the town win, one policy on each side"),
     "play": ("play", "command", "watch a match in the terminal, or play in it"),
     "table": ("table", "command", "play in the browser, alone or with others, beside policies and bots"),
+    "watch": ("watch", "command", "watch a match in the terminal, on one screen"),
+    "record": ("record", "command", "play a match into a film or a page: .gif, .mp4, .html"),
+    "replay": ("replay", "command", "make a match log a page to step through, or a film"),
     "host": ("live", "host", "serve a platform's protocol: poker tables, an arena"),
     "deploy": ("live", "deploy", "let a policy play on a live platform"),
     "bench": ("bench", "command", "measure speed and size beside the peers"),
@@ -32,6 +35,7 @@ EXAMPLES = """\
 EXTRAS = {
     "train": ("torch", "stable_baselines3", "sb3_contrib", "tensorboard"),
     "plot": ("matplotlib",),
+    "render": ("resvg_py", "ttf_opensans", "PIL", "imageio_ffmpeg"),
 }
 """Packages that some commands need, by the extra that installs them."""
 

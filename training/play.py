@@ -12,13 +12,12 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from ..envs import ActionResult, AgentResponse, Game, GameEnv
+from ..envs import Game, GameEnv
 from ..envs.core.rng import streams
-from ..wrappers.agent import Agent, HumanAgent
+from ..wrappers.agent import Agent, HumanAgent, sentence, thoughts
 from ..wrappers.record import MatchLog, Recorder
+from ..wrappers.replay.moments import distinct
 from .names import agent, game_with, has_seats
-
-Submit = Callable[[str, AgentResponse], ActionResult]
 
 
 @dataclass
@@ -31,7 +30,8 @@ class Match:
         names: what they are called, seat by seat.
         console: where the table is shown; one that is quiet shows nothing.
         delay: seconds to wait after every action.
-        log: where the moves are written, if anywhere.
+        log: where the moves are written, if anywhere, with what the agents tell of them.
+        show: shows the table, given a headline and the table as text; None: panels on the console, one after the other.
 
     Attributes:
         totals: each seat's reward so far.
@@ -43,6 +43,7 @@ class Match:
     console: Console
     delay: float = 0.0
     log: MatchLog | None = None
+    show: Callable[[str, str], None] | None = None
     totals: list[float] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,23 +60,27 @@ class Match:
         """Play so many episodes and add up the results. Without a seed every match is another."""
         env = GameEnv(self.game)
         for number, one in enumerate(streams(seed, episodes).tolist(), 1):
+            recorder = None
             if self.log is None:
                 env.reset(seed=one)
-                submit = env.submit
             else:
-                submit = Recorder(self.log, env, one).submit
+                recorder = Recorder(self.log, env, one, distinct(self.names))
             self._show(env, f"{number} of {episodes}")
-            self._episode(env, submit)
+            self._episode(env, recorder)
 
-    def _episode(self, env: GameEnv, submit: Submit) -> None:
+    def _episode(self, env: GameEnv, recorder: Recorder | None) -> None:
         while not env.table.done:
             player = env.agent_selection
             seat = self.game.agents.index(player)
-            response = self.agents[seat].respond(env.turn_state(player))
-            result = submit(player, response)
+            who = self.agents[seat]
+            response = who.respond(env.turn_state(player))
+            if recorder is None:
+                result = env.submit(player, response)
+            else:
+                result = recorder.submit(player, response, thoughts(who))
             if result.ok:
                 self.totals = [total + float(env.table.rewards[i]) for i, total in enumerate(self.totals)]
-                self._show(env, f"{player} ({self.names[seat]}): {_sentence(response)}")
+                self._show(env, f"{player} ({self.names[seat]}): {sentence(response.action)}")
                 time.sleep(self.delay)
             elif seat == self.eyes:
                 self.console.print(result.error_detail or "", markup=False)
@@ -83,9 +88,11 @@ class Match:
                 raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
 
     def _show(self, env: GameEnv, headline: str) -> None:
-        self.console.print(
-            Panel(Text(self.game.render(env.table, self.eyes)), title=Text(headline), title_align="left")
-        )
+        text = self.game.render(env.table, self.eyes)
+        if self.show is not None:
+            self.show(headline, text)
+        else:
+            self.console.print(Panel(Text(text), title=Text(headline), title_align="left"))
 
     def table(self) -> Table:
         """Return the results as a table for people."""
@@ -94,11 +101,6 @@ class Match:
         for seat, name in enumerate(self.names):
             table.add_row(self.game.agents[seat], name, f"{self.totals[seat] / self.game.unit:+,.1f}")
         return table
-
-
-def _sentence(response: AgentResponse) -> str:
-    values = " ".join(str(value) for value in response.action.payload.values())
-    return f"{response.action.action_type} {values}".strip()
 
 
 def command(
@@ -122,18 +124,37 @@ def command(
         seed: of everything that is dealt and drawn; default: another match every time.
         log: file to which the match is written, to be replayed.
     """
-    if hands < 1 or delay < 0:
-        raise ValueError(f"hands={hands}, delay={delay}: need at least 1 hand, and a delay from 0 up")
-    if seed is not None and seed < 0:
-        raise ValueError(f"seed {seed} is negative; give one from 0 up")
-    chosen = game_with(game, options, seats=len(agents) if has_seats(game) else None)
-    seeds = [None] * len(agents) if seed is None else range(seed + 1, seed + 1 + len(agents))
-    players = [agent(spec, chosen, one) for spec, one in zip(agents, seeds, strict=True)]
+    chosen, players = seated(game, agents, options, seed)
+    check(hands, delay)
     console = Console(highlight=False)
     with MatchLog(log) if log is not None else nullcontext() as book:
         match = Match(chosen, players, agents, console, delay, book)
-        try:
-            match.play(hands, seed)
-        except EOFError:
-            raise ValueError("the input ended before the match") from None
+        finish(match, hands, seed)
     console.print(match.table())
+
+
+def check(hands: int, delay: float) -> None:
+    """Refuse numbers that are none of hands and seconds."""
+    if hands < 1 or not 0 <= delay < 3600:
+        raise ValueError(f"hands={hands}, delay={delay}: need at least 1 hand, and a delay from 0 up")
+
+
+def seated(game: str, specs: Sequence[str], options: Sequence[str], seed: int | None) -> tuple[Game, list[Agent]]:
+    """Return the game with a seat for each agent, where it has that option, and the agents that `specs` name."""
+    if seed is not None and seed < 0:
+        raise ValueError(f"seed {seed} is negative; give one from 0 up")
+    chosen = game_with(game, options, seats=len(specs) if has_seats(game) else None)
+    seeds = [None] * len(specs) if seed is None else range(seed + 1, seed + 1 + len(specs))
+    return chosen, [agent(spec, chosen, one) for spec, one in zip(specs, seeds, strict=True)]
+
+
+def finish(match: Match, hands: int, seed: int | None) -> None:
+    """Play the match to its end.
+
+    Raises:
+        ValueError: if a person's input ends before.
+    """
+    try:
+        match.play(hands, seed)
+    except EOFError:
+        raise ValueError("the input ended before the match") from None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, TextIO, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..envs.core.game import Game
 from ..envs.core.turn_state import Action, AgentResponse, AllowedAction, TurnState
@@ -21,6 +22,25 @@ class Agent(Protocol):
         ...
 
 
+def thoughts(agent: Agent) -> dict[str, Any]:
+    """Return what an agent tells of its latest answer, for logs: by its method ``thoughts()``, if it has one.
+
+    The names that replays know: ``probabilities`` (of every answer that was open, as `sentence` writes it), ``value``
+    (what it expected to win, in `Game.unit`), ``think`` (words).
+    """
+    told = getattr(agent, "thoughts", None)
+    return dict(told()) if callable(told) else {}
+
+
+def sentence(action: Action) -> str:
+    """Return an action as a person would type it (see `parse`).
+
+    >>> sentence(Action("raiseTo", {"amount": 137}))
+    'raiseTo 137'
+    """
+    return " ".join([action.action_type, *map(str, action.payload.values())])
+
+
 class PolicyAgent:
     """A policy as an agent: TurnState → record → observation → action number → documented payload.
 
@@ -32,6 +52,7 @@ class PolicyAgent:
     def __init__(self, game: Game, policy: Policy) -> None:
         self.game = game
         self.policy = policy
+        self._seen: tuple[Any, NDArray[np.float32], NDArray[np.int8]] | None = None
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn.
@@ -49,12 +70,29 @@ class PolicyAgent:
         if not mask.any():
             raise ValueError(f"nothing is open to {state.agent_id}: it is not its turn")
         observation = self.game.observation(tables[0], seat)
+        self._seen = tables[0], observation[None], mask[None]
         number = int(np.asarray(self.policy.act(observation[None], mask[None])).reshape(-1)[0])
         if not 0 <= number < len(mask) or not mask[number]:
             raise ValueError(
                 f"the policy chose action {number}, which is masked; open are {np.flatnonzero(mask).tolist()}"
             )
         return self.game.encode(tables[0], number)
+
+    def thoughts(self) -> dict[str, Any]:
+        """Return how likely each answer to the latest turn was, and what the policy expected; as far as it can tell."""
+        told: dict[str, Any] = {}
+        if self._seen is None or not hasattr(self.policy, "probabilities"):
+            return told
+        table, observations, masks = self._seen
+        chances = self.policy.probabilities(observations, masks)[0]
+        told["probabilities"] = {
+            _answer(self.game.encode(table, number)): round(float(chances[number]), 4)
+            for number in np.flatnonzero(chances >= LEAST_LIKELY).tolist()
+        }
+        value = self.policy.values(observations) if hasattr(self.policy, "values") else None
+        if value is not None:
+            told["value"] = round(float(value[0]), 4)
+        return told
 
     def rehearse(self) -> None:
         """Answer a made-up turn, so that nothing is left to be compiled or loaded when a clock runs.
@@ -65,6 +103,16 @@ class PolicyAgent:
         table = self.game.tables(1)[0]
         self.game.reset(table)
         self.respond(self.game.view(table, int(table.turn)))
+
+
+LEAST_LIKELY = 0.0005
+"""Answers less likely than this are not told in `thoughts`."""
+
+
+def _answer(response: AgentResponse) -> str:
+    """Return an answer on one line; where all it does is to say something, what it says."""
+    said = " ".join(message.content for message in response.messages)
+    return f"say: {said}" if said and response.action.action_type == "message_only" else sentence(response.action)
 
 
 class HumanAgent:

@@ -6,7 +6,7 @@ sent out of turn. Live bridges write what they see with `MatchLog`: ``joined``, 
 ``hand``, ``ended``. No log holds a token or a key.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -71,19 +71,29 @@ class Recorder:
         log: where to write.
         env: a registered game; it is reset with `seed`.
         seed: of the match.
+        agent_ids: who plays, seat by seat, as replays call them; None: by the seats' names.
     """
 
-    def __init__(self, log: MatchLog, env: envs.GameEnv, seed: int) -> None:
+    def __init__(self, log: MatchLog, env: envs.GameEnv, seed: int, agent_ids: Sequence[str] | None = None) -> None:
         self.log = log
         self.env = env
         env.reset(seed=seed)
-        log.write("match", game=env.game.id, options=env.game.options, seed=seed, match_id=env.match_id)
+        names = {} if agent_ids is None else {"agent_ids": list(agent_ids)}
+        log.write("match", game=env.game.id, options=env.game.options, seed=seed, match_id=env.match_id, **names)
 
-    def submit(self, agent: str, response: AgentResponse | Action | Mapping[str, Any]) -> ActionResult:
-        """Do what `GameEnv.submit` does; an accepted answer is written, and the outcome once there is one."""
+    def submit(
+        self,
+        agent: str,
+        response: AgentResponse | Action | Mapping[str, Any],
+        thoughts: Mapping[str, Any] | None = None,
+    ) -> ActionResult:
+        """Do what `GameEnv.submit` does; an accepted answer is written, and the outcome once there is one.
+
+        `thoughts` are what the agent tells of its answer (see `parlour.wrappers.agent.thoughts`), written beside it.
+        """
         result = self.env.submit(agent, response)
         if result.ok:
-            self.log.write("turn", agent=agent, response=response)
+            self.log.write("turn", agent=agent, response=response, **(thoughts or {}))
             if self.env.table.done:
                 self.log.write("end", outcome=self.env.turn_state(agent).outcome)
         return result

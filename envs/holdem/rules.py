@@ -74,6 +74,20 @@ def deal(table: Any) -> None:
 
 
 @compiled
+def deal_known(table: Any, cards: Any, board: Any) -> None:
+    """Do what `deal` does with these cards, int8[seats, 2] and int8[5], to play a hand again; −1: not known."""
+    table.done = False
+    table.truncated = False
+    _open_hand(table)
+    for seat in range(table.seats):
+        for k in range(2):
+            table.cards[seat, k] = cards[seat, k]
+    for k in range(5):
+        table.board[k] = board[k]
+    _go_on(table, _big_blind_seat(table))
+
+
+@compiled
 def step(table: Any, move: Any) -> None:
     """Apply the acting seat's legal move and go on to the next decision (through streets, showdown and next hands)."""
     seat = table.turn

@@ -59,13 +59,23 @@ class Due(NamedTuple):
 
 @dataclass
 class Seat:
-    """A seat. A person who has taken it has a token; `client` is the connection, None while there is none."""
+    """A seat.
+
+    Attributes:
+        name: who sits there; None: nobody.
+        program: whether that is a program.
+        token: what brings a person back.
+        client: a person's connection; None while there is none.
+        ready: for the next match.
+        dealt: whether who sits there was dealt in the latest match; who came later may not see what the seat had.
+    """
 
     name: str | None
     program: bool
     token: str | None = None
     client: int | None = None
     ready: bool = False
+    dealt: bool = False
 
     @property
     def here(self) -> bool:
@@ -204,10 +214,10 @@ class TableSession:
     # Seats.
 
     def _sit(self, client: int, wish: Sit) -> list[Send]:
-        if wish.token is not None:
-            return self._come_back(client, wish.token)
         if self._clients[client] is not None:
             return [_error(client, messages.ALREADY_SEATED, "you have a seat")]
+        if wish.token is not None:
+            return self._come_back(client, wish.token)
         if self._access_token is not None and not compare_digest(
             (wish.access_token or "").encode(), self._access_token.encode()
         ):
@@ -232,8 +242,7 @@ class TableSession:
         for number, seat in enumerate(self.seats):
             if seat.token is not None and compare_digest(seat.token.encode(), token.encode()):
                 sends = []
-                if seat.client not in (None, client):
-                    assert seat.client is not None
+                if seat.client is not None:
                     self._clients[seat.client] = None
                     sends = [Send(seat.client, Unseated(reason="replaced")), *self._states([seat.client])]
                 return sends + self._attach(client, number)
@@ -265,6 +274,8 @@ class TableSession:
         number = int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1))
         self.match = MatchSession(self._env, self.game.agents, seed=number, limits=LIMITS)
         self.status = "running"
+        for seat in self.seats:
+            seat.dealt = True
         return self._seatings() + self._go_on()
 
     def _act(self, client: int, seat: int, message: Act) -> list[Send]:
@@ -306,7 +317,7 @@ class TableSession:
         sends = []
         for client in clients:
             seat = self._clients[client]
-            if seat is not None:
+            if seat is not None and self.seats[seat].dealt:
                 sends.append(Send(client, State(turn=self.turn, turn_state=self.state(seat))))
             elif self.game.public is not None:
                 sends.append(Send(client, State(turn=self.turn, turn_state=self._look())))

@@ -55,6 +55,7 @@ export class TurnStateClient {
         break;
       case "unseated":
         view.you = null;
+        view.state = null;
         view.elsewhere = message.reason === "replaced";
         if (!view.elsewhere) sessionStorage.removeItem(SEAT);
         break;

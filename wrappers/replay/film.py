@@ -1,0 +1,79 @@
+"""Moments as a film: GIF or MP4, a frame a moment. Needs the extra ``render``."""
+
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from ...envs.core.screen import pixels, png
+from ...envs.core.svg import HEIGHT, WIDTH
+from .moments import Moment, picture
+
+STILL = 3
+"""Frames for which the end of a match stands."""
+
+
+def frames(moments: Iterable[Moment], view: str) -> Iterator[str]:
+    """Return the pictures of a view, as SVG; where it has none, the first that there is.
+
+    Raises:
+        ValueError: if it has none at all.
+    """
+    known: dict[str, None] = {}
+    found = False
+    for moment in moments:
+        views = moment.views
+        known |= dict.fromkeys(views)
+        found = found or view in views
+        if view in views:
+            for _ in range(1 if moment.agent else STILL):
+                yield picture(views[view])
+    if not found:
+        raise ValueError(f"there is no view {view!r}; there are {', '.join(map(repr, known))}")
+
+
+def film(moments: Iterable[Moment], out: Path, view: str, fps: float) -> int:
+    """Write the film of a view to `out`, and return how many frames it has.
+
+    Args:
+        moments: see `moments`.
+        out: ``.gif`` or ``.mp4``.
+        view: an agent's name, or ``"all"``.
+        fps: moments a second.
+
+    Raises:
+        ValueError: for another ending, a speed that is none, or a view that the moments do not have.
+        ImportError: if a package of the extra ``render`` is missing.
+    """
+    if not 0.1 <= fps <= 60:
+        raise ValueError(f"fps={fps}: need a number from 0.1 to 60")
+    if out.suffix not in (".gif", ".mp4"):
+        raise ValueError(f"{out.name}: a film ends in .gif or .mp4")
+    shown = frames(moments, view)
+    return _gif(shown, out, fps) if out.suffix == ".gif" else _mp4(shown, out, fps)
+
+
+def _gif(shown: Iterator[str], out: Path, fps: float) -> int:
+    from PIL import Image
+
+    images: list[Any] = [Image.open(BytesIO(png(one))).convert("RGB") for one in shown]
+    # One palette for all frames: else the colours flicker.
+    palette = images[len(images) // 2].quantize(128)
+    images = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    images[0].save(out, save_all=True, append_images=images[1:], duration=round(1000 / fps), loop=0, optimize=True)
+    return len(images)
+
+
+def _mp4(shown: Iterator[str], out: Path, fps: float) -> int:
+    import imageio_ffmpeg
+
+    writer = imageio_ffmpeg.write_frames(str(out), (WIDTH, HEIGHT), fps=fps, quality=8, macro_block_size=16)
+    writer.send(None)
+    count = 0
+    try:
+        for one in shown:
+            writer.send(pixels(one).tobytes())
+            count += 1
+    finally:
+        writer.close()
+    return count

@@ -1,0 +1,313 @@
+"""A match log, moment by moment: who saw what, who decided what, and what it thought and said.
+
+All logs that Parlour writes can be read: of matches in an environment or an arena (played again from their seed),
+of our poker tables (hands with all cards, played again), and of live agents (what one seat saw at its turns).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from ... import envs
+from ...envs.core.game import Game
+from ...envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
+from ...envs.holdem import game as holdem
+from ...envs.holdem import rules
+from ...envs.holdem.actions import decode
+from ...envs.holdem.hands import card_number
+from ...envs.holdem.table import SEATS
+from ..agent import sentence
+from ..live.arena.messages import GAMES, Names
+from ..record import read
+
+ALL = "all"
+"""The view of an observer who sees every seat's secrets."""
+
+
+@dataclass
+class Moment:
+    """A decision, or the end of a match.
+
+    Attributes:
+        match: which match of the log, from 0.
+        title: of the match.
+        states: what each agent saw, by name, in order of seats.
+        agent: who decides; None at the end.
+        action: what it does, in words; "" at the end.
+        said: the messages that it sends with it.
+        think: what it thought, where the log has it.
+        probabilities: of every answer that was open to it, where the log has them.
+        value: what it expected to win, where the log has it.
+        note: what else is to be told: a refusal, a late answer, the outcome.
+    """
+
+    match: int
+    title: str
+    states: dict[str, TurnState]
+    agent: str | None = None
+    action: str = ""
+    said: list[MessageIntent] = field(default_factory=list)
+    think: str = ""
+    probabilities: dict[str, float] = field(default_factory=dict)
+    value: float | None = None
+    note: str = ""
+
+    @property
+    def views(self) -> dict[str, list[TurnState]]:
+        """The TurnStates that make each view, as `Game.picture` takes them: all seats', and every seat's own."""
+        every = {ALL: list(self.states.values())} if len(self.states) > 1 else {}
+        return every | {agent: [state] for agent, state in self.states.items()}
+
+
+def picture(states: Sequence[TurnState]) -> str:
+    """Draw a view of a moment, whatever the game.
+
+    Raises:
+        ValueError: if the game is not known here, or its picture is not of such a state.
+    """
+    game_id = states[0].game_id
+    try:
+        return _artist(game_id)(states)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"a state of {game_id} that cannot be drawn: {error!r}") from error
+
+
+_artists: dict[str, Callable[[Sequence[TurnState]], str]] = {}
+
+
+def _artist(game_id: str) -> Callable[[Sequence[TurnState]], str]:
+    if game_id not in _artists:
+        _artists[game_id] = envs.game(GAMES.get(game_id, game_id)).picture
+    return _artists[game_id]
+
+
+def moments(path: str | PathLike[str]) -> Iterator[Moment]:
+    """Return the moments of a log in order.
+
+    Raises:
+        OSError: if the file cannot be read.
+        ValueError: if it is no log, does not replay, or holds nothing to show.
+    """
+    reader = _Reader()
+    empty = True
+    for number, entry in enumerate(read(path), 1):
+        try:
+            for moment in reader.read(entry):
+                empty = False
+                yield moment
+        except KeyError as error:
+            raise ValueError(f"{path}, line {number}: a {entry['kind']!r} line lacks {error}") from error
+        except (ValueError, TypeError, IndexError) as error:
+            raise ValueError(f"{path}, line {number} does not replay: {error}") from error
+    last = reader.close()
+    if last is not None:
+        yield last
+    elif empty:
+        raise ValueError(f"{path} holds no decision that could be shown")
+
+
+class _Reader:
+    """Reads a log line by line. What one line says of another's decision waits until that comes."""
+
+    def __init__(self) -> None:
+        self.match = -1
+        self._env: envs.GameEnv | None = None
+        self._open = False
+        self._names: Names | None = None
+        self._title = ""
+        self._thought: dict[str, list[str]] = {}
+        self._notes: list[str] = []
+        self._tables: dict[str, int] = {}  # of live logs: which match belongs to which table or match id
+
+    def read(self, entry: Mapping[str, Any]) -> Iterator[Moment]:
+        kind = entry["kind"]
+        if kind == "match":
+            yield from self._ended()
+            self._begin(entry)
+        elif kind == "turn" and "turn_state" in entry:
+            yield self._live(entry)
+        elif kind in ("turn", "message"):
+            yield self._played(entry)
+        elif kind == "think":
+            self._thought.setdefault(entry["agent"], []).append(str(entry["text"]))
+        elif kind == "rejected":
+            result = entry["result"]
+            self._notes.append(f"{entry['agent_id']} was refused: {result.get('error_detail') or result.get('error')}")
+        elif kind == "failed":
+            self._notes.append(f"{entry['agent_id']} failed: {entry['problem']}")
+        elif kind == "hand" and "players" in entry:
+            self.match += 1
+            yield from _hand(entry, self.match)
+        elif kind == "end" and self._env is not None and not self._env.table.done:
+            self._notes.append(f"ended before the rules do: {(entry.get('outcome') or {}).get('reason')}")
+
+    def close(self) -> Moment | None:
+        return next(self._ended(), None)
+
+    def _ended(self) -> Iterator[Moment]:
+        if self._open:
+            yield Moment(self.match, self._title, self._states(), note=self._note())
+        self._open = False
+
+    def _begin(self, entry: Mapping[str, Any]) -> None:
+        if entry["seed"] is None:
+            raise ValueError("the match has no seed in the log, and cannot be played again")
+        game = envs.game(entry["game"], **entry["options"])
+        if self._env is None or self._env.game.options != game.options or self._env.game.id != game.id:
+            self._env = envs.GameEnv(game, "flat")
+        self._env.reset(seed=entry["seed"])
+        self._env.match_id = entry.get("match_id", self._env.match_id)
+        ids = entry.get("agent_ids")
+        self._names = Names(ids, game.agents) if ids and list(ids) != list(game.agents) else None
+        self.match += 1
+        self._open = True
+        self._title = f"{game.id} · {self._env.match_id}"
+        self._thought.clear()
+
+    def _states(self) -> dict[str, TurnState]:
+        assert self._env is not None
+        states = [self._env.turn_state(agent) for agent in self._env.possible_agents]
+        if self._names is not None:
+            states = [self._names.outward(state) for state in states]
+        return {state.agent_id: state for state in states}
+
+    def _name(self, agent: str) -> str:
+        return agent if self._names is None else self._names.out.get(agent, agent)
+
+    def _played(self, entry: Mapping[str, Any]) -> Moment:
+        if self._env is None or not self._open:
+            raise ValueError("it begins in the middle of a match")
+        agent = entry["agent"]
+        if entry["kind"] == "message":
+            intent = MessageIntent.from_dict(entry["intent"])
+            decision = Moment(self.match, self._title, self._states(), self._name(agent), "says", [intent])
+            result = self._env.send(agent, intent)
+        else:
+            decision = self._decision(entry, self._name(agent), entry["response"], self._states())
+            result = self._env.submit(agent, entry["response"])
+        if not result.ok:
+            raise ValueError(f"{agent} {result.error}: {result.error_detail}")
+        return decision
+
+    def _live(self, entry: Mapping[str, Any]) -> Moment:
+        state = TurnState.from_dict(entry["turn_state"])
+        table = state.match_id or str(entry.get("table_id", ""))
+        if state.game_id.startswith("holdem"):
+            table += f" hand {state.game_state.get('hand')}"
+        if table not in self._tables:
+            self._tables = {table: self.match + 1}
+            self.match += 1
+            self._title = f"{state.game_id} · {table}"
+        return self._decision(entry, state.agent_id, entry.get("response"), {state.agent_id: state})
+
+    def _decision(self, entry: Mapping[str, Any], agent: str, response: Any, states: dict[str, TurnState]) -> Moment:
+        answer = None if response is None else _answer(response)
+        for name in ("replaced", "problem"):
+            if entry.get(name):
+                self._notes.append(f"replaced by the safe action: {entry[name]}")
+        thought = [*self._thought.pop(entry.get("agent", agent), ()), *([entry["think"]] if entry.get("think") else ())]
+        return Moment(
+            self.match,
+            self._title,
+            states,
+            agent,
+            "no answer" if answer is None else sentence(answer.action),
+            [] if answer is None else answer.messages,
+            "\n".join(map(str, thought)),
+            {str(name): float(chance) for name, chance in dict(entry.get("probabilities") or {}).items()},
+            None if entry.get("value") is None else float(entry["value"]),
+            self._note(),
+        )
+
+    def _note(self) -> str:
+        told = "\n".join(note for note in self._notes if note)
+        self._notes.clear()
+        return told
+
+
+def _answer(response: Any) -> AgentResponse:
+    if isinstance(response, Mapping) and "action_type" in response:
+        return AgentResponse(Action.from_dict(response))
+    return AgentResponse.from_dict(response)
+
+
+# Our poker tables write hands.
+
+
+def _hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
+    """Play a hand of our table server again, all cards open."""
+    game = _table_of(entry["small_blind"], entry["big_blind"])
+    table: Any = game.tables(1)[0]
+    cards, board = np.full((SEATS, 2), -1, np.int8), np.full(5, -1, np.int8)
+    players = {row["seat"]: row for row in entry["players"]}
+    for seat, row in players.items():
+        table.stack[seat] = row["stack"]
+        cards[seat] = [card_number(card) for card in row["cards"]]
+    board[: len(entry["board"])] = [card_number(card) for card in entry["board"]]
+    table.dealer = entry["dealer"]
+    rules.deal_known(table, cards, board)
+    names = distinct([str(players[seat]["name"] or players[seat]["agent_id"]) for seat in sorted(players)])
+    named = dict(zip(sorted(players), names, strict=True))
+    title = f"hand {entry['hand']}" + (f" · table {entry['table_id']}" if "table_id" in entry else "")
+
+    def states() -> dict[str, TurnState]:
+        return {named[seat]: _seen(game, table, seat, named, entry["hand"]) for seat in named}
+
+    for action in entry["actions"]:
+        if table.turn != action["seat"]:
+            raise ValueError(f"hand {entry['hand']}: seat {action['seat']} acts, it is seat {int(table.turn)}'s turn")
+        payload = {"amount": action["amount"]} if action["kind"] == "raiseTo" else {}
+        answer = Action(action["kind"], payload)
+        cause = {"timeout": "its time was up", "left": "it has left"}.get(action.get("cause", ""), "")
+        yield Moment(match, title, states(), named[action["seat"]], sentence(answer), note=cause)
+        move = decode(table, answer)
+        if not isinstance(move, rules.Move):
+            raise ValueError(f"hand {entry['hand']}: {move.error_detail}")
+        rules.step(table, move)
+    yield Moment(match, title, states(), note=_winners(entry, named))
+
+
+_tables: dict[tuple[int, int], Game] = {}
+
+
+def _table_of(small_blind: int, big_blind: int) -> Game:
+    if (small_blind, big_blind) not in _tables:
+        blinds = {"small_blind": small_blind, "big_blind": big_blind}
+        _tables[small_blind, big_blind] = holdem(seats=SEATS, stacks=100 * big_blind, **blinds)
+    return _tables[small_blind, big_blind]
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return the names, those that came before with a number behind."""
+    taken: list[str] = []
+    for name in names:
+        count, one = 1, name
+        while one in taken:
+            count += 1
+            one = f"{name}-{count}"
+        taken.append(one)
+    return taken
+
+
+def _seen(game: Game, table: Any, seat: int, named: Mapping[int, str], hand: int) -> TurnState:
+    """Return what a seat saw, without the empty seats, with the players' own names."""
+    state = game.view(table, seat, ())
+    players = [row for row in state.game_state["players"] if row["seat"] in named]
+    state.game_state |= {"hand": hand, "players": [row | {"name": named[row["seat"]]} for row in players]}
+    ours = {f"player_{number}": name for number, name in named.items()}
+    state.agent_id = named[seat]
+    state.current_turn_agent_id = ours.get(state.current_turn_agent_id or "")
+    if state.outcome is not None:
+        payoffs = [
+            row | {"agent_id": ours[row["agent_id"]]} for row in state.outcome["payoffs"] if row["agent_id"] in ours
+        ]
+        state.outcome |= {"payoffs": payoffs}
+    return state
+
+
+def _winners(entry: Mapping[str, Any], named: Mapping[int, str]) -> str:
+    won = [f"{named[row['seat']]} takes {row['won']}" for row in entry["results"] if row["won"]]
+    return ", ".join(won)

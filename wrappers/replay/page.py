@@ -1,0 +1,121 @@
+"""Moments as one HTML file that needs nothing else: no network, no other file.
+
+The pictures are kept line by line: every line of SVG once, and for every view and moment the lines that have changed.
+What one view may not see is hidden from it by the page, yet lies in the file: give it to those who may see everything.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from importlib.resources import files
+
+from ...envs.core.svg import escape, number
+from ...envs.core.turn_state import MessageScope, TurnState
+from .moments import ALL, Moment, picture
+
+ABSENT = -1
+"""In place of a number of lines: the view has no picture of this moment."""
+
+
+def page(moments: Iterable[Moment], title: str) -> str:
+    """Return the HTML of these moments.
+
+    Raises:
+        ValueError: if there are none, or one that cannot be drawn.
+    """
+    book = _Book()
+    for moment in moments:
+        book.add(moment)
+    if not book.moments:
+        raise ValueError("there is nothing to show")
+    data = json.dumps({"title": title, **book.data()}, ensure_ascii=False, separators=(",", ":"))
+    source = files(__package__)
+    html = source.joinpath("viewer.html").read_text("utf-8")
+    parts = {
+        "title": escape(title),
+        "style": source.joinpath("viewer.css").read_text("utf-8"),
+        "script": source.joinpath("viewer.js").read_text("utf-8"),
+        # A script ends at the first closing tag, whatever it stands in.
+        "data": data.replace("<", "\\u003c").encode("utf-8", "replace").decode(),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], html)
+
+
+class _Book:
+    """Gathers what the page holds; see `viewer.js` for the meaning of each list."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, int] = {}
+        self.views: list[str] = []
+        self.frames: dict[str, list[int]] = {}
+        self.moments: list[dict[str, object]] = []
+        self.messages: list[list[object]] = []
+        self.matches: list[list[object]] = []
+        self._shown: dict[str, list[int]] = {}
+        self._heard: dict[str, set[tuple[str, str]]] = {}
+
+    def data(self) -> dict[str, object]:
+        return {
+            "views": self.views,
+            "lines": list(self.lines),
+            "frames": [self.frames[view] for view in self.views],
+            "moments": self.moments,
+            "messages": self.messages,
+            "matches": self.matches,
+        }
+
+    def add(self, moment: Moment) -> None:
+        if not self.matches or self.matches[-1][0] != moment.match:
+            self.matches.append([moment.match, len(self.moments), moment.title])
+            self._heard.clear()
+        self._draw(moment)
+        self._listen(moment)
+        told = {
+            "agent": moment.agent,
+            "action": moment.action,
+            "said": [intent.content for intent in moment.said],
+            "think": moment.think,
+            "chances": list(moment.probabilities.items()),
+            "value": moment.value,
+            "note": moment.note or ("" if moment.agent else _outcome(next(iter(moment.states.values())))),
+        }
+        self.moments.append({name: part for name, part in told.items() if part not in ("", None, [])})
+
+    def _draw(self, moment: Moment) -> None:
+        views = moment.views
+        for view in views:
+            if view not in self.frames:
+                self.views = [ALL] * (view == ALL) + self.views + [view] * (view != ALL)
+                self.frames[view] = [ABSENT] * len(self.moments)
+                self._shown[view] = []
+        for view, frames in self.frames.items():
+            if view not in views:
+                frames.append(ABSENT)
+                continue
+            now = [self.lines.setdefault(line, len(self.lines)) for line in picture(views[view]).split("\n")]
+            before = self._shown[view]
+            before += [ABSENT] * (len(now) - len(before))
+            changed = [part for place, line in enumerate(now) if before[place] != line for part in (place, line)]
+            frames += [len(now), len(changed) // 2, *changed]
+            self._shown[view] = now
+
+    def _listen(self, moment: Moment) -> None:
+        new: dict[tuple[str, str], list[object]] = {}
+        for agent, state in moment.states.items():
+            heard = self._heard.setdefault(agent, set())
+            for message in reversed(state.messages):
+                key = message.message_id, message.sender_id
+                if key in heard:
+                    break
+                heard.add(key)
+                private = message.scope == MessageScope.PRIVATE
+                line = new.setdefault(key, [len(self.moments), message.sender_id, message.content, int(private), []])
+                line[4].append(agent)  # type: ignore[attr-defined]
+        self.messages += reversed(new.values())
+
+
+def _outcome(state: TurnState) -> str:
+    """Return in words what came of it for each agent."""
+    rows = (state.outcome or {}).get("payoffs", ())
+    won = [f"{row['agent_id']} {'+' if row['utility'] > 0 else ''}{number(row['utility'])}" for row in rows]
+    return ", ".join(won)

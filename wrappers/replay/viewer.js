@@ -1,0 +1,245 @@
+// @ts-check
+"use strict";
+
+/**
+ * One decision, or the end of a match. What is missing is not known.
+ * @typedef {{ agent?: string, action?: string, said?: string[], think?: string, chances?: [string, number][],
+ *   value?: number, note?: string }} Moment
+ *
+ * Sent when, by whom, what, privately or not, and who can read it.
+ * @typedef {[moment: number, sender: string, content: string, secret: 0 | 1, readers: string[]]} Message
+ *
+ * What the file holds. `frames[v]` is the film of view v: for every moment the number of lines of its picture (−1: it
+ * has none), how many of them have changed, and for each of these its place and its number in `lines`.
+ * @typedef {{ title: string, views: string[], lines: string[], frames: number[][], moments: Moment[],
+ *   messages: Message[], matches: [number: number, first: number, title: string][] }} Replay
+ */
+
+const ALL = "all";
+const SPEEDS = [1, 2, 4, 10, 30];
+
+/** @type {Replay} */
+const replay = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("replay")).textContent || "");
+
+/** @template {HTMLElement} T @param {string} id @param {new () => T} kind @returns {T} */
+function part(id, kind) {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new Error(`the page has no ${kind.name} #${id}`);
+  return found;
+}
+
+/** @param {string} tag @param {string} text @param {string} [style] */
+function made(tag, text, style = "") {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  element.className = style;
+  return element;
+}
+
+const stage = part("stage", HTMLElement);
+const slider = part("slider", HTMLInputElement);
+const match = part("match", HTMLSelectElement);
+const speed = part("speed", HTMLSelectElement);
+const play = part("play", HTMLButtonElement);
+
+let now = 0;
+let view = replay.views[0];
+/** @type {number | undefined} */
+let playing;
+
+/** @type {Map<string, (Int32Array | null)[]>} */
+const films = new Map();
+
+/** Every picture of a view, as numbers of its lines. @param {string} name */
+function film(name) {
+  let pictures = films.get(name);
+  if (pictures === undefined) {
+    pictures = [];
+    const stream = replay.frames[replay.views.indexOf(name)];
+    let lines = new Int32Array(0);
+    for (let i = 0; i < stream.length; ) {
+      const count = stream[i++];
+      if (count < 0) {
+        pictures.push(null);
+        continue;
+      }
+      const changed = stream[i++];
+      if (changed > 0 || count !== lines.length) {
+        const next = new Int32Array(count);
+        next.set(lines.subarray(0, count));
+        for (let k = 0; k < changed; k++) next[stream[i++]] = stream[i++];
+        lines = next;
+      }
+      pictures.push(lines);
+    }
+    films.set(name, pictures);
+  }
+  return pictures;
+}
+
+/** The match that a moment belongs to, by its place in the list. @param {number} moment */
+function matchOf(moment) {
+  let low = 0;
+  let high = replay.matches.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (replay.matches[middle][1] <= moment) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The view that is shown of a moment: the chosen one, or the first that there is. @param {number} moment */
+function viewAt(moment) {
+  if (film(view)[moment]) return view;
+  return replay.views.find((name) => film(name)[moment]) ?? view;
+}
+
+function show() {
+  const shown = viewAt(now);
+  const picture = film(shown)[now];
+  stage.innerHTML = picture ? Array.from(picture, (line) => replay.lines[line]).join("\n") : "";
+  const place = matchOf(now);
+  slider.value = String(now);
+  match.value = String(place);
+  const [, first] = replay.matches[place];
+  const end = place + 1 < replay.matches.length ? replay.matches[place + 1][1] : replay.moments.length;
+  part("place", HTMLOutputElement).value = `${now - first + 1} of ${end - first}`;
+  showDecision(shown);
+  showMessages(shown, first);
+  for (const tab of part("views", HTMLElement).querySelectorAll("button")) {
+    tab.setAttribute("aria-selected", String(tab.dataset.view === shown));
+    tab.hidden = !film(tab.dataset.view ?? ALL)[now];
+  }
+}
+
+/** What is decided: for the eyes of the one who decides and of those who see everything. @param {string} shown */
+function showDecision(shown) {
+  const moment = replay.moments[now];
+  const open = moment.agent === undefined || shown === ALL || shown === moment.agent;
+  const told = open ? moment : {};
+  part("who", HTMLElement).textContent = told.agent ? `${told.agent}: ${told.action}` : open ? "The end" : "Another decides";
+  part("note", HTMLElement).textContent = told.note ?? "";
+  part("value", HTMLElement).textContent =
+    told.value === undefined ? "" : `expects ${told.value > 0 ? "+" : ""}${told.value.toLocaleString("en")}`;
+  part("said", HTMLElement).textContent = (told.said ?? []).join("\n");
+  part("think", HTMLElement).textContent = told.think ?? "";
+  const chances = [...(told.chances ?? [])].sort((one, other) => other[1] - one[1]);
+  const rows = chances.slice(0, 12).map(([action, chance]) => {
+    const row = made("tr", "", action === told.action ? "chosen" : "");
+    const bar = made("i", "");
+    bar.style.width = `${100 * chance}%`;
+    const cell = made("td", "", "bar");
+    cell.append(bar);
+    row.append(made("td", action), cell, made("td", `${(100 * chance).toFixed(1)} %`, "share"));
+    return row;
+  });
+  if (chances.length > rows.length) {
+    const rest = chances.slice(rows.length).reduce((sum, [, chance]) => sum + chance, 0);
+    const row = made("tr", "");
+    row.append(made("td", `${chances.length - rows.length} others`), made("td", ""), made("td", `${(100 * rest).toFixed(1)} %`, "share"));
+    rows.push(row);
+  }
+  part("chances", HTMLElement).replaceChildren(...rows);
+}
+
+/** What the view can read of the match so far. @param {string} shown @param {number} first */
+function showMessages(shown, first) {
+  const heard = replay.messages.filter(
+    ([moment, , , , readers]) => moment >= first && moment <= now && (shown === ALL || readers.includes(shown)),
+  );
+  const list = part("messages", HTMLElement);
+  list.replaceChildren(
+    ...heard.slice(-200).map(([, sender, content, secret]) => {
+      const line = made("li", "", secret ? "private" : "");
+      line.append(made("b", secret ? `${sender} (privately)` : sender), content);
+      return line;
+    }),
+  );
+  part("talk", HTMLElement).hidden = heard.length === 0;
+  const section = part("talk", HTMLElement);
+  section.scrollTop = section.scrollHeight;
+}
+
+/** @param {number} moment */
+function go(moment) {
+  now = Math.max(0, Math.min(replay.moments.length - 1, moment));
+  show();
+}
+
+/** @param {number} by */
+function goMatch(by) {
+  const place = Math.max(0, Math.min(replay.matches.length - 1, matchOf(now) + by));
+  go(replay.matches[place][1]);
+}
+
+function pause() {
+  clearInterval(playing);
+  playing = undefined;
+  play.textContent = "▶";
+}
+
+function toggle() {
+  if (playing !== undefined) return pause();
+  if (now === replay.moments.length - 1) go(0);
+  play.textContent = "⏸";
+  playing = setInterval(() => {
+    go(now + 1);
+    if (now === replay.moments.length - 1) pause();
+  }, 1000 / Number(speed.value));
+}
+
+/** @param {string} name */
+function look(name) {
+  view = name;
+  show();
+}
+
+/** @type {Record<string, () => void>} */
+const KEYS = {
+  ArrowLeft: () => go(now - 1),
+  ArrowRight: () => go(now + 1),
+  Home: () => go(0),
+  End: () => go(replay.moments.length - 1),
+  PageUp: () => goMatch(-1),
+  PageDown: () => goMatch(1),
+  " ": toggle,
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.target instanceof HTMLSelectElement) return;
+  if (event.key === " " && event.target instanceof HTMLButtonElement) return; // presses that button
+  const players = replay.views.filter((name) => name !== ALL && film(name)[now]);
+  const wanted = event.key === "0" ? ALL : players[Number(event.key) - 1];
+  if (KEYS[event.key]) KEYS[event.key]();
+  else if (/^[0-9]$/.test(event.key) && wanted && replay.views.includes(wanted)) look(wanted);
+  else return;
+  event.preventDefault();
+});
+
+part("title", HTMLElement).textContent = replay.title;
+for (const name of replay.views) {
+  const tab = /** @type {HTMLButtonElement} */ (made("button", name === ALL ? "everything" : name));
+  tab.dataset.view = name;
+  tab.setAttribute("role", "tab");
+  tab.addEventListener("click", () => look(name));
+  part("views", HTMLElement).append(tab);
+}
+replay.matches.forEach(([number, , title], place) => match.add(new Option(`${number + 1}: ${title}`, String(place))));
+match.hidden = replay.matches.length < 2;
+match.addEventListener("change", () => go(replay.matches[Number(match.value)][1]));
+for (const rate of SPEEDS) speed.add(new Option(`${rate} a second`, String(rate), rate === 2, rate === 2));
+speed.addEventListener("change", () => {
+  if (playing !== undefined) {
+    pause();
+    toggle();
+  }
+});
+slider.max = String(replay.moments.length - 1);
+slider.addEventListener("input", () => go(Number(slider.value)));
+part("first", HTMLElement).addEventListener("click", () => go(0));
+part("back", HTMLElement).addEventListener("click", () => go(now - 1));
+part("forth", HTMLElement).addEventListener("click", () => go(now + 1));
+part("last", HTMLElement).addEventListener("click", () => go(replay.moments.length - 1));
+play.addEventListener("click", toggle);
+show();
