@@ -354,11 +354,14 @@ def mafia_host(seconds: Seconds) -> list[Row]:
     from ..envs.mafia.bots import PERSONALITIES
     from ..wrappers.live.mafia.events import Feed
     from ..wrappers.live.mafia.match import Match
-    from ..wrappers.live.mafia.messages import AgentConfig, ScriptedConfig
+    from ..wrappers.live.mafia.messages import AgentConfig, ScriptedConfig, read
     from ..wrappers.live.mafia.scripted import ScriptedAgent
 
     game = make_game("mafia", seats=10)
-    configs = [AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=one)) for one in PERSONALITIES]
+    configs = [
+        AgentConfig(type="scripted", scripted_config=read({"personality": one}, ScriptedConfig))
+        for one in PERSONALITIES
+    ]
     events: list[int] = []
 
     async def play(matches: int) -> None:
