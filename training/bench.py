@@ -75,11 +75,12 @@ def rate(run: Callable[[], int], seconds: Seconds, rounds: int = 20) -> float:
 # Parlour's own environments.
 
 
-def vector(seats: int) -> Callable[[], int]:
+def vector(name: str, seats: int) -> Callable[[], int]:
     """Return what plays one random legal decision on each of 1,024 tables and returns how many those are."""
-    from ..envs import holdem_v0
+    from ..envs import VectorGame
+    from ..envs import game as make_game
 
-    tables = holdem_v0.vector_env(1_024, seats=seats)
+    tables = VectorGame(make_game(name, seats=seats), 1_024)
     tables.reset(seed=0)
 
     def run() -> int:
@@ -91,15 +92,14 @@ def vector(seats: int) -> Callable[[], int]:
 
 def vector_tables(seconds: Seconds) -> list[Row]:
     """1,024 tables, observation and mask written at every decision, random legal play."""
+    measured = (
+        ("vector-2", "hold'em", "holdem", 2, 6e6),
+        ("vector-6", "hold'em", "holdem", 6, 3.5e6),
+        ("vector-mafia", "mafia", "mafia", 10, 1.5e6),
+    )
     return [
-        Row(
-            f"vector-{seats}",
-            f"hold'em, 1,024 tables, {seats} seats",
-            rate(vector(seats), seconds),
-            "decisions/s",
-            goal,
-        )
-        for seats, goal in ((2, 6e6), (6, 3.5e6))
+        Row(row, f"{what}, 1,024 tables, {seats} seats", rate(vector(name, seats), seconds), "decisions/s", goal)
+        for row, what, name, seats, goal in measured
     ]
 
 
@@ -186,7 +186,7 @@ def pettingzoo(seconds: Seconds) -> list[Row]:
 
 
 def _beside(name: str, what: str, theirs: float, times: float, seconds: Seconds) -> list[Row]:
-    ours = rate(vector(2), seconds)
+    ours = rate(vector("holdem", 2), seconds)
     peer = what.partition(" ")[0]
     note = f"{ours:,.0f} decisions/s here in the same run"
     return [
