@@ -101,6 +101,7 @@ def vector_tables(seconds: Seconds) -> list[Row]:
             ("auction-talk", "the same, with talk", "auction", 4_096, {"talk": True}, 4e6),
             ("bargaining", "bargaining, 4,096 tables", "bargaining", 4_096, {}, 8e6),
             ("bargaining-talk", "the same, with talk", "bargaining", 4_096, {"talk": True}, 4e6),
+            ("mafia", "mafia, 1,024 tables, 10 seats", "mafia", 1_024, {"seats": 10}, 1.5e6),
         )
     ]
 
@@ -356,11 +357,14 @@ def mafia_host(seconds: Seconds) -> list[Row]:
     from ..envs.mafia.bots import PERSONALITIES
     from ..wrappers.live.mafia.events import Feed
     from ..wrappers.live.mafia.match import Match
-    from ..wrappers.live.mafia.messages import AgentConfig, ScriptedConfig
+    from ..wrappers.live.mafia.messages import AgentConfig, ScriptedConfig, read
     from ..wrappers.live.mafia.scripted import ScriptedAgent
 
     game = make_game("mafia", seats=10)
-    configs = [AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=one)) for one in PERSONALITIES]
+    configs = [
+        AgentConfig(type="scripted", scripted_config=read({"personality": one}, ScriptedConfig))
+        for one in PERSONALITIES
+    ]
     events: list[int] = []
 
     async def play(matches: int) -> None:

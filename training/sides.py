@@ -224,7 +224,7 @@ def _count(tables: Any, mafia: bool, counts: Any, wholes: Any) -> None:
 def _there(table: Any, seat: int, day: int) -> bool:
     """Tell whether `seat` could vote, and be voted for, on `day`."""
     gone = table.eliminated_round[seat]
-    return gone == 0 or gone > day or (gone == day and table.voted_out[seat] == 1)
+    return bool(gone == 0 or gone > day or (gone == day and table.voted_out[seat] == 1))
 
 
 # The command.

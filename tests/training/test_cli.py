@@ -35,7 +35,10 @@ def test_the_front_page_loads_no_learning_library():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("name", ["demo", "evaluate", "play", "table", "host", "deploy", "bench", "train"])
+@pytest.mark.parametrize(
+    "name",
+    ["demo", "evaluate", "sides", "play", "table", "watch", "record", "replay", "host", "deploy", "bench", "train"],
+)
 def test_every_command_has_help(capsys, name):
     code, out, _ = run(capsys, name, "--help")
     assert code == 0

@@ -1,58 +1,91 @@
-"""Mafia by sides: who plays which seats, what is counted."""
+"""What each side of mafia wins, and how it plays."""
 
 import json
 
 import numpy as np
 import pytest
-from parlour.envs import game
+from matches import match, night, talk, vote
+from parlour import envs
 from parlour.envs.core.rng import streams
-from parlour.training.cli import main
-from parlour.training.sides import Ratio, Share, finished, sides
-from parlour.wrappers.policy import make_policy
+from parlour.envs.mafia.bots import BOTS
+from parlour.training import cli
+from parlour.training.sides import Ratio, Share, finished, habits, sides
 
 
-class Watched:
-    """Plays as another policy does; notes whether it was asked as mafia, and as town."""
-
-    def __init__(self, mafia, policy):
-        self.own = mafia.layout["game_state.players.role"].start
-        self.policy, self.asked = policy, set()
-
-    def act(self, observations, masks):
-        self.asked |= set((observations[:, self.own] > 0).tolist())
-        return self.policy.act(observations, masks)
+def test_the_interval_is_wilsons():
+    share = Share.of(10, 100)
+    assert (share.low, share.high) == (pytest.approx(0.0552, abs=1e-4), pytest.approx(0.1744, abs=1e-4))
+    assert Share.of(0, 50).low == pytest.approx(0, abs=1e-9)
 
 
-def test_each_side_is_played_by_its_own_policy():
-    mafia = game("mafia", seats=7)
-    villains, townsfolk = (Watched(mafia, make_policy("loyal", mafia, seed=seed)) for seed in (1, 2))
-    tables = finished(mafia, villains, townsfolk, streams(3, 200))
-    assert tables.done.all()
-    assert (villains.asked, townsfolk.asked) == ({True}, {False})
-
-
-def test_wins_and_habits_are_shares():
-    mafia = game("mafia", seats=7)
-    found = sides(mafia, make_policy("mixed", mafia, seed=1), make_policy("mixed", mafia, seed=2), matches=300)
-    assert found.mafia.share + found.town.share == pytest.approx(1)
-    assert all(0 <= share <= 1 for side in found.habits.values() for share in side.values())
-    assert found.habits["town"]["abstentions"] < 0.5
-
-
-def test_intervals():
-    """Wilson's and Katz's intervals by hand: 20 of 100, and 40 of 100."""
-    few, many = Share.of(20, 100), Share.of(40, 100)
-    assert (few.low, few.high) == pytest.approx((0.1334, 0.2888), abs=1e-4)
-    half = Ratio.of(few, many)
+def test_the_interval_of_a_ratio_is_katzs():
+    half = Ratio.of(Share.of(20, 100), Share.of(40, 100))
     assert (half.ratio, half.low, half.high) == pytest.approx((0.5, 0.3158, 0.7917), abs=1e-3)
-    assert np.isnan(Ratio.of(Share.of(0, 100), many).ratio)
+    assert np.isnan(Ratio.of(Share.of(0, 100), Share.of(40, 100)).ratio)
 
 
-def test_the_command_sets_one_in_the_place_of_another(capsys):
-    words = "sides --mafia mixed loyal --town mixed --seats 7 --matches 50"
-    assert main(words.split()) == 0
-    assert "in the place of another" in capsys.readouterr().out
-    assert main([*words.split(), "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert [row["policies"] for row in rows] == [["mixed", "mixed"], ["loyal", "mixed"]]
-    assert all(row["mafia"]["matches"] == 50 for row in rows)
+def test_matches_are_played_to_their_end_and_counted_once():
+    game = envs.game("mafia", seats=7)
+    pair = BOTS["loyal"](game, 1), BOTS["loyal"](game, 2)
+    tables = finished(game, *pair, streams(5, 300))
+    assert tables.done.all()
+    pair = BOTS["loyal"](game, 1), BOTS["loyal"](game, 2)
+    found = sides(game, *pair, matches=300, seed=5)
+    assert found.mafia.share == (tables.winner == 2).mean()
+    assert found.town.share == (tables.winner == 1).mean()
+    assert found.days == pytest.approx(tables.round_number.mean())
+
+
+def test_each_side_is_played_by_its_policy():
+    game = envs.game("mafia", seats=7)
+    seen = {"mafia": 0, "town": 0}
+    start = game.layout["game_state.players.role"].start
+
+    class Witness:
+        def __init__(self, side):
+            self.side, self.bot = side, BOTS["random"](game, 1)
+
+        def act(self, observations, masks):
+            seen[self.side] += len(masks)
+            assert ((observations[:, start] > 0) == (self.side == "mafia")).all()
+            return self.bot.act(observations, masks)
+
+    finished(game, Witness("mafia"), Witness("town"), streams(1, 20))
+    assert min(seen.values()) > 0
+
+
+def test_habits_by_hand():
+    env = match("m m d s v v v", max_days=2)
+    night(env, "p5", "p5", "p5", "p1")
+    talk(
+        env, "p3 is mafia.", "I am the sheriff, and p1 is not mafia.", "I am the doctor.", "I accuse p5.", "I trust p1."
+    )
+    vote(env, "p3", "p3", "p1", "p1", None, None, None)  # a tie: p1 or p3 goes
+    gone = int(np.flatnonzero(env.table.voted_out)[0])
+    tables = np.repeat(env._tables, 1).view(np.recarray)
+    mafia, town = habits(tables, True), habits(tables, False)
+    assert mafia == {
+        "accusations": 0.5, "defenses": 0, "claims": 0.5, "untrue": 1, "abstentions": 0, "changes": 0
+    }  # fmt: skip
+    assert town["accusations"] == pytest.approx(1 / 5)
+    assert town["untrue"] == pytest.approx(2 / 5)  # p5 is no mafia, and p1 is
+    assert town["abstentions"] == pytest.approx(3 / 5)
+    night(env, *(["p6"] if gone == 0 else ["p6", "p6"]), *(["p6"] if gone == 0 else []), "p7")
+    talk(env)
+    vote(env, *[f"p{7 if seat != 6 else 5}" for seat in range(7) if env.table.alive[seat]])
+    tables = np.repeat(env._tables, 1).view(np.recarray)
+    changes = habits(tables, True)["changes"]
+    assert changes == (1.0 if gone == 0 else 0.0)  # who was voted out cannot be voted for again
+
+
+def test_the_command_tells_every_combination(capsys):
+    args = ["--mafia", "loyal", "random", "--town", "mixed", "--seats", "5", "7", "--matches", "40"]
+    assert cli.main(["sides", *args, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(one["seats"], one["policies"]) for one in found] == [
+        (5, ["loyal", "mixed"]), (5, ["random", "mixed"]), (7, ["loyal", "mixed"]), (7, ["random", "mixed"])
+    ]  # fmt: skip
+    assert all(one["mafia"]["matches"] == 40 for one in found)
+    assert cli.main(["sides", *args]) == 0
+    assert "mafia by sides" in capsys.readouterr().out
+    assert cli.main(["sides", "--matches", "0"]) == cli.MISTAKE
