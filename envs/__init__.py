@@ -50,6 +50,7 @@ __all__ = [
     "find",
     "game",
     "holdem_v0",
+    "mafia_v0",
     "make",
     "register",
 ]
@@ -135,3 +136,4 @@ def __getattr__(name: str) -> ModuleType:
 register("holdem-v0", "holdem_v0")
 register("auction-v0", "auction_v0")
 register("bargaining-v0", "bargaining_v0")
+register("mafia-v0", "mafia_v0")

@@ -284,12 +284,13 @@ def test_every_legal_number_is_a_documented_payload(game):
         while not env.table.done:
             agent = env.agent_selection
             allowed = {action.action_type: action.payload_schema for action in env.turn_state(agent).allowed_actions}
+            for schema in allowed.values():
+                jsonschema.Draft202012Validator.check_schema(schema)
             mask = env.observe(agent)["action_mask"]
             for number in some(np.flatnonzero(mask), env.table):
                 response = game.encode(env.table, number)
                 action = response.action
-                jsonschema.Draft202012Validator.check_schema(allowed[action.action_type])
-                jsonschema.validate(action.payload, allowed[action.action_type])
+                jsonschema.Draft202012Validator(allowed[action.action_type]).validate(action.payload)
                 assert game.action_spaces[action.action_type].contains(as_sample(action.payload))
                 if action.action_type != "message_only":  # talk: the message says which number it is
                     assert game.nearest(env.table, game.decode(env.table, action)) == number
@@ -370,6 +371,7 @@ GOLDEN_OPTIONS = {
     "holdem-v0": {"seats": 3, "stacks": [60, 100, 40], "hands": 2},
     "auction-v0": {"seats": 3, "bids": 5, "talk": True},
     "bargaining-v0": {"rounds": 2, "offers": 5, "talk": True},
+    "mafia-v0": {"seats": 5, "max_days": 2},
 }
 
 

@@ -343,6 +343,43 @@ def _arena(name: str, bots: tuple[str, str], seconds: Seconds) -> float:
     return rate(run, seconds)
 
 
+# Hosted mafia.
+
+
+def mafia_host(seconds: Seconds) -> list[Row]:
+    """Hosted matches of ten scripted agents: thoughts, statements, every event, both observers' streams as JSON."""
+    import asyncio
+
+    from ..envs import game as make_game
+    from ..envs.mafia.bots import PERSONALITIES
+    from ..wrappers.live.mafia.events import Feed
+    from ..wrappers.live.mafia.match import Match
+    from ..wrappers.live.mafia.messages import AgentConfig, ScriptedConfig
+    from ..wrappers.live.mafia.scripted import ScriptedAgent
+
+    game = make_game("mafia", seats=10)
+    configs = [AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=one)) for one in PERSONALITIES]
+    events: list[int] = []
+
+    async def play(matches: int) -> None:
+        for _ in range(matches):
+            seed = len(events)
+            feed = Feed(f"bench-{seed}")
+            agents = [
+                ScriptedAgent(f"p{i + 1}", f"Player {i + 1}", configs[i % 4], seed=10 * seed + i) for i in range(10)
+            ]
+            await Match(game, agents, feed=feed, seed=seed).play()
+            events.append(len(feed.admin))
+
+    def run() -> int:
+        asyncio.run(play(10))
+        return 10
+
+    value = rate(run, seconds)
+    note = f"{np.mean(events):.0f} events a match, each as JSON in the admins' stream, and the public ones in theirs"
+    return [Row("mafia-host", "hosted mafia, ten scripted agents, all streams", value, "matches/s", 50, note=note)]
+
+
 # Time and memory of a fresh process.
 
 FIRST_HAND = """
@@ -428,6 +465,7 @@ MEASURES: dict[str, Measure] = {
     "learner": learner,
     "protocol": protocol,
     "arena": arena,
+    "mafia-host": mafia_host,
     "start": start,
     "memory": memory,
 }
@@ -443,7 +481,8 @@ def command(
     """Measure speed and size on one core and print them beside their targets and the peers.
 
     Args:
-        names: what to measure: vector aec openspiel pettingzoo learner protocol arena start memory. Default: all.
+        names: what to measure: vector aec openspiel pettingzoo learner protocol arena mafia-host start memory.
+            Default: all.
         quick: shorter rounds, rougher figures.
         as_json: print JSON instead of a table.
     """

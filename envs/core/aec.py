@@ -247,7 +247,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         if not self._running():
             return ts.refused(ts.MATCH_NOT_RUNNING, "the match is over or was not begun; reset() begins one")
         if agent != self.agent_selection:
-            return ts.refused(ts.NOT_YOUR_TURN, f"{agent} cannot act: it is {self.agent_selection}'s turn")
+            whose = self.game.turn_seen(self.table, self._seat_of[agent]) or "another"
+            return ts.refused(ts.NOT_YOUR_TURN, f"{agent} cannot act: it is {whose}'s turn")
         try:
             messages, action = _response(response)
         except (ValueError, TypeError, RecursionError) as error:
@@ -270,6 +271,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         if isinstance(move, ActionResult):
             return move
         self._deliver(agent, messages, heard=True)
+        if self.game.aloud is not None:
+            self._deliver(agent, self.game.aloud(self.table, action), heard=False)
         self.game.step(self.table, move)
         self._show()
         self._settle()
@@ -363,9 +366,10 @@ class GameEnv(AECEnv[str, Any, Any]):
         return Action(name, payload)
 
     def _play(self, number: int) -> None:
-        if self.game.hear is not None:
-            spoken = self.game.encode(self.table, number).messages
-            self._deliver(self.agent_selection, spoken, heard=False)
+        if self.game.hear is not None or self.game.aloud is not None:
+            response = self.game.encode(self.table, number)
+            spoken = self.game.aloud(self.table, response.action) if self.game.aloud is not None else []
+            self._deliver(self.agent_selection, response.messages + spoken, heard=False)
         self._action[0] = number
         self.game.step_batch(self._records, self._action, self._batch, False)
         self._settle()
@@ -411,6 +415,10 @@ class GameEnv(AECEnv[str, Any, Any]):
                 return ts.refused(ts.INVALID_PAYLOAD, f"no such recipient: {', '.join(map(repr, strangers))}")
             if len(message.content) > MESSAGE_LENGTH:
                 return ts.refused(ts.INVALID_PAYLOAD, f"a message has at most {MESSAGE_LENGTH} characters")
+            if self.game.forbids is not None:
+                why = self.game.forbids(self.table, self._seat_of[agent], message)
+                if why is not None:
+                    return ts.refused(ts.GAME_RULE_VIOLATION, why)
         return None
 
     def _deliver(self, agent: str, messages: list[MessageIntent], *, heard: bool) -> None:

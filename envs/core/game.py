@@ -21,8 +21,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from . import svg
 from .layout import Layout
-from .svg import plain
 from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
 
 Tables = np.recarray
@@ -49,6 +49,11 @@ def record(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
     # A record dtype from the start: a view as recarray would make a new one each time, and Numba then compares all
     # fields of every record that it is given.
     return np.dtype((np.record, np.dtype(whole, align=True)))
+
+
+def plain(table: Any) -> SimpleNamespace:
+    """Return a copy of a record with plain attributes: a record takes a microsecond to look one up."""
+    return SimpleNamespace(**dict(zip(table.dtype.names, table.item(), strict=True)))
 
 
 class Batch(NamedTuple):
@@ -128,6 +133,12 @@ class Game:
             `game_state`. None where nobody may look on.
         sides: ``sides(tables) -> int8[N, seats]``: the side of every seat in the episode under way, for learning:
             those of a side win and lose together. None where every seat plays for itself.
+        acting: ``acting(table, seat) -> int``: whose turn it is, −1 where `seat` (−1: who looks on) may not
+            know; None where all may.
+        aloud: ``aloud(table, action) -> list[MessageIntent]``: what others hear of an accepted action, sent before it
+            is played; None where actions are silent.
+        forbids: ``forbids(table, seat, intent) -> str | None``: why the rules do not let `seat` send this message now;
+            None where talk is free.
     """
 
     name: str
@@ -164,11 +175,14 @@ class Game:
     load: Callable[[TurnState], tuple[Tables, int]]
     redeal: Callable[[Any, int, np.random.Generator], None]
     render: Callable[[Any, int | None], str]
-    picture: Callable[[Sequence[TurnState]], str] = plain
+    picture: Callable[[Sequence[TurnState]], str] = svg.plain
     hear: Callable[[Any, int, MessageIntent], None] | None = None
     said: Callable[[Any, int], list[Message]] | None = None
     public: Callable[[Any], dict[str, Any]] | None = None
     sides: Callable[[Tables], NDArray[np.int8]] | None = None
+    acting: Callable[[Any, int], int] | None = None
+    aloud: Callable[[Any, Action], list[MessageIntent]] | None = None
+    forbids: Callable[[Any, int, MessageIntent], str | None] | None = None
 
     @property
     def id(self) -> str:
@@ -191,7 +205,7 @@ class Game:
         """
         if messages is None:
             messages = self.said(table, seat) if self.said is not None else ()
-        plain = _plain(table)
+        copy = plain(table)
         over = bool(table.done)
         mine = not over and int(table.turn) == seat
         return TurnState(
@@ -200,12 +214,12 @@ class Game:
             agent_id=self.agents[seat],
             phase=self.phase(table),
             is_my_turn=mine,
-            current_turn_agent_id=None if over else self.agents[int(table.turn)],
-            game_state=self.game_state(plain, seat),
+            current_turn_agent_id=self.turn_seen(table, seat),
+            game_state=self.game_state(copy, seat),
             messages=list(messages),
             allowed_actions=self.allowed(table) if mine else [],
             game_over=over,
-            outcome=self.outcome(plain, seat) if over else None,
+            outcome=self.outcome(copy, seat) if over else None,
         )
 
     def look(self, table: Any, messages: Sequence[Message] = (), match_id: str = "") -> TurnState:
@@ -218,9 +232,9 @@ class Game:
         """
         if self.public is None:
             raise ValueError(f"nobody may look on at {self.id}")
-        plain = _plain(table)
+        copy = plain(table)
         over = bool(table.done)
-        outcome = self.outcome(plain, 0) if over else {}
+        outcome = self.outcome(copy, 0) if over else {}
         payoffs = [{"agent_id": row["agent_id"], "utility": row["utility"]} for row in outcome.get("payoffs", ())]
         return TurnState(
             match_id=match_id,
@@ -228,12 +242,17 @@ class Game:
             agent_id="",
             phase=self.phase(table),
             is_my_turn=False,
-            current_turn_agent_id=None if over else self.agents[int(table.turn)],
-            game_state=self.public(plain),
+            current_turn_agent_id=self.turn_seen(table, -1),
+            game_state=self.public(copy),
             messages=list(messages),
             game_over=over,
             outcome={"payoffs": payoffs, "reason": outcome["reason"]} if over else None,
         )
+
+    def turn_seen(self, table: Any, seat: int) -> str | None:
+        """Return whose turn it is; None where `seat` may not know, or the match is over."""
+        turn = int(table.turn) if self.acting is None or table.done else self.acting(table, seat)
+        return None if table.done or turn < 0 else self.agents[turn]
 
     def observation(self, table: Any, seat: int) -> NDArray[np.float32]:
         """Return `observe` in a new array: float32[layout.size]."""
@@ -247,8 +266,3 @@ class Game:
         if not table.done and int(table.turn) == seat:
             self.legal(table, out)
         return out
-
-
-def _plain(table: Any) -> SimpleNamespace:
-    """Return a plain copy for those who read nearly all fields: a record takes a microsecond to look one up."""
-    return SimpleNamespace(**dict(zip(table.dtype.names, table.item(), strict=True)))

@@ -54,8 +54,11 @@ def test_mlp_policy_has_the_torch_models_distribution(scene, activation, layers)
             parameter.mul_(3)  # further from uniform than a fresh network
         tensor = torch.as_tensor(observations)
         expected = original.policy.get_distribution(tensor, action_masks=masks.astype(bool)).distribution.probs.numpy()
+        values = original.policy.predict_values(tensor).numpy()[:, 0]
     np.testing.assert_allclose(MlpPolicy.from_model(original).probabilities(observations, masks), expected, atol=1e-5)
     np.testing.assert_allclose(SB3Policy(original).probabilities(observations, masks), expected, atol=1e-5)
+    np.testing.assert_allclose(MlpPolicy.from_model(original).values(observations), values, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(SB3Policy(original).values(observations), values, rtol=1e-5)
 
 
 def test_mlp_policy_is_a_copy_that_further_training_does_not_touch(scene):
@@ -84,6 +87,16 @@ def test_mlp_policy_survives_saving(scene, tmp_path):
     policy.save(tmp_path / "policy.npz")
     loaded = load_policy(tmp_path / "policy.npz")
     np.testing.assert_array_equal(loaded.probabilities(*scene), policy.probabilities(*scene))
+    np.testing.assert_array_equal(loaded.values(scene[0]), policy.values(scene[0]))
+
+
+def test_a_policy_without_a_critic_tells_no_values(scene, tmp_path):
+    full = MlpPolicy.from_model(model())
+    MlpPolicy(full.layers, full.activation).save(tmp_path / "old.npz")
+    loaded = load_policy(tmp_path / "old.npz")
+    assert loaded.values(scene[0]) is None
+    np.testing.assert_array_equal(loaded.probabilities(*scene), full.probabilities(*scene))
+    assert SB3Policy(model(DQN)).values(scene[0]) is None
 
 
 @pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, A2C, DQN])

@@ -228,7 +228,9 @@ class MatchSession:
 
     def _out_of_turn(self, agent_id: str) -> ActionResult | None:
         if agent_id != self.turn:
-            return ts.refused(ts.NOT_YOUR_TURN, f"{agent_id} cannot act: it is {self.turn}'s turn")
+            seen = self.game.turn_seen(self.env.table, self.game.agents.index(self._names.back[agent_id]))
+            whose = "another" if seen is None else self._names.out[seen]
+            return ts.refused(ts.NOT_YOUR_TURN, f"{agent_id} cannot act: it is {whose}'s turn")
         return None
 
     def _too_many(self, agent_id: str, count: int) -> ActionResult | None:

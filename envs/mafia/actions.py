@@ -1,0 +1,317 @@
+"""Action number ◄─► move ◄─► documented payload (mafia.md: NightAction, VoteAction; statements by `say`).
+
+Numbers are relative to the acting seat. With n seats there are six blocks of n, in which number r of a block means the
+seat r places to the left, and two more:
+
+======  ======================================================================================
+from
+======  ======================================================================================
+0       night: the target (0: oneself, for a doctor)
+n       vote for r; n itself: abstain
+2n      "r is mafia" (accusation); 2n itself: nothing of these (general)
+3n      "r is innocent" (defense; 3n itself: of oneself)
+4n      "I am the sheriff: r is not mafia"; 4n itself: "I am the sheriff"
+5n      "I am the sheriff: r is mafia"; 5n itself: "I am the doctor"
+6n      "I am a villager", and 6n + 1: "I am mafia"
+======  ======================================================================================
+"""
+
+from reprlib import repr
+from typing import Any
+
+import msgspec
+import numpy as np
+from gymnasium import spaces
+
+from ..core import turn_state as ts
+from ..core.aec import MESSAGE_LENGTH
+from ..core.rng import choose, mix
+from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
+from .rules import Choice, legal, menu
+from .statements import CLAIMS, TYPES, from_wire, read, sentence, to_wire
+from .table import (
+    ACCUSE,
+    CLAIM_DOCTOR,
+    CLAIM_SHERIFF,
+    CLAIM_VILLAGER,
+    CLEARED,
+    DEFEND,
+    DOCTOR,
+    FOUND,
+    GENERAL,
+    MAFIA,
+    NIGHT,
+    SHERIFF,
+    TARGET,
+    VOTE,
+    VOTING,
+)
+from .view import name
+
+NIGHT_ACTIONS = {MAFIA: "KILL", DOCTOR: "PROTECT", SHERIFF: "INVESTIGATE"}
+TYPE_OF_PHASE = ("nightAction", "say", "vote")
+
+
+class NightAction(msgspec.Struct, forbid_unknown_fields=True):
+    """The payload of `nightAction`. `metadata` is anybody's and changes nothing."""
+
+    actionType: str
+    targetId: str
+    metadata: dict[str, Any] | None = None
+
+
+class VoteAction(msgspec.Struct, forbid_unknown_fields=True):
+    """The payload of `vote`: `targetId` None abstains. `reason` changes nothing."""
+
+    targetId: str | None
+    reason: str | None = None
+
+
+class Say(msgspec.Struct, forbid_unknown_fields=True):
+    """The payload of `say`: an act, its words, or both. Without a `type` the act is read from `text`; without a `text`
+    it is said in a sentence of our own."""
+
+    type: str | None = None
+    targetId: str | None = None
+    role: str | None = None
+    isMafia: bool | None = None
+    text: str | None = None
+
+
+class Among(spaces.Space[Any]):
+    """One of a few values, such as names or None."""
+
+    def __init__(self, values: list[Any], seed: int | np.random.Generator | None = None) -> None:
+        self.values = list(values)
+        super().__init__(None, None, seed)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+        """Draw one of the values, uniformly."""
+        return self.values[int(self.np_random.integers(len(self.values)))]
+
+    def contains(self, x: Any) -> bool:
+        """Tell whether `x` is one of the values."""
+        return any(type(value) is type(plain) and value == plain for plain in [_plain(x)] for value in self.values)
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        """No: the values are no numbers."""
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Among) and other.values == self.values
+
+    def __repr__(self) -> str:
+        return f"Among({self.values})"
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0 else value
+
+
+def action_spaces(table: Any) -> dict[str, spaces.Dict]:
+    """Return every action type with the space of its payload."""
+    ids = [name(seat) for seat in range(int(table.seats))]
+    space = {
+        "nightAction": {"actionType": Among(list(NIGHT_ACTIONS.values())), "targetId": Among(ids)},
+        "vote": {"targetId": Among([None, *ids])},
+        "say": {
+            "type": Among(list(TYPES)),
+            "targetId": Among([None, *ids]),
+            "role": Among([None, *CLAIMS]),
+            "isMafia": Among([None, False, True]),
+            "text": spaces.Text(MESSAGE_LENGTH, min_length=0, charset=_PRINTABLE),
+        },
+        "message_only": {},
+    }
+    types = ["nightAction", "say", "vote", "message_only"] if table.talk else ["nightAction", "vote", "message_only"]
+    return {name: spaces.Dict(space[name]) for name in types}  # type: ignore[arg-type]
+
+
+_PRINTABLE = frozenset(map(chr, range(32, 127)))
+
+
+def allowed(table: Any) -> list[AllowedAction]:
+    """Return what the acting seat may do, with the targets that are open to it."""
+    seat = int(table.turn)
+    later = AllowedAction("message_only", "send private messages to your teammates and decide later", _schema({}, []))
+    if table.phase == NIGHT:
+        kind = NIGHT_ACTIONS[int(table.role[seat])]
+        fields = {
+            "actionType": {"type": "string", "enum": [kind]},
+            "targetId": {"type": "string", "enum": [name(target) for target in targets(table)]},
+            "metadata": {"type": ["object", "null"]},
+        }
+        told = {
+            "KILL": "choose whom the mafia kills tonight",
+            "PROTECT": "protect a player tonight, not the same one twice running",
+            "INVESTIGATE": "learn whether a player is mafia",
+        }[kind]
+        action = AllowedAction("nightAction", told, _schema(fields, ["actionType", "targetId"]))
+        return [action, later] if kind == "KILL" and table.mafia > 1 else [action]
+    if table.phase == VOTING:
+        fields = {
+            "targetId": {"type": ["string", "null"], "enum": [None, *(name(target) for target in targets(table))]},
+            "reason": {"type": ["string", "null"]},
+        }
+        return [AllowedAction("vote", "vote to eliminate a player; null abstains", _schema(fields, ["targetId"]))]
+    ids = [name(target) for target in range(int(table.seats)) if table.alive[target]]
+    fields = {
+        "type": {"type": ["string", "null"], "enum": [None, *TYPES]},
+        "targetId": {"type": ["string", "null"], "enum": [None, *ids]},
+        "role": {"type": ["string", "null"], "enum": [None, *CLAIMS]},
+        "isMafia": {"type": ["boolean", "null"]},
+        "text": {"type": ["string", "null"], "maxLength": MESSAGE_LENGTH},
+    }
+    told = "make your statement of one to five sentences: an act (a type, and what it needs), a text, or both"
+    return [AllowedAction("say", told, _schema(fields, []))]
+
+
+def _schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def targets(table: Any) -> list[int]:
+    """Return the seats that the acting seat may choose tonight, or vote for."""
+    seats = int(table.seats)
+    mask = np.zeros(6 * seats + 2, np.int8)
+    legal(table, mask)
+    first = 0 if table.phase == NIGHT else seats
+    turn = int(table.turn)
+    away = np.flatnonzero(mask[first : first + seats]).tolist()
+    return sorted((turn + r) % seats for r in away if r > 0 or table.phase == NIGHT)
+
+
+# Both ways.
+
+
+def encode(table: Any, number: int) -> AgentResponse:
+    """Return the payload of a legal action number."""
+    move = menu(table, number)
+    kind, target, turn = int(move.kind), int(move.target), int(table.turn)
+    target_id = name(target) if target >= 0 else None
+    if kind == TARGET:
+        action_type = NIGHT_ACTIONS[int(table.role[turn])]
+        return AgentResponse(Action("nightAction", {"actionType": action_type, "targetId": target_id}))
+    if kind == VOTE:
+        return AgentResponse(Action("vote", {"targetId": target_id}))
+    ids = [name(seat) for seat in range(int(table.seats))]
+    act = kind, target
+    return AgentResponse(Action("say", {**to_wire(act, ids), "text": sentence(act, turn, ids)}))
+
+
+def decode(table: Any, action: Action) -> Choice | ActionResult:
+    """Return the exact move of a payload, or the refusal that names what would be right."""
+    expected = TYPE_OF_PHASE[int(table.phase)]
+    if action.action_type not in TYPE_OF_PHASE:
+        known = ", ".join((*TYPE_OF_PHASE, "message_only"))
+        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: {known}")
+    if action.action_type != expected:
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"{action.action_type} is not open in this phase: {expected} is")
+    try:
+        return {"nightAction": _night, "vote": _vote, "say": _say}[expected](table, action.payload)
+    except msgspec.ValidationError as error:
+        return ts.refused(ts.INVALID_PAYLOAD, f"{expected}: {error}")
+    except ValueError as error:
+        return ts.refused(ts.INVALID_PAYLOAD, str(error))
+
+
+def _night(table: Any, payload: dict[str, Any]) -> Choice | ActionResult:
+    wanted = msgspec.convert(payload, NightAction)
+    kind = NIGHT_ACTIONS[int(table.role[int(table.turn)])]
+    if wanted.actionType != kind:
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"actionType {repr(wanted.actionType)}: yours is {kind}")
+    return _aimed(table, TARGET, wanted.targetId)
+
+
+def _vote(table: Any, payload: dict[str, Any]) -> Choice | ActionResult:
+    target = msgspec.convert(payload, VoteAction).targetId
+    return Choice(VOTE, -1) if target is None else _aimed(table, VOTE, target)
+
+
+def _aimed(table: Any, kind: int, target_id: str) -> Choice | ActionResult:
+    target, open_ = _seat(table, target_id), targets(table)
+    if target in open_:
+        return Choice(kind, target)
+    why = (
+        "is dead" if not table.alive[target] else "is yourself" if target == table.turn else "was protected last night"
+    )
+    names = ", ".join(map(name, open_))
+    return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot choose {target_id}, who {why}; open are {names}")
+
+
+def _seat(table: Any, target_id: str) -> int:
+    ids = [name(seat) for seat in range(int(table.seats))]
+    if target_id not in ids:
+        raise ValueError(f"targetId {repr(target_id)} is none of {', '.join(ids)}")
+    return ids.index(target_id)
+
+
+def _say(table: Any, payload: dict[str, Any]) -> Choice | ActionResult:
+    wanted = msgspec.convert(payload, Say)
+    turn, text = int(table.turn), wanted.text or ""
+    if len(text) > MESSAGE_LENGTH:
+        raise ValueError(f"text has {len(text):,} characters; at most {MESSAGE_LENGTH:,} are taken")
+    if wanted.type is None:
+        if (wanted.targetId, wanted.role, wanted.isMafia) != (None, None, None):
+            raise ValueError(f"targetId, role and isMafia need a type: {', '.join(TYPES)}")
+        if not text.strip():
+            raise ValueError(f"say something: give a type ({', '.join(TYPES)}) or a text")
+        kind, target = read(text, turn, {name(seat): seat for seat in range(int(table.seats))})
+        return Choice(kind, target) if _sayable(table, kind, target) else Choice(GENERAL, -1)
+    target = -1 if wanted.targetId is None else _seat(table, wanted.targetId)
+    kind, target = from_wire(wanted.type, target, wanted.role, wanted.isMafia)
+    if not _sayable(table, kind, target):
+        why = "is dead" if not table.alive[target] else "is yourself"
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot say that of {wanted.targetId}, who {why}")
+    return Choice(kind, target)
+
+
+def _sayable(table: Any, kind: int, target: int) -> bool:
+    return target < 0 or (bool(table.alive[target]) and (target != table.turn or kind == DEFEND))
+
+
+def aloud(table: Any, action: Action) -> list[MessageIntent]:
+    """Return what all hear of an accepted action: the words of a statement."""
+    if action.action_type != "say":
+        return []
+    text = action.payload.get("text")
+    if text is None or not text.strip():
+        ids = [name(seat) for seat in range(int(table.seats))]
+        target_id = action.payload.get("targetId")
+        target = -1 if target_id is None else ids.index(target_id)
+        act = from_wire(action.payload["type"], target, action.payload.get("role"), action.payload.get("isMafia"))
+        text = sentence(act, int(table.turn), ids)
+    return [MessageIntent(MessageScope.PUBLIC, text)]
+
+
+def forbids(table: Any, seat: int, intent: MessageIntent) -> str | None:
+    """Return why `seat` may not send a message now: only living mafia may, at night, and only to their teammates."""
+    if intent.scope == MessageScope.PUBLIC:
+        return "in public one speaks by say, once a discussion round"
+    ours = [name(other) for other in range(int(table.seats)) if table.role[other] == MAFIA and table.alive[other]]
+    if table.phase != NIGHT or name(seat) not in ours:
+        return "private messages are for the living mafia, at night"
+    readers = intent.to_agent_ids or []
+    if not readers or any(reader not in ours for reader in readers):
+        return f"a private message needs to_agent_ids among the living mafia: {', '.join(ours)}"
+    return None
+
+
+def nearest(table: Any, move: Choice) -> int:
+    """Return the number that stands for `move`; every move has one."""
+    kind, target, seats = int(move.kind), int(move.target), int(table.seats)
+    away = (target - int(table.turn)) % seats if target >= 0 else 0
+    blocks = ((TARGET,), (VOTE,), (GENERAL, ACCUSE), (DEFEND,), (CLEARED, CLAIM_SHERIFF), (FOUND, CLAIM_DOCTOR))
+    block = next((block for block, kinds in enumerate(blocks) if kind in kinds), None)
+    return 6 * seats + kind - CLAIM_VILLAGER if block is None else block * seats + away
+
+
+def safe(table: Any) -> int:
+    """Return the number of the safe action: a legal target drawn from the match's stream, a general word, abstain."""
+    seats = int(table.seats)
+    if table.phase != NIGHT:
+        return seats if table.phase == VOTING else 2 * seats
+    mask = np.zeros(6 * seats + 2, np.int8)
+    legal(table, mask)
+    return int(choose(mask, 0, np.uint64(mix(np.uint64(table.stream) ^ np.uint64(1 + int(table.turn))))))

@@ -1,0 +1,387 @@
+"""Scripted players: four personalities that play all four roles by the heuristics of mafia-notes.md, Scripted agents.
+
+Policies like any other: they see the observation and the mask of their seat, no more, and keep nothing in mind.
+
+- **Night.** The mafia agree on a target: whoever claims to be sheriff, else who claims to be doctor, else whom the town
+  trusts most. The doctor protects who claims to be sheriff, else the most trusted. The sheriff investigates the most
+  suspicious whom it has not checked.
+- **Discussion.** The sheriff reveals what it found: once it found mafia and the mafia could win soon, after some checks
+  (two, as a rule), when another claims to be sheriff, or when it looks suspicious itself; from then on always. The
+  doctor reveals itself when it looks suspicious. Others accuse whom they suspect enough, defend themselves, defend
+  whom they trust. The mafia lie as often as they are told to: they accuse the innocent, defend each other and
+  themselves, and claim what they are not; else they say nothing of note, or accuse a teammate who is lost anyway.
+- **Vote.** Whom one knows to be mafia; else now and then anybody; else the most accused of today; else whom one
+  suspects most, if enough. The mafia join the town where it goes for one of the town.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.compiled import compiled
+from ..core.game import Game
+from ..core.options import named, number
+from ..core.random_policy import random_bot
+from ..core.rng import GOLDEN, choose, mix, streams
+from .table import DOCTOR, MAFIA, NIGHT, SHERIFF, VILLAGER, VOTING
+
+PERSONALITIES = ("aggressive", "cautious", "analytical", "social")
+
+TRAITS = np.array(
+    # accuses  votes  follows  errs  wavers  checks  counters  denies  defends
+    [
+        [0.50, 0.50, 0.50, 0.25, 0.12, 1.0, 0.50, 0.20, 0.05],
+        [0.58, 0.55, 0.70, 0.10, 0.06, 3.0, 0.05, 0.50, 0.10],
+        [0.54, 0.53, 0.40, 0.05, 0.03, 2.0, 0.20, 0.25, 0.15],
+        [0.58, 0.50, 0.85, 0.20, 0.10, 2.0, 0.20, 0.40, 0.50],
+    ]
+)
+"""By personality: the suspicion from which it accuses and from which it votes; how often it votes for the most accused,
+and for anybody; how much its own impressions differ from the common suspicion; after how many checks its sheriff
+reveals; how often its mafia claims to be sheriff; how often it answers an accusation by defending itself; how often it
+defends whom it trusts when it suspects nobody enough."""
+ACCUSES, VOTES, FOLLOWS, ERRS, WAVERS, CHECKS, COUNTERS, DENIES, DEFENDS = range(9)
+
+_SLICES = (
+    "phase",
+    "game_state.mafiaCount",
+    "game_state.players.alive",
+    "game_state.players.eliminatedRound",
+    "game_state.players.role",
+    "game_state.privateKnowledge.investigationResults",
+    "game_state.nightActions",
+    "game_state.votingHistory.eliminated",
+    "game_state.statements.today",
+    "game_state.statements.stance",
+    "game_state.statements.claimed",
+    "suspicion",
+)
+
+
+@compiled
+def _chance(words: Any) -> float:
+    words[0] += GOLDEN
+    return np.float64(mix(words[0]) >> np.uint64(11)) * 2.0**-53
+
+
+@compiled
+def _best(scores: Any, mask: Any, first: int, seats: int) -> int:
+    """Return the open target of the highest score (0 and below: not wanted); 0 if there is none."""
+    best = 0
+    for r in range(1, seats):
+        if mask[first + r] and scores[r] > max(scores[best] if best else 0.0, 0.0):
+            best = r
+    return best
+
+
+@compiled
+def _scripted(observations: Any, masks: Any, words: Any, at: Any, game: Any, who: Any, lies: Any, out: Any) -> None:
+    """Play a decision of every row: as personality ``who``, −1 for one of its own."""
+    seats = game[0]
+    scores = np.empty(seats)
+    for i in range(len(masks)):
+        seen = observations[i]
+        mask = masks[i]
+        personality = who if who >= 0 else _personality(seen, at, seats, words)
+        traits = TRAITS[personality]
+        role = 0
+        for each in range(4):
+            if seen[at[4] + each] > 0:
+                role = each + 1
+        if seen[at[0] + NIGHT] > 0:
+            number = _at_night(seen, mask, words, at, seats, traits, role, scores)
+        elif seen[at[0] + VOTING] > 0:
+            number = _vote(seen, mask, words, at, game, traits, role, scores)
+        elif role == MAFIA:
+            number = _mafia_says(seen, mask, words, at, seats, traits, lies[0], scores)
+        else:
+            number = _town_says(seen, mask, words, at, game, traits, role, lies[1], scores)
+        if not mask[number]:
+            words[0] += GOLDEN
+            number = choose(mask, 0, mix(words[0]))
+        out[i] = number
+
+
+@compiled
+def _personality(seen: Any, at: Any, seats: int, words: Any) -> int:
+    """Return a personality that stays the same for the match, and is another's at every seat: by how far away the first
+    sat who died at night. Before that, any."""
+    first = -1
+    for r in range(seats):
+        round_ = seen[at[3] + r]
+        if round_ > 0 and seen[at[7] + r] == 0 and (first < 0 or round_ < seen[at[3] + first]):
+            first = r
+    return int(4 * _chance(words)) if first < 0 else first & 3
+
+
+@compiled
+def _impressions(seen: Any, words: Any, at: Any, seats: int, traits: Any, scores: Any) -> None:
+    """Write how suspicious the living look to this personality, from above 0 to above 1; the dead get −1."""
+    for r in range(seats):
+        scores[r] = -1.0
+        if seen[at[2] + r] > 0:
+            scores[r] = max(seen[at[11] + r] + traits[WAVERS] * (_chance(words) - 0.5), 0.01)
+
+
+@compiled
+def _known(seen: Any, at: Any, game: Any, role: int, scores: Any) -> None:
+    """Put what a sheriff knows above all impressions: 2 and more for mafia, −1 for the innocent."""
+    seats = game[0]
+    for r in range(1, seats):
+        result = seen[at[5] + r]
+        if scores[r] > 0 and result != 0:
+            scores[r] = scores[r] + 2.0 if result > 0 else -1.0
+        elif scores[r] > 0 and role == SHERIFF and game[1] == 1 and _claims(seen, at, r, SHERIFF):
+            scores[r] += 1.5  # there is but one, and that is oneself
+
+
+@compiled
+def _claims(seen: Any, at: Any, r: int, role: int) -> bool:
+    return seen[at[10] + 4 * r + role - 1] > 0
+
+
+@compiled
+def _at_night(seen: Any, mask: Any, words: Any, at: Any, seats: int, traits: Any, role: int, scores: Any) -> int:
+    _impressions(seen, words, at, seats, traits, scores)
+    if role == SHERIFF:
+        for r in range(1, seats):
+            if seen[at[5] + r] != 0:
+                scores[r] = -1.0
+        return _best(scores, mask, 0, seats)
+    for r in range(1, seats):  # the most trusted first, and above them who claims to be of use to the town
+        if scores[r] > 0:
+            scores[r] = 1.5 - scores[r]
+            if _claims(seen, at, r, SHERIFF):
+                scores[r] += 4.0
+            elif role == MAFIA and _claims(seen, at, r, DOCTOR):
+                scores[r] += 2.0
+            if role == MAFIA:
+                scores[r] += 20.0 * seen[at[6] + r]  # as the teammates do
+                if seen[at[4] + 4 * r + MAFIA - 1] > 0:
+                    scores[r] = -1.0
+    target = _best(scores, mask, 0, seats)
+    if role == DOCTOR and mask[0] and scores[target] < 3.0 and _chance(words) < 0.25:
+        return 0
+    return target
+
+
+@compiled
+def _accused_today(seen: Any, at: Any, seats: int, r: int) -> float:
+    """Return how often `r` was accused today; a result counts twice."""
+    total = 0.0
+    for speaker in range(seats):
+        total += max(seen[at[8] + speaker * seats + r], 0.0)
+    return 2.0 * total
+
+
+@compiled
+def _leader(seen: Any, at: Any, seats: int, words: Any) -> int:
+    """Return the most accused of the living others today, of equals any; 0 if nobody was accused."""
+    best = 0
+    most = 0.5
+    for r in range(1, seats):
+        if seen[at[2] + r] > 0:
+            count = _accused_today(seen, at, seats, r) + 0.1 * _chance(words)
+            if count > most:
+                best = r
+                most = count
+    return best
+
+
+@compiled
+def _vote(seen: Any, mask: Any, words: Any, at: Any, game: Any, traits: Any, role: int, scores: Any) -> int:
+    seats = game[0]
+    _impressions(seen, words, at, seats, traits, scores)
+    leader = _leader(seen, at, seats, words)
+    if role == MAFIA:
+        for r in range(1, seats):
+            if seen[at[4] + 4 * r + MAFIA - 1] > 0:
+                scores[r] = -1.0
+        if leader > 0 and scores[leader] > 0:
+            return seats + leader
+        return seats + _best(scores, mask, seats, seats)
+    _known(seen, at, game, role, scores)
+    top = _best(scores, mask, seats, seats)
+    if top > 0 and scores[top] > 1.5:
+        return seats + top
+    if role == VILLAGER and _chance(words) < traits[ERRS]:
+        words[0] += GOLDEN
+        return choose(mask, seats + 1, mix(words[0]))
+    if leader > 0 and scores[leader] > 0 and _chance(words) < traits[FOLLOWS]:
+        return seats + leader
+    return seats + top if top > 0 and scores[top] >= traits[VOTES] else seats
+
+
+@compiled
+def _town_says(
+    seen: Any, mask: Any, words: Any, at: Any, game: Any, traits: Any, role: int, threshold: float, scores: Any
+) -> int:
+    seats = game[0]
+    _impressions(seen, words, at, seats, traits, scores)
+    _known(seen, at, game, role, scores)
+    threatened = seen[at[11]] >= threshold
+    if role == SHERIFF:
+        number = _sheriff_says(seen, at, game, traits, threatened, scores)
+        if number > 0:
+            return number
+    if role == DOCTOR and (threatened or _claims(seen, at, 0, DOCTOR)) and _accused_today(seen, at, seats, 0) > 0:
+        return 5 * seats
+    if _accused_today(seen, at, seats, 0) > 0 and _chance(words) < traits[DENIES]:
+        return 3 * seats
+    top = _best(scores, mask, 2 * seats, seats)
+    if top > 0 and scores[top] >= traits[ACCUSES]:
+        return 2 * seats + top
+    if _chance(words) < traits[DEFENDS]:
+        for r in range(1, seats):
+            if scores[r] > 0:
+                scores[r] = 2.0 - scores[r]
+        trusted = _best(scores, mask, 3 * seats, seats)
+        if trusted > 0:
+            return 3 * seats + trusted
+    return 2 * seats
+
+
+@compiled
+def _sheriff_says(seen: Any, at: Any, game: Any, traits: Any, threatened: bool, scores: Any) -> int:
+    """Return the sheriff's claim with the result that matters most; 0 where it keeps silent about its role."""
+    seats = game[0]
+    found = 0
+    cleared = 0
+    checks = 0
+    rival = False
+    living = 1
+    for r in range(1, seats):
+        result = seen[at[5] + r]
+        alive = seen[at[2] + r] > 0
+        living += alive
+        checks += result != 0
+        rival |= alive and game[1] == 1 and _claims(seen, at, r, SHERIFF)
+        if alive and result > 0:
+            found = r
+        elif alive and result < 0 and (cleared == 0 or seen[at[9] + r] == 0):
+            cleared = r  # rather one that has not been told yet
+    soon = 2 * round(seen[at[1]] * seats) + 2 >= living
+    reveals = _claims(seen, at, 0, SHERIFF) or checks >= traits[CHECKS] or (found > 0 and soon)
+    if not (reveals or threatened or (rival and checks > 0)):
+        return 0
+    if found > 0:
+        return 5 * seats + found
+    if cleared > 0:
+        return 4 * seats + cleared
+    return 4 * seats
+
+
+@compiled
+def _mafia_says(
+    seen: Any, mask: Any, words: Any, at: Any, seats: int, traits: Any, lie_frequency: float, scores: Any
+) -> int:
+    _impressions(seen, words, at, seats, traits, scores)
+    lost = 0
+    for r in range(1, seats):
+        if seen[at[4] + 4 * r + MAFIA - 1] > 0:
+            if scores[r] > 0 and seen[at[11] + r] >= 0.8:
+                lost = r
+            scores[r] = -1.0
+    if _chance(words) >= lie_frequency:  # the truth: about a teammate whom nobody would believe, or nothing
+        return 2 * seats + lost if lost > 0 and _chance(words) < traits[COUNTERS] else 2 * seats
+    victim = _best(scores, mask, 2 * seats, seats)
+    for r in range(1, seats):  # who has claimed to have found one of the mafia is the one to discredit
+        if scores[r] > 0 and _claims(seen, at, r, SHERIFF):
+            victim = r
+    accused = _accused_today(seen, at, seats, 0) > 0
+    if _claims(seen, at, 0, SHERIFF) or ((accused or seen[at[11]] >= 0.7) and _chance(words) < traits[COUNTERS]):
+        return 5 * seats + victim
+    if accused and _chance(words) < traits[DENIES]:
+        return 3 * seats
+    if _chance(words) < traits[DEFENDS]:
+        for r in range(1, seats):
+            mate = seen[at[4] + 4 * r + MAFIA - 1] > 0 and seen[at[2] + r] > 0
+            if mate and _accused_today(seen, at, seats, r) > 0:
+                return 3 * seats + r
+    return 2 * seats + victim
+
+
+class Scripted:
+    """A scripted player.
+
+    Args:
+        game: mafia with any options.
+        seed: of its own random stream; None for fresh entropy.
+        personality: one of `PERSONALITIES`, or ``"mixed"``: another one at every seat of a match.
+        lie_frequency: how often its mafia lies when it speaks, 0 to 1.
+        suspicion_threshold: how suspicious it must look, 0 to 100, for its sheriff and doctor to reveal themselves.
+
+    Raises:
+        ValueError: for a parameter that is out of its range.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        seed: int | None = None,
+        personality: str = "analytical",
+        lie_frequency: float = 0.7,
+        suspicion_threshold: float = 75.0,
+    ) -> None:
+        known = (*PERSONALITIES, "mixed")
+        self._who = known.index(named("personality", personality, known)) if personality != "mixed" else -1
+        lies = number("lie_frequency", lie_frequency, 0, 1)
+        self._lies = lies, number("suspicion_threshold", suspicion_threshold, 0, 100) / 100
+        self._words = streams(seed, 1)
+        self._at = tuple(game.layout[path].start for path in _SLICES)
+        self._game = game.seats, int(game.options["sheriffs"])
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        actions = np.empty(len(masks), np.int64)
+        _scripted(observations, masks, self._words, self._at, self._game, self._who, self._lies, actions)
+        return actions
+
+
+@compiled
+def _loyal(observations: Any, masks: Any, words: Any, roles: int, out: Any) -> None:
+    seats = (masks.shape[1] - 2) // 6
+    allowed = np.empty(masks.shape[1], np.int8)
+    for i in range(len(masks)):
+        allowed[:] = masks[i]
+        mafia = observations[i, roles + MAFIA - 1] > 0
+        last = 1
+        for r in range(1, seats):
+            last = max(last, masks[i, seats + r])
+            if mafia and observations[i, roles + 4 * r + MAFIA - 1] > 0:
+                allowed[r] = 0
+                allowed[seats + r] = 0
+        allowed[seats] = 0
+        words[0] += GOLDEN
+        out[i] = choose(allowed, 0, mix(words[0]))
+
+
+class Loyal:
+    """Any legal number, but it never abstains, and as mafia it never chooses a teammate, by night or by day.
+
+    Args:
+        game: mafia with any options.
+        seed: of its own random stream; None for fresh entropy.
+    """
+
+    def __init__(self, game: Game, seed: int | None = None) -> None:
+        self._words = streams(seed, 1)
+        self._roles = game.layout["game_state.players.role"].start
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        actions = np.empty(len(masks), np.int64)
+        _loyal(observations, masks, self._words, self._roles, actions)
+        return actions
+
+
+BOTS: dict[str, Callable[..., Any]] = {
+    "random": random_bot,
+    "loyal": Loyal,
+    **{personality: partial(Scripted, personality=personality) for personality in (*PERSONALITIES, "mixed")},
+}
+"""`random`: any legal number. `loyal`: the same without abstaining and without choosing teammates. Four scripted
+personalities, and `mixed`: another one at every seat."""

@@ -1,0 +1,114 @@
+"""Mafia's rooms put together: options in, `Game` out."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..core.game import Game, Tables
+from ..core.options import switch, whole
+from . import actions, bots, observation, picture, render, rules, view
+from .table import DAYS, SEATS, SPEECHES, TABLE, TIES
+
+
+def game(
+    *,
+    seats: int = 10,
+    mafia: int | None = None,
+    doctors: int = 1,
+    sheriffs: int = 1,
+    max_days: int = 20,
+    discussion_rounds: int = 1,
+    tie: str = "random",
+    talk: bool = True,
+) -> Game:
+    """Return mafia with these options.
+
+    Args:
+        seats: players, 5 to 20; they are called p1, p2, …
+        mafia: how many are mafia, at least 1 and fewer than half; None: 3 in 10, rounded down, and at least 1.
+        doctors: how many are doctors, from 0 up.
+        sheriffs: how many are sheriffs, from 0 up. All others are villagers.
+        max_days: after so many days without a winner the match ends with nothing for all; 1 to 40.
+        discussion_rounds: how often each living player speaks on a day, 1 to 8; at most 80 in `max_days` together.
+        tie: what a tied vote does: ``"random"`` eliminates one of the leaders, ``"none"`` nobody.
+        talk: whether there is a discussion. Without it a day is its vote; actions and observation keep their shapes.
+
+    Raises:
+        ValueError: naming the option, its value and its range.
+    """
+    seats = whole("seats", seats, 5, SEATS)
+    mafia = max(1, 3 * seats // 10) if mafia is None else whole("mafia", mafia, 1, (seats - 1) // 2)
+    if tie not in TIES:
+        raise ValueError(f"tie={tie!r}: choose from {', '.join(map(repr, TIES))}")
+    options = {
+        "seats": seats,
+        "mafia": mafia,
+        "doctors": whole("doctors", doctors, 0, seats - mafia),
+        "sheriffs": whole("sheriffs", sheriffs, 0, seats - mafia),
+        "max_days": whole("max_days", max_days, 1, DAYS),
+        "discussion_rounds": whole("discussion_rounds", discussion_rounds, 1, 8),
+        "tie": tie,
+        "talk": switch("talk", talk),
+    }
+    if mafia + options["doctors"] + options["sheriffs"] > seats:
+        raise ValueError(
+            f"mafia={mafia}, doctors={doctors} and sheriffs={sheriffs} are more than seats={seats} together"
+        )
+    if max_days * discussion_rounds > SPEECHES:
+        raise ValueError(
+            f"max_days={max_days} with discussion_rounds={discussion_rounds}: their product may be at most {SPEECHES}"
+        )
+    return _made(options)
+
+
+def _blank(options: dict[str, Any]) -> Tables:
+    blank = np.zeros(1, TABLE).view(np.recarray)
+    table = blank[0]
+    for name in ("seats", "mafia", "doctors", "sheriffs", "max_days", "discussion_rounds", "talk"):
+        table[name] = options[name]
+    table.tie = TIES.index(options["tie"])
+    table.per_seat, table.per_day = 1 / options["seats"], 1 / options["max_days"]
+    table.killed = -1
+    table.night, table.votes = -1, -1
+    return blank
+
+
+def _made(options: dict[str, Any]) -> Game:
+    seats, blank = options["seats"], _blank(options)
+    return Game(
+        name="mafia",
+        agents=tuple(view.name(seat) for seat in range(seats)),
+        options=options,
+        blank=blank,
+        layout=observation.layout(seats),
+        num_actions=6 * seats + 2,
+        reward_range=(-1.0, 1.0),
+        zero_sum=False,  # the teams have different sizes
+        action_spaces=actions.action_spaces(blank[0]),
+        bots=bots.BOTS,
+        reset=rules.reset,
+        play=rules.play,
+        step=rules.step,
+        menu=rules.menu,
+        legal=rules.legal,
+        observe=observation.observe,
+        reset_batch=rules.reset_batch,
+        step_batch=rules.step_batch,
+        encode=actions.encode,
+        decode=actions.decode,
+        nearest=actions.nearest,
+        safe=actions.safe,
+        allowed=actions.allowed,
+        phase=view.phase,
+        game_state=view.game_state,
+        outcome=view.outcome,
+        public=view.public,
+        load=partial(view.load, blank),
+        redeal=view.redeal,
+        render=render.render,
+        picture=picture.picture,
+        acting=view.turn,
+        aloud=actions.aloud,
+        forbids=actions.forbids,
+    )

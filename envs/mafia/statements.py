@@ -1,0 +1,245 @@
+"""Statements: what a player says in the discussion, as an act, as a payload and as text.
+
+An act is a kind of `parlour.envs.mafia.table` and the target's seat (−1: none). On the wire it has the types of
+mafia.md's `GameAnalysis`. `sentence` says it; `read` hears it in any text of anybody:
+
+==============  =======================================================================================================
+heard           where a sentence of the text says (NAME: a player's name or id; case does not matter)
+==============  =======================================================================================================
+claim, result   "I am the sheriff" or "I investigated NAME" (checked, inspected), and a verdict on NAME
+claim           "I am the sheriff" (doctor, villager, mafia; also "I'm just a …", "as the …", "my role is …")
+accusation      the verdict "NAME is mafia" (guilty, lying, suspicious, …; not: innocent, …); "I accuse NAME" (suspect,
+                vote for, do not trust), "let us vote out NAME" (eliminate, …)
+defense         the verdict "NAME is innocent" (town, clear, …; not: mafia, …); "I defend NAME" (trust, believe, vouch
+                for, do not suspect); of oneself "I am innocent", "I am not mafia", "I did nothing wrong"
+general         nothing of these
+==============  =======================================================================================================
+
+One act is heard in a text: a claim with a result before a bare claim, a claim before the rest, of equals the first.
+Questions say nothing, and neither does what others are reported to say ("they say I am mafia").
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from ..core.compiled import compiled
+from .table import (
+    ACCUSE,
+    CLAIM_DOCTOR,
+    CLAIM_MAFIA,
+    CLAIM_SHERIFF,
+    CLAIM_VILLAGER,
+    CLEARED,
+    DEFEND,
+    FOUND,
+    GENERAL,
+    SEATS,
+)
+
+KIND = SEATS
+"""In the record's `said` an act is 1 + KIND · (kind − GENERAL) + its target's seat (0 without one)."""
+ACCUSES, DEFENDS, CLEARS, FINDS = (1 + KIND * (kind - GENERAL) for kind in (ACCUSE, DEFEND, CLEARED, FOUND))
+"""The codes of these kinds, of seat 0."""
+
+TYPES = ("accusation", "defense", "claim", "general")
+CLAIMS = {"sheriff": CLAIM_SHERIFF, "doctor": CLAIM_DOCTOR, "villager": CLAIM_VILLAGER, "mafia": CLAIM_MAFIA}
+Act = tuple[int, int]
+"""Kind and target's seat."""
+
+
+@compiled
+def code_of(kind: int, target: int) -> int:
+    """Return the code of an act for the record's `said`."""
+    return 1 + KIND * (kind - GENERAL) + max(target, 0)
+
+
+def act_of(code: int) -> Act:
+    """Return the act that a code of the record's `said` stands for."""
+    kind = GENERAL + (code - 1) // KIND
+    return kind, (code - 1) % KIND if kind in (ACCUSE, DEFEND, CLEARED, FOUND) else -1
+
+
+def sentence(act: Act, speaker: int, names: Sequence[str]) -> str:
+    """Return the sentence that says `act`; `names` by seat. `read` gives the same act back."""
+    kind, target = act
+    name = names[target] if target >= 0 else ""
+    if kind == DEFEND and target == speaker:
+        return "I am innocent."
+    return {
+        GENERAL: "I have nothing to report.",
+        ACCUSE: f"I accuse {name}.",
+        DEFEND: f"I defend {name}.",
+        CLEARED: f"I am the sheriff, and {name} is not mafia.",
+        FOUND: f"I am the sheriff, and {name} is mafia.",
+        CLAIM_SHERIFF: "I am the sheriff.",
+        CLAIM_DOCTOR: "I am the doctor.",
+        CLAIM_VILLAGER: "I am a villager.",
+        CLAIM_MAFIA: "I am mafia.",
+    }[kind]
+
+
+# Payloads.
+
+
+def to_wire(act: Act, ids: Sequence[str]) -> dict[str, Any]:
+    """Return `act` as ``{type, targetId, role, isMafia}``; None where it has none."""
+    kind, target = act
+    target_id = ids[target] if target >= 0 else None
+    wire: dict[str, Any] = {"type": "claim", "targetId": target_id, "role": "sheriff", "isMafia": None}
+    if kind in (GENERAL, ACCUSE, DEFEND):
+        return wire | {"type": {GENERAL: "general", ACCUSE: "accusation", DEFEND: "defense"}[kind], "role": None}
+    if kind in (CLEARED, FOUND):
+        return wire | {"isMafia": kind == FOUND}
+    return wire | {"role": next(role for role, claim in CLAIMS.items() if claim == kind)}
+
+
+def from_wire(kind: str, target: int, role: str | None, is_mafia: bool | None) -> Act:
+    """Return the act of a payload's fields; `target` −1: none.
+
+    Raises:
+        ValueError: if the fields make no act, saying what would be right.
+    """
+    if kind not in TYPES:
+        raise ValueError(f"type {kind!r} is none of {', '.join(TYPES)}")
+    if kind in ("accusation", "defense"):
+        if target < 0:
+            raise ValueError(f"{'an' if kind == 'accusation' else 'a'} {kind} needs a targetId")
+        if role is not None or is_mafia is not None:
+            raise ValueError(f"role and isMafia belong to a claim, not to {kind}")
+        return (ACCUSE if kind == "accusation" else DEFEND), target
+    if kind == "general":
+        if target >= 0 or role is not None or is_mafia is not None:
+            raise ValueError("a general statement has no targetId, role or isMafia")
+        return GENERAL, -1
+    if role not in CLAIMS:
+        raise ValueError(f"a claim needs a role: {', '.join(CLAIMS)}")
+    if (target >= 0) != (is_mafia is not None) or (target >= 0 and role != "sheriff"):
+        raise ValueError("the result of a claimed sheriff needs both targetId and isMafia; other claims have neither")
+    if is_mafia is None:
+        return CLAIMS[role], -1
+    return (FOUND if is_mafia else CLEARED), target
+
+
+# Text.
+
+_BAD = "(?:mafia|mafioso|guilty|lying|liar|suspicious|sus|scum|evil|killer|murderer)"
+_GOOD = "(?:innocent|town|townie|townsperson|clear|cleared|clean|trustworthy|honest|villager|good|safe)"
+_FILL = (
+    r"(?:\s+(?:a|an|the|one\s+of\s+the|part\s+of\s+the|with\s+the|in\s+the|on\s+the|our|your|just|only|really|very|so|"
+    r"also|actually|honestly|simply|simple|plain|ordinary|regular|definitely|clearly|obviously|certainly|probably|"
+    r"likely|most|pretty|extremely|highly|totally|completely|confirmed|real|member\s+of|side))*"
+)
+_NOT = r"(?P<not>\s+not|\s+never|n't|\s+anything\s+but)?"
+_IS = r"(?:'s|\s+is|\s+was|\s+are|\s+were|\s+must\s+be|\s+has\s+to\s+be|\s+looks|\s+seems(?:\s+to\s+be)?|\s+sounds)"
+_VERDICT = rf"{_IS}{_NOT}{_FILL}\s+(?:(?P<bad>{_BAD})|(?P<good>{_GOOD}))\b"
+_I_AM = r"\bI(?:'m|\s+am)"
+_ROLE = r"(?P<role>sheriff|doctor|villager|mafia)\b"
+_DO_NOT = r"(?P<no>\s+(?:do\s+not|don't|cannot|can't|never|no\s+longer))?"
+_REALLY = (
+    r"(?:\s+(?:really|still|also|strongly|now|therefore|do|fully|will|would|have\s+to|want\s+to|am\s+going\s+to))*"
+)
+
+_CLAIM = re.compile(rf"(?:{_I_AM}{_FILL}|\bas{_FILL}|\bmy\s+role\s+is{_FILL})\s+{_ROLE}", re.IGNORECASE)
+_SELF = re.compile(
+    rf"{_I_AM}(?:(?:\s+not|\s+no|\s+never){_FILL}\s+{_BAD}|{_FILL}\s+(?:innocent|town|townie|clean|clear))\b"
+    r"|\bI\s+(?:did|have\s+done)\s+nothing\s+wrong\b|\bI\s+(?:did\s+not|didn't)\s+do\s+(?:it|anything)\b",
+    re.IGNORECASE,
+)
+_REPORTED = re.compile(
+    r"\b(?:says?|said|thinks?|claims?|claimed|believes?|that|if|whether|because|why|suggests?|insists?|pretends?)\s*$",
+    re.IGNORECASE,
+)
+_DOUBT = re.compile(r"(?:\bdoubt|\b(?:do\s+not|don't|cannot|can't)\s+(?:think|believe))(?:\s+that)?\s*$", re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
+def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    """Return what hears verdicts, verbs of accusation, verbs of defence, and investigations of these names."""
+    name = r"(?<!\w)(?P<name>" + "|".join(map(re.escape, sorted(names, key=len, reverse=True))) + r")(?!\w)"
+    accuses = r"accuse|suspect|distrust|vote(?:\s+(?:for|against|out))?|am\s+voting\s+(?:for|out)|nominate"
+    defends = r"defend|trust|believe(?:\s+in)?|vouch\s+for|support"
+    us = r"\b(?:let\s+us|let's|we\s+(?:should|must|need\s+to|have\s+to))"
+    texts = (
+        rf"{name}{_VERDICT}",
+        rf"\bI{_DO_NOT}{_REALLY}\s+(?:{accuses})\s+{name}"
+        rf"|{us}\s+(?:vote\s+(?:for|out)|eliminate|lynch|hang|remove)\s+{name}"
+        rf"|\bI'm\s+voting\s+(?:for|out)\s+{name}|\bmy\s+vote\s+(?:is\s+(?:on|for)|goes\s+to)\s+{name}",
+        rf"\bI{_DO_NOT}{_REALLY}\s+(?:{defends})\s+{name}",
+        rf"\bI{_REALLY}(?:\s+have)?\s+(?:investigated|checked|inspected|looked\s+into)\s+{name}",
+    )
+    # A name may stand twice in a pattern, its group only once.
+    return tuple(re.compile(_numbered(text), re.IGNORECASE) for text in texts)
+
+
+def _numbered(text: str) -> str:
+    parts = text.split("(?P<name>")
+    return parts[0] + "".join(f"(?P<name{i}>{part}" for i, part in enumerate(parts[1:]))
+
+
+_PRONOUN = re.compile(rf"\b(?:he|she|they|it){_VERDICT}", re.IGNORECASE)
+
+
+def read(text: str, speaker: int, seats: Mapping[str, int]) -> Act:
+    """Return the act that `speaker` says with `text`; `GENERAL` where nothing matches. Any text will do.
+
+    Args:
+        text: any.
+        speaker: the speaker's seat.
+        seats: names and ids to seats.
+    """
+    named = {name.lower(): seat for name, seat in seats.items() if name.strip()}
+    verdict, accuse, defend, investigated = _patterns(tuple(named))
+    claim = None
+    checked, verdicts, others = [], [], []  # each with its place in the text
+    for number, part in enumerate(_sentences(text)):
+        for match in _CLAIM.finditer(part):
+            if claim is None and not _REPORTED.search(part, 0, match.start()):
+                claim = CLAIMS[match["role"].lower()]
+        for match in investigated.finditer(part):
+            checked.append((number, match.start(), _named(match, named)))
+        for match in verdict.finditer(part):
+            verdicts.append((number, match.start(), _judged(part, match), _named(match, named)))
+        for match in _PRONOUN.finditer(part):
+            if checked:
+                verdicts.append((number, match.start(), _judged(part, match), checked[-1][2]))
+        for pattern, kind, opposite in ((accuse, ACCUSE, DEFEND), (defend, DEFEND, ACCUSE)):
+            for match in pattern.finditer(part):
+                others.append((number, match.start(), opposite if match["no"] else kind, _named(match, named)))
+        for match in _SELF.finditer(part):
+            if not _REPORTED.search(part, 0, match.start()):
+                others.append((number, match.start(), DEFEND, speaker))
+    if checked or claim == CLAIM_SHERIFF:
+        for _, _, kind, target in sorted(verdicts):
+            if target != speaker:
+                return (FOUND if kind == ACCUSE else CLEARED), target
+        claim = CLAIM_SHERIFF if checked else claim
+    if claim is not None:
+        return claim, -1
+    for _, _, kind, target in sorted(verdicts + others):
+        if kind == DEFEND or target != speaker:
+            return kind, target
+    return GENERAL, -1
+
+
+def _sentences(text: str) -> list[str]:
+    """Return what stands between full stops and exclamation marks; questions are left out."""
+    parts = re.split(r"([.!?]+(?=\s|$)|\n+)", text.replace("’", "'"))
+    ends = [*parts[1::2], ""]
+    return [part for part, end in zip(parts[::2], ends, strict=True) if "?" not in end]
+
+
+def _named(match: re.Match[str], named: Mapping[str, int]) -> int:
+    """Return the seat whose name the match holds."""
+    found = next(name for key, name in match.groupdict().items() if key.startswith("name") and name)
+    if found.lower() in named:
+        return named[found.lower()]
+    # What matches without regard to case need not have the same lower case: "ſ" and "s".
+    return next(seat for name, seat in named.items() if re.fullmatch(re.escape(name), found, re.IGNORECASE))
+
+
+def _judged(part: str, match: re.Match[str]) -> int:
+    """Return whether a verdict accuses or defends."""
+    bad = (match["bad"] is not None) != (match["not"] is not None)
+    return ACCUSE if bad != (_DOUBT.search(part, 0, match.start()) is not None) else DEFEND

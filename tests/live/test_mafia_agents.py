@@ -1,0 +1,346 @@
+"""Words, analysis, and our own agents behind AgentPolicy."""
+
+import asyncio
+import random
+import re
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mafia_players import FIVE, NAMES, TEN, context, scripted, table
+from parlour.envs.mafia.bots import PERSONALITIES
+from parlour.envs.mafia.statements import read
+from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
+from parlour.wrappers.live.mafia import messages as wire
+from parlour.wrappers.live.mafia.analysis import GameAnalysis
+from parlour.wrappers.live.mafia.policy import AgentPolicy, night_targets
+from parlour.wrappers.live.mafia.scripted import ScriptedAgent
+from parlour.wrappers.live.mafia.speech import CLOSINGS, CORES, OPENINGS, SELF, SENTENCES, Cut, render, sentences
+from parlour.wrappers.live.mafia.streams import chunks
+from parlour.wrappers.live.mafia.trained import PolicyAgent
+from parlour.wrappers.policy import MlpPolicy, RandomPolicy
+
+SEATS = {name: seat for seat, name in enumerate(NAMES)}
+
+
+def run(main, within=120):
+    return asyncio.run(asyncio.wait_for(main, within))
+
+
+async def heard(stream):
+    return [chunk async for chunk in stream]
+
+
+# Words.
+
+
+def acts(speaker=0):
+    yield GENERAL, -1
+    for kind in CORES:
+        if kind in (ACCUSE, DEFEND, CLEARED, FOUND):
+            yield kind, 3
+        elif kind not in (GENERAL, SELF):
+            yield kind, -1
+    yield DEFEND, speaker
+
+
+@pytest.mark.parametrize("personality", PERSONALITIES)
+def test_what_is_said_is_heard_as_the_same_act_in_one_to_five_sentences(personality):
+    chance = random.Random(1)
+    for act in acts():
+        said = {render(act, 0, tuple(NAMES), personality, chance) for _ in range(60)}
+        assert len(said) > 5  # varied
+        for text in said:
+            assert read(text, 0, SEATS) == act, text
+            assert 1 <= len(sentences(text)) <= SENTENCES
+
+
+def test_every_core_opening_and_closing_says_what_it_should():
+    for kind, cores in CORES.items():
+        for core in cores:
+            act = (DEFEND, 0) if kind == SELF else (kind, 3 if "{}" in core else -1)
+            assert read(core.replace("{}", "Dan"), 0, SEATS) == act, core
+    for words in (*OPENINGS.values(), *CLOSINGS.values()):
+        for text in words:
+            assert read(text, 0, SEATS) == (GENERAL, -1) and len(sentences(text)) == 1, text
+
+
+def test_names_that_are_words_do_not_change_what_is_said():
+    names = ("innocent", "sheriff", "I", "The Doctor", "mafia", "a b", "p9", "not", "is", "vote")
+    chance = random.Random(2)
+    seats = {name: seat for seat, name in enumerate(names)}
+    for act in acts():
+        for _ in range(20):
+            assert read(render(act, 0, names, "social", chance), 0, seats) == act
+
+
+@given(st.text(alphabet='ab .!?\n…"', max_size=80), st.integers(1, 7))
+def test_a_statement_is_cut_after_five_sentences_whatever_its_chunks(text, size):
+    cut = Cut()
+    passed = "".join(cut.take(text[i : i + size]) for i in range(0, len(text), size) if not cut.full)
+    assert text.startswith(passed)
+    assert len(re.findall(r"[.!?…]+[\"')\]]*(?=\s)", passed)) < SENTENCES + (not cut.full)
+    if not cut.full:
+        assert passed == text
+    assert "".join(sentences(text)) == text
+
+
+# Streams.
+
+
+def test_streams_are_bounded_in_time_and_length():
+    async def talk(*parts, pause=0.0):
+        for part in parts:
+            await asyncio.sleep(pause)
+            yield part
+
+    async def main():
+        assert await heard(chunks(talk("a", "", "b"), 1, 10)) == ["a", "b"]
+        got = []
+        with pytest.raises(ValueError, match="more than 3"):
+            async for chunk in chunks(talk("ab", "cd"), 1, 3):
+                got.append(chunk)
+        assert got == ["ab", "c"]
+        with pytest.raises(TypeError, match="int"):
+            await heard(chunks(talk("a", 5), 1, 10))
+        with pytest.raises(TimeoutError):
+            await heard(chunks(talk("a", "b", pause=0.04), 0.05, 10))
+        parts = await heard(chunks(talk("x" * 9_000), 1, 10_000))
+        assert [len(part) for part in parts] == [4_000, 4_000, 1_000]
+
+    run(main())
+
+
+# What may be chosen.
+
+
+def test_night_targets():
+    _, info, _ = context("NIGHT_ACTIONS", role="mafia", dead=(2,))
+    assert night_targets(info) == ["p2", "p4", "p5"]
+    _, info, _ = context("NIGHT_ACTIONS", role="doctor")
+    assert night_targets(info) == ["p1", "p2", "p3", "p4", "p5"]
+    for last in ("p2", "Bob"):  # hosts of others may send a name
+        info.private_knowledge.last_protected = last
+        assert night_targets(info) == ["p1", "p3", "p4", "p5"]
+    assert night_targets(context("NIGHT_ACTIONS", role="villager")[1]) == []
+
+
+# Analysis.
+
+
+def votes(round_number, eliminated=None, **cast):
+    return wire.VotingRound(round=round_number, eliminated=eliminated, votes=cast)
+
+
+def test_what_can_be_told_from_a_context():
+    said = [
+        wire.Statement(player_id="p2", round=1, type="accusation", content="I accuse Dan.", target_id="p4"),
+        wire.Statement(player_id="p3", round=1, type="general", content="Hm."),
+        wire.Statement(player_id="p2", round=1, type="claim", content="I am the doctor.", role="doctor"),
+    ]
+    state, private, _ = context(
+        dead=(3,), voting_history=[votes(1, "Dan", Bob="Dan", Cat="p4", Ann="Bob")], statements=said
+    )
+    analysis = GameAnalysis("p1", state, private)
+    (vote,) = analysis.get_voting_history("p2")
+    assert msgspec.to_builtins(vote) == {"round": 1, "votedFor": "p4", "targetRole": "villager"}
+    assert msgspec.to_builtins(analysis.get_voting_history("p1")[0]) == {"round": 1, "votedFor": "p2"}
+    assert [one.voted_for for one in analysis.get_voting_history("p3")] == ["p4"]
+    assert analysis.get_voting_history("p9") == []
+    first, second = analysis.get_player_statements("p2")
+    assert (first.type, first.target, first.content, second.type) == ("accusation", "p4", "I accuse Dan.", "claim")
+    assert analysis.is_confirmed_town("p4") and analysis.is_confirmed_town("p1")
+    assert not analysis.is_confirmed_town("p2") and not analysis.is_confirmed_mafia("p2")
+
+
+def test_confirmation_is_by_role_result_and_team():
+    state, private, _ = context(role="sheriff")
+    players = state.players
+    private.private_knowledge.investigation_results = [
+        wire.Investigation(target=players[1], is_mafia=True, round=1),
+        wire.Investigation(target=players[2], is_mafia=False, round=2),
+    ]
+    sheriff = GameAnalysis("p1", state, private)
+    assert sheriff.is_confirmed_mafia("p2") and not sheriff.is_confirmed_town("p2")
+    assert sheriff.is_confirmed_town("p3") and not sheriff.is_confirmed_mafia("p3")
+    assert not sheriff.is_confirmed_town("p4") and not sheriff.is_confirmed_mafia("p4")
+    assert not GameAnalysis("p1", state).is_confirmed_mafia("p2")
+    state, private, _ = context(role="mafia")
+    private.private_knowledge.mafia_teammates = [players[4]]
+    mafia = GameAnalysis("p1", state, private)
+    assert [mafia.is_confirmed_mafia(f"p{i}") for i in range(1, 6)] == [True, False, False, False, True]
+    assert [mafia.is_confirmed_town(f"p{i}") for i in range(1, 6)] == [False, True, True, True, False]
+
+
+def test_a_context_with_all_roles_tells_no_more_than_the_agent_may_know():
+    state, private, _ = context()
+    for i, role in enumerate(("villager", "mafia", "doctor", "sheriff", "villager")):
+        state.players[i] = wire.Player(id=f"p{i + 1}", name=NAMES[i], role=role)
+    for known in (private, None):
+        analysis = GameAnalysis("p1", state, known)
+        assert not any(analysis.is_confirmed_mafia(f"p{i}") for i in range(1, 6))
+        assert [analysis.is_confirmed_town(f"p{i}") for i in range(1, 6)] == [True] + 4 * [False]
+
+
+def test_suspicion_is_the_games_own_and_in_order():
+    state, private, _ = context(
+        statements=[
+            wire.Statement(player_id=f"p{i}", round=1, type="accusation", content="I accuse Dan.", target_id="p4")
+            for i in (1, 2, 3)
+        ]
+    )
+    analysis = GameAnalysis("p1", state, private)
+    points = analysis.suspicion()
+    assert points["p4"] == max(points.values()) > 50
+    everybody = analysis.get_suspicious_players(0)
+    assert everybody[0] == "p4" and set(everybody) == {"p2", "p3", "p4", "p5"}  # living others
+    assert analysis.get_suspicious_players(points["p4"]) == ["p4"]
+    assert analysis.get_suspicious_players(101) == []
+
+
+# Our agents.
+
+
+def test_all_agents_are_agent_policies():
+    assert isinstance(scripted(0), AgentPolicy)
+    assert isinstance(PolicyAgent("p1", "Ann", TEN, RandomPolicy(1)), AgentPolicy)
+
+
+async def decisions(agent, role="mafia"):
+    """What it thinks and then does, in each phase."""
+    for phase in ("NIGHT_ACTIONS", "DAY_DISCUSSION", "DAY_VOTING"):
+        state, private, public = context(phase, role=role)
+        thought = "".join(await heard(agent.think(state, private)))
+        if phase == "NIGHT_ACTIONS":
+            action = await agent.night_action(state, private)
+            done = action and f"I choose {NAMES[int(action.target_id[1:]) - 1]}"
+        elif phase == "DAY_VOTING":
+            target = (await agent.vote(state, public)).target_id
+            done = f"I vote for {NAMES[int(target[1:]) - 1]}" if target else "I abstain"
+        else:
+            done = "".join(await heard(agent.say(state, public)))
+        yield phase, thought, done
+
+
+@dataclass
+class Known:
+    """A policy that plays the likeliest of known chances, and expects a known value."""
+
+    chances: np.ndarray
+
+    def probabilities(self, observations, masks):
+        chances = self.chances[None] * masks
+        return chances / chances.sum()
+
+    def values(self, observations):
+        return np.array([0.25])
+
+    def act(self, observations, masks):
+        return self.probabilities(observations, masks).argmax(axis=1)
+
+
+def test_a_policys_thoughts_are_what_it_computed_and_its_deeds_what_it_thought():
+    chances = np.random.default_rng(3).random(FIVE.num_actions).astype(np.float32)
+    agent = PolicyAgent("p1", "Ann", FIVE, Known(chances), seed=1)
+
+    async def main():
+        return [one async for one in decisions(agent)]
+
+    for phase, thought, done in run(main()):
+        told = [int(number) for number in re.findall(r"(\d+) %", thought)]
+        assert told == sorted(told, reverse=True) and 1 <= len(told) <= 3, thought
+        assert "+0.25" in thought
+        likeliest = thought.partition("choices: ")[2].partition(",")[0]
+        assert thought.removesuffix(", which is a lie.").removesuffix(".").endswith(f"So {likeliest}"), thought
+        if phase != "DAY_DISCUSSION":
+            assert likeliest == done
+        else:
+            kind, _ = read(done, 0, SEATS)
+            assert {"accuse": ACCUSE, "defend": DEFEND}.get(likeliest.split()[2], kind) == kind
+
+
+def test_a_policy_without_probabilities_says_so_and_without_a_thought_it_still_decides():
+    class Bare:
+        def act(self, observations, masks):
+            return np.array([np.flatnonzero(mask)[0] for mask in masks])
+
+    agent = PolicyAgent("p1", "Ann", FIVE, Bare(), seed=1)
+
+    async def main():
+        thoughts = [thought async for _, thought, _ in decisions(agent)]
+        state, _, public = context("DAY_VOTING")
+        first = await agent.vote(state, public)
+        return thoughts, first, await agent.vote(state, public)
+
+    thoughts, first, second = run(main())
+    assert all("tells its choice only" in thought for thought in thoughts)
+    assert first == second
+
+
+def test_in_a_match_of_another_size_a_bot_plays_for_a_policy(caplog):
+    network = [(np.zeros((TEN.layout.size, TEN.num_actions), np.float32), np.zeros(TEN.num_actions, np.float32))]
+    agent = PolicyAgent("p1", "Ann", TEN, MlpPolicy(network, "Tanh", seed=1), seed=1)
+    match = table(seed=2, seats=5, bad={0: agent})
+    assert not run(match.play()).faults
+    assert "trained for 10 players" in caplog.text
+    caplog.clear()
+    match = table(seed=2, bad={0: PolicyAgent("p1", "Ann", TEN, MlpPolicy(network, "Tanh", seed=1), seed=1)})
+    assert not run(match.play()).faults and not caplog.records
+
+
+@pytest.mark.parametrize("personality", PERSONALITIES)
+@pytest.mark.parametrize("role", wire.ROLES)
+def test_every_personality_plays_every_role_as_it_thought(personality, role):
+    config = wire.AgentConfig(type="scripted", scripted_config=wire.ScriptedConfig(personality=personality))
+    agent = ScriptedAgent("p1", "Ann", config, seed=3)
+
+    async def main():
+        return [one async for one in decisions(agent, role)]
+
+    night, _, vote = run(main())
+    assert vote[1].partition("So ")[2].rstrip(".") == vote[2]
+    if role == "villager":
+        assert night[1:] == ("I sleep.", None)
+    else:
+        assert night[1].endswith(f"So {night[2]}.")
+
+
+def test_the_mafia_lies_as_often_as_it_is_told_to_and_says_so_to_itself():
+    def lying(frequency):
+        config = wire.AgentConfig(type="scripted", scripted_config=wire.ScriptedConfig(lie_frequency=frequency))
+        agent = ScriptedAgent("p1", "Ann", config, seed=3)
+
+        async def main():
+            state, private, _ = context("DAY_DISCUSSION", role="mafia")
+            return ["a lie" in "".join(await heard(agent.think(state, private))) for _ in range(200)]
+
+        return sum(run(main())) / 200
+
+    assert lying(0.0) == 0.0
+    assert 0.35 < lying(0.5) < 0.65
+    assert lying(1.0) > 0.95
+
+
+def test_settings_out_of_range_are_told():
+    for settings, hint in (
+        ({"personality": "agressive"}, "aggressive"),
+        ({"lie_frequency": 1.5}, "lieFrequency"),
+        ({"suspicion_threshold": -1}, "suspicionThreshold"),
+    ):
+        config = wire.AgentConfig(type="scripted", scripted_config=wire.ScriptedConfig(**settings))
+        with pytest.raises(ValueError, match=hint):
+            ScriptedAgent("p1", "Ann", config)
+
+
+def test_villagers_sleep():
+    state, private, _ = context("NIGHT_ACTIONS")
+
+    async def main():
+        agent = scripted(0)
+        assert await heard(agent.think(state, private)) == ["I sleep."]
+        assert await agent.night_action(state, private) is None
+
+    run(main())

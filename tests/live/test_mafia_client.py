@@ -1,0 +1,152 @@
+"""The TypeScript package: type-checked, and run by node against the real service."""
+
+import asyncio
+import itertools
+import json
+import shutil
+import subprocess
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+from mafia_players import Plain, context
+from parlour.wrappers.live.mafia import agent as service_module
+from parlour.wrappers.live.mafia.agent import AgentService
+from parlour.wrappers.live.mafia.scripted import ScriptedAgent
+
+CLIENT = Path(service_module.__file__).parent / "client"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("npm") is None, reason="node and npm are not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """The package, installed and built in a folder of its own; building is the type check."""
+    folder = tmp_path_factory.mktemp("client")
+    shutil.copytree(CLIENT, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    for command in (["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"], ["npm", "run", "build"]):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    shutil.copy(Path(__file__).parent / "mafia_client.mjs", folder)
+    return folder
+
+
+def calls():
+    """What both agents are called with."""
+    made = {}
+    for seat, agent in enumerate(("p1", "p2")):
+        made[agent] = {}
+        for method, phase in (
+            ("think", "NIGHT_ACTIONS"),
+            ("nightAction", "NIGHT_ACTIONS"),
+            ("say", "DAY_DISCUSSION"),
+            ("vote", "DAY_VOTING"),
+        ):
+            state, private, public = context(phase, me=seat, role="mafia")
+            info = public if method in ("say", "vote") else private
+            made[agent][method] = msgspec.to_builtins({"context": state, "info": info})
+    return made
+
+
+@asynccontextmanager
+async def node(package, url):
+    """A running driver: a function from a command to its answer."""
+    process = await asyncio.create_subprocess_exec(
+        "node",
+        "mafia_client.mjs",
+        json.dumps({"url": url, "calls": calls()}),
+        cwd=package,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+
+    async def ask(command):
+        process.stdin.write(f"{command}\n".encode())
+        return json.loads(await process.stdout.readline())
+
+    try:
+        yield ask
+        process.stdin.close()
+        assert await process.wait() == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+
+
+def run(main, within=120):
+    return asyncio.run(asyncio.wait_for(main, within))
+
+
+def test_two_agents_on_one_connection(package):
+    async def main():
+        service = AgentService(lambda id, name: ScriptedAgent(id, name, seed=1), port=0)
+        async with service, node(package, service.url) as ask:
+            return await ask("both"), service
+
+    answers, service = run(main())
+    assert service.calls == 8 and service.replaced == 0
+    for agent, method, answer in answers:
+        if method in ("think", "say"):
+            assert len(answer) >= 1 and all(isinstance(chunk, str) and chunk for chunk, _ in answer)
+        elif method == "nightAction":
+            assert answer["actionType"] == "KILL" and answer["targetId"] in {"p1", "p2", "p3", "p4", "p5"} - {agent}
+        else:
+            assert answer.keys() == {"targetId"} and answer["targetId"] != agent
+
+
+def test_chunks_come_as_they_are_made_and_a_consumer_may_leave(package):
+    stopped = []
+
+    class Slow(Plain):
+        async def think(self, context, private_info):
+            try:
+                for word in ("one", "two", "three"):
+                    yield word
+                    await asyncio.sleep(0.2)
+            finally:
+                stopped.append(word)
+
+    async def main():
+        async with AgentService(Slow, port=0) as service, node(package, service.url) as ask:
+            chunks = await ask("think")
+            first = await ask("leave")
+            await asyncio.sleep(0.1)
+            return chunks, first
+
+    chunks, first = run(main())
+    assert [chunk for chunk, _ in chunks] == ["one", "two", "three"]
+    assert all(later - sooner >= 100 for (_, sooner), (_, later) in itertools.pairwise(chunks))
+    assert [chunk for chunk, _ in first] == ["one"] and stopped == ["three", "one"]
+
+
+def test_timeouts_and_lost_connections(package):
+    class Fickle(Plain):
+        async def vote(self, context, public_info):
+            begun.set()
+            await go.wait()
+            return await super().vote(context, public_info)
+
+    begun, go = asyncio.Event(), asyncio.Event()
+
+    async def main():
+        service = AgentService(Fickle, port=0)
+        await service.start()
+        async with node(package, service.url) as ask:
+            late = await ask("late")
+            nobody = await ask("nobody")
+            begun.clear()
+            waiting = asyncio.create_task(ask("vote"))
+            await begun.wait()
+            await service.stop()  # in the middle of a call
+            go.set()
+            port = int(service.url.rpartition(":")[2])
+            async with AgentService(Fickle, port=port):
+                return late, nobody, await waiting, await ask("vote")
+
+    late, nobody, resumed, after = run(main())
+    assert late[0] is True and "no answer in time" in late[1] and 150 <= late[2] < 2_000
+    assert nobody[0] is True and "cannot reach" in nobody[1]
+    assert resumed == after == {"targetId": None}

@@ -1,0 +1,221 @@
+"""Our host's observers, over real sockets: who gets which events; and the two commands."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+from mafia_players import FIVE, NAMES, Plain, scripted
+from parlour.envs import game
+from parlour.training import cli
+from parlour.wrappers import record
+from parlour.wrappers.live.mafia import messages as wire
+from parlour.wrappers.live.mafia.host import REMEMBERED, Host
+from parlour.wrappers.live.mafia.remote import Connection, RemoteAgent
+
+PRIVATE = {"ROLES_ASSIGNED", "NIGHT_ACTION_SUBMITTED", "INVESTIGATION_RESULT", "AGENT_THINK_STREAM"}
+
+
+def run(main, within=120):
+    return asyncio.run(asyncio.wait_for(main, within))
+
+
+def five():
+    return [scripted(seat) for seat in range(5)]
+
+
+@asynccontextmanager
+async def observing(host, query="", **headers):
+    async with aiohttp.ClientSession(headers=headers) as http, http.ws_connect(f"{host.url}/observe{query}") as socket:
+        yield socket
+
+
+async def until_the_end(socket):
+    told = []
+    while not told or told[-1]["eventType"] != "GAME_ENDED":
+        told.append(json.loads((await socket.receive(timeout=10)).data))
+    return told
+
+
+def test_the_public_and_the_admins_each_get_their_stream():
+    async def main():
+        async with (
+            Host(FIVE, seed=1, admin_token="sesame") as host,
+            observing(host) as public,
+            observing(host, "?view=admin&token=sesame") as by_query,
+            observing(host, "?view=admin", Authorization="Bearer sesame") as by_header,
+        ):
+            playing = asyncio.create_task(host.play(five()))
+            streams = await asyncio.gather(*map(until_the_end, (public, by_query, by_header)))
+            return streams, await playing
+
+    (public, admin, also), result = run(main())
+    assert admin == also
+    assert {event["eventType"] for event in admin} >= PRIVATE - {"INVESTIGATION_RESULT"}
+    assert not PRIVATE & {event["eventType"] for event in public} and not any("private" in event for event in public)
+    assert [event["sequence"] for event in public] == list(range(1, len(public) + 1))
+    assert public[-1]["payload"]["winner"] == result.winner
+
+
+def test_observers_come_late_and_come_again():
+    async def main():
+        async with Host(FIVE, seed=1) as host:
+            await host.play(five())
+            await host.play(five())
+            async with aiohttp.ClientSession() as http, http.get(f"{host.url}/matches") as reply:
+                first, second = (await reply.json())["matches"]
+            async with observing(host, f"?match={first['matchId']}") as socket:
+                whole = await until_the_end(socket)
+                assert (await socket.receive()).type == aiohttp.WSMsgType.CLOSE  # there is no more of it
+            async with observing(host, f"?match={first['matchId']}&after=7") as socket:
+                rest = await until_the_end(socket)
+            async with observing(host, f"?match={second['matchId']}") as socket:
+                other = await until_the_end(socket)
+            return first, whole, rest, other
+
+    first, whole, rest, other = run(main())
+    assert len(whole) == first["events"] and rest == whole[7:]
+    assert {event["gameId"] for event in whole}.isdisjoint({event["gameId"] for event in other})
+
+
+def test_who_stays_sees_one_match_after_another():
+    async def main():
+        async with Host(FIVE, seed=1) as host, observing(host) as socket:
+            told = []
+            for _ in range(3):
+                playing = asyncio.create_task(host.play(five()))
+                told.append(await until_the_end(socket))
+                await playing
+            return told
+
+    told = run(main())
+    assert len({event["gameId"] for events in told for event in events}) == 3
+    assert all(events[0]["sequence"] == 1 for events in told)
+
+
+@pytest.mark.parametrize(
+    "query, status",
+    [
+        ("?view=admin", 401),
+        ("?view=admin&token=wrong", 401),
+        ("?view=admin&token=", 401),
+        ("?view=all", 400),
+        ("?after=-1", 400),
+        ("?after=x", 400),
+        ("?match=none", 404),
+    ],
+)
+def test_wrong_observers_are_refused(query, status):
+    async def main():
+        async with Host(FIVE, admin_token="sesame") as host, aiohttp.ClientSession() as http:
+            with pytest.raises(aiohttp.WSServerHandshakeError) as error:
+                await http.ws_connect(f"{host.url}/observe{query}")
+            async with http.get(f"{host.url}/observe") as reply:
+                assert reply.status == 426
+            return error.value.status
+
+    assert run(main()) == status
+
+
+def test_what_observers_say_changes_nothing_and_floods_are_cut_off():
+    async def main():
+        async with Host(FIVE, seed=1) as host, observing(host) as socket, observing(host) as other:
+            await socket.send_str("x" * 100_000)
+            await other.send_str('{"id": 1, "method": "vote"}')
+            return await host.play(five()), await until_the_end(other)
+
+    result, told = run(main())
+    assert not result.faults and told[-1]["payload"]["winner"] == result.winner
+
+
+def test_old_matches_are_forgotten():
+    async def main():
+        async with Host(FIVE, seed=1) as host:
+            for _ in range(REMEMBERED + 3):
+                await host.play(five())
+            return len(host._feeds), len(host.results)
+
+    assert run(main()) == (REMEMBERED, REMEMBERED + 3)
+
+
+def test_matches_side_by_side_do_not_mix():
+    async def main():
+        async with Host(FIVE, seed=1) as host:
+            return await asyncio.gather(
+                *(host.play([Plain(id=f"p{i + 1}", name=NAMES[i]) for i in range(5)]) for _ in range(4))
+            )
+
+    results = run(main())
+    assert len({result.game_id for result in results}) == 4
+
+
+def test_wrong_settings_are_told():
+    with pytest.raises(ValueError, match="admin_token"):
+        Host(FIVE, admin_token="")
+    with pytest.raises(ValueError, match="not mafia"):
+        Host(game("auction"))
+
+
+# The commands.
+
+
+def test_host_command_plays_and_writes_a_log_that_replays(tmp_path, capsys):
+    log = tmp_path / "log.jsonl"
+    command = ["host", "mafia", "--players", "5", "--port", "0", "--seed", "3", "--matches", "2", "--log", str(log)]
+    assert cli.main(command) == 0
+    shown = capsys.readouterr().out
+    assert "2 matches: town" in shown and "Alice" in shown and "admins: ws://" in shown
+    assert record.replay(log).table.done
+
+
+@pytest.mark.parametrize(
+    "arguments, hint",
+    [
+        (["--agents", "agressive"], "aggressive"),
+        (["--agents", "llm"], "--model"),
+        (["--players", "4"], "5 to 20"),
+        (["--remote", "http://x"], "ws://"),
+        (["--port", "70000"], "ports are"),
+        (["--matches", "0"], "at least 1 match"),
+    ],
+)
+def test_mistakes_on_the_command_line_are_explained(arguments, hint, capsys):
+    assert cli.main(["host", "mafia", *arguments]) == 2
+    assert hint in capsys.readouterr().err
+
+
+def test_deploy_command_serves_until_it_is_told_to_end():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "parlour.training.cli", "deploy", "mafia", "social", "--port", "0", "--seed", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        url = re.search(r"ws://\S+(?=;)", process.stdout.readline())[0]
+
+        async def main():
+            async with Host(FIVE, seed=1) as host:
+                connection = Connection(url)
+                agents = [RemoteAgent("p1", "Ann", connection), *(scripted(seat) for seat in range(1, 5))]
+                result = await host.play(agents)
+                await connection.close()
+                return result
+
+        assert not run(main()).faults
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert process.returncode == 130 and "0 answers replaced" in out, err
+    finally:
+        process.kill()
+
+
+def test_every_event_type_is_the_notes():
+    assert len(wire.EVENTS) == len(set(wire.EVENTS)) == 12

@@ -1,0 +1,377 @@
+"""Our agents behind a WebSocket, and our host's end of it: over real sockets, with clients that misbehave."""
+
+import asyncio
+import contextlib
+import json
+import logging
+from contextlib import asynccontextmanager
+
+import aiohttp
+import msgspec
+import pytest
+from aiohttp import web
+from mafia_players import (
+    FIVE,
+    NAMES,
+    Answers,
+    Endless,
+    EndlessNothing,
+    Plain,
+    Silent,
+    context,
+    dealt,
+    scripted,
+)
+from parlour.wrappers.live.mafia import messages as wire
+from parlour.wrappers.live.mafia.agent import NOTHING_TO_SAY, SAYS_LIMIT, AgentService
+from parlour.wrappers.live.mafia.host import Host
+from parlour.wrappers.live.mafia.match import Limits
+from parlour.wrappers.live.mafia.remote import Connection, RemoteAgent
+from parlour.wrappers.live.mafia.scripted import ScriptedAgent
+from parlour.wrappers.live.mafia.session import MESSAGE_LIMIT
+
+
+def run(main, within=120):
+    return asyncio.run(asyncio.wait_for(main, within))
+
+
+def request(id, method, agent="p1", phase=None, **settings):
+    phase = phase or {"vote": "DAY_VOTING", "say": "DAY_DISCUSSION"}.get(method, "NIGHT_ACTIONS")
+    seat = int(agent[1:]) - 1
+    state, private, public = context(phase, me=seat, **{"role": "mafia", **settings})
+    info = public if method in ("say", "vote") else private
+    return {"id": id, "agent": agent, "method": method, **msgspec.to_builtins({"context": state, "info": info})}
+
+
+@asynccontextmanager
+async def client(service, **settings):
+    async with aiohttp.ClientSession() as http, http.ws_connect(service.url, **settings) as socket:
+        yield socket
+
+
+async def answers(socket, *ids):
+    """What comes for these calls until all have ended: {id: [messages]}."""
+    got = {id: [] for id in ids}
+    while not all(parts and ("done" in parts[-1] or "error" in parts[-1]) for parts in got.values()):
+        message = json.loads((await socket.receive(timeout=10)).data)
+        got[message["id"]].append(message)
+    return got
+
+
+def serve(agent, **settings):
+    return AgentService(lambda id, name: agent(id=id, name=name), port=0, seed=0, **settings)
+
+
+def personality(id, name):
+    return ScriptedAgent(id, name, seed=1)
+
+
+def test_two_agents_on_one_connection_stream_and_choose_at_once():
+    async def main():
+        async with serve(personality) as service, client(service) as socket:
+            calls = [
+                request(number, method, agent)
+                for number, (method, agent) in enumerate(
+                    (method, agent) for method in ("think", "nightAction", "say", "vote") for agent in ("p1", "p2")
+                )
+            ]
+            for one in calls:
+                await socket.send_json(one)
+            return calls, await answers(socket, *range(8)), service
+
+    calls, got, service = run(main())
+    assert service.calls == 8 and service.replaced == 0
+    for one in calls:
+        *chunks, end = got[one["id"]]
+        assert end["done"] is True
+        if one["method"] in ("think", "say"):
+            assert chunks and all(part["chunk"] for part in chunks) and "result" not in end
+        elif one["method"] == "nightAction":
+            assert end["result"]["actionType"] == "KILL" and end["result"]["targetId"] != one["agent"]
+        else:
+            assert end["result"]["targetId"] != one["agent"]
+
+
+def test_a_stream_comes_chunk_by_chunk():
+    class Slow(Plain):
+        async def think(self, context, private_info):
+            for word in ("one ", "two ", "three"):
+                yield word
+                await heard.wait()
+                heard.clear()
+
+    heard = asyncio.Event()
+
+    async def main():
+        async with serve(Slow) as service, client(service) as socket:
+            await socket.send_json(request(1, "think"))
+            for word in ("one ", "two ", "three"):
+                assert (await socket.receive_json())["chunk"] == word  # while the agent waits for us
+                heard.set()
+            assert await socket.receive_json() == {"id": 1, "done": True}
+
+    run(main())
+
+
+@pytest.mark.parametrize("bad", [Silent, Endless, EndlessNothing])
+def test_agents_that_do_not_answer_are_replaced_in_time(bad, caplog):
+    async def main():
+        async with serve(bad, deadline=0.1) as service, client(service) as socket:
+            for number, method in enumerate(("think", "say", "nightAction", "vote")):
+                await socket.send_json(request(number, method))
+            return await answers(socket, 0, 1, 2, 3), service.replaced
+
+    got, replaced = run(main())
+    said = "".join(part.get("chunk", "") for part in got[1])
+    assert said == NOTHING_TO_SAY if bad is not Endless else len(said) == SAYS_LIMIT
+    assert got[2][-1]["result"]["targetId"] in ("p2", "p3", "p4", "p5")
+    assert got[3][-1]["result"]["targetId"] is None
+    assert replaced == (4 if bad is Silent else 2)
+    assert len(caplog.records) == replaced
+
+
+@pytest.mark.parametrize(
+    "night, vote", [(None, None), (wire.NightAction("KILL", "p1"), wire.VoteAction("p1")), (5, [])]
+)
+def test_illegal_choices_never_leave_the_service(night, vote):
+    async def main():
+        agent = AgentService(lambda id, name: Answers(night, vote, id=id, name=name), port=0, seed=0)
+        async with agent as service, client(service) as socket:
+            await socket.send_json(request(1, "nightAction"))
+            await socket.send_json(request(2, "vote"))
+            return await answers(socket, 1, 2)
+
+    got = run(main())
+    assert got[1][-1]["result"]["targetId"] in ("p2", "p3", "p4", "p5")
+    assert got[2][-1]["result"] == {"targetId": None}
+
+
+def test_no_agent_and_a_service_that_cannot_make_one():
+    def none(id, name):
+        raise OSError("no such run")
+
+    async def main():
+        async with AgentService(none, port=0) as service, client(service) as socket:
+            await socket.send_json(request(1, "think"))
+            got = await answers(socket, 1)
+            await socket.send_json(request(2, "think"))
+            return got, await answers(socket, 2)
+
+    got, again = run(main())
+    assert "no agent" in got[1][-1]["error"] and "no agent" in again[2][-1]["error"]
+
+
+def test_a_call_given_up_ends_and_its_agent_goes_on():
+    stopped = []
+
+    class Slow(Plain):
+        async def think(self, context, private_info):
+            try:
+                yield "one"
+                await asyncio.Event().wait()
+            finally:
+                stopped.append(True)
+
+    async def main():
+        async with serve(Slow) as service, client(service) as socket:
+            await socket.send_json(request(1, "think"))
+            assert (await socket.receive_json())["chunk"] == "one"
+            await socket.send_json({"id": 1, "cancel": True})
+            await socket.send_json(request(1, "vote"))
+            assert await socket.receive_json() == {"id": 1, "done": True, "result": {"targetId": None}}
+            assert stopped
+
+    run(main())
+
+
+def test_hostile_clients_are_answered_or_dropped_and_others_play_on():
+    async def main():
+        async with serve(personality) as service, client(service) as good:
+            async with client(service) as bad:
+                for message in ("", "{", "[]", '{"id": 1}', json.dumps({"id": 2, "method": "think", "context": {}})):
+                    await bad.send_str(message)
+                    assert "error" in await bad.receive_json()
+                await bad.send_bytes(b"\xff\x00")
+                assert "error" in await bad.receive_json()
+                await bad.send_json(request(9, "vote"))
+                assert (await answers(bad, 9))[9][-1]["done"]
+            async with client(service) as bad:
+                with contextlib.suppress(ConnectionError):
+                    await bad.send_str("x" * (MESSAGE_LIMIT + 1))
+                assert (await bad.receive()).type in (
+                    aiohttp.WSMsgType.CLOSE,
+                    aiohttp.WSMsgType.CLOSED,
+                    aiohttp.WSMsgType.ERROR,
+                )
+            async with client(service) as bad:
+                for number in range(200):
+                    await bad.send_json(request(number, "think"))
+            await good.send_json(request(1, "vote"))
+            assert (await answers(good, 1))[1][-1]["done"]
+            base = service.url.replace("ws", "http", 1)
+            async with aiohttp.ClientSession() as http:
+                async with http.get(base) as reply:
+                    assert reply.status == 426
+                async with http.get(f"{base}/health") as reply:
+                    assert (await reply.json())["ok"]
+
+    run(main())
+
+
+def test_a_token_where_one_is_asked_for(caplog):
+    async def main():
+        async with serve(personality, access_token="sesame") as service:
+            for token in (None, "open"):
+                agent = RemoteAgent("p1", "Ann", Connection(service.url, token))
+                with pytest.raises(ConnectionError, match="cannot reach"):
+                    await agent.vote(*context()[::2])
+                await agent.connection.close()
+            agent = RemoteAgent("p1", "Ann", Connection(service.url, "sesame"))
+            assert await agent.vote(*context()[::2])
+            await agent.connection.close()
+
+    run(main())
+    assert "sesame" not in caplog.text
+
+
+def test_a_client_finds_its_agents_again_and_a_stranger_does_not():
+    made = []
+
+    def make(id, name):
+        made.append(id)
+        return Plain(id, name)
+
+    async def main():
+        async with AgentService(make, port=0) as service:
+            for address in (f"{service.url}/?client=one", f"{service.url}/?client=one", f"{service.url}/?client=two"):
+                async with aiohttp.ClientSession() as http, http.ws_connect(address) as socket:
+                    await socket.send_json(request(1, "think"))
+                    await answers(socket, 1)
+            for _ in range(2):
+                async with client(service) as socket:
+                    await socket.send_json(request(1, "think"))
+                    await answers(socket, 1)
+
+    run(main())
+    assert len(made) == 4
+
+
+# Our host's end.
+
+
+def test_a_match_with_remote_agents_only_is_played_like_one_at_home():
+    async def main():
+        made = {f"p{seat + 1}": scripted(seat) for seat in range(5)}
+        async with AgentService(lambda id, name: made[id], port=0) as service, Host(FIVE, seed=3) as host:
+            connection = Connection(service.url)
+            far = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
+            result = await host.play(far, seed=7)
+            near = await host.play([scripted(seat) for seat in range(5)], seed=7)
+            await connection.close()
+            return result, near
+
+    far, near = run(main())
+    assert not far.faults and far.record == near.record  # the same choices, read from the wire
+
+
+def test_a_service_that_dies_and_comes_back():
+    async def main():
+        service = AgentService(personality, port=0)
+        await service.start()
+        port = int(service.url.rpartition(":")[2])
+        connection = Connection(service.url)
+        agent = RemoteAgent("p1", "Ann", connection)
+        assert await agent.vote(*context()[::2])
+        await service.stop()
+        with pytest.raises(ConnectionError):
+            await agent.vote(*context()[::2])
+        async with AgentService(personality, port=port):
+            assert await agent.vote(*context()[::2])
+        await connection.close()
+
+    run(main())
+
+
+@asynccontextmanager
+async def rude(answer):
+    """A service that answers each call with whatever `answer` sends."""
+
+    async def connect(request):
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        async for message in socket:
+            await answer(socket, json.loads(message.data))
+        return socket
+
+    app = web.Application()
+    app.add_routes([web.get("/", connect)])
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"ws://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def hangs_up(socket, call):
+    await socket.close()
+
+
+async def says_nothing(socket, call):
+    pass
+
+
+async def floods(socket, call):
+    for _ in range(3_000):
+        await socket.send_json({"id": call.get("id"), "chunk": "x" * 100})
+
+
+async def rubbish(socket, call):
+    for text in (
+        "",
+        "{",
+        "[1]",
+        json.dumps({"id": call.get("id"), "chunk": 5}),
+        json.dumps({"id": 10**6, "done": True}),
+    ):
+        await socket.send_str(text)
+    await socket.send_json({"id": call.get("id"), "done": True, "result": {"targetId": ["p1"]}})
+
+
+async def errs(socket, call):
+    await socket.send_json({"id": call.get("id"), "error": "no"})
+
+
+@pytest.mark.parametrize("answer", [hangs_up, says_nothing, floods, rubbish, errs])
+def test_a_rude_service_loses_only_its_own_answers(answer, caplog):
+    async def main():
+        limits = Limits(think=0.1, say=0.1, act=0.1, thought=1_000)
+        async with rude(answer) as url, Host(FIVE, seed=3, limits=limits) as host:
+            connection = Connection(url)
+            remote = RemoteAgent("p1", "Ann", connection)
+            result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
+            await connection.close()
+            return result
+
+    with caplog.at_level(logging.ERROR):
+        result = run(main())
+    assert result.winner and {fault.agent_id for fault in result.faults} == {"p1"}
+    assert not caplog.records
+
+
+def test_an_unreachable_service_and_no_address():
+    async def main():
+        async with Host(FIVE, seed=3) as host:
+            connection = Connection("ws://127.0.0.1:9")
+            remote = RemoteAgent("p1", "Ann", connection)
+            result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
+            await connection.close()
+            return result
+
+    assert any("cannot reach" in fault.problem for fault in run(main()).faults)
+    for url in ("http://127.0.0.1:9", "3010", ""):
+        with pytest.raises(ValueError, match="ws://"):
+            Connection(url)
+    with pytest.raises(ValueError, match="deadline"):
+        AgentService(personality, deadline=0)

@@ -1,0 +1,205 @@
+"""Agents for tests, good and bad, and a context to call them with."""
+
+import asyncio
+import time
+
+from parlour.envs import game
+from parlour.envs.mafia.bots import PERSONALITIES
+from parlour.wrappers.live.mafia import messages as wire
+from parlour.wrappers.live.mafia.events import Feed
+from parlour.wrappers.live.mafia.match import Limits, Match
+from parlour.wrappers.live.mafia.scripted import ScriptedAgent
+
+NAMES = ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Joe"]
+TEN = game("mafia", seats=10)
+FIVE = game("mafia", seats=5)
+SHORT = Limits(think=0.05, say=0.05, act=0.05, thought=2_000, statement=400)
+
+
+def scripted(seat, seed=0, name=None):
+    config = wire.AgentConfig(
+        type="scripted", scripted_config=wire.ScriptedConfig(personality=PERSONALITIES[seat % len(PERSONALITIES)])
+    )
+    return ScriptedAgent(f"p{seat + 1}", name or NAMES[seat], config, seed=100 * seed + seat)
+
+
+def table(seed=0, seats=10, bad=None, limits=None, note=None, game=None):
+    """A match of scripted agents; `bad` is put into seats: {seat: agent}."""
+    agents = [scripted(seat, seed) for seat in range(seats)]
+    for seat, agent in (bad or {}).items():
+        agents[seat] = agent
+    feed = Feed(f"game-{seed}", clock=lambda: 0)
+    game = game or (TEN if seats == 10 else FIVE)
+    return Match(game, agents, feed=feed, seed=seed, limits=limits, note=note)
+
+
+def dealt(role, seats=5):
+    """A seed with which the first seat has that role."""
+    return next(seed for seed in range(100) if table(seed, seats)._roles[0] == role)
+
+
+def context(phase="DAY_VOTING", seats=5, me=0, role="villager", dead=(), **fields):
+    """What `p1` of five sees on the first day, and its private information."""
+    players = [
+        wire.Player(
+            id=f"p{seat + 1}",
+            name=NAMES[seat],
+            role=role if seat == me else "villager" if seat in dead else "unknown",
+            alive=seat not in dead,
+            eliminated_round=1 if seat in dead else None,
+        )
+        for seat in range(seats)
+    ]
+    state = wire.GameState(
+        game_id="g",
+        phase=phase,
+        day_number=0 if phase == "NIGHT_ACTIONS" else 1,
+        round_number=1,
+        players=players,
+        alive_players=[player for player in players if player.alive],
+        dead_players=[player for player in players if not player.alive],
+        mafia_count=1,
+        town_count=seats - 1 - len(dead),
+        **fields,
+    )
+    private = wire.PrivateInfo(self=players[me], game_state=state, private_knowledge=wire.PrivateKnowledge())
+    public = wire.PublicInfo(
+        game_id="g",
+        phase=phase,
+        day_number=state.day_number,
+        round_number=1,
+        alive_players=[wire.Alive(id=one.id, name=one.name) for one in players if one.alive],
+    )
+    return state, private, public
+
+
+class Plain:
+    """An agent of others that does what the rules want, and no more."""
+
+    def __init__(self, id="p1", name="Ann"):
+        self.id, self.name, self.role = id, name, None
+        self.config = wire.AgentConfig(type="scripted")
+
+    async def think(self, context, private_info):
+        yield "Hm."
+
+    async def say(self, context, public_info):
+        yield "I have "
+        yield "nothing to report."
+
+    async def night_action(self, context, private_info):
+        if private_info.self.role not in wire.NIGHT_ACTIONS:
+            return None
+        other = next(player for player in context.players if player.alive and player.id != self.id)
+        return wire.NightAction(wire.NIGHT_ACTIONS[private_info.self.role], other.id)
+
+    async def vote(self, context, public_info):
+        return wire.VoteAction(None)
+
+
+class Silent(Plain):
+    """Never answers anything."""
+
+    async def think(self, context, private_info):
+        await asyncio.Event().wait()
+        yield ""
+
+    say = think
+
+    async def night_action(self, context, private_info):
+        await asyncio.Event().wait()
+
+    vote = night_action
+
+
+class Endless(Plain):
+    """Streams for ever, without a pause."""
+
+    async def think(self, context, private_info):
+        while True:
+            yield "and so on "
+
+    say = think
+
+
+class EndlessNothing(Plain):
+    """Streams nothing for ever, without a pause."""
+
+    async def think(self, context, private_info):
+        while True:
+            yield ""
+
+    say = think
+
+
+class Blocking(Plain):
+    """Blocks its thread."""
+
+    async def think(self, context, private_info):
+        time.sleep(0.4)
+        yield "I was away."
+
+    async def vote(self, context, public_info):
+        time.sleep(0.4)
+        return wire.VoteAction(None)
+
+
+class Raising(Plain):
+    """Raises at every call; some of it is not meant to be caught."""
+
+    async def think(self, context, private_info):
+        yield "now "
+        raise SystemExit("goodbye")
+
+    async def say(self, context, public_info):
+        raise KeyError("say")
+        yield ""
+
+    async def night_action(self, context, private_info):
+        raise asyncio.CancelledError
+
+    async def vote(self, context, public_info):
+        raise RecursionError
+
+
+class Stubborn(Plain):
+    """Does not let itself be cancelled."""
+
+    async def night_action(self, context, private_info):
+        while True:
+            try:
+                await asyncio.sleep(10)
+            except asyncio.CancelledError:
+                continue
+
+    async def vote(self, context, public_info):
+        return await self.night_action(context, None)
+
+
+class Answers(Plain):
+    """Answers what it was made with, whatever the rules are."""
+
+    def __init__(self, night, vote, chunk="I accuse Bob.", **who):
+        super().__init__(**who)
+        self._night, self._vote, self._chunk = night, vote, chunk
+
+    async def think(self, context, private_info):
+        yield self._chunk
+
+    say = think
+
+    async def night_action(self, context, private_info):
+        return self._night(context, private_info) if callable(self._night) else self._night
+
+    async def vote(self, context, public_info):
+        return self._vote(context) if callable(self._vote) else self._vote
+
+
+class Meddling(Plain):
+    """Changes what it is shown."""
+
+    async def think(self, context, private_info):
+        context.players.clear()
+        context.voting_history.append("rubbish")
+        private_info.game_state.statements = None
+        yield "ha"

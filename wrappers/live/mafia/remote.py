@@ -1,0 +1,174 @@
+"""Agents elsewhere: `AgentPolicy` by forwarding to a service, as the TypeScript class in ``client/`` does."""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from ..worker import described
+from .messages import AgentConfig, GameState, Method, NightAction, PrivateInfo, PublicInfo, VoteAction, read
+from .session import MESSAGE_LIMIT, CallerSession, Chunk, Done, Failed
+
+logger = logging.getLogger(__name__)
+
+CONNECT_WITHIN = 10.0
+"""Seconds for a handshake."""
+HEARTBEAT = 30.0
+WAITING = 10_000
+"""Parts of an answer that may wait to be taken; a service that sends more has lost the call."""
+
+
+class Connection:
+    """A WebSocket to a service, shared by any number of agents. It opens at the first call, and again after a loss.
+
+    Args:
+        url: such as ``ws://127.0.0.1:3010``.
+        access_token: what the service asks of its clients, if it does.
+
+    Raises:
+        ValueError: if `url` is no WebSocket's.
+    """
+
+    def __init__(self, url: str, access_token: str | None = None) -> None:
+        address = URL(url)
+        if address.scheme not in ("ws", "wss") or not address.host:
+            raise ValueError(f"{url!r} is no address of agents: give ws://… or wss://…")
+        self.url = url
+        self._address = address.update_query(client=secrets.token_hex(16))  # by it the service finds our agents again
+        self._headers = {} if access_token is None else {"Authorization": f"Bearer {access_token}"}
+        self._session = CallerSession()
+        self._inboxes: dict[int, asyncio.Queue[Chunk | Done | Failed]] = {}
+        self._http: aiohttp.ClientSession | None = None
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._opening = asyncio.Lock()
+
+    async def call(
+        self, method: Method, agent_id: str, context: GameState, info: PrivateInfo | PublicInfo
+    ) -> AsyncGenerator[Chunk | Done, None]:
+        """Forward a call and return the parts of its answer as they come; `Done` is the last.
+
+        Raises:
+            ConnectionError: if the service cannot be reached, is lost, or answers with an error.
+        """
+        socket = await self._open()
+        call, message = self._session.call(method, context, info, agent_id)
+        inbox: asyncio.Queue[Chunk | Done | Failed] = asyncio.Queue(WAITING)
+        self._inboxes[call] = inbox
+        try:
+            await socket.send_str(message.decode())
+            while True:
+                part = await inbox.get()
+                if isinstance(part, Failed):
+                    raise ConnectionError(part.problem)
+                yield part
+                if isinstance(part, Done):
+                    return
+        finally:
+            del self._inboxes[call]
+            give_up = self._session.give_up(call)
+            if give_up is not None and not socket.closed:
+                with contextlib.suppress(ConnectionError):
+                    await socket.send_str(give_up.decode())
+
+    async def close(self) -> None:
+        """Close for good."""
+        if self._socket is not None:
+            await self._socket.close()
+        if self._reader is not None:
+            await self._reader
+        if self._http is not None:
+            await self._http.close()
+            self._http = None
+
+    async def _open(self) -> aiohttp.ClientWebSocketResponse:
+        async with self._opening:
+            if self._socket is not None and not self._socket.closed:
+                return self._socket
+            if self._reader is not None:
+                await self._reader
+            if self._http is None:
+                self._http = aiohttp.ClientSession(headers=self._headers)
+            try:
+                async with asyncio.timeout(CONNECT_WITHIN):
+                    self._socket = await self._http.ws_connect(
+                        self._address, heartbeat=HEARTBEAT, max_msg_size=MESSAGE_LIMIT
+                    )
+            except (aiohttp.ClientError, TimeoutError) as error:
+                raise ConnectionError(f"cannot reach {self.url}: {described(error)}") from None
+            self._reader = asyncio.create_task(self._read(self._socket))
+            return self._socket
+
+    async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        """Put what comes into the inboxes of the calls; when the connection is lost, they have all failed."""
+        async for message in socket:
+            if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
+                continue
+            part = self._session.receive(message.data)
+            if isinstance(part, Failed) and part.id is None:
+                logger.warning("%s: %s", self.url, part.problem)
+            elif part is not None:
+                self._put(part.id, part)
+        for call, failed in self._session.lost().items():
+            self._put(call, failed)
+
+    def _put(self, call: Any, part: Chunk | Done | Failed) -> None:
+        inbox = self._inboxes.get(call)
+        if inbox is None:
+            return
+        if inbox.full():  # more than anybody reads
+            inbox.get_nowait()
+            part = Failed(call, "too many chunks at once")
+        inbox.put_nowait(part)
+
+
+class RemoteAgent:
+    """An `AgentPolicy` whose every decision is made by a service.
+
+    Args:
+        id, name: of the player.
+        connection: to the service, shared by several agents or not.
+    """
+
+    def __init__(self, id: str, name: str, connection: Connection) -> None:
+        self.id = id
+        self.name = name
+        self.role: str | None = None
+        self.config = AgentConfig(type="scripted")
+        self.connection = connection
+
+    def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
+        """See `AgentPolicy`."""
+        return self._stream("think", context, private_info)
+
+    def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
+        """See `AgentPolicy`."""
+        return self._stream("say", context, public_info)
+
+    async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
+        """See `AgentPolicy`; raises ValueError for an answer that is none."""
+        result = await self._result("nightAction", context, private_info)
+        return None if result is None else read(result, NightAction)
+
+    async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
+        """See `AgentPolicy`; raises ValueError for an answer that is none."""
+        return read(await self._result("vote", context, public_info), VoteAction)
+
+    async def _stream(self, method: Method, context: GameState, info: PrivateInfo | PublicInfo) -> AsyncIterator[str]:
+        async with contextlib.aclosing(self.connection.call(method, self.id, context, info)) as parts:
+            async for part in parts:
+                if isinstance(part, Chunk):
+                    yield part.text
+
+    async def _result(self, method: Method, context: GameState, info: PrivateInfo | PublicInfo) -> Any:
+        result = None
+        async with contextlib.aclosing(self.connection.call(method, self.id, context, info)) as parts:
+            async for part in parts:
+                if isinstance(part, Done):
+                    result = part.result
+        return result

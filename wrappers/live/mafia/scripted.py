@@ -1,0 +1,55 @@
+"""`ScriptedAgent`: the heuristics of mafia-notes.md as an `AgentPolicy`, in one of four personalities."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....envs.core.game import Game
+from ....envs.core.options import named, number
+from ....envs.mafia.bots import PERSONALITIES, Scripted
+from ...policy import Policy
+from .messages import AgentConfig
+from .seat import Decision, SeatAgent
+
+
+class ScriptedAgent(SeatAgent):
+    """A bot that plays mafia by `AgentPolicy` (see `parlour.envs.mafia.bots.Scripted`).
+
+    Args:
+        id, name: of the player.
+        config: its personality, how often it lies, and from which suspicion on it reveals itself. None: analytical.
+        seed: of its choices and words; None for fresh entropy.
+
+    Raises:
+        ValueError: for a setting that is out of its range.
+    """
+
+    def __init__(self, id: str, name: str, config: AgentConfig | None = None, *, seed: int | None = None) -> None:
+        config = config or AgentConfig(type="scripted")
+        settings: dict[str, Any] = {"personality": "analytical"}
+        scripted = config.scripted_config
+        if scripted is not None:
+            if scripted.personality is not None:
+                settings["personality"] = named("personality", scripted.personality, PERSONALITIES)
+            if scripted.lie_frequency is not None:
+                settings["lie_frequency"] = number("lieFrequency", scripted.lie_frequency, 0, 1)
+            if scripted.suspicion_threshold is not None:
+                settings["suspicion_threshold"] = number("suspicionThreshold", scripted.suspicion_threshold, 0, 100)
+        super().__init__(id, name, config, settings["personality"], seed)
+        self._seed = seed
+        self._settings = settings
+        self._bots: dict[int, Policy] = {}
+
+    def policy(self, game: Game) -> tuple[Game, Policy]:
+        """See `SeatAgent`."""
+        bot = self._bots.get(game.seats)
+        if bot is None:
+            bot = self._bots[game.seats] = Scripted(game, self._seed, **self._settings)
+        return game, bot
+
+    def reasons(self, decision: Decision, names: Sequence[str]) -> Sequence[str]:
+        """Return whom it suspects most: what its heuristics go by."""
+        points = decision.seen("suspicion")
+        alive = decision.seen("game_state.players.alive")
+        living = sorted((r for r in range(1, len(points)) if alive[r]), key=lambda r: -points[r])
+        told = [f"{decision.named(names, r)} ({100 * points[r]:.0f})" for r in living[:2]]
+        return [f"Of 100 points of suspicion I give the most to {' and '.join(told)}."]

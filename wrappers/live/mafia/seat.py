@@ -1,0 +1,239 @@
+"""Agents whose decisions are action numbers of our game: bots and trained policies behind `AgentPolicy`."""
+
+import random
+from collections.abc import AsyncIterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....envs.core.game import Game
+from ....envs.mafia.rules import Choice
+from ....envs.mafia.table import (
+    ACCUSE,
+    CLAIM_DOCTOR,
+    CLAIM_MAFIA,
+    CLAIM_SHERIFF,
+    CLAIM_VILLAGER,
+    CLEARED,
+    DEFEND,
+    FOUND,
+    GENERAL,
+    TARGET,
+    VOTE,
+)
+from ...policy import Policy
+from ..worker import Worker
+from .messages import NIGHT_ACTIONS, AgentConfig, GameState, NightAction, PrivateInfo, PublicInfo, VoteAction
+from .reading import of_size, turn_state
+from .speech import render, sentences
+
+Numbers = NDArray[np.float32]
+CLAIMED = {CLAIM_MAFIA: 0, CLAIM_DOCTOR: 1, CLAIM_SHERIFF: 2, CLAIM_VILLAGER: 3}
+"""Where the roles that are claimed stand in the observation."""
+
+
+class Decision(NamedTuple):
+    """What an agent has decided: when, the number and its move, and from which observation and mask."""
+
+    moment: tuple[str, str, int]
+    seat: int
+    number: int
+    move: Choice
+    game: Game
+    observation: Numbers
+    mask: NDArray[np.int8]
+
+    def seen(self, path: str) -> list[float]:
+        """Return a slice of the observation."""
+        part = self.game.layout[path]
+        values: list[float] = self.observation[part.start : part.stop].tolist()
+        return values
+
+    def named(self, names: Sequence[str], away: int) -> str:
+        """Return the name of the player so many seats away."""
+        return names[(self.seat + away) % len(names)]
+
+    @property
+    def lies(self) -> bool:
+        """Whether what is to be said is not what the player knows; opinions are no lies."""
+        kind, target = self.move
+        roles = self.seen("game_state.players.role")
+        away = (target - self.seat) % self.game.seats
+        if kind in CLAIMED:
+            return not roles[CLAIMED[kind]]
+        if kind in (CLEARED, FOUND):
+            results = self.seen("game_state.privateKnowledge.investigationResults")
+            return results[away] != (1 if kind == FOUND else -1)
+        if kind in (ACCUSE, DEFEND) and roles[0]:
+            return bool(roles[4 * away]) == (kind == DEFEND)
+        return False
+
+    def instead(self, number: int) -> "Decision":
+        """Return the decision for another number."""
+        return self._replace(number=number, move=move_of(self.game, self.seat, number))
+
+
+def move_of(game: Game, seat: int, number: int) -> Choice:
+    """Return the move that a number stands for in a seat's turn."""
+    tables = game.blank.view(np.ndarray).copy()
+    tables["turn"] = seat
+    move = game.menu(tables[0], number)
+    return Choice(int(move.kind), int(move.target))
+
+
+class SeatAgent:
+    """An agent that decides by observation and mask. It thinks first, and then does what it thought.
+
+    Args:
+        id, name: of the player.
+        config: what it is.
+        personality: how it talks.
+        seed: of its words; None for fresh entropy.
+        worker: where a policy runs that may block.
+
+    Attributes:
+        at_once: whether it answers without ever waiting.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        name: str,
+        config: AgentConfig,
+        personality: str,
+        seed: int | None = None,
+        worker: Worker | None = None,
+    ) -> None:
+        self.id = id
+        self.name = name
+        self.role: str | None = None
+        self.config = config
+        self._personality = personality
+        self._random = random.Random(seed)
+        self._worker = worker
+        self.at_once = worker is None
+        self._private: PrivateInfo | None = None
+        self._shown: tuple[Game, Numbers, NDArray[np.int8]] | None = None
+        self._decision: Decision | None = None
+
+    def policy(self, game: Game) -> tuple[Game, Policy]:
+        """Return what plays at a game like this: a policy, and the game that it knows."""
+        raise NotImplementedError
+
+    def reasons(self, decision: Decision, names: Sequence[str]) -> Sequence[str]:
+        """Return why, in sentences: honestly."""
+        raise NotImplementedError
+
+    def shown(self, game: Game, observation: Numbers, mask: NDArray[np.int8]) -> None:
+        """Be shown by a host in this process the observation that the next context holds, to be spared the reading."""
+        self._shown = game, observation, mask
+
+    def told(self, private_info: PrivateInfo) -> None:
+        """Learn what a call tells in private; statements and votes, whose calls tell none, go by it."""
+        self._private = private_info
+        self.role = private_info.self.role
+
+    async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
+        """Decide, and tell how; see `AgentPolicy`."""
+        self.told(private_info)
+        if context.phase == "NIGHT_ACTIONS" and self.role not in NIGHT_ACTIONS:
+            yield "I sleep."
+            return
+        decision = await self._decide(context)
+        self._decision = decision
+        names = [player.name for player in context.players]
+        for sentence in self.reasons(decision, names):
+            yield sentence + " "
+        yield f"So {intention(decision, names)}{', which is a lie' if decision.lies else ''}."
+
+    async def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
+        """Say what was planned; see `AgentPolicy`."""
+        decision = await self._decided(context)
+        kind, target = decision.move
+        if kind in (TARGET, VOTE):
+            raise ValueError(f"there is nothing to say in {context.phase}")
+        names = tuple(player.name for player in context.players)
+        for sentence in sentences(render((kind, target), decision.seat, names, self._personality, self._random)):
+            yield sentence
+
+    async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
+        """Return the target that was thought of; see `AgentPolicy`."""
+        self.told(private_info)
+        if self.role not in NIGHT_ACTIONS:
+            return None
+        decision = await self._decided(context)
+        return NightAction(NIGHT_ACTIONS[str(self.role)], context.players[decision.move.target].id)
+
+    async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
+        """Return the vote that was thought of; see `AgentPolicy`."""
+        target = (await self._decided(context)).move.target
+        return VoteAction(context.players[target].id if target >= 0 else None)
+
+    async def _decided(self, context: GameState) -> Decision:
+        """Return what was decided for this moment, which it is only once."""
+        decision, self._decision = self._decision, None
+        if decision is None or decision.moment != _moment(context):
+            decision = await self._decide(context)
+        return decision
+
+    async def _decide(self, context: GameState) -> Decision:
+        seat = next((i for i, player in enumerate(context.players) if player.id == self.id), None)
+        if seat is None:
+            raise ValueError(f"{self.id!r} is none of the players")
+        shown, self._shown = self._shown, None
+        if shown is None:
+            shown = self._read(context)
+        game, policy = self.policy(shown[0])
+        observation, mask = shown[1:]
+        if self._worker is None:
+            numbers = policy.act(observation[None], mask[None])
+        else:
+            if self._worker.stuck:
+                raise RuntimeError("the policy is still busy with an earlier decision")
+            numbers = await self._worker.call(policy.act, observation[None], mask[None])
+        number = int(np.asarray(numbers).reshape(-1)[0])
+        if not 0 <= number < len(mask) or not mask[number]:
+            raise ValueError(f"the policy chose action {number}, which is masked")
+        return Decision(_moment(context), seat, number, move_of(game, seat, number), game, observation, mask)
+
+    def _read(self, context: GameState) -> tuple[Game, Numbers, NDArray[np.int8]]:
+        """Read the observation from the context and what the agent was told in private."""
+        private = self._private
+        if private is not None and private.game_state.game_id != context.game_id:
+            private = None
+        game = of_size(len(context.players))
+        tables, seat = game.load(turn_state(self.id, context, private))
+        return game, game.observation(tables[0], seat), game.mask(tables[0], seat)
+
+
+def _moment(context: GameState) -> tuple[str, str, int]:
+    return context.game_id, context.phase, context.round_number
+
+
+def intention(decision: Decision, names: Sequence[str]) -> str:
+    """Return what was decided, in words.
+
+    >>> intention(Decision(("", "", 1), 0, 0, Choice(VOTE, -1), None, None, None), ["Ann"])  # doctest: +SKIP
+    'I abstain'
+    """
+    kind, target = decision.move
+    name = names[target] if target >= 0 else ""
+    if kind == TARGET:
+        return f"I choose {name}"
+    if kind == VOTE:
+        return f"I vote for {name}" if target >= 0 else "I abstain"
+    return (
+        "I will "
+        + {
+            GENERAL: "say nothing of weight",
+            ACCUSE: f"accuse {name}",
+            DEFEND: "defend myself" if target == decision.seat else f"defend {name}",
+            CLEARED: f"claim to be the sheriff and to have found {name} innocent",
+            FOUND: f"claim to be the sheriff and to have found {name} to be mafia",
+            CLAIM_SHERIFF: "claim to be the sheriff",
+            CLAIM_DOCTOR: "claim to be the doctor",
+            CLAIM_VILLAGER: "claim to be a villager",
+            CLAIM_MAFIA: "claim to be mafia",
+        }[kind]
+    )

@@ -1,0 +1,142 @@
+"""Statements in words: an act said in one to three sentences, in character, so that it is heard as that act again."""
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from ....envs.mafia.statements import Act, read, sentence
+from ....envs.mafia.table import (
+    ACCUSE,
+    CLAIM_DOCTOR,
+    CLAIM_MAFIA,
+    CLAIM_SHERIFF,
+    CLAIM_VILLAGER,
+    CLEARED,
+    DEFEND,
+    FOUND,
+    GENERAL,
+)
+
+SENTENCES = 5
+"""Most sentences of a statement (mafia.md, Say Generation Rules)."""
+SELF = -1
+"""In place of a kind: a defence of oneself."""
+
+CORES: Mapping[int, Sequence[str]] = {
+    GENERAL: (
+        "I have nothing to report.",
+        "I have heard nothing that convinces me yet.",
+        "I would rather listen for now.",
+        "Let us hear the others first.",
+    ),
+    ACCUSE: ("I accuse {}.", "I suspect {}.", "I do not trust {}.", "Let us vote out {}.", "{} is suspicious."),
+    DEFEND: ("I defend {}.", "I trust {}.", "I believe {}.", "I vouch for {}.", "{} is innocent."),
+    SELF: ("I am innocent.", "I am not mafia.", "I did nothing wrong."),
+    CLEARED: (
+        "I am the sheriff, and {} is not mafia.",
+        "I am the sheriff, and {} is innocent.",
+        "I'm the sheriff, I checked {}, and {} is clear.",
+    ),
+    FOUND: (
+        "I am the sheriff, and {} is mafia.",
+        "I'm the sheriff, I investigated {}, and {} is mafia.",
+        "I am the sheriff, and {} is guilty.",
+    ),
+    CLAIM_SHERIFF: ("I am the sheriff.", "I'm the sheriff."),
+    CLAIM_DOCTOR: ("I am the doctor.", "I'm the doctor."),
+    CLAIM_VILLAGER: ("I am a villager.", "I'm just a villager.", "I am only a simple villager."),
+    CLAIM_MAFIA: ("I am mafia.", "I'm mafia."),
+}
+"""How an act is said; ``{}`` is the target's name."""
+
+OPENINGS: Mapping[str, Sequence[str]] = {
+    "aggressive": ("Enough talk!", "Listen to me.", "We cannot sit and wait.", "Somebody has to say it."),
+    "cautious": ("I may be wrong.", "Let me be careful here.", "It is early to say.", "I have thought about it twice."),
+    "analytical": ("Look at the votes so far.", "Consider who gains by this.", "I have gone through every round."),
+    "social": ("Friends, stay calm.", "Thank you all for speaking up.", "We are in this together.", "Hear me out."),
+}
+CLOSINGS: Mapping[str, Sequence[str]] = {
+    "aggressive": ("Act today, or regret it tomorrow.", "No more excuses.", "Do it now."),
+    "cautious": ("Tell me what I have missed.", "Please weigh it for yourselves.", "I could change my mind."),
+    "analytical": ("The record speaks for itself.", "Nothing else fits what we have seen.", "Check it for yourselves."),
+    "social": ("What does everybody else think?", "Let us decide it together.", "I am glad to hear other views."),
+}
+"""What says nothing by itself: openings and closings by personality."""
+
+
+def render(act: Act, speaker: int, names: tuple[str, ...], personality: str, chance: random.Random) -> str:
+    """Return `act` in words.
+
+    Args:
+        act: what is said.
+        speaker: the speaker's seat.
+        names: by seat.
+        personality: one of the four.
+        chance: varies the words.
+    """
+    kind, target = act
+    cores = CORES[SELF if kind == DEFEND and target == speaker else kind]
+    said = _heard(cores[int(chance.random() * len(cores))], act, speaker, names)
+    words = chance.random()
+    if words < 0.7:
+        openings = OPENINGS[personality]
+        said = f"{openings[int(chance.random() * len(openings))]} {said}"
+    if words > 0.4:
+        closings = CLOSINGS[personality]
+        said = f"{said} {closings[int(chance.random() * len(closings))]}"
+    return said
+
+
+@lru_cache(maxsize=8192)
+def _heard(core: str, act: Act, speaker: int, names: tuple[str, ...]) -> str:
+    """Return the core with its name, or the plain sentence where a name makes it be heard as another act."""
+    said = core.replace("{}", names[act[1]]) if act[1] >= 0 else core
+    seats = {name: seat for seat, name in enumerate(names)}
+    return said if read(said, speaker, seats) == act else sentence(act, speaker, names)
+
+
+_END = re.compile(r"[.!?…]+[\"')\]]*(?=\s|$)")
+
+
+def sentences(text: str) -> list[str]:
+    """Return a text's sentences, each with the white space after it, so that they join to the text again."""
+    parts = []
+    start = 0
+    for match in _END.finditer(text):
+        end = match.end()
+        while end < len(text) and text[end].isspace():
+            end += 1
+        parts.append(text[start:end])
+        start = end
+    if start < len(text):
+        parts.append(text[start:])
+    return parts
+
+
+class Cut:
+    """Passes the first `SENTENCES` sentences of a stream on, whatever its chunks are.
+
+    Attributes:
+        full: all of them have come; what follows is left out.
+    """
+
+    def __init__(self) -> None:
+        self.full = False
+        self._ended = 0
+        self._mark = False  # the last character may end a sentence
+
+    def take(self, chunk: str) -> str:
+        """Return what of the next chunk is passed on."""
+        for i, char in enumerate(chunk):
+            if self._mark and char.isspace():
+                self._ended += 1
+                self._mark = False
+                if self._ended == SENTENCES:
+                    self.full = True
+                    return chunk[:i]
+            elif char in ".!?…":
+                self._mark = True
+            elif char not in "\"')]":
+                self._mark = False
+        return chunk
