@@ -89,9 +89,9 @@ class PolicyAgent:
             _answer(self.game.encode(table, number)): round(float(chances[number]), 4)
             for number in np.flatnonzero(chances >= LEAST_LIKELY).tolist()
         }
-        value = self.policy.values(observations) if hasattr(self.policy, "values") else None
-        if value is not None:
-            told["value"] = round(float(value[0]), 4)
+        values = self.policy.values(observations) if hasattr(self.policy, "values") else None
+        if values is not None:
+            told["value"] = round(float(values[0]), 4)
         return told
 
     def rehearse(self) -> None:

@@ -21,8 +21,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from . import svg
 from .layout import Layout
-from .svg import plain as plain_picture
 from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
 
 Tables = np.recarray
@@ -133,7 +133,8 @@ class Game:
             `game_state`. None where nobody may look on.
         sides: ``sides(tables) -> int8[N, seats]``: the side of every seat in the episode under way, for learning:
             those of a side win and lose together. None where every seat plays for itself.
-        acting: ``acting(table, seat) -> int``: whose turn it is, −1 where `seat` may not know; None where all may.
+        acting: ``acting(table, seat) -> int``: whose turn it is, −1 where `seat` (−1: who looks on) may not
+            know; None where all may.
         aloud: ``aloud(table, action) -> list[MessageIntent]``: what others hear of an accepted action, sent before it
             is played; None where actions are silent.
         forbids: ``forbids(table, seat, intent) -> str | None``: why the rules do not let `seat` send this message now;
@@ -174,7 +175,7 @@ class Game:
     load: Callable[[TurnState], tuple[Tables, int]]
     redeal: Callable[[Any, int, np.random.Generator], None]
     render: Callable[[Any, int | None], str]
-    picture: Callable[[Sequence[TurnState]], str] = plain_picture
+    picture: Callable[[Sequence[TurnState]], str] = svg.plain
     hear: Callable[[Any, int, MessageIntent], None] | None = None
     said: Callable[[Any, int], list[Message]] | None = None
     public: Callable[[Any], dict[str, Any]] | None = None
@@ -221,11 +222,6 @@ class Game:
             outcome=self.outcome(copy, seat) if over else None,
         )
 
-    def turn_seen(self, table: Any, seat: int) -> str | None:
-        """Return whose turn it is; None where `seat` may not know, or the match is over."""
-        turn = int(table.turn) if self.acting is None or table.done else self.acting(table, seat)
-        return None if table.done or turn < 0 else self.agents[turn]
-
     def look(self, table: Any, messages: Sequence[Message] = (), match_id: str = "") -> TurnState:
         """Return the table as those see it who only look on: no agent's, so that nothing is allowed.
 
@@ -246,12 +242,17 @@ class Game:
             agent_id="",
             phase=self.phase(table),
             is_my_turn=False,
-            current_turn_agent_id=None if over else self.agents[int(table.turn)],
+            current_turn_agent_id=self.turn_seen(table, -1),
             game_state=self.public(copy),
             messages=list(messages),
             game_over=over,
             outcome={"payoffs": payoffs, "reason": outcome["reason"]} if over else None,
         )
+
+    def turn_seen(self, table: Any, seat: int) -> str | None:
+        """Return whose turn it is; None where `seat` may not know, or the match is over."""
+        turn = int(table.turn) if self.acting is None or table.done else self.acting(table, seat)
+        return None if table.done or turn < 0 else self.agents[turn]
 
     def observation(self, table: Any, seat: int) -> NDArray[np.float32]:
         """Return `observe` in a new array: float32[layout.size]."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.game import Game, Tables
 from ..core.options import switch, whole
-from . import actions, bots, observation, render, rules, view
+from . import actions, bots, observation, picture, render, rules, view
 from .table import DAYS, SEATS, SPEECHES, TABLE, TIES
 
 
@@ -103,9 +103,11 @@ def _made(options: dict[str, Any]) -> Game:
         phase=view.phase,
         game_state=view.game_state,
         outcome=view.outcome,
+        public=view.public,
         load=partial(view.load, blank),
         redeal=view.redeal,
         render=render.render,
+        picture=picture.picture,
         acting=view.turn,
         aloud=actions.aloud,
         forbids=actions.forbids,

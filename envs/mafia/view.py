@@ -67,8 +67,24 @@ def turn(table: Any, seat: int) -> int:
 
 def game_state(table: Any, seat: int) -> dict[str, Any]:
     """Return the match as `seat` may see it."""
-    seats = int(table.seats)
-    players = [_player(table, seat, other) for other in range(seats)]
+    players = [_player(table, other, knows(table, seat, other)) for other in range(table.seats)]
+    return {
+        **_common(table, players, _saved(table, seat)),
+        "self": players[seat],
+        "privateKnowledge": _private(table, seat, players),
+        "statements": _statements(table),
+        "nightActions": _tonight(table, seat),
+        "ownVote": _name(log(table, "votes")[table.round_number - 1, seat]) if table.phase == VOTING else None,
+    }
+
+
+def public(table: Any) -> dict[str, Any]:
+    """Return the match as everybody may see it: the roles of the dead only, until it is over."""
+    players = [_player(table, other, knows(table, -1, other)) for other in range(table.seats)]
+    return {**_common(table, players, None), "statements": _statements(table)}
+
+
+def _common(table: Any, players: list[dict[str, Any]], saved: str | None) -> dict[str, Any]:
     killed = int(table.killed)
     history = _history(table)
     return {
@@ -86,17 +102,12 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
         "winner": WINNERS[table.winner],
         "lastNightResult": {
             "killed": None if killed < 0 else name(killed),
-            "protected": _saved(table, seat),
+            "protected": saved,
             "prevented": bool(table.prevented),
         }
         if killed >= 0 or table.prevented
         else None,
         "votingHistory": history,
-        "self": players[seat],
-        "privateKnowledge": _private(table, seat, players),
-        "statements": _statements(table),
-        "nightActions": _tonight(table, seat),
-        "ownVote": _name(log(table, "votes")[table.round_number - 1, seat]) if table.phase == VOTING else None,
     }
 
 
@@ -104,21 +115,26 @@ def _name(seat: int) -> str | None:
     return name(int(seat)) if seat >= 0 else None
 
 
-def _player(table: Any, seat: int, other: int) -> dict[str, Any]:
+def _player(table: Any, other: int, known: bool) -> dict[str, Any]:
     gone = int(table.eliminated_round[other])
     return {
         "id": name(other),
         "name": name(other),
-        "role": ROLES[table.role[other] if knows(table, seat, other) else UNKNOWN],
+        "role": ROLES[table.role[other] if known else UNKNOWN],
         "alive": gone == 0,
         "eliminatedRound": gone or None,
     }
 
 
 def knows(table: Any, seat: int, other: int) -> bool:
-    """Tell whether `seat` may know the role of `other`: its own, a teammate's, one revealed, or found to be mafia."""
+    """Tell whether `seat` may know the role of `other`: its own, a teammate's, one revealed, or found to be mafia.
+
+    Seat −1 stands for those who only look on.
+    """
     if other == seat or not table.alive[other] or table.done:
         return True
+    if seat < 0:
+        return False
     mafia = table.role[other] == MAFIA
     if table.role[seat] == SHERIFF:
         return mafia and other in log(table, "night")[: table.round_number, seat]

@@ -144,12 +144,13 @@ def test_the_newest_connection_has_the_seat():
     assert room.act(2, "pass")["ok"]
 
 
-def test_who_comes_back_to_the_seat_it_has_keeps_it():
-    room = Room()
-    token = room.sit(1, "Ann")
-    room.send(1, "sit", token=token)
-    assert room.last(1, "unseated") is None
-    assert room.table.seats[1].client == 1
+def test_who_has_a_seat_takes_no_other_by_token():
+    room = Room((None, None))
+    tokens = [room.sit(1, "Ann"), room.sit(2, "Bob")]
+    for token in tokens:
+        room.send(1, "sit", token=token)
+        assert room.last(1, "error")["code"] == m.ALREADY_SEATED
+    assert [seat.client for seat in room.table.seats] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -229,6 +230,22 @@ def test_between_matches_the_seat_of_somebody_away_can_be_taken():
     assert room.table.status == "running"
     room.connect(3).send(3, "sit", token=token)
     assert room.last(3, "error")["code"] == m.INVALID_TOKEN
+
+
+def test_who_takes_a_seat_after_a_match_does_not_see_what_it_held():
+    room = Room((None, None))
+    room.sit(1, "Ann")
+    room.sit(2, "Bob")
+    room.act(1, "submit_offer", my_share=50)
+    room.act(2, "accept")
+    held = room.state(1)["game_state"]["my_reservation_value"]
+    room.take(room.table.disconnect(2)).take(room.table.disconnect(1))
+    room.sit(3, "Eve")
+    assert room.table.seats[0].name == "Eve"
+    assert "my_reservation_value" not in room.state(3)["game_state"]
+    room.sit(4, "Dan")
+    assert room.table.status == "running"
+    assert room.state(3)["game_state"]["my_reservation_value"] != held
 
 
 def test_a_table_needs_a_person_and_as_many_players_as_seats():

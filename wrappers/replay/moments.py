@@ -118,7 +118,7 @@ class _Reader:
         self._open = False
         self._names: Names | None = None
         self._title = ""
-        self._thought: dict[str, list[str]] = {}
+        self._thought: dict[str, str] = {}
         self._notes: list[str] = []
         self._tables: dict[str, int] = {}  # of live logs: which match belongs to which table or match id
 
@@ -131,12 +131,12 @@ class _Reader:
             yield self._live(entry)
         elif kind in ("turn", "message"):
             yield self._played(entry)
-        elif kind == "think":
-            self._thought.setdefault(entry["agent"], []).append(str(entry["text"]))
+        elif kind == "event":
+            self._overhear(entry["event"])
         elif kind == "rejected":
             result = entry["result"]
             self._notes.append(f"{entry['agent_id']} was refused: {result.get('error_detail') or result.get('error')}")
-        elif kind == "failed":
+        elif kind in ("failed", "fault"):
             self._notes.append(f"{entry['agent_id']} failed: {entry['problem']}")
         elif kind == "hand" and "players" in entry:
             self.match += 1
@@ -160,12 +160,18 @@ class _Reader:
             self._env = envs.GameEnv(game, "flat")
         self._env.reset(seed=entry["seed"])
         self._env.match_id = entry.get("match_id", self._env.match_id)
-        ids = entry.get("agent_ids")
+        ids = entry.get("agent_ids") or [row["id"] for row in entry.get("agents", ())]
         self._names = Names(ids, game.agents) if ids and list(ids) != list(game.agents) else None
         self.match += 1
         self._open = True
         self._title = f"{game.id} · {self._env.match_id}"
         self._thought.clear()
+
+    def _overhear(self, event: Mapping[str, Any]) -> None:
+        """Take what an agent of mafia thinks before it decides, which its host tells piece by piece."""
+        if event["eventType"] == "AGENT_THINK_STREAM":
+            told = event["payload"]
+            self._thought[told["agentId"]] = self._thought.get(told["agentId"], "") + str(told["chunk"])
 
     def _states(self) -> dict[str, TurnState]:
         assert self._env is not None
@@ -208,7 +214,7 @@ class _Reader:
         for name in ("replaced", "problem"):
             if entry.get(name):
                 self._notes.append(f"replaced by the safe action: {entry[name]}")
-        thought = [*self._thought.pop(entry.get("agent", agent), ()), *([entry["think"]] if entry.get("think") else ())]
+        thought = [self._thought.pop(agent, ""), str(entry.get("think") or "")]
         return Moment(
             self.match,
             self._title,
@@ -216,7 +222,7 @@ class _Reader:
             agent,
             "no answer" if answer is None else sentence(answer.action),
             [] if answer is None else answer.messages,
-            "\n".join(map(str, thought)),
+            "\n".join(filter(None, thought)),
             {str(name): float(chance) for name, chance in dict(entry.get("probabilities") or {}).items()},
             None if entry.get("value") is None else float(entry["value"]),
             self._note(),

@@ -81,6 +81,7 @@ function sentence(view) {
     case "waiting":
       return missing ? `Waiting for ${missing} more to sit down.` : "It begins.";
     case "over":
+      if (waits(view)) return "Waiting for the others to go on.";
       return missing ? "The match is over; somebody is missing for the next." : "The match is over.";
     case "running":
       if (mine(view)) return "It is your turn.";

@@ -1,0 +1,226 @@
+"""The village as a picture: the players in a ring by night or by day, their roles as far as known, who spoke.
+
+Arrows tell who chose whom tonight, whom they accuse and defend today, how they voted last.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import cos, hypot, pi, sin
+from typing import Any
+
+from ..core.svg import COLOURS, FAINT, INK, LINE, TURN, box, disc, document, group, latest, line, short, text, wrapped
+from ..core.turn_state import TurnState
+
+Row = Mapping[str, Any]
+
+CENTRE = 320.0, 222.0
+ACROSS, DOWN = 250.0, 156.0
+SKY = {"NIGHT_ACTIONS": "#1f2a44", "END": "#e9e6dc"}
+DAY = "#dcebf5"
+ROLES = {"mafia": "#b3362b", "doctor": "#2f8f6b", "sheriff": "#3b76b5", "villager": "#8a6d1f"}
+RED, GREEN, GREY = "#c23b4e", "#2f8f6b", "#50606f"
+CHOICES = {"mafia": RED, "doctor": GREEN, "sheriff": "#3b76b5"}
+PHASES = {"NIGHT_ACTIONS": "night", "DAY_DISCUSSION": "discussion", "DAY_VOTING": "vote", "END": "the end"}
+
+
+def picture(states: Sequence[TurnState]) -> str:
+    """Draw what `states` tell together (see `Game.picture`)."""
+    first = states[0]
+    game = first.game_state
+    players: list[Row] = game["players"]
+    night = game["phase"] == "NIGHT_ACTIONS"
+    roles = _roles(states)
+    size = 25.0 if len(players) <= 12 else 18.0
+    places = {player["id"]: _place(i, len(players)) for i, player in enumerate(players)}
+    acting = next((state.current_turn_agent_id for state in states if state.current_turn_agent_id), None)
+    own = first.agent_id if len(states) == 1 else ""
+    paint = "#eef0f4" if night else INK
+    things = [
+        box(0, 0, 640, 400, SKY.get(game["phase"], DAY)),
+        _light(night),
+        text(16, 26, _title(game), 16, fill=paint, bold=True),
+        text(624, 26, f"mafia {game['mafiaCount']} · town {game['townCount']}", 14, fill=paint, anchor="end"),
+        *_speech(states, players, night=night),
+        group(*(_arrow(places, size, *arrow) for arrow in _arrows(states, roles))),
+    ]
+    voted_out = {row["eliminated"] for row in game["votingHistory"]}
+    spoke = _spoke(game)
+    for i, player in enumerate(players):
+        end = "voted out" if player["id"] in voted_out else "killed"
+        things += [
+            _token(player, roles.get(player["id"]), places[player["id"]], size, COLOURS[i % len(COLOURS)], end, night),
+            _mark(places[player["id"]], size, turn=player["id"] == acting, spoke=player["id"] == spoke),
+        ]
+    legend = _legend(states, game)
+    things += [
+        text(16, 422, _news(first), 14, bold=True),
+        group(*(text(x, 422, words, 12, fill=colour, anchor="end", bold=True) for x, words, colour in legend)),
+        *_messages(states),
+        text(624, 466, f"you are {own}, {roles.get(own, '')}" if own else "", 12, anchor="end", fill=FAINT),
+    ]
+    return document(f"Mafia: {_title(game)}; {_news(first)}", things)
+
+
+def _title(game: Row) -> str:
+    words = PHASES.get(game["phase"], str(game["phase"]).lower())
+    if game["phase"] == "END":
+        return {"town": "The town has won", "mafia": "The mafia have won"}.get(game["winner"], "Nobody has won")
+    return f"{words.capitalize()} {game['roundNumber']}"
+
+
+def _news(state: TurnState) -> str:
+    game = state.game_state
+    votings = game["votingHistory"]
+    result = game["lastNightResult"]
+    if game["phase"] == "END":
+        return f"Over in round {game['roundNumber']}"
+    if game["phase"] == "NIGHT_ACTIONS":
+        if not votings:
+            return "The village sleeps"
+        gone = votings[-1]["eliminated"]
+        return f"{short(gone, 20)} was voted out" if gone else "Nobody was voted out"
+    if result and result["killed"]:
+        return f"{short(result['killed'], 20)} was killed in the night"
+    return "Nobody was killed in the night"
+
+
+def _roles(states: Sequence[TurnState]) -> dict[str, str]:
+    """Return every role that one of `states` tells."""
+    return {
+        player["id"]: player["role"]
+        for state in states
+        for player in (*state.game_state["players"], *filter(None, [state.game_state.get("self")]))
+        if player.get("role") not in (None, "unknown")
+    }
+
+
+def _place(i: int, count: int) -> tuple[float, float]:
+    angle = -pi / 2 + 2 * pi * i / count
+    return CENTRE[0] + ACROSS * cos(angle), CENTRE[1] + 6 + DOWN * sin(angle)
+
+
+def _light(night: bool) -> str:
+    if night:
+        stars = [(60, 70), (120, 46), (560, 84), (590, 330), (40, 300), (200, 60), (480, 52), (88, 360), (540, 372)]
+        moon = '<path d="M585 120a26 26 0 1 0 18 44 21 21 0 1 1-18-44z" fill="#f2e6b8"/>'
+        return group(moon, *(disc(x, y, 1.5, "#cfd6e6") for x, y in stars))
+    return disc(588, 66, 20, "#f7d774")
+
+
+def _token(
+    player: Row, role: str | None, place: tuple[float, float], size: float, colour: str, end: str, night: bool
+) -> str:
+    """Return a player: its disc with its name, the role below it; who is gone is grey, with a cross and a cause."""
+    alive = player["alive"]
+    words = role or "?"
+    width = 14 + 6.2 * len(words)
+    parts = [
+        disc(0, 0, size, colour if alive else "#9a9a94", stroke="#fff", thick=2),
+        text(0, 4.5, short(player["name"] or player["id"], 7 if size > 20 else 5), 13 if size > 20 else 11, fill="#fff",
+             anchor="middle", bold=True),
+        box(-width / 2, size - 3, width, 15, ROLES.get(role or "", "#e7e3d6"), round=7),
+        text(0, size + 8, words, 11, fill="#fff" if role else FAINT, anchor="middle", bold=role is not None),
+    ]  # fmt: skip
+    if not alive:
+        half = size * 0.62
+        parts.insert(1, line([(-half, -half), (half, half)], "#5c5c58", 2.5))
+        parts.insert(1, line([(-half, half), (half, -half)], "#5c5c58", 2.5))
+        cause = f"{end} in {player['eliminatedRound']}" if player.get("eliminatedRound") else end
+        parts.append(text(0, size + 24, cause, 10, fill="#c9cfdb" if night else FAINT, anchor="middle"))
+    return group(*parts, at=place, opacity=1 if alive else 0.75)
+
+
+def _mark(place: tuple[float, float], size: float, *, turn: bool, spoke: bool) -> str:
+    """Return a ring around who is to act, and a bubble beside who spoke last."""
+    x, y = place
+    ring = f'<circle cx="{x:.5g}" cy="{y:.5g}" r="{size + 4:g}" fill="none" stroke="{TURN}" stroke-width="4"/>'
+    left, top = x + size * 0.55, y - size * 1.25
+    bubble = (
+        f'<path d="M{left:.5g} {top:.5g}h16a4 4 0 0 1 4 4v6a4 4 0 0 1-4 4h-9l-6 6v-6h-1a4 4 0 0 1-4-4v-6'
+        f'a4 4 0 0 1 4-4z" fill="#fff" stroke="{GREY}"/>'
+    )
+    return group(ring if turn else "", bubble if spoke else "")
+
+
+def _spoke(game: Row) -> str:
+    said = [entry for entry in game["statements"] if entry["round"] == game["roundNumber"]]
+    return said[-1]["playerId"] if said and game["phase"] == "DAY_DISCUSSION" else ""
+
+
+def _speech(states: Sequence[TurnState], players: Sequence[Row], *, night: bool) -> list[str]:
+    """Return the last public words in the middle of the village."""
+    game = states[0].game_state
+    speaker = _spoke(game)
+    if not speaker:
+        return [""]
+    said = [entry for entry in game["statements"] if entry["playerId"] == speaker][-1]["content"]
+    words = [
+        message.content for message in latest(states) if message.sender_id == speaker and message.scope == "public"
+    ]
+    names = {player["id"]: player["name"] or player["id"] for player in players}
+    lines = wrapped(words[-1] if words else said, 40, 5)
+    top = CENTRE[1] - 9 * len(lines)
+    return [
+        group(
+            text(320, top, short(names.get(speaker, speaker), 20), 13, anchor="middle", bold=True),
+            *(text(320, top + 18 * (i + 1), row, 13, anchor="middle") for i, row in enumerate(lines)),
+        )
+    ]
+
+
+def _arrows(states: Sequence[TurnState], roles: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
+    """Return from whom, to whom, in which colour and with which dashes."""
+    game = states[0].game_state
+    if game["phase"] == "NIGHT_ACTIONS":
+        chosen = {who: target for state in states for who, target in state.game_state.get("nightActions", {}).items()}
+        return [(who, target, CHOICES.get(roles.get(who, ""), GREY), "") for who, target in chosen.items()]
+    if game["phase"] == "DAY_DISCUSSION":
+        today = [entry for entry in game["statements"] if entry["round"] == game["roundNumber"] and entry["targetId"]]
+        against = [
+            (entry, entry["type"] == "accusation" or (entry["type"] == "claim" and bool(entry["isMafia"])))
+            for entry in today
+            if entry["targetId"] != entry["playerId"]
+        ]
+        return [(entry["playerId"], entry["targetId"], RED if bad else GREEN, "5 4") for entry, bad in against]
+    votes = {}
+    if game["phase"] == "DAY_VOTING":
+        votes = {state.agent_id: state.game_state.get("ownVote") for state in states if state.agent_id}
+    elif game["votingHistory"]:
+        votes = game["votingHistory"][-1]["votes"]
+    return [(who, target, GREY, "") for who, target in votes.items() if target]
+
+
+def _arrow(
+    places: Mapping[str, tuple[float, float]], size: float, who: str, whom: str, colour: str, dashes: str
+) -> str:
+    if who not in places or whom not in places:
+        return ""
+    (x, y), (to_x, to_y) = places[who], places[whom]
+    far = hypot(to_x - x, to_y - y)
+    if far < 1:  # oneself
+        return f'<circle cx="{x:.5g}" cy="{y - size - 6:.5g}" r="9" fill="none" stroke="{colour}" stroke-width="2.5"/>'
+    across, down = (to_x - x) / far, (to_y - y) / far
+    start = x + across * (size + 3), y + down * (size + 3)
+    tip = to_x - across * (size + 4), to_y - down * (size + 4)
+    wings = [(tip[0] - 11 * across + side * 5 * down, tip[1] - 11 * down - side * 5 * across) for side in (1, -1)]
+    head = " ".join(f"{px:.5g},{py:.5g}" for px, py in (tip, *wings))
+    return line([start, tip], colour, 2.2, dashes=dashes) + f'<polygon points="{head}" fill="{colour}"/>'
+
+
+def _legend(states: Sequence[TurnState], game: Row) -> list[tuple[float, str, str]]:
+    """Return what the colours of the arrows mean: where, words, colour."""
+    if game["phase"] == "NIGHT_ACTIONS" and any(state.game_state.get("nightActions") for state in states):
+        return [(496, "kill", RED), (566, "protect", GREEN), (624, "check", CHOICES["sheriff"])]
+    if game["phase"] == "DAY_DISCUSSION":
+        return [(566, "accuse", RED), (624, "defend", GREEN)]
+    if game["phase"] == "DAY_VOTING":
+        return [(624, "votes are sealed" if len(states) == 1 else "votes so far", GREY)]
+    return [(624, "the last vote", GREY)] if game["votingHistory"] else []
+
+
+def _messages(states: Sequence[TurnState]) -> list[str]:
+    said = latest(states)[-2:]
+    rows = [
+        text(16, 446 + 18 * i, short(f"{message.sender_id}: {message.content}", 82), 12, fill=FAINT)
+        for i, message in enumerate(said)
+    ]
+    return [line([(16, 430), (624, 430)], LINE), *rows, *[""] * (2 - len(rows))]
