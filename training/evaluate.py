@@ -191,7 +191,8 @@ def command(
             rivals = [player(spec, chosen, seed + number)]
             scores[name] = evaluate(policy, chosen, rivals, deals=deals, seed=seed, progress=done)
     exploited = _exploited(policy, chosen, hands, seed) if best_response else None
-    beside = compare(policy, chosen, matches=deals, seed=seed)
+    again = player(run, chosen, seed, deterministic)  # so that its draws do not depend on who came before
+    beside = compare(again, chosen, matches=deals, seed=seed)
     if as_json:
         report = _record(run, chosen, seed, scores, exploited)
         print(json.dumps({**report, "theory": beside and beside.to_dict()}, indent=2))
