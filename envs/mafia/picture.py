@@ -12,8 +12,8 @@ from ..core.turn_state import TurnState
 
 Row = Mapping[str, Any]
 
-CENTRE = 320.0, 222.0
-ACROSS, DOWN = 250.0, 156.0
+CENTRE = 320.0, 206.0
+ACROSS, DOWN = 250.0, 138.0
 SKY = {"NIGHT_ACTIONS": "#1f2a44", "END": "#e9e6dc"}
 DAY = "#dcebf5"
 ROLES = {"mafia": "#b3362b", "doctor": "#2f8f6b", "sheriff": "#3b76b5", "villager": "#8a6d1f"}
@@ -35,11 +35,10 @@ def picture(states: Sequence[TurnState]) -> str:
     own = first.agent_id if len(states) == 1 else ""
     paint = "#eef0f4" if night else INK
     things = [
-        box(0, 0, 640, 400, SKY.get(game["phase"], DAY)),
+        box(0, 0, 640, 404, SKY.get(game["phase"], DAY)),
         _light(night),
         text(16, 26, _title(game), 16, fill=paint, bold=True),
         text(624, 26, f"mafia {game['mafiaCount']} · town {game['townCount']}", 14, fill=paint, anchor="end"),
-        *_speech(states, players, night=night),
         group(*(_arrow(places, size, *arrow) for arrow in _arrows(states, roles))),
     ]
     voted_out = {row["eliminated"] for row in game["votingHistory"]}
@@ -47,11 +46,12 @@ def picture(states: Sequence[TurnState]) -> str:
     for i, player in enumerate(players):
         end = "voted out" if player["id"] in voted_out else "killed"
         things += [
-            _token(player, roles.get(player["id"]), places[player["id"]], size, COLOURS[i % len(COLOURS)], end, night),
             _mark(places[player["id"]], size, turn=player["id"] == acting, spoke=player["id"] == spoke),
+            _token(player, roles.get(player["id"]), places[player["id"]], size, COLOURS[i % len(COLOURS)], end, night),
         ]
     legend = _legend(states, game)
     things += [
+        _speech(states, players),
         text(16, 422, _news(first), 14, bold=True),
         group(*(text(x, 422, words, 12, fill=colour, anchor="end", bold=True) for x, words, colour in legend)),
         *_messages(states),
@@ -101,7 +101,7 @@ def _place(i: int, count: int) -> tuple[float, float]:
 def _light(night: bool) -> str:
     if night:
         stars = [(60, 70), (120, 46), (560, 84), (590, 330), (40, 300), (200, 60), (480, 52), (88, 360), (540, 372)]
-        moon = '<path d="M585 120a26 26 0 1 0 18 44 21 21 0 1 1-18-44z" fill="#f2e6b8"/>'
+        moon = '<path d="M592 46a26 26 0 1 0 18 44 21 21 0 1 1-18-44z" fill="#f2e6b8"/>'
         return group(moon, *(disc(x, y, 1.5, "#cfd6e6") for x, y in stars))
     return disc(588, 66, 20, "#f7d774")
 
@@ -146,25 +146,27 @@ def _spoke(game: Row) -> str:
     return said[-1]["playerId"] if said and game["phase"] == "DAY_DISCUSSION" else ""
 
 
-def _speech(states: Sequence[TurnState], players: Sequence[Row], *, night: bool) -> list[str]:
+def _speech(states: Sequence[TurnState], players: Sequence[Row]) -> str:
     """Return the last public words in the middle of the village."""
     game = states[0].game_state
     speaker = _spoke(game)
     if not speaker:
-        return [""]
+        return ""
     said = [entry for entry in game["statements"] if entry["playerId"] == speaker][-1]["content"]
     words = [
         message.content for message in latest(states) if message.sender_id == speaker and message.scope == "public"
     ]
     names = {player["id"]: player["name"] or player["id"] for player in players}
     lines = wrapped(words[-1] if words else said, 40, 5)
-    top = CENTRE[1] - 9 * len(lines)
-    return [
-        group(
-            text(320, top, short(names.get(speaker, speaker), 20), 13, anchor="middle", bold=True),
-            *(text(320, top + 18 * (i + 1), row, 13, anchor="middle") for i, row in enumerate(lines)),
-        )
-    ]
+    who = short(names.get(speaker, speaker), 20)
+    width = 28 + 7 * max(map(len, [who, *lines]))
+    tall = 18 * len(lines) + 30
+    top = CENTRE[1] - tall / 2
+    return group(
+        box(320 - width / 2, top, width, tall, "#fff", round=10, stroke=LINE),
+        text(320, top + 19, who, 13, anchor="middle", bold=True),
+        *(text(320, top + 19 + 18 * (i + 1), row, 13, anchor="middle") for i, row in enumerate(lines)),
+    )
 
 
 def _arrows(states: Sequence[TurnState], roles: Mapping[str, str]) -> list[tuple[str, str, str, str]]:

@@ -117,5 +117,5 @@ class _Book:
 def _outcome(state: TurnState) -> str:
     """Return in words what came of it for each agent."""
     rows = (state.outcome or {}).get("payoffs", ())
-    won = [f"{row['agent_id']} {'+' if row['utility'] > 0 else ''}{number(row['utility'])}" for row in rows]
+    won = [f"{row.get('agent_id', '')} {'+' if row['utility'] > 0 else ''}{number(row['utility'])}" for row in rows]
     return ", ".join(won)

@@ -1,0 +1,193 @@
+"""Logs of every kind become moments: the same game, decision by decision."""
+
+import json
+
+import numpy as np
+import pytest
+from logs import played
+from parlour import envs
+from parlour.envs import Action, AgentResponse, MessageIntent, TurnState
+from parlour.envs.core.turn_state import MessageScope
+from parlour.wrappers.agent import PolicyAgent, sentence
+from parlour.wrappers.live.arena.session import MatchSession
+from parlour.wrappers.live.poker.table_session import TableSession
+from parlour.wrappers.policy import MlpPolicy
+from parlour.wrappers.record import MatchLog, Recorder
+from parlour.wrappers.replay.moments import moments, picture
+
+
+def test_a_recorded_match_is_seen_again(game_id, tmp_path):
+    game = envs.game(game_id)
+    seen = played(tmp_path / "log", game, matches=2)
+    told = list(moments(tmp_path / "log"))
+    assert [list(moment.states.values()) for moment in told] == seen
+    assert {moment.match for moment in told} == {0, 1}
+    for moment in told:
+        every = list(moment.states.values())
+        assert moment.agent == next((state.agent_id for state in every if state.is_my_turn), None)
+        assert list(moment.views) == ["all", *game.agents]
+        assert moment.views["all"] == every
+        assert bool(moment.action) == (moment.agent is not None)
+    assert picture(told[0].views["all"]).startswith("<svg")
+
+
+def test_agents_have_their_own_names(tmp_path):
+    game = envs.game("auction", seats=3)
+    played(tmp_path / "log", game, agent_ids=["ann", "bob", "submit_bid"])
+    for moment in moments(tmp_path / "log"):
+        assert list(moment.views) == ["all", "ann", "bob", "submit_bid"]
+        assert moment.agent in ("ann", "bob", "submit_bid", None)
+        assert "player_" not in str(moment.states)
+
+
+def test_what_a_policy_thought_is_told(tmp_path):
+    game = envs.game("bargaining")
+    weights = np.random.default_rng(1).normal(size=(game.layout.size, game.num_actions)).astype(np.float32)
+    critic = [(weights[:, :1], np.zeros(1, np.float32))]
+    policy = MlpPolicy([(weights, np.zeros(game.num_actions, np.float32))], "Tanh", seed=1, critic=critic)
+    policy.reward_scale = 0.5
+    agents = [PolicyAgent(game, policy) for _ in game.agents]
+    assert agents[0].thoughts() == {}
+    env = envs.GameEnv(game)
+    told = []
+    with MatchLog(tmp_path / "log") as log:
+        recorder = Recorder(log, env, 3)
+        for _ in range(4):
+            state = env.turn_state(env.agent_selection)
+            agent = agents[game.agents.index(state.agent_id)]
+            answer = agent.respond(state)
+            told.append((sentence(answer.action), agent.thoughts()))
+            assert recorder.submit(state.agent_id, answer, told[-1][1] | {"think": "hm"}).ok
+            observation = game.observation(game.load(state)[0][0], game.agents.index(state.agent_id))
+            assert told[-1][1]["value"] == pytest.approx(float(observation @ weights[:, 0]) / 0.5, abs=1e-3)
+    for moment, (answer, thoughts) in zip(moments(tmp_path / "log"), told, strict=False):
+        assert (moment.action, moment.probabilities, moment.value) == (
+            answer, thoughts["probabilities"], thoughts["value"],
+        )  # fmt: skip
+        assert answer in moment.probabilities
+        assert sum(moment.probabilities.values()) == pytest.approx(1, abs=0.06)
+        assert moment.think == "hm"
+
+
+def test_an_arenas_match_with_refusals_and_messages(tmp_path):
+    session = MatchSession(envs.game("auction"), ["ann", "bob"], seed=5)
+    assert not session.act("ann", AgentResponse(Action("submit_bid", {"bid": -1}))).ok
+    assert session.send("bob", MessageIntent(MessageScope.PRIVATE, "psst", ["ann"])).ok
+    assert session.act(
+        "ann", AgentResponse(Action("submit_bid", {"bid": 3}), [MessageIntent(MessageScope.PUBLIC, "hi")])
+    ).ok
+    session.timeout("bob")
+    with MatchLog(tmp_path / "log") as log:
+        for event in session.events:
+            log.write(**event)
+    told = list(moments(tmp_path / "log"))
+    assert [(moment.agent, moment.action) for moment in told][:3] == [
+        ("bob", "says"), ("ann", "submit_bid 3"), ("bob", "pass"),
+    ]  # fmt: skip
+    assert "ann was refused" in told[1].note
+    assert "bob failed: no answer in time" in told[2].note
+    assert told[1].said == [MessageIntent(MessageScope.PUBLIC, "hi", None)]
+    assert [message.content for message in told[2].states["ann"].messages] == ["psst", "hi"]
+
+
+def test_the_hands_of_a_poker_table_are_played_again(tmp_path):
+    tokens = iter(range(10**6))
+    session = TableSession(seats=4, seed=7, stack=40, min_players=3, token=lambda: str(next(tokens)), raise_cap=None)
+    with MatchLog(tmp_path / "log") as log:
+        for seat in (0, 1, 3):
+            session.join(f"id-{seat}", "ann" if seat else None, seat)
+            session.connect(seat)
+        random, hands = np.random.default_rng(3), 0
+        while hands < 12 and session.status == "running":
+            due = session.due
+            if due.what == "act":
+                kind = str(random.choice(["fold", "call", "check", "raiseTo"], p=[0.1, 0.4, 0.3, 0.2]))
+                choice = {"turn_token": due.token, "kind": kind}
+                if kind == "raiseTo":
+                    choice["amount"] = int(
+                        session.table.raise_max if random.random() < 0.3 else session.table.raise_min
+                    )
+                session.receive(due.seat, json.dumps({"type": "action", "action": choice}))
+                if session.due == due:  # that was not open
+                    session.timeout(due.seat, due.token)
+                continue
+            log.write("hand", table_id="t", **session.hand_log)
+            hands += 1
+            session.next_hand()
+    assert hands > 2
+    told = list(moments(tmp_path / "log"))
+    logged = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert [moment.match for moment in told if moment.agent is None] == list(range(hands))
+    for number, hand in enumerate(logged):
+        ours = [moment for moment in told if moment.match == number]
+        assert len(ours) == len(hand["actions"]) + 1
+        end = ours[-1].states
+        stacks = {row["seat"]: row["stack"] for row in next(iter(end.values())).game_state["players"]}
+        assert stacks == {row["seat"]: row["stack"] for row in hand["results"]}
+        for state in end.values():
+            (row,) = [row for row in hand["players"] if row["seat"] == state.game_state["seat"]]
+            (mine,) = [player for player in state.game_state["players"] if player["seat"] == row["seat"]]
+            assert mine["cards"] == row["cards"]
+            assert state.game_state["board"] == hand["board"]
+        assert picture(ours[-1].views["all"])
+    assert any(moment.note == "its time was up" for moment in told)
+    assert list(told[0].states) == ["id-0", "ann", "ann-2"]
+
+
+def test_a_live_agents_log_shows_what_it_saw(tmp_path):
+    env = envs.make("holdem", seats=2)
+    env.reset(seed=1)
+    with MatchLog(tmp_path / "log") as log:
+        log.write("joined", seat=0)
+        state = env.turn_state(env.agent_selection)
+        log.write("turn", hand=1, turn_state=state, response=AgentResponse(Action("call")))
+        log.write("turn", hand=1, turn_state=state, replaced="too late")
+        log.write("hand", hand=1, won=3)
+    told = list(moments(tmp_path / "log"))
+    assert [(moment.agent, moment.action) for moment in told] == [
+        (state.agent_id, "call"),
+        (state.agent_id, "no answer"),
+    ]
+    assert told[0].views == {state.agent_id: [state]}
+    assert "too late" in told[1].note
+
+
+def test_what_an_agent_of_mafia_thinks_is_told_with_its_decision(tmp_path):
+    game = envs.game("mafia")
+    env = envs.GameEnv(game)
+    with MatchLog(tmp_path / "log") as log:
+        recorder = Recorder(log, env, 1)
+        agent = env.agent_selection
+        for chunk in ("I shall ", "wait.", ""):
+            event = {"eventType": "AGENT_THINK_STREAM", "payload": {"agentId": agent, "chunk": chunk}}
+            log.write("event", event=event)
+        recorder.play(game.safe(env.table))
+    first = next(moments(tmp_path / "log"))
+    assert (first.agent, first.think) == (agent, "I shall wait.")
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        ([], "holds no decision"),
+        ([{"kind": "joined"}], "holds no decision"),
+        ([{"kind": "match", "game": "holdem", "options": {}, "seed": None}], "line 1 does not replay: .* no seed"),
+        (
+            [{"kind": "match", "game": "nim", "options": {}, "seed": 1}],
+            "line 1 does not replay: no game is called 'nim'",
+        ),
+        ([{"kind": "match", "game": "holdem", "seed": 1}], "line 1: a 'match' line lacks 'options'"),
+        ([{"kind": "turn", "agent": "player_0", "response": {}}], "middle of a match"),
+        ([{"kind": "turn", "turn_state": {"match_id": 3}}], "line 1 does not replay: .*match_id"),
+        ([{"kind": "hand", "players": [{"seat": 99}]}], "line 1: a 'hand' line lacks 'small_blind'"),
+    ],
+)
+def test_what_cannot_be_shown_is_named(tmp_path, lines, complaint):
+    (tmp_path / "log").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(ValueError, match=complaint):
+        list(moments(tmp_path / "log"))
+
+
+def test_a_state_that_cannot_be_drawn_is_named():
+    with pytest.raises(ValueError, match="a state of holdem-v0 that cannot be drawn: KeyError"):
+        picture([TurnState("m", "holdem-v0", "a", "flop", True)])

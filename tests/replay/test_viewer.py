@@ -1,0 +1,161 @@
+"""Replays in a real browser: what people see and press."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+from browser import chromium
+from logs import played
+from parlour import envs
+from parlour.wrappers.record import MatchLog, Recorder
+from parlour.wrappers.replay.moments import moments, picture
+from parlour.wrappers.replay.page import page
+
+pytestmark = pytest.mark.slow
+
+DECISIONS = 10_000
+WITHIN = 2.0
+"""Seconds for so many decisions to be loaded and shown; measured on a machine that does nothing else."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a page from disk without a network; at the end its console must have been silent."""
+    complaints, contexts = [], []
+
+    def opened(file):
+        contexts.append(browser.new_context(offline=True))
+        tab = contexts[-1].new_page()
+        tab.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.goto(file.as_uri())
+        tab.wait_for_selector("#stage svg")
+        return tab
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def written(tmp_path, game, **options):
+    played(tmp_path / "log", game, **options)
+    told = list(moments(tmp_path / "log"))
+    file = tmp_path / "page.html"
+    file.write_text(page(told, "a match"), "utf-8")
+    return told, file
+
+
+def shown(tab):
+    return tab.inner_html("#stage")
+
+
+def drawn(tab, states):
+    """A picture as the browser writes it."""
+    return tab.evaluate(
+        "text => { const e = document.createElement('div'); e.innerHTML = text; return e.innerHTML; }", picture(states)
+    )
+
+
+def test_every_moment_of_every_view(visit, tmp_path, game_id):
+    told, file = written(tmp_path, envs.game(game_id), matches=2)
+    tab = visit(file)
+    views = list(told[0].views)
+    for number, view in enumerate(views[:4]):
+        tab.keyboard.press("Home")
+        tab.keyboard.press(str(number))
+        for i, moment in enumerate(told[:40]):
+            assert shown(tab) == drawn(tab, moment.views[view]), (view, i)
+            who = tab.inner_text("#who")
+            if moment.agent is None:
+                assert who == "The end"
+            elif view in ("all", moment.agent):
+                assert who == f"{moment.agent}: {moment.action}"
+            else:
+                assert who == "Another decides"
+            tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("End")
+    assert shown(tab) == drawn(tab, told[-1].views[views[min(3, len(views) - 1)]])
+    tab.keyboard.press("PageUp")
+    tab.keyboard.press("PageUp")
+    tab.keyboard.press("0")
+    assert shown(tab) == drawn(tab, told[0].views["all"])
+    tab.select_option("#match", "1")
+    second = next(moment for moment in told if moment.match == 1)
+    assert shown(tab) == drawn(tab, second.views["all"])
+
+
+def test_it_plays_and_pauses(visit, tmp_path):
+    told, file = written(tmp_path, envs.game("holdem", seats=2), matches=8)
+    tab = visit(file)
+    tab.select_option("#speed", "30")
+    tab.locator("body").click(position={"x": 2, "y": 2})
+    tab.keyboard.press(" ")
+    tab.wait_for_function("document.getElementById('slider').value >= 5")
+    tab.keyboard.press(" ")
+    at = tab.input_value("#slider")
+    time.sleep(0.3)
+    assert tab.input_value("#slider") == at
+    tab.click("#play")
+    tab.wait_for_function("document.getElementById('slider').value === document.getElementById('slider').max")
+    tab.wait_for_function("document.getElementById('play').textContent === '▶'")
+    assert int(tab.input_value("#slider")) == len(told) - 1
+
+
+def test_thoughts_are_for_their_own_and_for_all(visit, tmp_path):
+    env = envs.make("bargaining")
+    with MatchLog(tmp_path / "log") as log:
+        recorder = Recorder(log, env, 1)
+        told = {"think": "He <b>bluffs</b>.", "value": 1.25, "probabilities": {"pass": 0.25, "submit_offer 50.0": 0.75}}
+        response = {"action_type": "submit_offer", "payload": {"my_share": 50.0}}
+        assert recorder.submit(
+            "player_0", {"action": response, "messages": [{"scope": "public", "content": "half?"}]}, told
+        ).ok
+    (tmp_path / "page.html").write_text(page(moments(tmp_path / "log"), "t"), "utf-8")
+    tab = visit(tmp_path / "page.html")
+    assert tab.inner_text("#think") == "He <b>bluffs</b>."
+    assert tab.inner_text("#value") == "expects +1.25"
+    assert tab.inner_text("#said") == "half?"
+    assert tab.inner_text("#chances tr.chosen").split("\t")[0] == "submit_offer 50.0"
+    assert "75.0 %" in tab.inner_text("#chances tr.chosen")
+    tab.keyboard.press("2")
+    assert tab.inner_text("#decision").strip() == "Another decides"
+    tab.keyboard.press("ArrowRight")
+    assert tab.inner_text("#messages") == "player_0half?"
+    tab.click("nav button[data-view=player_0]")
+    tab.keyboard.press("ArrowLeft")
+    assert tab.inner_text("#think") == "He <b>bluffs</b>."
+
+
+def test_ten_thousand_decisions_load_fast(visit, browser, tmp_path):
+    game = envs.game("holdem")
+    env, numbers, made, seed = envs.GameEnv(game, "flat"), np.random.default_rng(1), 0, 0
+    with MatchLog(tmp_path / "log") as log:
+        while made < DECISIONS:
+            recorder = Recorder(log, env, seed)
+            seed += 1
+            while not env.table.done:
+                mask = game.mask(env.table, int(env.table.turn)).astype(float)
+                mask[0] *= 0.2
+                recorder.play(int(numbers.choice(len(mask), p=mask / mask.sum())))
+                made += 1
+    file = tmp_path / "page.html"
+    file.write_text(page(moments(tmp_path / "log"), "long"), "utf-8")
+    fastest = min(loaded(visit, file) for _ in range(3))
+    print(f"{made:,} decisions, {file.stat().st_size / 1e6:.1f} MB: shown after {fastest:.2f} s")
+    assert fastest < WITHIN * (3 if os.environ.get("CI") else 1)  # CI's machines are shared
+
+
+def loaded(visit, file):
+    """Seconds from opening the page until its first picture is on the screen."""
+    begun = time.perf_counter()
+    tab = visit(file)
+    tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return time.perf_counter() - begun
