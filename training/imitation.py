@@ -67,7 +67,7 @@ def imitate(
             returns = torch.as_tensor(lessons.returns[rows] * reward_scale)
             loss = -log_prob.mean() + model.vf_coef * torch.nn.functional.mse_loss(values[:, 0], returns)
             policy.optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(policy.parameters(), model.max_grad_norm)
             policy.optimizer.step()
             chance = float(log_prob.detach().mean().exp())
@@ -81,13 +81,13 @@ def taught(game: Game, teacher: Policy, seed: int) -> Iterator[Lessons]:
     """Yield the decisions of `TABLES` whole matches at a time, without end."""
     random = np.random.default_rng(seed)
     while True:
-        yield _matches(game, teacher, random.integers(2**64, dtype=np.uint64))
+        yield _matches(game, teacher, int(random.integers(2**64, dtype=np.uint64)))
 
 
 def _matches(game: Game, teacher: Policy, seed: int) -> Lessons:
     tables, batch = game.tables(TABLES), Batch.of(game, TABLES)
     records: NDArray[Any] = tables.view(np.ndarray)
-    tables.stream = streams(int(seed), TABLES)
+    tables.stream = streams(seed, TABLES)
     game.reset_batch(records, batch)
     gained = np.zeros((TABLES, game.seats), np.float32)
     taken: list[tuple[Any, ...]] = []

@@ -296,7 +296,7 @@ class Seats:
 
     def _draw_opponents(self, rows: NDArray[np.intp]) -> None:
         if self._side_chances is not None and self.game.sides is not None:
-            sides = self.game.sides(self.tables.tables[rows])
+            sides = self.game.sides(cast(Tables, self.tables.tables[rows]))
             ours = sides == sides[np.arange(len(rows)), self.seat[rows], None]
             mates, others = (
                 np.searchsorted(chances, self._random.random(len(rows)), side="right") for chances in self._side_chances
@@ -482,7 +482,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             self.render()
         return observation, float(seats.rewards[0]), self._over and not truncated, truncated, info
 
-    def render(self) -> NDArray[np.uint8] | str | None:  # type: ignore[override]
+    def render(self) -> NDArray[np.uint8] | str | None:
         """Show the table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None.
 
         The learner sees it as it ended, once its episode is over, and the others' moves since its own last one only
