@@ -54,7 +54,7 @@ async def answers(socket, *ids):
     """What comes for these calls until all have ended: {id: [messages]}."""
     got = {id: [] for id in ids}
     while not all(parts and ("done" in parts[-1] or "error" in parts[-1]) for parts in got.values()):
-        message = json.loads((await socket.receive(timeout=10)).data)
+        message = json.loads((await socket.receive(timeout=90)).data)
         got[message["id"]].append(message)
     return got
 
