@@ -38,6 +38,11 @@ def dealt(role, seats=5):
     return next(seed for seed in range(100) if table(seed, seats)._roles[0] == role)
 
 
+def warnings(caplog):
+    """What our code has logged."""
+    return [line for line in caplog.records if line.name.startswith("parlour")]
+
+
 def context(phase="DAY_VOTING", seats=5, me=0, role="villager", dead=(), **fields):
     """What `p1` of five sees on the first day, and its private information."""
     players = [

@@ -378,7 +378,7 @@ GOLDEN_OPTIONS = {
 def playthrough(game_id):
     """One episode as text: the whole table, what is new to every player, what the acting one observes and does."""
     game = envs.game(game_id, **GOLDEN_OPTIONS.get(game_id, {}))
-    env, choose = GameEnv(game, render_mode="ansi"), chooser(game, 1)
+    env, choose = GameEnv(game, render_mode="ansi", render_view="all"), chooser(game, 1)
     env.reset(seed=1)
     lines = [f"{game.id} {json.dumps(dict(game.options))} seed 1"]
     known = {agent: {} for agent in game.agents}

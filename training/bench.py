@@ -75,31 +75,34 @@ def rate(run: Callable[[], int], seconds: Seconds, rounds: int = 20) -> float:
 # Parlour's own environments.
 
 
-def vector(seats: int) -> Callable[[], int]:
-    """Return what plays one random legal decision on each of 1,024 tables and returns how many those are."""
-    from ..envs import holdem_v0
+def vector(name: str, num_envs: int, **options: Any) -> Callable[[], int]:
+    """Return what plays one random legal decision on each of `num_envs` tables and returns how many those are."""
+    from ..envs import VectorGame
+    from ..envs import game as make_game
 
-    tables = holdem_v0.vector_env(1_024, seats=seats)
+    tables = VectorGame(make_game(name, **options), num_envs)
     tables.reset(seed=0)
 
     def run() -> int:
         tables.step(tables.sample())
-        return tables.num_envs
+        return num_envs
 
     return run
 
 
 def vector_tables(seconds: Seconds) -> list[Row]:
-    """1,024 tables, observation and mask written at every decision, random legal play."""
+    """Many tables, observation and mask written at every decision, random legal play."""
     return [
-        Row(
-            f"vector-{seats}",
-            f"hold'em, 1,024 tables, {seats} seats",
-            rate(vector(seats), seconds),
-            "decisions/s",
-            goal,
+        Row(f"vector-{short}", what, rate(vector(name, num_envs, **options), seconds), "decisions/s", goal)
+        for short, what, name, num_envs, options, goal in (
+            ("2", "hold'em, 1,024 tables, 2 seats", "holdem", 1_024, {"seats": 2}, 6e6),
+            ("6", "hold'em, 1,024 tables, 6 seats", "holdem", 1_024, {"seats": 6}, 3.5e6),
+            ("auction", "auction, 4,096 tables, 2 seats", "auction", 4_096, {}, 10e6),
+            ("auction-talk", "the same, with talk", "auction", 4_096, {"talk": True}, 4e6),
+            ("bargaining", "bargaining, 4,096 tables", "bargaining", 4_096, {}, 8e6),
+            ("bargaining-talk", "the same, with talk", "bargaining", 4_096, {"talk": True}, 4e6),
+            ("mafia", "mafia, 1,024 tables, 10 seats", "mafia", 1_024, {"seats": 10}, 1.5e6),
         )
-        for seats, goal in ((2, 6e6), (6, 3.5e6))
     ]
 
 
@@ -186,7 +189,7 @@ def pettingzoo(seconds: Seconds) -> list[Row]:
 
 
 def _beside(name: str, what: str, theirs: float, times: float, seconds: Seconds) -> list[Row]:
-    ours = rate(vector(2), seconds)
+    ours = rate(vector("holdem", 1_024, seats=2), seconds)
     peer = what.partition(" ")[0]
     note = f"{ours:,.0f} decisions/s here in the same run"
     return [
@@ -354,11 +357,14 @@ def mafia_host(seconds: Seconds) -> list[Row]:
     from ..envs.mafia.bots import PERSONALITIES
     from ..wrappers.live.mafia.events import Feed
     from ..wrappers.live.mafia.match import Match
-    from ..wrappers.live.mafia.messages import AgentConfig, ScriptedConfig
+    from ..wrappers.live.mafia.messages import AgentConfig, ScriptedConfig, read
     from ..wrappers.live.mafia.scripted import ScriptedAgent
 
     game = make_game("mafia", seats=10)
-    configs = [AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=one)) for one in PERSONALITIES]
+    configs = [
+        AgentConfig(type="scripted", scripted_config=read({"personality": one}, ScriptedConfig))
+        for one in PERSONALITIES
+    ]
     events: list[int] = []
 
     async def play(matches: int) -> None:

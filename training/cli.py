@@ -32,8 +32,12 @@ EXAMPLES = """\
   parlour deploy poker first --api http://127.0.0.1:9000
   parlour host arena bargaining --agents fair conceder boulware"""
 
-RENDERING = ("resvg_py", "ttf_opensans", "PIL", "imageio_ffmpeg")
-"""Packages of the extra ``render``."""
+EXTRAS = {
+    "train": ("torch", "stable_baselines3", "sb3_contrib", "tensorboard"),
+    "plot": ("matplotlib",),
+    "render": ("resvg_py", "ttf_opensans", "PIL", "imageio_ffmpeg"),
+}
+"""Packages that some commands need, by the extra that installs them."""
 
 MISTAKE = 2
 """Exit code for what the user can put right."""
@@ -90,10 +94,11 @@ def _run(name: str, args: list[str]) -> int:
 
 
 def _sentence(error: Exception) -> str:
-    if isinstance(error, ImportError) and error.name in RENDERING:
-        return f"this needs {error.name}, which is not installed: pip install 'parlour[render]'"
-    if isinstance(error, ImportError) and error.name in ("torch", "stable_baselines3", "sb3_contrib", "tensorboard"):
-        return f"this needs {error.name}, which is not installed: pip install 'parlour[train]'"
+    if isinstance(error, ImportError):
+        package = (error.name or "").partition(".")[0]
+        for extra, packages in EXTRAS.items():
+            if package in packages:
+                return f"this needs {package}, which is not installed: pip install 'parlour[{extra}]'"
     return " ".join(str(error).split()) or type(error).__name__
 
 

@@ -1,10 +1,12 @@
 """Evaluation over duplicate deals: every deal is played once with the policy in each seat."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from math import sqrt
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,7 +20,8 @@ from ..envs import Game, VectorGame
 from ..envs.core.rng import streams
 from ..envs.core.vector import STAY
 from ..wrappers.policy import Policy
-from .names import game_of, located, player
+from .names import RUNS, game_of, located, player
+from .theory import Comparison, compare
 
 TABLES = 4_096
 """Tables played side by side."""
@@ -155,13 +158,17 @@ def command(
     hands: int = 1_000,
     deterministic: bool = False,
     seed: int = 0,
+    picture: Path | None = None,
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
 ) -> None:
     """Tell how strong a policy is: duplicate deals in every seat, mean per hand with its 95 % interval.
 
+    Auctions and bargaining are also set beside their closed form, with the policy in all seats and with a picture.
+
     Args:
         run: a run folder or its name below runs/, a saved policy, or a bot.
-        against: opponents, each on all other seats in turn: bots, runs or files. Default: every bot of the game.
+        against: opponents, each on all other seats in turn: bots, runs or files. Default: every bot that plays the game
+            with its options.
         game: its name; default: the run's, or holdem.
         seats: how many; default: the run's, or 2.
         options: the game's options as key=value; default: the run's.
@@ -170,11 +177,12 @@ def command(
         hands: hands that the best response plays.
         deterministic: the policy plays its most likely action instead of drawing one.
         seed: of deals and policies.
+        picture: file for the picture; default: theory.png in the run folder.
         as_json: print JSON instead of tables.
     """
     chosen = game_of(run, game, options, seats)
     policy = player(run, chosen, seed, deterministic)
-    names = against or (() if best_response else tuple(chosen.bots))
+    names = against or (() if best_response else _rivals(chosen))
     known = {"random": None, **chosen.bots}
     opponents = {name: located(name, known) for name in names}  # a mistyped name is told before any is played
     scores = {}
@@ -183,12 +191,54 @@ def command(
             rivals = [player(spec, chosen, seed + number)]
             scores[name] = evaluate(policy, chosen, rivals, deals=deals, seed=seed, progress=done)
     exploited = _exploited(policy, chosen, hands, seed) if best_response else None
+    again = player(run, chosen, seed, deterministic)  # so that its draws do not depend on who came before
+    beside = compare(again, chosen, matches=deals, seed=seed)
     if as_json:
-        print(json.dumps(_record(run, chosen, seed, scores, exploited), indent=2))
+        report = _record(run, chosen, seed, scores, exploited)
+        print(json.dumps({**report, "theory": beside and beside.to_dict()}, indent=2))
+    else:
+        _show(run, chosen, scores, exploited, beside)
+    if beside is not None:
+        _save(beside, picture, _folder(run))
+
+
+def _rivals(game: Game) -> tuple[str, ...]:
+    """Return the bots that play the game with its options: some solve it for certain ones only."""
+    return tuple(name for name in game.bots if _plays(name, game))
+
+
+def _plays(name: str, game: Game) -> bool:
+    try:
+        game.bots[name](game, 0)
+    except ValueError:
+        return False
+    return True
+
+
+def _folder(run: str) -> Path | None:
+    """Return the folder of a run; None for a bot or a file."""
+    return next((folder for folder in (Path(run), RUNS / run) if folder.is_dir()), None)
+
+
+def _save(beside: Comparison, picture: Path | None, folder: Path | None) -> None:
+    """Save the picture where it is wanted, else in the run folder (a bot has none), and tell where, or why not."""
+    path = picture or (folder / "theory.png" if folder else None)
+    if path is None:
         return
+    try:
+        beside.save(path)
+    except ImportError:
+        if picture is not None:
+            raise
+        print("no picture: matplotlib is not installed: pip install 'parlour[plot]'", file=sys.stderr)
+    else:
+        print(f"picture: {path}", file=sys.stderr)
+
+
+def _show(run: str, game: Game, scores: dict[str, Score], exploited: Score | None, beside: Comparison | None) -> None:
     console = Console()
     if scores:
-        console.print(score_table(scores, f"{run} at {chosen.name}, {chosen.seats} seats"))
+        console.print(score_table(scores, f"{run} at {game.name}, {game.seats} seats"))
     if exploited is not None:
         interval = f"[{exploited.low:,.0f}, {exploited.high:,.0f}]"
         console.print(
@@ -197,6 +247,8 @@ def command(
             highlight=False,
             markup=False,
         )
+    if beside is not None:
+        console.print(beside.table(f"{run} in all seats, beside theory"))
 
 
 def _exploited(policy: Policy, game: Game, hands: int, seed: int) -> Score:

@@ -16,8 +16,12 @@ RUNS = Path("runs")
 """Where training runs are written, below the current folder."""
 
 
+CROWDS = ("mafia",)
+"""Games that two cannot play: without a word on seats they have their own number."""
+
+
 def game_with(name: str, settings: Sequence[str] = (), **options: Any) -> Game:
-    """Return a game by name, with options written as ``key=value`` (values as in JSON) and others as they are.
+    """Return a game by name, with options written as ``key=value`` (as in JSON, or a word) and others as they are.
 
     Raises:
         ValueError: for an unknown game, an unknown option (with the nearest one), or a value it does not take.
@@ -30,7 +34,7 @@ def game_with(name: str, settings: Sequence[str] = (), **options: Any) -> Game:
         try:
             wanted[key] = json.loads(value)
         except json.JSONDecodeError:
-            raise ValueError(f"option {setting!r}: {value!r} is no number, list, true, false or null") from None
+            wanted[key] = value  # a word, as in rule=all-pay; the game refuses one that it does not know
     return make_game(name, **wanted)
 
 
@@ -88,7 +92,7 @@ def game_of(spec: str, name: str | None, settings: Sequence[str] = (), seats: in
         spec: see `located`.
         name: the game; None: the run's, or hold'em.
         settings: options as ``key=value``.
-        seats: how many; None: the run's, or 2.
+        seats: how many; None: the run's, or 2 where the game can have so few.
     """
     path = Path(spec) if Path(spec).is_dir() else RUNS / spec
     if path.is_dir() and name is None:
@@ -98,7 +102,9 @@ def game_of(spec: str, name: str | None, settings: Sequence[str] = (), seats: in
             return game_with(trained.name, settings, **fixed)
         return game_with(trained.name, settings, **{**fixed, "seats": seats})
     name = name or "holdem"
-    return game_with(name, settings, seats=seats or (2 if has_seats(name) else None))
+    if seats is None and has_seats(name) and name.partition("-")[0] not in CROWDS:
+        seats = 2
+    return game_with(name, settings, seats=seats)
 
 
 def _keys(settings: Sequence[str]) -> set[str]:

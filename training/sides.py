@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
+from math import exp, nan, sqrt
 from typing import Annotated, Any
 
 import numpy as np
@@ -71,6 +71,33 @@ class Share:
 
     def __str__(self) -> str:
         return f"{self.share:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One share by another, with its 95 % interval (Katz's).
+
+    Attributes:
+        ratio: not a number where either share is 0, and so are `low` and `high`.
+        low: lower end of the interval.
+        high: upper end.
+    """
+
+    ratio: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, one: Share, other: Share) -> "Ratio":
+        """Divide `one` by `other`."""
+        p, q = one.share, other.share
+        if not p or not q:
+            return cls(nan, nan, nan)
+        spread = exp(1.959964 * sqrt((1 - p) / (one.matches * p) + (1 - q) / (other.matches * q)))
+        return cls(p / q, p / q / spread, p / q * spread)
+
+    def __str__(self) -> str:
+        return f"{self.ratio:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
 @dataclass(frozen=True)
@@ -197,7 +224,7 @@ def _count(tables: Any, mafia: bool, counts: Any, wholes: Any) -> None:
 def _there(table: Any, seat: int, day: int) -> bool:
     """Tell whether `seat` could vote, and be voted for, on `day`."""
     gone = table.eliminated_round[seat]
-    return gone == 0 or gone > day or (gone == day and table.voted_out[seat] == 1)
+    return bool(gone == 0 or gone > day or (gone == day and table.voted_out[seat] == 1))
 
 
 # The command.
@@ -214,6 +241,9 @@ def command(
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
 ) -> None:
     """Tell what each side of mafia wins when one policy plays all of it, and how it plays.
+
+    With several policies for a side, it also tells how often each loses against the first policy of the other side,
+    beside how often the first one loses in its place.
 
     Args:
         mafia: who plays the mafia, each in turn: bots, runs or policy files.
@@ -236,7 +266,7 @@ def command(
     if as_json:
         print(json.dumps([{"seats": n, "policies": [m, t], **asdict(found)} for n, m, t, found in results], indent=2))
     else:
-        Console().print(_wins(results), _habits(results))
+        Console().print(_wins(results), _places(results), _habits(results))
 
 
 Results = Sequence[tuple[int, str, str, Sides]]
@@ -250,6 +280,20 @@ def _wins(results: Results) -> Table:
         won = found.mafia
         interval = f"{won.low:.3f} to {won.high:.3f}"
         table.add_row(str(seats), mafia, town, f"{won.share:.3f}", interval, f"{found.days:.1f}")
+    return table
+
+
+def _places(results: Results) -> Table:
+    """Return how often each policy loses beside the first of its side, against the first of the other side."""
+    table = Table("seats", "side", "loses", "in its place", "ratio", title="in the place of another")
+    for side in ("mafia", "town"):
+        first: dict[int, tuple[str, Share, str]] = {}
+        for seats, mafia, town, found in results:
+            name, rival, lost = (mafia, town, found.town) if side == "mafia" else (town, mafia, found.mafia)
+            before, reference, against = first.setdefault(seats, (name, lost, rival))
+            if name != before and rival == against:
+                row = f"{name} {lost}", f"{before} {reference}", str(Ratio.of(lost, reference))
+                table.add_row(str(seats), f"{side}, against {rival}", *row)
     return table
 
 

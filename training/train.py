@@ -31,9 +31,13 @@ from threadpoolctl import threadpool_limits
 
 from ..envs import game as make_game
 from ..envs.core.options import named, number, whole
-from ..wrappers.policy import MlpPolicy
+from ..wrappers.policy import MlpPolicy, make_policy
 from ..wrappers.sb3 import SB3VecEnv, sb3_env
+from .imitation import imitate
 from .league import League
+
+CONFIGS = Path(__file__).parent / "configs"
+"""Parlour's own settings, by game."""
 
 
 def _pair(text: str) -> tuple[str, Any]:
@@ -81,8 +85,17 @@ class TrainConfig:
     """Steps after which the learner as it is becomes one of them; the model is saved, too."""
     self_play: float = 0.5
     """Share of the opponents that are past selves."""
+    mirror: float = 0.0
+    """Share of the opponents that are the learner itself, as it is at the beginning of each rollout."""
     bots: Annotated[dict[str, float], _PAIRS] = field(default_factory=lambda: {"random": 1.0})
     """The other opponents, with their shares relative to each other."""
+    imitate: str = ""
+    """A bot whose play the learner copies before it learns by itself; empty: none."""
+    lessons: int = 1_000_000
+    """Decisions of that bot, in all seats, from which it is copied."""
+    opening: int = 0
+    """Most decisions that chance makes when an episode begins. The least falls from as many to 0 by the middle of the
+    budget: the end of the game is learned first, and good play need not lead there (reverse curriculum)."""
 
     hidden: tuple[int, ...] = (64, 64)
     """Sizes of the hidden layers, of policy and value alike."""
@@ -120,8 +133,9 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         """Check what would fail late or silently."""
-        for name in ("steps", "threads", "num_envs", "snapshot_every", "rollout", "batch_size", "epochs"):
+        for name in ("steps", "threads", "num_envs", "snapshot_every", "rollout", "batch_size", "epochs", "lessons"):
             whole(name, getattr(self, name), 1)
+        whole("opening", self.opening, 0)
         if not isinstance(self.hidden, tuple):
             raise ValueError(f"hidden={self.hidden!r}: need the sizes of the layers, such as [64, 64]")
         for size in self.hidden:
@@ -142,7 +156,8 @@ def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
     """Return the settings of a game (its file among Parlour's configs, else the defaults) or of a TOML file.
 
     Args:
-        source: a game's name, or the path of a ``.toml``.
+        source: a game's name, the name of another of Parlour's configs (``"bargaining-public"``), or the path of a
+            ``.toml``.
         overrides: settings that replace the file's.
 
     Raises:
@@ -152,9 +167,9 @@ def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
     if str(source).endswith(".toml"):
         settings = _settings(Path(source))
     else:
-        file = Path(__file__).parent / "configs" / f"{str(source).partition('-')[0]}.toml"
-        settings = _settings(file) if file.is_file() else {}
-        settings["game"] = str(source)
+        names = (str(source), str(source).partition("-")[0])  # holdem-v0 has the settings of holdem
+        file = next((file for name in names if (file := CONFIGS / f"{name}.toml").is_file()), None)
+        settings = {"game": str(source)} | (_settings(file) if file else {})
     settings |= overrides
     for name in settings:
         named(f"setting of {source}", name, [part.name for part in dataclasses.fields(TrainConfig)])
@@ -243,10 +258,12 @@ class _Run(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         self.learner.remaining = 1 - self._used()
+        self.seats.opening = (round(self.config.opening * max(0.0, 1 - 2 * self._used())), self.config.opening)
         if self.num_timesteps >= self.snapshot_due:
             self._take_snapshot()
             save(self.learner, self.folder)
             self.snapshot_due += self.config.snapshot_every
+        self.league.reflect(self.learner, self.seats)
 
     def _take_snapshot(self) -> None:
         snapshot = self.league.take(self.learner, self.seats)
@@ -299,6 +316,8 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
     """
     game = make_game(config.game, **config.options)
     config = dataclasses.replace(config, game=game.id, options=dict(game.options))
+    if config.imitate:
+        named("bot", config.imitate, game.bots)
     league = _league(config)
     env = _tables(config, league)
     folder = _new_folder(config)
@@ -326,6 +345,11 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
             seed=config.seed,
             device="cpu",
         )
+        if config.imitate:
+            teacher = make_policy(config.imitate, game, seed=config.seed)
+            chance = imitate(model, game, teacher, decisions=config.lessons, reward_scale=config.reward_scale,
+                             seed=config.seed)  # fmt: skip
+            Console().print(f"copied {config.imitate}: its choices have probability {chance:.2f} on average")
         return _learn(model, config, folder, league, env)
 
 
@@ -390,7 +414,7 @@ def _learn(model: _Learner, config: TrainConfig, folder: Path, league: League, e
 
 
 def _league(config: TrainConfig) -> League:
-    return League(config.snapshots, config.self_play, config.bots, config.seed)
+    return League(config.snapshots, config.self_play, config.bots, config.seed, config.mirror)
 
 
 def _tables(config: TrainConfig, league: League) -> SB3VecEnv:
@@ -398,6 +422,7 @@ def _tables(config: TrainConfig, league: League) -> SB3VecEnv:
         make_game(config.game, **config.options),
         num_envs=config.num_envs,
         opponents=league.pool(),
+        opening=(config.opening, config.opening),
         reward_scale=config.reward_scale,
     )
 

@@ -19,6 +19,8 @@ from ..envs.core.random_policy import RandomPolicy as RandomPolicy  # public her
 from ..envs.core.rng import GOLDEN, mix, streams
 
 Floats = NDArray[np.float32]
+Layers = Sequence[tuple[Floats, Floats]]
+"""Weights float32[in, out] and biases float32[out], layer by layer."""
 
 
 @runtime_checkable
@@ -67,11 +69,19 @@ class _Learned:
         self.inputs = inputs
         self.outputs = outputs
         self.deterministic = deterministic
-        self.reward_scale = 1.0  # of the rewards that it was trained with
+        self.reward_scale = 1.0  # of the rewards it was trained on
         self._words = streams(seed, 1)
 
     def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
         raise NotImplementedError
+
+    def _value(self, observations: Floats) -> Floats | None:
+        raise NotImplementedError
+
+    def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32] | None:
+        """Return what the policy expects to win from here on, float32[N] in `Game.unit`; None if it has no critic."""
+        values = self._value(observations)
+        return None if values is None else values / np.float32(self.reward_scale)
 
     def probabilities(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:
         """Return how likely each action number is, 0 where masked: float32[N, A].
@@ -97,11 +107,6 @@ class _Learned:
         return actions
 
 
-def _arrays(modules: Sequence[Any]) -> list[tuple[Floats, Floats]]:
-    """Return the weights and biases of torch's linear layers."""
-    return [(m.weight.detach().cpu().numpy().T, m.bias.detach().cpu().numpy()) for m in modules]
-
-
 def _relu(values: Floats) -> Floats:
     return cast(Floats, np.maximum(values, 0, out=values))
 
@@ -121,16 +126,16 @@ class MlpPolicy(_Learned):
         activation: between the layers: ``"Tanh"`` or ``"ReLU"``.
         deterministic: play the most likely action instead of sampling.
         seed: of the policy's own random stream; None for fresh entropy.
-        critic: the same from the observation to the value expected; None where it is not known.
+        critic: the layers from the observation to the value, if it is to be told (see `values`).
     """
 
     def __init__(
         self,
-        layers: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]],
+        layers: Layers,
         activation: str,
         deterministic: bool = False,
         seed: int | None = None,
-        critic: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]] = (),
+        critic: Layers = (),
     ) -> None:
         if activation not in _ACTIVATIONS:
             raise ValueError(f"activation {activation!r}: known are {', '.join(_ACTIVATIONS)}")
@@ -156,40 +161,37 @@ class MlpPolicy(_Learned):
         plain = extractor == "FlattenExtractor" and activation in _ACTIVATIONS
         if not plain or kinds != ["Linear", activation] * (len(hidden) // 2) + ["Linear"]:
             raise ValueError(f"the network {extractor}, {', '.join(kinds)} is no plain MLP; use SB3Policy")
-        judges = [*model.policy.mlp_extractor.value_net, model.policy.value_net]
-        judging = [type(module).__name__ for module in judges]
-        critic = _arrays(judges[::2]) if judging == ["Linear", activation] * (len(judges) // 2) + ["Linear"] else []
-        return cls(_arrays([*hidden[::2], last]), activation, deterministic, seed, critic)
+        values = [*model.policy.mlp_extractor.value_net, model.policy.value_net]
+        layers, critic = (
+            [(m.weight.detach().cpu().numpy().T, m.bias.detach().cpu().numpy()) for m in modules[::2]]
+            for modules in ([*hidden, last], values)
+        )
+        return cls(layers, activation, deterministic, seed, critic)
 
     def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
-        logits = self._through(self.layers, observations)
+        logits = self._forward(self.layers, observations)
         _softmax(logits, masks, logits)
         return logits
 
-    def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32] | None:
-        """Return the return that is expected from each row of float32[N, D]: float32[N]; None without a critic.
+    def _value(self, observations: Floats) -> Floats | None:
+        return self._forward(self.critic, observations)[:, 0] if self.critic else None
 
-        It is in the rewards it was trained with, over `reward_scale` (for runs: in `Game.unit`).
-        """
-        return self._through(self.critic, observations)[:, 0] / np.float32(self.reward_scale) if self.critic else None
-
-    def _through(self, layers: Sequence[tuple[Floats, Floats]], values: Floats) -> Floats:
+    def _forward(self, layers: Layers, values: Floats) -> Floats:
         for weights, biases in layers[:-1]:
             values = values @ weights
             values += biases
             values = _ACTIVATIONS[self.activation](values)
         weights, biases = layers[-1]
-        values = values @ weights
-        values += biases
-        return values
+        last = values @ weights
+        last += biases
+        return last
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the weights to `path` (``.npz``)."""
         arrays: dict[str, Any] = {"activation": np.array(self.activation)}
-        for i, (weights, biases) in enumerate(self.layers):
-            arrays |= {f"w{i}": weights, f"b{i}": biases}
-        for i, (weights, biases) in enumerate(self.critic):
-            arrays |= {f"critic_w{i}": weights, f"critic_b{i}": biases}
+        for prefix, layers in (("", self.layers), ("critic_", self.critic)):
+            for i, (weights, biases) in enumerate(layers):
+                arrays |= {f"{prefix}w{i}": weights, f"{prefix}b{i}": biases}
         with open(path, "wb") as file:
             np.savez(file, **arrays)
 
@@ -202,14 +204,19 @@ class MlpPolicy(_Learned):
         """
         try:
             with np.load(path, allow_pickle=False) as file:
-                critics = sum(name.startswith("critic_w") for name in file.files)
-                critic = [(file[f"critic_w{i}"], file[f"critic_b{i}"]) for i in range(critics)]
-                layers = [(file[f"w{i}"], file[f"b{i}"]) for i in range(len(file.files) // 2 - critics)]
+                layers, critic = (
+                    [(file[f"{prefix}w{i}"], file[f"{prefix}b{i}"]) for i in range(_count(file.files, f"{prefix}w"))]
+                    for prefix in ("", "critic_")
+                )
                 policy = cls(layers, str(file["activation"]), deterministic, critic=critic)
         except (KeyError, IndexError, AttributeError, EOFError, zipfile.BadZipFile, ValueError) as error:
             raise ValueError(f"{path} is no saved MlpPolicy: {error}") from None
         policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
         return policy
+
+
+def _count(names: Sequence[str], prefix: str) -> int:
+    return sum(name.startswith(prefix) for name in names)
 
 
 class SB3Policy(_Learned):
@@ -237,20 +244,6 @@ class SB3Policy(_Learned):
         self.model = model
         model.policy.set_training_mode(False)
 
-    def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32] | None:
-        """Return the return that is expected from each row of float32[N, D]: float32[N]; None without a critic.
-
-        It is in the rewards it was trained with, over `reward_scale` (for runs: in `Game.unit`).
-        """
-        import torch
-
-        if not hasattr(self.model.policy, "predict_values"):
-            return None
-        with torch.no_grad():
-            tensor = torch.as_tensor(observations, device=self.model.device)
-            values: NDArray[np.float32] = self.model.policy.predict_values(tensor).float().cpu().numpy()[:, 0]
-        return values / np.float32(self.reward_scale)
-
     def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
         import torch
 
@@ -271,6 +264,16 @@ class SB3Policy(_Learned):
         else:
             _softmax(logits, masks, out)
         return out
+
+    def _value(self, observations: Floats) -> Floats | None:
+        import torch
+
+        policy = self.model.policy
+        if not hasattr(policy, "predict_values"):
+            return None
+        with torch.no_grad():
+            values = policy.predict_values(torch.as_tensor(observations, device=self.model.device))
+        return cast(Floats, values.float().cpu().numpy()[:, 0])
 
 
 # From names and files.

@@ -102,6 +102,7 @@ def sb3_env(
     num_envs: int = 256,
     opponents: Opponents = "random",
     seat: int | str = "rotate",
+    opening: tuple[int, int] = (0, 0),
     reward_scale: float = 1.0,
     **options: Any,
 ) -> SB3VecEnv:
@@ -112,7 +113,8 @@ def sb3_env(
         num_envs: how many tables.
         opponents: see `Opponents`.
         seat: the learner's seat, or ``"rotate"``.
+        opening: least and most decisions that chance makes when an episode begins (see `Seats`).
         reward_scale: the rewards (in `Game.unit`) are multiplied by it.
         options: the game's.
     """
-    return SB3VecEnv(Seats(as_game(game, options), num_envs, opponents, seat), reward_scale)
+    return SB3VecEnv(Seats(as_game(game, options), num_envs, opponents, seat, opening), reward_scale)

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..envs import game as make_game
 from ..envs.core.game import Game, Tables
+from ..envs.core.random_policy import RandomPolicy
 from ..envs.core.screen import FPS, MODES, Window, check_mode, pixels
 from ..envs.core.vector import STAY, VectorGame
 from .policy import Policy, make_policy
@@ -74,6 +75,8 @@ class Seats:
         opponents: see `Opponents`. Those given by name are made anew by every seeded reset; policies given as objects
             keep their own random streams.
         seat: the learner's seat, or ``"rotate"``: the next one with every episode (table i begins with seat i).
+        opening: decisions that chance makes, for every seat, when an episode begins: the least and the most; how many
+            is drawn uniformly. So a learner also meets what good players never let happen (exploring starts).
 
     Attributes:
         observations: float32[N, D], what the learner sees.
@@ -84,6 +87,7 @@ class Seats:
         skipped: int64[N], episodes without a decision since the last step, `skipped_returns`: float64[N], their result.
         illegal: bool[N], the action of the last step was masked.
         seat: int64[N], the learner's seat.
+        opening: may be changed; the episodes that begin from then on follow it.
         policies: the opponents in play; one may be replaced between steps, and plays on in its stead at once.
         episodes: finished episodes since the seeded reset, those without a decision included.
         winnings: the sum of their results.
@@ -92,9 +96,18 @@ class Seats:
         ValueError: for a seat that the game does not have, or opponents that do not fit.
     """
 
-    def __init__(self, game: Game, num_envs: int, opponents: Opponents = "random", seat: int | str = "rotate") -> None:
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int,
+        opponents: Opponents = "random",
+        seat: int | str = "rotate",
+        opening: tuple[int, int] = (0, 0),
+    ) -> None:
         if seat != "rotate" and not (isinstance(seat, (int, np.integer)) and 0 <= seat < game.seats):
             raise ValueError(f'seat={seat!r}: the seats of {game.name} are 0 to {game.seats - 1}, or "rotate"')
+        if not 0 <= opening[0] <= opening[1]:
+            raise ValueError(f"opening={opening}: need the least number of decisions, from 0 up, and the most")
         self.game = game
         self.num_envs = num_envs
         self.tables = VectorGame(game, num_envs)
@@ -110,6 +123,9 @@ class Seats:
         self.policies: list[Policy] = [make_policy(spec, game, seed=0) for spec in self._specs]
         self._who = np.zeros((num_envs, game.seats), np.int64)  # which policy plays which seat
         self._random = np.random.default_rng(0)
+        self.opening = opening
+        self._opening = np.zeros(num_envs, np.int64)  # decisions left to chance
+        self._chance = RandomPolicy(0)
         self._seeded = False
 
         self.rewards, self.returns, self.skipped_returns = (np.zeros(num_envs) for _ in range(3))
@@ -140,11 +156,13 @@ class Seats:
             array[:] = 0
         self.skipped[:], self.skipped_returns[:], self.rewards[:] = 0, 0, 0
         self._draw_opponents(self._rows)
+        self._draw_opening(self._rows)
         self._go_on()
 
     def _sow(self, seed: int | Sequence[int]) -> None:
-        draws, plays = np.random.SeedSequence(seed).spawn(2)
+        draws, plays, chance = np.random.SeedSequence(seed).spawn(3)
         self._random = np.random.default_rng(draws)
+        self._chance = RandomPolicy(int(chance.generate_state(1, np.uint64)[0]))
         seeds = plays.generate_state(len(self._specs), np.uint64)
         self.policies[:] = [
             make_policy(spec, self.game, seed=int(one)) for spec, one in zip(self._specs, seeds, strict=True)
@@ -199,7 +217,8 @@ class Seats:
         return moves
 
     def _go_on(self) -> None:
-        """Let the opponents play until the learner is to decide on every table."""
+        """Let chance and the opponents play until the learner is to decide on every table."""
+        self._open()
         while (waiting := np.flatnonzero(self.tables.turn != self.seat)).size:
             moves = np.full(self.num_envs, STAY)
             self._answer(waiting, moves)
@@ -207,6 +226,15 @@ class Seats:
                 self._play(moves)
             except ValueError as error:
                 raise ValueError(f"an opponent played what it may not: {error}") from error
+            self._open()
+
+    def _open(self) -> None:
+        """Play the openings. What they bring belongs to no episode; where they end the game, they go on in the next."""
+        while (rows := np.flatnonzero(self._opening)).size:
+            moves = np.full(self.num_envs, STAY)
+            moves[rows] = self._chance.act(self.observations[rows], self.masks[rows])
+            self.tables.step(moves)
+            self._opening[rows] -= 1
 
     def _answer(self, waiting: NDArray[np.intp], moves: NDArray[np.int64]) -> None:
         """Write the opponents' moves at the tables `waiting`: one call per policy, for all its tables at once."""
@@ -221,13 +249,18 @@ class Seats:
                 moves[rows[start:stop]] = policy.act(observations[start:stop], masks[start:stop])
 
     def _play(self, moves: NDArray[np.int64]) -> None:
-        self._before[:] = self._bytes
+        moving = np.flatnonzero(moves != STAY)
+        if len(moving) == self.num_envs:
+            self._before[:] = self._bytes
+        else:
+            self._before[moving] = self._bytes[moving]
         self.tables.step(moves)
         gains = self.tables.rewards[self._rows, self.seat] / self.game.unit
-        self._result += gains
-        undecided = self._decisions == 0
-        self._early += np.where(undecided, gains, 0)
-        self.rewards += np.where(undecided, 0, gains)
+        if gains.any():
+            self._result += gains
+            undecided = self._decisions == 0
+            self._early += np.where(undecided, gains, 0)
+            self.rewards += np.where(undecided, 0, gains)
         if self.tables.dones.any():
             self._close(np.flatnonzero(self.tables.dones), moves)
 
@@ -254,10 +287,16 @@ class Seats:
         if self._rotates:
             self.seat[ended] = (self.seat[ended] + 1) % self.game.seats
         self._draw_opponents(ended)
+        self._draw_opening(ended)
+
+    def _draw_opening(self, rows: NDArray[np.intp]) -> None:
+        least, most = self.opening
+        if most:
+            self._opening[rows] = self._random.integers(least, most + 1, size=len(rows))
 
     def _draw_opponents(self, rows: NDArray[np.intp]) -> None:
         if self._side_chances is not None and self.game.sides is not None:
-            sides = self.game.sides(self.tables.tables[rows])
+            sides = self.game.sides(cast(Tables, self.tables.tables[rows]))
             ours = sides == sides[np.arange(len(rows)), self.seat[rows], None]
             mates, others = (
                 np.searchsorted(chances, self._random.random(len(rows)), side="right") for chances in self._side_chances
@@ -443,7 +482,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             self.render()
         return observation, float(seats.rewards[0]), self._over and not truncated, truncated, info
 
-    def render(self) -> NDArray[np.uint8] | str | None:  # type: ignore[override]
+    def render(self) -> NDArray[np.uint8] | str | None:
         """Show the table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None.
 
         The learner sees it as it ended, once its episode is over, and the others' moves since its own last one only

@@ -233,9 +233,9 @@ def _aimed(table: Any, kind: int, target_id: str) -> Choice | ActionResult:
     target, open_ = _seat(table, target_id), targets(table)
     if target in open_:
         return Choice(kind, target)
-    why = (
-        "is dead" if not table.alive[target] else "is yourself" if target == table.turn else "was protected last night"
-    )
+    why = "is dead" if not table.alive[target] else "is yourself"
+    if table.alive[target] and kind == TARGET and table.role[int(table.turn)] == DOCTOR:
+        why = "was protected last night"
     names = ", ".join(map(name, open_))
     return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot choose {target_id}, who {why}; open are {names}")
 

@@ -51,7 +51,7 @@ def game(
         "tie": tie,
         "talk": switch("talk", talk),
     }
-    if mafia + options["doctors"] + options["sheriffs"] > seats:
+    if mafia + doctors + sheriffs > seats:
         raise ValueError(
             f"mafia={mafia}, doctors={doctors} and sheriffs={sheriffs} are more than seats={seats} together"
         )
@@ -111,4 +111,5 @@ def _made(options: dict[str, Any]) -> Game:
         acting=view.turn,
         aloud=actions.aloud,
         forbids=actions.forbids,
+        sides=rules.sides,
     )

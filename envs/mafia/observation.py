@@ -69,7 +69,7 @@ def observe(table: Any, seat: int, out: Any) -> None:
     out[k] = day * table.per_day
     out[k + 1] = table.living_mafia * table.per_seat
     k += 2
-    _observe_players(table, seat, out, k, k + 10 * seats + 1, k + 13 * seats + 1 + 4 * seats * seats)
+    _observe_players(table, seat, out, k, k + 10 * seats + 1, k + 12 * seats + 1 + 4 * seats * seats)
     k += 6 * seats
     if table.killed >= 0:
         out[k + _relative(table.killed, seat, seats)] = 1
@@ -154,7 +154,7 @@ def _observe_statements(table: Any, seat: int, day: int, out: Any, k: int) -> No
     for row in range(rows):
         today = row >= rows - table.discussion_rounds
         for speaker in range(seats):
-            code = np.int64(table.said[n])
+            code: Any = np.int64(table.said[n])  # wider than it is kept
             n += 1
             r = _relative(speaker, seat, seats)
             out[k + r if today else nowhere] += 0.5 * (code > 0)

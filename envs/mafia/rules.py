@@ -7,6 +7,9 @@ role live is public, because the dead show their roles: so the order of roles at
 
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..core.compiled import compiled
 from ..core.rng import draw
 from .observation import observe
@@ -99,6 +102,11 @@ def step(table: Any, move: Any) -> None:
         table.said[(_today(table) + table.speech) * table.seats + table.turn] = code
         _note(table, table.turn, code)
         _next_speaker(table, table.turn + 1)
+
+
+def sides(tables: Any) -> NDArray[np.int8]:
+    """Return who is town (0) and who is mafia (1): int8[N, seats]."""
+    return np.asarray(tables["role"][:, : tables["seats"][0]] == MAFIA, np.int8)
 
 
 @compiled

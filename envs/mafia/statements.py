@@ -189,7 +189,10 @@ def read(text: str, speaker: int, seats: Mapping[str, int]) -> Act:
         speaker: the speaker's seat.
         seats: names and ids to seats.
     """
-    named = {name.lower(): seat for name, seat in seats.items() if name.strip()}
+    for name in sorted(seats, key=len, reverse=True):
+        if name.strip() and name != _whole(name):  # a full stop in a name ends no sentence
+            text = re.sub(re.escape(name), lambda found: _whole(found[0]), text, flags=re.IGNORECASE)
+    named = {_whole(name).lower(): seat for name, seat in seats.items() if name.strip()}
     verdict, accuse, defend, investigated = _patterns(tuple(named))
     claim = None
     checked, verdicts, others = [], [], []  # each with its place in the text
@@ -221,6 +224,10 @@ def read(text: str, speaker: int, seats: Mapping[str, int]) -> Act:
         if kind == DEFEND or target != speaker:
             return kind, target
     return GENERAL, -1
+
+
+def _whole(name: str) -> str:
+    return re.sub(r"[.!?\n]", "\ue000", name)
 
 
 def _sentences(text: str) -> list[str]:

@@ -252,7 +252,7 @@ def test_a_bad_seed_leaves_the_episode_as_it_was():
 
 @pytest.mark.parametrize(
     ("mode", "words"),
-    [({"observation": "tree"}, "'dict', 'flat'"), ({"action": "text"}, "payload"), ({"render_mode": "human"}, "ansi")],
+    [({"observation": "tree"}, "'dict', 'flat'"), ({"action": "text"}, "payload"), ({"render_mode": "film"}, "ansi")],
 )
 def test_an_unknown_mode_is_named(mode, words):
     with pytest.raises(ValueError, match=words):

@@ -39,7 +39,7 @@ async def observing(host, query="", **headers):
 async def until_the_end(socket):
     told = []
     while not told or told[-1]["eventType"] != "GAME_ENDED":
-        told.append(json.loads((await socket.receive(timeout=10)).data))
+        told.append(json.loads((await socket.receive(timeout=90)).data))
     return told
 
 
@@ -211,7 +211,7 @@ def test_deploy_command_serves_until_it_is_told_to_end():
 
         assert not run(main()).faults
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=90)
         assert process.returncode == 130 and "0 answers replaced" in out, err
     finally:
         process.kill()

@@ -21,6 +21,7 @@ from mafia_players import (
     context,
     dealt,
     scripted,
+    warnings,
 )
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent import NOTHING_TO_SAY, SAYS_LIMIT, AgentService
@@ -53,7 +54,7 @@ async def answers(socket, *ids):
     """What comes for these calls until all have ended: {id: [messages]}."""
     got = {id: [] for id in ids}
     while not all(parts and ("done" in parts[-1] or "error" in parts[-1]) for parts in got.values()):
-        message = json.loads((await socket.receive(timeout=10)).data)
+        message = json.loads((await socket.receive(timeout=90)).data)
         got[message["id"]].append(message)
     return got
 
@@ -127,7 +128,7 @@ def test_agents_that_do_not_answer_are_replaced_in_time(bad, caplog):
     assert got[2][-1]["result"]["targetId"] in ("p2", "p3", "p4", "p5")
     assert got[3][-1]["result"]["targetId"] is None
     assert replaced == (4 if bad is Silent else 2)
-    assert len(caplog.records) == replaced
+    assert len(warnings(caplog)) == replaced
 
 
 @pytest.mark.parametrize(
@@ -357,7 +358,7 @@ def test_a_rude_service_loses_only_its_own_answers(answer, caplog):
     with caplog.at_level(logging.ERROR):
         result = run(main())
     assert result.winner and {fault.agent_id for fault in result.faults} == {"p1"}
-    assert not caplog.records
+    assert not warnings(caplog)
 
 
 def test_an_unreachable_service_and_no_address():

@@ -35,7 +35,10 @@ def test_the_front_page_loads_no_learning_library():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("name", ["demo", "evaluate", "play", "table", "host", "deploy", "bench", "train"])
+@pytest.mark.parametrize(
+    "name",
+    ["demo", "evaluate", "sides", "play", "table", "watch", "record", "replay", "host", "deploy", "bench", "train"],
+)
 def test_every_command_has_help(capsys, name):
     code, out, _ = run(capsys, name, "--help")
     assert code == 0
@@ -51,7 +54,7 @@ def test_every_command_has_help(capsys, name):
         (["evaluate", "call", "--game", "holdme"], "did you mean 'holdem'"),
         (["evaluate", "call", "--options", "stack=3"], "did you mean 'stacks'"),
         (["evaluate", "call", "--options", "stacks"], "write key=value"),
-        (["evaluate", "call", "--options", "stacks=many"], "'many' is no number"),
+        (["evaluate", "call", "--options", "stacks=many"], "stacks='many'"),
         (["evaluate", "call", "--deals", "1"], "deals=1"),
         (["evaluate", "call", "--seats", "11"], "seats=11"),
         (["play", "holdme", "--agents", "call", "tight"], "did you mean 'holdem'"),

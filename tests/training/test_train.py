@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 import torch
 from parlour.training.league import League
-from parlour.training.train import TrainConfig, load_config, main, resume, to_toml, train
+from parlour.training.theory import compare
+from parlour.training.train import CONFIGS, TrainConfig, load_config, main, resume, to_toml, train
 from parlour.wrappers.policy import load_run
+from parlour.wrappers.seat import Seats
 from sb3_contrib import MaskablePPO
 
 torch.set_num_threads(1)
@@ -109,7 +111,7 @@ def test_ctrl_c_saves(tmp_path):
 
 
 def test_minutes_end_a_run(tmp_path):
-    run = train(load_config("holdem", runs=tmp_path, name="short", **{**TINY, "steps": 10**9, "minutes": 0.02}))
+    run = train(load_config("holdem", runs=tmp_path, name="short", **{**TINY, "steps": 10**9, "minutes": 0.05}))
     assert metrics(run)[-1]["steps"] < 10**6
     assert metrics(run)[-1]["train/learning_rate"] < 2e-3
 
@@ -164,6 +166,7 @@ def test_command_line(tmp_path, capsys):
         ({"steps": 0}, "steps=0"),
         ({"activation": "GELU"}, "ReLU and Tanh"),
         ({"minutes": 0}, "minutes=0"),
+        ({"opening": -1}, "opening=-1"),
         ({"minutes": float("nan")}, "minutes=nan: need a number above 0"),
         ({"steps": "many"}, "steps='many': need a whole number"),
         ({"hidden": [64, 0]}, "hidden=0: need a whole number, at least 1"),
@@ -218,6 +221,9 @@ def test_a_run_that_another_process_writes_to_is_not_resumed(run):
     [
         ({"self_play": 2.0}, "self_play=2"),
         ({"self_play": 0.5, "bots": {}}, "bots for the rest"),
+        ({"self_play": 0.5, "mirror": 0.6}, "mirror=0.6: need a share from 0 to what self_play=0.5 leaves"),
+        ({"mirror": -0.1}, "mirror=-0.1"),
+        ({"self_play": 0.0, "mirror": 0.5, "bots": {}}, "bots for the rest"),
         ({"bots": {"maniacs": 1}}, "did you mean 'maniac'"),
         ({"options": {"seats": 11}}, "seats=11"),
     ],
@@ -240,3 +246,63 @@ def test_league_seats_the_newest_first_and_leaves_the_bots():
         assert Table.policies[0] == "new"
         assert Table.policies[1] in league.past
         assert Table.policies[2] == "call"
+
+
+def test_a_mirror_plays_what_the_learner_plays_now(run):
+    league = League(2, 0.5, {"call": 1}, seed=1, mirror=0.2)
+    pool = league.pool()
+    assert list(pool.policies) == ["random", "random", "call", "random"]
+    assert list(pool.weights) == pytest.approx([0.25, 0.25, 0.3, 0.2])
+    assert League(2, 0.9, {}, seed=1, mirror=0.1).pool().weights == [0.45, 0.45, 0.1]
+    assert League(0, 0, {}, seed=1, mirror=1).pool().weights == [1]
+
+    class Table:
+        policies = ["past", "past", "call", "random"]  # noqa: RUF012
+
+    model = MaskablePPO.load(run / "model.zip", device="cpu")
+    league.reflect(model, Table)
+    weights = model.policy.action_net.weight.detach().numpy().T
+    np.testing.assert_array_equal(Table.policies[-1].layers[-1][0], weights)
+    assert Table.policies[:3] == ["past", "past", "call"]
+    league = League(2, 0.5, {"call": 1}, seed=1)
+    league.reflect(model, Table)  # no mirror: nobody is replaced
+    np.testing.assert_array_equal(Table.policies[-1].layers[-1][0], weights)
+
+
+def test_a_mirror_is_renewed_with_every_rollout_and_openings_begin_ever_earlier(tmp_path, monkeypatch):
+    reflected, openings = [], []
+    monkeypatch.setattr(League, "reflect", lambda self, model, seats: reflected.append(model.num_timesteps))
+    draw = Seats._draw_opening
+    monkeypatch.setattr(Seats, "_draw_opening", lambda self, rows: (openings.append(self.opening), draw(self, rows)))
+    settings = {**TINY, "options": {"rounds": 5}, "bots": {}, "self_play": 0.0, "mirror": 1.0, "opening": 8}
+    train(load_config("bargaining", runs=tmp_path, name="mirror", **settings))
+    assert reflected == [0, 512, 1024, 1536]
+    assert list(dict.fromkeys(openings)) == [(8, 8), (4, 8), (0, 8)]
+
+
+def test_settings_are_found_by_name():
+    assert load_config("holdem-v0").steps == load_config("holdem").steps
+    assert load_config("holdem-v0").game == "holdem-v0"
+    assert load_config("bargaining-public").game == "bargaining"
+    assert load_config("bargaining-public").options["public"]
+    assert load_config("kuhn").steps == TrainConfig().steps
+
+
+@pytest.mark.parametrize("config", sorted(file.stem for file in CONFIGS.glob("*.toml")))
+def test_every_config_of_ours_trains(config, tmp_path):
+    tiny = {"steps": 1, "num_envs": 8, "rollout": 8, "batch_size": 32, "progress": False}
+    run = train(load_config(config, runs=tmp_path, name="own", **tiny))
+    trained, policy = load_run(run)
+    assert config.startswith(trained.name)
+    assert policy.inputs == trained.layout.size
+
+
+@pytest.mark.slow
+def test_first_price_self_play_comes_near_the_equilibrium(tmp_path):
+    run = train(
+        load_config("auction", runs=tmp_path, name="short", steps=500_000, rollout=16, batch_size=512, progress=False)
+    )
+    trained, policy = load_run(run, seed=1)
+    found = {line.name: line.learned for line in compare(policy, trained).lines}
+    assert found["bid_error"] < 4
+    assert 28 < found["revenue"] < 38

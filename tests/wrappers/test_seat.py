@@ -317,3 +317,56 @@ def test_make_vec_gives_one_seat_per_table():
     np.testing.assert_array_equal(observations, kept)  # what was returned is the caller's
     with pytest.raises(ValueError, match="every table a seed"):
         env.reset(seed=[1, None, 2, 3, 4])
+
+
+def test_an_opening_is_played_by_chance_in_every_seat():
+    seats = Seats(game("bargaining"), 512, Always(100), opening=(6, 6))  # the opponents demand the whole pie
+    seats.reset(seed=0)
+    moves = seats.tables.tables.moves
+    assert (moves <= 7).all()  # the opponent may have the first decision after the opening
+    assert (moves >= 6).mean() > 0.9  # some openings end in an agreement and go on in the next episode
+    offers = seats.tables.tables.log_share[moves >= 6, :6]
+    assert len(np.unique(offers)) == 101
+    assert seats.episodes == 0
+
+
+def test_openings_are_drawn_from_the_least_to_the_most():
+    seats = Seats(game("bargaining"), 2_000, Always(100), opening=(2, 4))
+    seats.reset(seed=0)
+    moves = seats.tables.tables.moves
+    learner_moves_next = moves % 2 == seats.seat
+    assert learner_moves_next.all()
+    first = seats.seat == 0  # reaches its decisions 2 and 4: after openings of 2, and of 3 or 4
+    assert set(moves[first]) <= {0, 2, 4}
+    assert 0.6 < (moves[first] == 4).mean() < 0.7
+    seats.opening = (0, 0)
+    for _ in play(seats, 100):
+        pass
+    assert (seats.tables.tables.moves[seats.dones] <= 1).all()  # episodes begin at the beginning again
+
+
+def test_what_an_opening_brings_is_nobodys_reward():
+    """Chance agrees now and then while it opens: that is no episode, and no winnings of the learner."""
+    seats = Seats(game("bargaining", reservations=(0, 0)), 256, Always(100), seat=1, opening=(15, 15))
+    seats.reset(seed=0)
+    total, pass_ = np.zeros(256), 103
+    for _ in range(30):
+        seats.step(np.full(256, pass_))
+        total += seats.rewards
+    assert seats.episodes > 256
+    assert seats.winnings == total.sum() == 0
+
+
+def test_the_same_seed_gives_the_same_openings():
+    first, second = (Seats(game("bargaining"), 64, "fair", opening=(0, 19)) for _ in range(2))
+    for seats in (first, second):
+        seats.reset(seed=4)
+        for _ in play(seats, 20):
+            pass
+    np.testing.assert_array_equal(first.observations, second.observations)
+
+
+@pytest.mark.parametrize("opening", [(-1, 3), (4, 3)])
+def test_an_opening_that_cannot_be_drawn_is_named(opening):
+    with pytest.raises(ValueError, match="least number of decisions"):
+        Seats(game("bargaining"), 4, "fair", opening=opening)

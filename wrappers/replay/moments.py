@@ -281,8 +281,9 @@ _tables: dict[tuple[int, int], Game] = {}
 
 def _table_of(small_blind: int, big_blind: int) -> Game:
     if (small_blind, big_blind) not in _tables:
-        blinds = {"small_blind": small_blind, "big_blind": big_blind}
-        _tables[small_blind, big_blind] = holdem(seats=SEATS, stacks=100 * big_blind, **blinds)
+        _tables[small_blind, big_blind] = holdem(
+            seats=SEATS, stacks=100 * big_blind, small_blind=small_blind, big_blind=big_blind
+        )
     return _tables[small_blind, big_blind]
 
 

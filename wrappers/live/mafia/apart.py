@@ -40,12 +40,15 @@ class Apart:
 
     def stop(self) -> None:
         """Let the thread end, if it can."""
-        self._loop.call_soon_threadsafe(self._end)
+        self._loop.call_soon_threadsafe(lambda: self._loop.create_task(self._end()))
 
-    def _end(self) -> None:
-        for task in asyncio.all_tasks(self._loop):
+    async def _end(self) -> None:
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
             task.cancel()
-        self._loop.call_later(0.1, self._loop.stop)
+        if running:  # what will not be cancelled keeps the thread, which keeps nobody
+            await asyncio.wait(running)
+        self._loop.stop()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)

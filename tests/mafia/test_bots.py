@@ -1,0 +1,138 @@
+"""The scripted players: what they do in named situations, and that they differ."""
+
+import numpy as np
+import pytest
+from matches import match, night, ok, talk, vote
+from parlour import envs
+from parlour.envs import Action
+from parlour.envs.core.rng import streams
+from parlour.envs.mafia.bots import BOTS, PERSONALITIES, Loyal, Scripted
+from parlour.training.sides import finished, habits, sides
+
+
+def chosen(env, bot):
+    """What a bot does in the acting seat, 40 times, as payloads."""
+    seat = int(env.table.turn)
+    seen = np.tile(env.game.observation(env.table, seat), (40, 1))
+    masks = np.tile(env.game.mask(env.table, seat), (40, 1))
+    numbers = bot(env.game, 0).act(seen, masks)
+    assert masks[np.arange(40), numbers].all()
+    return [env.game.encode(env.table, number).action.payload for number in numbers]
+
+
+def targets(env, bot):
+    return {payload["targetId"] for payload in chosen(env, bot)}
+
+
+@pytest.mark.parametrize("name", BOTS)
+@pytest.mark.parametrize("options", [{}, {"seats": 5, "sheriffs": 0, "doctors": 0}, {"seats": 20, "sheriffs": 3}])
+def test_every_bot_plays_legal_numbers_and_the_same_with_the_same_seed(name, options):
+    game = envs.game("mafia", **options, max_days=6)
+
+    def play(seed):
+        return finished(game, BOTS[name](game, seed), BOTS[name](game, seed + 1), streams(1, 40)).tobytes()
+
+    assert play(1) == play(1) != play(2)
+
+
+def test_the_loyal_spare_their_teammates_and_always_vote():
+    tables = finished(game := envs.game("mafia"), Loyal(game, 1), Loyal(game, 2), streams(2, 200))
+    assert habits(tables, True)["abstentions"] == habits(tables, False)["abstentions"] == 0
+    mafia = tables.role[:, :10] == 1
+    for field in ("night", "votes"):
+        log = getattr(tables, field)[:, :10].astype(int)  # of the first round
+        hit = np.take_along_axis(mafia, np.maximum(log, 0), 1) & (log >= 0)
+        assert not (hit & mafia).any()
+        assert (hit & ~mafia).any() or field == "night"
+
+
+@pytest.mark.parametrize("personality", PERSONALITIES)
+def test_the_mafia_kill_who_claims_to_be_sheriff_and_the_doctor_protects_them(personality):
+    env = match("m m d s v v v v")
+    night(env, "p5", "p5", "p5", "p6")
+    talk(env, *["I have nothing to report."] * 3, "I am the sheriff, and p6 is not mafia.")
+    vote(env, *[None] * 8)
+    assert targets(env, BOTS[personality]) == {"p4"}
+    night(env, "p6")
+    assert targets(env, BOTS[personality]) <= {"p4", "p6"}  # or with its teammate
+    night(env, "p6")
+    assert targets(env, BOTS[personality]) == {"p4"}
+
+
+def test_the_sheriff_investigates_whom_it_has_not_checked():
+    env = match("m d s v v v", talk=False)
+    night(env, "p4", "p4", "p5")
+    vote(env, *[None] * 6)
+    night(env, "p6", "p6")
+    assert "p5" not in targets(env, BOTS["analytical"])
+
+
+def test_the_sheriff_tells_of_the_mafia_it_found_when_the_mafia_could_win_soon():
+    env = match("m d s v v")
+    night(env, "p4", "p2", "p1")
+    talk_until(env, "p3")
+    assert {(p["type"], p["targetId"], p["isMafia"]) for p in chosen(env, BOTS["cautious"])} == {("claim", "p1", True)}
+
+
+def talk_until(env, agent):
+    while env.agent_selection != agent:
+        ok(env, Action("say", {"type": "general"}))
+
+
+@pytest.mark.parametrize("personality", PERSONALITIES)
+def test_the_sheriff_votes_for_the_mafia_it_found(personality):
+    env = match("m d s v v", talk=False)
+    night(env, "p4", "p4", "p1")
+    vote(env, None, None)
+    assert targets(env, BOTS[personality]) == {"p1"}
+
+
+@pytest.mark.parametrize("lie_frequency", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("personality", [*PERSONALITIES, "mixed"])
+def test_the_mafia_lie_as_often_as_they_are_told_to(personality, lie_frequency):
+    game = envs.game("mafia")
+    mafia = Scripted(game, 1, personality, lie_frequency)
+    tables = finished(game, mafia, BOTS["mixed"](game, 2), streams(3, 300))
+    assert habits(tables, True)["untrue"] == pytest.approx(lie_frequency, abs=0.05)
+
+
+def test_a_lower_threshold_makes_sheriffs_and_doctors_reveal_earlier():
+    game = envs.game("mafia")
+    claims = [
+        habits(finished(game, BOTS["mixed"](game, 1), Scripted(game, 2, "cautious", 0.7, at), streams(3, 300)), False)
+        for at in (50, 100)
+    ]
+    assert claims[0]["claims"] > claims[1]["claims"] + 0.02
+
+
+def test_personalities_differ_in_accusations_votes_and_wins():
+    game = envs.game("mafia")
+    found = {
+        one: sides(game, BOTS["mixed"](game, 1), BOTS[one](game, 2), matches=1_500, seed=4) for one in PERSONALITIES
+    }
+    accusations = {one: found[one].habits["town"]["accusations"] for one in PERSONALITIES}
+    changes = {one: found[one].habits["town"]["changes"] for one in PERSONALITIES}
+    wins = {one: found[one].town.share for one in PERSONALITIES}
+    assert accusations["aggressive"] > accusations["social"] + 0.02 > accusations["cautious"] + 0.15
+    assert changes["aggressive"] > changes["analytical"] + 0.05
+    assert wins["analytical"] > wins["social"] + 0.03 > wins["cautious"] + 0.03
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"personality": "agressive"}, "did you mean 'aggressive'"),
+        ({"lie_frequency": 1.1}, "lie_frequency=1.1: need a number from 0 to 1"),
+        ({"suspicion_threshold": -1}, "suspicion_threshold=-1: need a number from 0 to 100"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(settings, words):
+    with pytest.raises(ValueError, match=words):
+        Scripted(envs.game("mafia"), 0, **settings)
+
+
+def test_they_beat_random_play_on_both_sides():
+    game = envs.game("mafia")
+    mixed, loyal = BOTS["mixed"](game, 1), BOTS["loyal"](game, 2)
+    assert sides(game, loyal, mixed, matches=400).mafia.high < sides(game, loyal, loyal, matches=400).mafia.low
+    assert sides(game, mixed, loyal, matches=400).mafia.share > 0.95

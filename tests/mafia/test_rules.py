@@ -1,0 +1,487 @@
+"""The rules of mafia by named situation (mafia.md; mafia-notes.md)."""
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+from matches import alive, drawn, match, night, ok, state, talk, utilities, vote
+from parlour import envs
+from parlour.envs import Action, MessageIntent, VectorGame
+from parlour.envs.mafia.table import DISCUSSION, DOCTOR, MAFIA, NIGHT, SHERIFF, VOTING
+
+SEVEN = "m m d s v v v"
+
+# Set-up.
+
+
+@pytest.mark.parametrize(("seats", "mafia"), [(5, 1), (6, 1), (7, 2), (9, 2), (10, 3), (13, 3), (14, 4), (20, 6)])
+def test_three_in_ten_are_mafia_one_is_doctor_one_sheriff(seats, mafia):
+    env = envs.make("mafia", seats=seats)
+    env.reset(seed=1)
+    roles = Counter(env.table.role[:seats].tolist())
+    assert (roles[MAFIA], roles[DOCTOR], roles[SHERIFF]) == (mafia, 1, 1)
+
+
+def test_every_seat_has_every_role_equally_often():
+    tables = VectorGame(envs.game("mafia", seats=5, mafia=1), 6_000)
+    tables.reset(seed=1)
+    share = (tables.tables.role[:, :5] == MAFIA).mean(axis=0)
+    assert share == pytest.approx([0.2] * 5, abs=0.02)
+
+
+def test_the_first_decision_is_that_of_the_first_night():
+    seen = match(SEVEN).turn_state("p1")
+    assert (seen.phase, seen.game_state["dayNumber"], seen.game_state["roundNumber"]) == ("NIGHT_ACTIONS", 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seats": 4}, "seats=4: need a whole number, from 5 to 20"),
+        ({"seats": 10, "mafia": 5}, "mafia=5: need a whole number, from 1 to 4"),
+        ({"mafia": 0}, "mafia=0"),
+        ({"seats": 5, "doctors": 3, "sheriffs": 2}, "are more than seats=5 together"),
+        ({"max_days": 41}, "max_days=41"),
+        ({"max_days": 40, "discussion_rounds": 3}, "their product may be at most 80"),
+        ({"tie": "all"}, "tie='all': choose from 'random', 'none'"),
+        ({"talk": 1}, "talk=1: need True or False"),
+    ],
+)
+def test_options_out_of_range_are_refused_with_what_would_be_right(options, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        envs.game("mafia", **options)
+
+
+# Night.
+
+INVESTIGATE_P1 = Action("nightAction", {"actionType": "INVESTIGATE", "targetId": "p1"})
+
+
+def test_living_mafia_then_doctor_then_sheriff_choose_and_villagers_do_not():
+    env = match("v s m d m v v")
+    order = []
+    while env.table.phase == NIGHT:
+        order.append(env.agent_selection)
+        night(env, "p1")
+    assert order == ["p3", "p5", "p4", "p2"]
+
+
+def test_the_target_of_most_mafia_dies():
+    for seed in range(20):
+        env = match("m m m d s v v v v", seed=seed)
+        night(env, "p6", "p7", "p7", "p4", "p1")
+        assert alive(env) == ["p1", "p2", "p3", "p4", "p5", "p6", "p8", "p9"]
+
+
+def test_without_a_majority_one_of_the_submitted_targets_is_drawn():
+    env = match("m m d s v v v")
+    night(env, "p5", "p6", "p3")
+    dead = Counter(int(table.killed) + 1 for table in drawn(env, INVESTIGATE_P1))
+    assert set(dead) == {5, 6}
+    assert 160 < dead[5] < 240
+
+
+def test_half_of_the_mafia_is_no_majority_and_each_member_counts_in_the_draw():
+    env = match("m m m m d s v v v v")
+    night(env, "p7", "p7", "p8", "p9", "p5")
+    dead = Counter(int(table.killed) + 1 for table in drawn(env, INVESTIGATE_P1))
+    assert set(dead) == {7, 8, 9}
+    assert 160 < dead[7] < 240
+
+
+def test_mafia_may_choose_a_teammate_but_not_itself_nor_the_dead():
+    env = match(SEVEN)
+    own = env.submit("p1", Action("nightAction", {"actionType": "KILL", "targetId": "p1"}))
+    assert own.error == "game_rule_violation"
+    assert "cannot choose p1, who is yourself; open are p2, p3, p4, p5, p6, p7" in own.error_detail
+    night(env, "p5", "p5", "p3", "p1")
+    talk(env)
+    vote(env, *[None] * 6)
+    assert (
+        "who is dead" in env.submit("p1", Action("nightAction", {"actionType": "KILL", "targetId": "p5"})).error_detail
+    )
+    night(env, "p2", "p1")
+    assert env.table.phase == NIGHT  # the doctor and the sheriff are still to choose
+
+
+def test_whom_the_doctor_protects_does_not_die():
+    env = match(SEVEN)
+    night(env, "p5", "p5", "p5", "p1")
+    assert len(alive(env)) == 7
+    assert state(env, "p5")["lastNightResult"] == {"killed": None, "protected": None, "prevented": True}
+    assert state(env, "p3")["lastNightResult"] == {"killed": None, "protected": "p5", "prevented": True}
+
+
+def test_the_doctor_may_protect_itself_but_nobody_two_nights_running():
+    env = match(SEVEN)
+    night(env, "p3", "p3", "p3", "p1")
+    talk(env)
+    vote(env, *[None] * 7)
+    night(env, "p5", "p5")
+    assert "p3" not in str(env.turn_state("p3").allowed_actions[0].payload_schema)
+    again = env.submit("p3", Action("nightAction", {"actionType": "PROTECT", "targetId": "p3"}))
+    assert again.error == "game_rule_violation"
+    assert "who was protected last night" in again.error_detail
+    night(env, "p4", "p1")
+    talk(env)
+    vote(env, *[None] * 6)
+    night(env, "p6", "p6", "p3", "p2")  # two nights later it may
+    assert "p6" not in alive(env)
+
+
+def test_who_dies_tonight_still_acts_tonight():
+    env = match(SEVEN)
+    night(env, "p4", "p4", "p5", "p1")
+    assert "p4" not in alive(env)
+    assert state(env, "p4")["privateKnowledge"]["investigationResults"][0]["isMafia"] is True
+
+
+def test_the_sheriff_learns_at_once_and_alone():
+    env = match("m d s s v v v v")
+    night(env, "p5", "p6", "p1")
+    assert env.table.phase == NIGHT
+    assert [r["isMafia"] for r in state(env, "p3")["privateKnowledge"]["investigationResults"]] == [True]
+    assert state(env, "p3")["players"][0]["role"] == "mafia"
+    for other in ("p4", "p5", "p2"):
+        assert state(env, other)["privateKnowledge"]["investigationResults"] == []
+        assert state(env, other)["players"][0]["role"] == "unknown"
+    night(env, "p2")
+    (result,) = state(env, "p4")["privateKnowledge"]["investigationResults"]
+    assert (result["target"]["id"], result["isMafia"], result["round"]) == ("p2", False, 1)
+    assert result["target"]["role"] == "unknown"
+
+
+def test_the_wrong_night_action_is_refused():
+    env = match(SEVEN)
+    result = env.submit("p1", Action("nightAction", {"actionType": "PROTECT", "targetId": "p5"}))
+    assert (result.error, result.error_detail) == ("game_rule_violation", "actionType 'PROTECT': yours is KILL")
+    assert env.submit("p1", Action("vote", {"targetId": None})).error == "game_rule_violation"
+    assert env.submit("p1", Action("nightAction", {"actionType": "KILL", "targetId": "p8"})).error == "invalid_payload"
+    assert env.submit("p1", Action("nightAction", {"actionType": "KILL", "targetId": None})).error == "invalid_payload"
+
+
+# Who sees what.
+
+
+def test_at_night_nobody_learns_whose_turn_it_is():
+    env = match("v s m d m v v")
+    for actor in ("p3", "p5", "p4", "p2"):
+        for agent in env.possible_agents:
+            seen = env.turn_state(agent).current_turn_agent_id
+            assert seen == (actor if agent == actor else None)
+            assert agent == actor or env.submit(agent, Action("pass")).error_detail.endswith("it is another's turn")
+        night(env, "p1")
+    assert env.turn_state("p1").current_turn_agent_id == env.agent_selection
+
+
+def test_the_mafia_see_what_their_teammates_chose_tonight_and_nobody_else_does():
+    env = match("m m m d s v v v v")
+    night(env, "p6", "p7")
+    assert state(env, "p3")["nightActions"] == {"p1": "p6", "p2": "p7"}
+    assert state(env, "p1")["nightActions"] == {"p1": "p6", "p2": "p7"}
+    seen = env.game.observation(env.table, 2)[env.game.layout["game_state.nightActions"].start :][:9]
+    assert seen.tolist() == [0, 0, 0, 0.5, 0.5, 0, 0, 0, 0]
+    for agent in ("p4", "p5", "p6"):
+        assert state(env, agent)["nightActions"] == {}
+        assert "mafiaTeammates" not in state(env, agent)["privateKnowledge"]
+    assert [mate["id"] for mate in state(env, "p2")["privateKnowledge"]["mafiaTeammates"]] == ["p1", "p3"]
+
+
+def test_roles_of_the_dead_are_revealed_and_those_of_the_living_are_not():
+    env = match(SEVEN)
+    night(env, "p5", "p5", "p3", "p1")
+    assert state(env, "p6")["deadPlayers"] == [{"id": "p5", "name": "p5", "role": "villager", "eliminatedRound": 1}]
+    assert [player["role"] for player in state(env, "p6")["players"]] == ["unknown"] * 4 + ["villager"] * 2 + [
+        "unknown"
+    ]
+    talk(env)
+    vote(env, "p2", None, "p2", "p2", "p2", "p2")
+    assert state(env, "p6")["deadPlayers"][0] == {"id": "p2", "name": "p2", "role": "mafia", "eliminatedRound": 1}
+    assert (state(env, "p6")["mafiaCount"], state(env, "p6")["townCount"]) == (1, 4)
+
+
+def test_mafia_may_write_to_each_other_at_night_and_nobody_else_may_write():
+    env = match(SEVEN)
+    whisper = MessageIntent("private", "p5 tonight?", ["p2"])
+    assert env.send("p1", whisper).ok
+    assert env.submit("p1", {"action": {"action_type": "message_only"}, "messages": [whisper.to_dict()]}).ok
+    assert [len(env.turn_state(agent).messages) for agent in ("p1", "p2", "p3")] == [2, 2, 0]
+    for agent, intent, words in (
+        ("p1", MessageIntent("public", "hello"), "one speaks by say"),
+        ("p1", MessageIntent("private", "hello", ["p3"]), "among the living mafia: p1, p2"),
+        ("p1", MessageIntent("private", "hello"), "among the living mafia"),
+        ("p3", MessageIntent("private", "hello", ["p4"]), "for the living mafia, at night"),
+    ):
+        result = env.send(agent, intent)
+        assert result.error == "game_rule_violation"
+        assert words in result.error_detail
+    night(env, "p5", "p5", "p3", "p1")
+    assert "at night" in env.send("p1", whisper).error_detail
+
+
+# Discussion.
+
+
+def test_day_one_speaks_in_seat_order_and_each_later_day_starts_two_seats_further():
+    env = match("v v m d s v v v v v", seed=1)
+    for opener, victim, saved in (("p1", "p1", "p1"), ("p3", "p2", "p2"), ("p5", "p1", "p1")):
+        night(env, victim, saved, "p1")
+        order = []
+        while env.table.phase == DISCUSSION:
+            order.append(int(env.table.turn))
+            ok(env, Action("say", {"type": "general"}))
+        assert order[0] == int(opener[1:]) - 1
+        assert order == [(order[0] + i) % 10 for i in range(10)]
+        vote(env, *[None] * 10)
+
+
+def test_the_order_of_speech_skips_the_dead():
+    env = match("v v m d s v v v", seed=1)
+    night(env, "p1", "p8", "p1")
+    assert env.agent_selection == "p2"
+
+
+def test_every_living_player_speaks_once_in_each_discussion_round():
+    env = match("m d s v v", discussion_rounds=3)
+    night(env, "p4", "p4", "p1")
+    order = []
+    while env.table.phase == DISCUSSION:
+        order.append(env.agent_selection)
+        ok(env, Action("say", {"text": f"I accuse p{env.table.turn % 5 + 1 if env.table.turn != 0 else 2}."}))
+    assert order == ["p1", "p2", "p3", "p4", "p5"] * 3
+    assert len(state(env)["statements"]) == 15
+
+
+def test_a_statement_is_heard_by_all_and_kept_as_an_act():
+    env = match(SEVEN)
+    night(env, "p5", "p5", "p3", "p1")
+    ok(env, Action("say", {"text": "Listen! I am the sheriff. I investigated p3, and p3 is not mafia."}))
+    ok(env, Action("say", {"type": "accusation", "targetId": "p1", "text": "That is a lie, and p1 knows it."}))
+    ok(env, Action("say", {"type": "defense", "targetId": "p3"}))
+    first, second, third = state(env, "p7")["statements"]
+    assert (first["playerId"], first["type"], first["role"]) == ("p1", "claim", "sheriff")
+    assert (first["targetId"], first["isMafia"], first["round"]) == ("p3", False, 1)
+    assert (second["type"], second["targetId"], second["role"]) == ("accusation", "p1", None)
+    assert (third["type"], third["targetId"], third["content"]) == ("defense", "p3", "I am innocent.")
+    heard = [(message.sender_id, message.content) for message in env.turn_state("p5").messages]
+    assert heard == [
+        ("p1", "Listen! I am the sheriff. I investigated p3, and p3 is not mafia."),
+        ("p2", "That is a lie, and p1 knows it."),
+        ("p3", "I am innocent."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("payload", "error", "words"),
+    [
+        ({}, "invalid_payload", "say something"),
+        ({"text": "  "}, "invalid_payload", "say something"),
+        ({"type": "shout"}, "invalid_payload", "'shout' is none of accusation"),
+        ({"type": "accusation"}, "invalid_payload", "an accusation needs a targetId"),
+        ({"type": "accusation", "targetId": "p1"}, "game_rule_violation", "who is yourself"),
+        ({"type": "accusation", "targetId": "p5"}, "game_rule_violation", "who is dead"),
+        ({"type": "accusation", "targetId": "p9"}, "invalid_payload", "'p9' is none of p1"),
+        ({"type": "accusation", "targetId": "p3", "isMafia": True}, "invalid_payload", "belong to a claim"),
+        ({"type": "general", "targetId": "p3"}, "invalid_payload", "a general statement has no targetId"),
+        ({"type": "claim"}, "invalid_payload", "a claim needs a role"),
+        ({"type": "claim", "role": "doctor", "targetId": "p3", "isMafia": True}, "invalid_payload", "claimed sheriff"),
+        ({"type": "claim", "role": "sheriff", "targetId": "p3"}, "invalid_payload", "both targetId and isMafia"),
+        ({"targetId": "p3", "text": "hm"}, "invalid_payload", "need a type"),
+        ({"text": "x" * 4001}, "invalid_payload", "at most 4,000"),
+        ({"text": 5}, "invalid_payload", "Expected `str"),
+        ({"words": "hm"}, "invalid_payload", "words"),
+    ],
+)
+def test_a_statement_that_is_none_is_refused_with_what_would_be_right(payload, error, words):
+    env = match(SEVEN)
+    night(env, "p5", "p5", "p3", "p1")
+    before = env.state().tobytes()
+    result = env.submit("p1", Action("say", payload))
+    assert result.error == error
+    assert words in result.error_detail
+    assert env.state().tobytes() == before
+    assert env.messages == []
+
+
+def test_a_text_about_the_dead_is_taken_as_general():
+    env = match(SEVEN)
+    night(env, "p5", "p5", "p3", "p1")
+    ok(env, Action("say", {"text": "p5 is mafia."}))
+    assert state(env)["statements"][0]["type"] == "general"
+
+
+def test_muted_there_is_no_discussion_and_the_shapes_stay():
+    env = match(SEVEN, talk=False)
+    night(env, "p5", "p5", "p3", "p1")
+    assert env.table.phase == VOTING
+    loud = envs.game("mafia", seats=7)
+    assert (env.game.layout.size, env.game.num_actions) == (loud.layout.size, loud.num_actions)
+
+
+# Vote.
+
+
+def day_one(roles=SEVEN, *, seed=0, **options):
+    """Return a match before the first vote: all are alive."""
+    env = match(roles, seed=seed, **options)
+    mafia, sheriffs = roles.split().count("m"), roles.split().count("s")
+    night(env, *["p3"] * mafia, "p3", *["p1"] * sheriffs)
+    talk(env)
+    return env
+
+
+def test_plurality_eliminates():
+    env = day_one()
+    vote(env, "p5", "p5", "p6", "p6", "p7", "p5", None)
+    assert "p5" not in alive(env)
+    assert state(env)["votingHistory"][0]["eliminated"] == "p5"
+
+
+def test_votes_are_sealed_until_all_are_in_then_public():
+    env = day_one()
+    vote(env, "p5", None, "p6")
+    assert state(env, "p1")["ownVote"] == "p5"
+    assert [state(env, agent)["ownVote"] for agent in ("p2", "p4")] == [None, None]
+    for agent in ("p2", "p3", "p7"):
+        assert state(env, agent)["votingHistory"] == []
+    vote(env, "p5", "p6", "p5", None)
+    (voting,) = state(env, "p7")["votingHistory"]
+    assert voting["votes"] == {"p1": "p5", "p3": "p6", "p4": "p5", "p5": "p6", "p6": "p5"}
+    assert voting["round"] == 1
+
+
+def test_a_tie_is_drawn_among_the_leaders_only():
+    env = day_one()
+    vote(env, "p5", "p5", "p6", "p6", "p7", None)
+    tables = list(drawn(env, Action("vote", {"targetId": None})))
+    out = Counter(int(np.flatnonzero(table.voted_out)[0]) + 1 for table in tables)
+    assert set(out) == {5, 6}
+    assert 160 < out[5] < 240
+
+
+def test_a_tie_may_eliminate_nobody():
+    env = day_one(tie="none")
+    vote(env, "p5", "p5", "p6", "p6", None, None, None)
+    assert len(alive(env)) == 7
+    assert state(env)["votingHistory"][0]["eliminated"] is None
+
+
+@pytest.mark.parametrize(
+    "votes",
+    [
+        ["p2", "p3", "p4", "p5", "p6", "p7", "p1"],
+        ["p2", "p3", None, None, None, None, None],
+        ["p2", None, None, None, None, None, None],
+        [None] * 7,
+    ],
+)
+def test_all_votes_for_different_players_or_none_eliminate_nobody(votes):
+    env = day_one()
+    vote(env, *votes)
+    assert len(alive(env)) == 7
+
+
+@pytest.mark.parametrize(("target", "why"), [("p1", "is yourself"), ("p5", "is dead")])
+def test_nobody_votes_for_itself_or_the_dead(target, why):
+    env = match(SEVEN)
+    night(env, "p5", "p5", "p3", "p1")
+    talk(env)
+    result = env.submit("p1", Action("vote", {"targetId": target}))
+    assert result.error == "game_rule_violation"
+    assert why in result.error_detail
+
+
+def test_metadata_and_reasons_are_anybodys():
+    env = match("m d s v v v")
+    ok(env, Action("nightAction", {"actionType": "KILL", "targetId": "p5", "metadata": {"plan": [1, {"a": None}]}}))
+    night(env, "p2", "p1")
+    talk(env)
+    ok(env, Action("vote", {"targetId": "p2", "reason": "a feeling"}))
+
+
+# End.
+
+
+def test_town_wins_when_no_mafia_lives():
+    env = match("m d s v v", seed=3)
+    night(env, "p4", "p4", "p1")
+    talk(env)
+    vote(env, None, "p1", "p1", None, None)
+    assert utilities(env).tolist() == [-1, 1, 1, 1, 1]
+    over = env.turn_state("p2")
+    assert (over.phase, over.game_over, over.outcome["winner"]) == ("END", True, "town")
+    assert over.outcome["roles"]["p1"] == "mafia"
+    assert over.game_state["winner"] == "town"
+
+
+def test_mafia_wins_when_they_are_as_many_as_the_others_dead_players_share_it():
+    env = match("m m d s v v", talk=False)
+    night(env, "p5", "p5", "p3", "p1")
+    vote(env, "p6", "p6", None, None, None)
+    assert utilities(env).tolist() == [1, 1, -1, -1, -1, -1]
+    assert env.turn_state("p5").outcome["payoffs"][4] == {"agent_id": "p5", "utility": -1.0}
+
+
+def test_a_dead_mafia_member_wins_with_its_team():
+    env = match("m m d s v v v v", talk=False)
+    night(env, "p5", "p5", "p3", "p1")
+    vote(env, None, "p1", "p1", "p1", "p1", None, None)
+    night(env, "p6", "p4", "p2")
+    vote(env, "p7", "p7", "p7", None, None)
+    night(env, "p4", "p8", "p2")
+    vote(env, "p8", "p8", None)
+    assert utilities(env).tolist() == [1, 1, -1, -1, -1, -1, -1, -1]
+
+
+def test_the_win_is_tested_after_the_night_too():
+    env = match("m d s v v", talk=False)
+    night(env, "p4", "p2", "p1")
+    vote(env, None, "p5", "p5", None)
+    night(env, "p2", "p3", "p1")
+    assert env.terminations["p1"]
+    assert utilities(env).tolist() == [1, -1, -1, -1, -1]
+
+
+def test_a_mafia_member_killed_by_its_own_can_win_for_the_town():
+    env = match("m m d s v v v")
+    night(env, "p2", "p1", "p3", "p1")
+    assert env.table.living_mafia == 1
+
+
+def test_after_the_last_day_the_match_is_truncated_without_reward():
+    env = match("m d s v v", talk=False, max_days=2)
+    night(env, "p4", "p4", "p1")
+    vote(env, *[None] * 5)
+    night(env, "p4", "p2", "p1")
+    vote(env, *[None] * 4)
+    assert env.truncations["p1"]
+    assert not env.terminations["p1"]
+    assert not utilities(env).any()
+    assert env.turn_state("p1").outcome["reason"] == "max_days_exceeded"
+
+
+def test_the_dead_take_no_turns():
+    tables = VectorGame(envs.game("mafia", seats=8), 50)
+    tables.reset(seed=0)
+    for _ in range(200):
+        assert tables.tables.alive[np.arange(50), tables.turn].all()
+        tables.step(tables.sample())
+
+
+# What stands in for an agent that gives no answer.
+
+
+def test_the_safe_action_is_a_drawn_target_nothing_of_note_an_abstention():
+    chosen = Counter()
+    for seed in range(40):
+        env = match(SEVEN, seed=seed)
+        assert env.submit("p1", Action("pass")).ok
+        chosen[state(env, "p1")["nightActions"]["p1"]] += 1
+    assert len(chosen) == 6
+    night(env, "p5", "p3", "p1")
+    assert env.submit(env.agent_selection, Action("pass")).ok
+    assert state(env)["statements"][0]["type"] == "general"
+    talk(env)
+    assert env.submit(env.agent_selection, Action("pass")).ok
+    assert env.table.votes[env.table.turn - 1] == -1

@@ -1,0 +1,136 @@
+"""Statements: said, and heard in anybody's words."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from parlour.envs.mafia.statements import act_of, code_of, from_wire, read, sentence, to_wire
+from parlour.envs.mafia.table import (
+    ACCUSE,
+    CLAIM_DOCTOR,
+    CLAIM_MAFIA,
+    CLAIM_SHERIFF,
+    CLAIM_VILLAGER,
+    CLEARED,
+    DEFEND,
+    FOUND,
+    GENERAL,
+)
+
+IDS = [f"p{number}" for number in range(1, 13)]
+NAMES = ["Alice", "Bob", "Al", "Bob Jr.", "Émile", "O'Neil", "x", "Ms. White", "d'Arc", "Zoë", "J.R.", "Łukasz"]
+SEATS = {name: seat for seat, name in enumerate(IDS)} | {name: seat for seat, name in enumerate(NAMES)}
+
+
+def acts(speaker):
+    yield from ((kind, -1) for kind in (GENERAL, CLAIM_SHERIFF, CLAIM_DOCTOR, CLAIM_VILLAGER, CLAIM_MAFIA))
+    for target in range(len(IDS)):
+        if target != speaker:
+            yield from ((kind, target) for kind in (ACCUSE, CLEARED, FOUND))
+        yield DEFEND, target
+
+
+@pytest.mark.parametrize("names", [IDS, NAMES])
+def test_what_is_said_is_heard(names):
+    for speaker in range(len(names)):
+        for act in acts(speaker):
+            assert read(sentence(act, speaker, names), speaker, SEATS) == act
+            assert read(f"Well... listen!\n{sentence(act, speaker, names).upper()} Thank you.", speaker, SEATS) == act
+
+
+def test_every_act_has_a_code_and_a_payload_of_its_own():
+    codes = set()
+    for act in acts(0):
+        assert act_of(code_of(*act)) == act
+        codes.add(code_of(*act))
+        wire = to_wire(act, IDS)
+        target = -1 if wire["targetId"] is None else IDS.index(wire["targetId"])
+        assert from_wire(wire["type"], target, wire["role"], wire["isMafia"]) == act
+    assert len(codes) == len(list(acts(0)))
+    assert 0 not in codes
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("I think p3 is mafia.", (ACCUSE, 2)),
+        ("p3's clearly part of the mafia", (ACCUSE, 2)),
+        ("Bob looks very suspicious to me", (ACCUSE, 1)),
+        ("I don't trust Bob Jr. at all", (ACCUSE, 3)),
+        ("Let's vote out Alice.", (ACCUSE, 0)),
+        ("My vote goes to Zoë.", (ACCUSE, 9)),
+        ("p2 is not innocent", (ACCUSE, 1)),
+        ("I will vote for p4 today, and I trust p5.", (ACCUSE, 3)),
+        ("p3 isn't mafia", (DEFEND, 2)),
+        ("I don’t think P12 is mafia", (DEFEND, 11)),
+        ("I don't suspect p4", (DEFEND, 3)),
+        ("I vouch for Émile.", (DEFEND, 4)),
+        ("They say I am mafia. I am not mafia!", (DEFEND, 6)),
+        ("I did nothing wrong.", (DEFEND, 6)),
+        ("I'm just a simple villager.", (CLAIM_VILLAGER, -1)),
+        ("As the doctor, I protected p2.", (CLAIM_DOCTOR, -1)),
+        ("My role is sheriff", (CLAIM_SHERIFF, -1)),
+        ("p1 says I'm mafia, but I'm the sheriff", (CLAIM_SHERIFF, -1)),
+        ("I am the sheriff. p8 is definitely guilty!", (FOUND, 7)),
+        ("I investigated p4 last night and she is mafia.", (FOUND, 3)),
+        ("I checked d'Arc. He's not mafia.", (CLEARED, 8)),
+        ("I inspected p4.", (CLAIM_SHERIFF, -1)),
+        ("Is p3 mafia?", (GENERAL, -1)),
+        ("p31 is mafia", (GENERAL, -1)),
+        ("p3", (GENERAL, -1)),
+        ("", (GENERAL, -1)),
+        ("p7 is mafia", (GENERAL, -1)),  # of oneself
+    ],
+)
+def test_other_peoples_words(text, act):
+    assert read(text, 6, SEATS) == act
+
+
+@given(st.text(), st.integers(0, 11))
+def test_any_text_is_heard_as_something(text, speaker):
+    kind, target = read(text, speaker, SEATS)
+    assert kind == GENERAL or (kind, target) in set(acts(speaker))
+
+
+WORDS = [
+    "I",
+    "am",
+    "the",
+    "sheriff",
+    "p3",
+    "Bob",
+    "is",
+    "not",
+    "mafia",
+    "trust",
+    "don't",
+    "say",
+    "vote",
+    "for",
+    ".",
+    "?",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=60), st.integers(0, 11))
+def test_any_words_are_heard_as_an_act_that_could_be_said(words, speaker):
+    assert read(" ".join(words), speaker, SEATS) in set(acts(speaker))
+
+
+def test_long_texts_are_read_in_time():
+    for text in (
+        "I am really " * 330,
+        "p3 is " * 660,
+        "says " * 800,
+        "I " * 2000,
+        " " * 4000,
+        "doubt p3 is mafia " * 220,
+    ):
+        read(text, 0, SEATS)
+
+
+@settings(max_examples=30)  # every set of names has its own patterns
+@given(st.lists(st.text(min_size=1, max_size=6), min_size=2, max_size=5, unique=True), st.text(max_size=40))
+def test_any_names_will_do(names, text):
+    seats = {name: seat for seat, name in enumerate(names)}
+    kind, target = read(f"I accuse {names[0]}. {text}", 1, seats)
+    assert (kind, target) == (kind, -1) or 0 <= target < len(names)

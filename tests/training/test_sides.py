@@ -1,0 +1,91 @@
+"""What each side of mafia wins, and how it plays."""
+
+import json
+
+import numpy as np
+import pytest
+from matches import match, night, talk, vote
+from parlour import envs
+from parlour.envs.core.rng import streams
+from parlour.envs.mafia.bots import BOTS
+from parlour.training import cli
+from parlour.training.sides import Ratio, Share, finished, habits, sides
+
+
+def test_the_interval_is_wilsons():
+    share = Share.of(10, 100)
+    assert (share.low, share.high) == (pytest.approx(0.0552, abs=1e-4), pytest.approx(0.1744, abs=1e-4))
+    assert Share.of(0, 50).low == pytest.approx(0, abs=1e-9)
+
+
+def test_the_interval_of_a_ratio_is_katzs():
+    half = Ratio.of(Share.of(20, 100), Share.of(40, 100))
+    assert (half.ratio, half.low, half.high) == pytest.approx((0.5, 0.3158, 0.7917), abs=1e-3)
+    assert np.isnan(Ratio.of(Share.of(0, 100), Share.of(40, 100)).ratio)
+
+
+def test_matches_are_played_to_their_end_and_counted_once():
+    game = envs.game("mafia", seats=7)
+    pair = BOTS["loyal"](game, 1), BOTS["loyal"](game, 2)
+    tables = finished(game, *pair, streams(5, 300))
+    assert tables.done.all()
+    pair = BOTS["loyal"](game, 1), BOTS["loyal"](game, 2)
+    found = sides(game, *pair, matches=300, seed=5)
+    assert found.mafia.share == (tables.winner == 2).mean()
+    assert found.town.share == (tables.winner == 1).mean()
+    assert found.days == pytest.approx(tables.round_number.mean())
+
+
+def test_each_side_is_played_by_its_policy():
+    game = envs.game("mafia", seats=7)
+    seen = {"mafia": 0, "town": 0}
+    start = game.layout["game_state.players.role"].start
+
+    class Witness:
+        def __init__(self, side):
+            self.side, self.bot = side, BOTS["random"](game, 1)
+
+        def act(self, observations, masks):
+            seen[self.side] += len(masks)
+            assert ((observations[:, start] > 0) == (self.side == "mafia")).all()
+            return self.bot.act(observations, masks)
+
+    finished(game, Witness("mafia"), Witness("town"), streams(1, 20))
+    assert min(seen.values()) > 0
+
+
+def test_habits_by_hand():
+    env = match("m m d s v v v", max_days=2)
+    night(env, "p5", "p5", "p5", "p1")
+    talk(
+        env, "p3 is mafia.", "I am the sheriff, and p1 is not mafia.", "I am the doctor.", "I accuse p5.", "I trust p1."
+    )
+    vote(env, "p3", "p3", "p1", "p1", None, None, None)  # a tie: p1 or p3 goes
+    gone = int(np.flatnonzero(env.table.voted_out)[0])
+    tables = np.repeat(env._tables, 1).view(np.recarray)
+    mafia, town = habits(tables, True), habits(tables, False)
+    assert mafia == {
+        "accusations": 0.5, "defenses": 0, "claims": 0.5, "untrue": 1, "abstentions": 0, "changes": 0
+    }  # fmt: skip
+    assert town["accusations"] == pytest.approx(1 / 5)
+    assert town["untrue"] == pytest.approx(2 / 5)  # p5 is no mafia, and p1 is
+    assert town["abstentions"] == pytest.approx(3 / 5)
+    night(env, *(["p6"] if gone == 0 else ["p6", "p6"]), *(["p6"] if gone == 0 else []), "p7")
+    talk(env)
+    vote(env, *[f"p{7 if seat != 6 else 5}" for seat in range(7) if env.table.alive[seat]])
+    tables = np.repeat(env._tables, 1).view(np.recarray)
+    changes = habits(tables, True)["changes"]
+    assert changes == (1.0 if gone == 0 else 0.0)  # who was voted out cannot be voted for again
+
+
+def test_the_command_tells_every_combination(capsys):
+    args = ["--mafia", "loyal", "random", "--town", "mixed", "--seats", "5", "7", "--matches", "40"]
+    assert cli.main(["sides", *args, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(one["seats"], one["policies"]) for one in found] == [
+        (5, ["loyal", "mixed"]), (5, ["random", "mixed"]), (7, ["loyal", "mixed"]), (7, ["random", "mixed"])
+    ]  # fmt: skip
+    assert all(one["mafia"]["matches"] == 40 for one in found)
+    assert cli.main(["sides", *args]) == 0
+    assert "mafia by sides" in capsys.readouterr().out
+    assert cli.main(["sides", "--matches", "0"]) == cli.MISTAKE

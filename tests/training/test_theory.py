@@ -1,0 +1,199 @@
+"""Policies beside the closed forms: who plays the theory has no error, who does not has the error that follows."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.training import cli
+from parlour.training.theory import compare, demands_by_turn
+from parlour.wrappers.policy import make_policy
+
+
+def lines(game, bot, **settings):
+    comparison = compare(make_policy(bot, game, seed=1), game, **settings)
+    return {line.name: line for line in comparison.lines}
+
+
+@pytest.mark.parametrize("rule", ["first-price", "second-price", "all-pay"])
+@pytest.mark.parametrize("seats", [2, 4])
+def test_the_equilibrium_has_no_error_but_the_grids(rule, seats):
+    game = envs.game("auction", rule=rule, seats=seats, bids=201)
+    found = lines(game, "equilibrium", matches=5_000)
+    assert found["bid_error"].learned < 0.1
+    assert found["bid_error_upper"].learned < 0.1
+    assert found["bid_error_largest"].learned < 0.3
+    assert found["each_bid_error"].learned < 0.14  # a quarter of a step of 0.5 on the average
+    assert found["revenue"].learned == pytest.approx(found["revenue"].theory, rel=0.005)
+
+
+def test_revenue_is_equivalent():
+    """Uniform valuations give (n − 1) / (n + 1) of the highest one, whatever the rule."""
+    for rule in ("first-price", "second-price", "all-pay"):
+        found = lines(envs.game("auction", rule=rule, seats=3), "equilibrium", matches=20_000)
+        assert found["revenue"].theory == pytest.approx(50, abs=0.6)
+
+
+def test_truthful_bids_at_the_first_price_are_half_a_valuation_too_high():
+    found = lines(envs.game("auction"), "truthful", matches=10_000)
+    assert found["bid_error"].learned == pytest.approx(25, abs=0.5)
+    assert found["bid_error_upper"].learned == pytest.approx(37.5, abs=0.5)
+    assert found["bid_error_largest"].learned == pytest.approx(49.5, abs=0.6)
+    assert found["revenue"].learned == pytest.approx(200 / 3, abs=1)
+    assert found["revenue"].theory == pytest.approx(100 / 3, abs=0.5)
+
+
+def test_the_mean_bid_hides_no_bias_and_the_single_bid_no_spread():
+    """Bids half at 0 and half at the valuation have the equilibrium's mean, and each is half a valuation off."""
+    game = envs.game("auction")
+    truthful = make_policy("truthful", game)
+
+    class Coin:
+        random = np.random.default_rng(0)
+
+        def act(self, observations, masks):
+            return np.where(self.random.random(len(masks)) < 0.5, 0, truthful.act(observations, masks))
+
+    found = {line.name: line.learned for line in compare(Coin(), game, matches=40_000).lines}
+    assert found["bid_error"] < 1.5
+    assert found["each_bid_error"] == pytest.approx(25, abs=0.5)
+
+
+def test_who_always_passes_brings_no_revenue():
+    game = envs.game("auction", rounds=2)
+
+    class Pass:
+        def act(self, observations, masks):
+            return np.full(len(masks), game.safe(game.blank[0]))
+
+    found = {line.name: line.learned for line in compare(Pass(), game, matches=100).lines}
+    assert found["revenue"] == 0
+
+
+def test_perfect_negotiators_split_as_the_solver_says():
+    game = envs.game("bargaining", public=True, discount=0.9, offers=256)
+    found = lines(game, "perfect", matches=2_000)
+    assert found["agreement"].learned == 100
+    assert found["surplus"].learned == pytest.approx(100, abs=0.1)
+    assert found["turns"].learned == 2
+    assert found["first_share_error"].learned < 100 / 255
+    assert found["first_share"].learned == pytest.approx(found["first_share"].theory, abs=100 / 255)
+    asked, wanted = demands_by_turn(make_policy("perfect", game), game, matches=50)
+    assert len(asked) == 19
+    np.testing.assert_allclose(asked, wanted, atol=100 / 255)
+
+
+def test_fair_negotiators_are_off_by_what_the_first_mover_could_have_had():
+    game = envs.game("bargaining", public=True, discount=0.9, reservations=(0, 0))
+    found = lines(game, "fair", matches=10)
+    perfect = 100 * (1 + 0.9**9.5) / (1 + 0.9**0.5)
+    assert found["first_share"].learned == 50
+    assert found["first_share"].theory == pytest.approx(perfect)
+    assert found["first_share_error"].learned == pytest.approx(perfect - 50)
+
+
+def test_private_values_count_deals_and_surplus():
+    game = envs.game("bargaining")
+    fair = lines(game, "fair", matches=500)
+    assert (fair["agreement"].learned, fair["turns"].learned) == (100, 2)
+    assert fair["surplus"].learned == pytest.approx(100, abs=0.01)
+    assert set(fair) == {"agreement", "surplus", "turns"}
+    hard = lines(game, "hardliner", matches=500)
+    assert (hard["agreement"].learned, hard["surplus"].learned) == (0, 0)
+    assert hard["turns"].learned is None
+
+
+def test_matches_without_a_deal_do_not_count():
+    game = envs.game("bargaining", reservations=[(50, 50), (0, 100)])
+    fair = lines(game, "fair", matches=1_000)
+    assert fair["agreement"].learned == 100
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("public", [False, True])
+def test_where_no_deal_exists_there_is_nothing_to_tell(public):
+    found = lines(envs.game("bargaining", reservations=(60, 60), public=public), "fair", matches=10)
+    assert all(line.learned is None for line in found.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("holdem", {"seats": 2}),
+        ("auction", {"valuations": [(0, 50), (0, 100)]}),
+        ("auction", {"valuations": (50, 50)}),
+    ],
+)
+def test_without_a_closed_form_there_is_no_comparison(name, options):
+    game = envs.game(name, **options)
+    assert compare(make_policy("random", game), game) is None
+
+
+def test_the_same_seed_gives_the_same_figures():
+    game = envs.game("auction")
+    first, second = (lines(game, "shade", matches=100, seed=3) for _ in range(2))
+    assert first == second
+    assert first != lines(game, "shade", matches=100, seed=4)
+
+
+def report(capsys, *args):
+    code = cli.main(["evaluate", *args])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("equilibrium", "--game", "auction", "--options", "rule=all-pay"),
+        ("fair", "--game", "bargaining"),
+        ("hardliner", "--game", "bargaining"),  # never agrees
+        ("perfect", "--game", "bargaining", "--options", "public=true", "discount=0.9", "rounds=3"),
+        ("hardliner", "--game", "bargaining", "--options", "public=true", "rounds=2"),
+    ],
+)
+def test_evaluate_tells_and_draws_the_comparison(args, capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "theory.png"
+    code, out, err = report(capsys, *args, "--deals", "50", "--against", "random", "--picture", str(path))
+    assert code == 0
+    assert "beside theory" in out
+    assert str(path) in err
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_holds_the_comparison_and_a_bot_gets_no_picture(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = report(capsys, "equilibrium", "--game", "auction", "--deals", "50", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["theory"]["revenue"]["theory"] > 0
+    assert found["theory"]["bid_error"]["learned"] < 1
+    assert not any(tmp_path.iterdir())
+    code, out, _ = report(capsys, "call", "--deals", "4", "--against", "call", "--json")
+    assert json.loads(out)["theory"] is None
+
+
+def test_bots_that_do_not_fit_the_options_are_no_default_opponents(capsys):
+    code, out, _ = report(capsys, "fair", "--game", "bargaining", "--deals", "4", "--json")
+    assert code == 0
+    assert "perfect" not in {row["against"] for row in json.loads(out)["results"]}
+    code, _, err = report(capsys, "fair", "--game", "bargaining", "--deals", "4", "--against", "perfect")
+    assert code == 2
+    assert "public=True" in err
+
+
+def test_without_matplotlib_the_figures_are_told_and_the_picture_is_explained(capsys, tmp_path, monkeypatch):
+    for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr("parlour.training.evaluate._folder", lambda run: tmp_path)
+    args = ("fair", "--game", "bargaining", "--deals", "4", "--against", "fair")
+    code, out, err = report(capsys, *args)
+    assert code == 0
+    assert "surplus realised" in out
+    assert "pip install 'parlour[plot]'" in err
+    code, _, err = report(capsys, *args, "--picture", str(tmp_path / "theory.png"))  # asked for: that is a mistake
+    assert code == 2
+    assert "pip install 'parlour[plot]'" in err
+    assert not any(tmp_path.iterdir())
