@@ -21,7 +21,7 @@ def test_watching_shows_one_table_that_changes(capsys):
     assert out.count("bargaining-v0") == 1  # no terminal: the last screen alone
     assert "over: " in out
     assert "boulware" in out
-    assert "2 of 2" in out
+    assert "player_1 (boulware): " in out
 
 
 def test_a_screen_is_drawn_for_every_action():
