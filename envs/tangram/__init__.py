@@ -1,0 +1,1 @@
+"""Two players build a tangram together (protocol: tangram.md and its notes)."""
