@@ -130,7 +130,7 @@ def outline_area(vertices: Any, ends: Any) -> float:
 
 
 @compiled
-def _gap(polygon: Any, other: Any) -> float:
+def gap(polygon: Any, other: Any) -> float:
     """Return the widest gap between any edge's line of `polygon` and all of `other`, which lies beyond; or negative."""
     widest = -np.inf
     for i in range(len(polygon)):
@@ -158,13 +158,13 @@ def depth(polygon: Any, other: Any) -> float:
     Returns:
         Board units; 0 where they touch, negative where they lie apart.
     """
-    return -max(_gap(polygon, other), _gap(other, polygon))
+    return -max(gap(polygon, other), gap(other, polygon))
 
 
 @compiled
 def collides(polygon: Any, other: Any) -> bool:
     """Tell whether pieces overlap, by more than `TOLERANCE`; touching is not overlapping. Arguments as in `depth`."""
-    return _gap(polygon, other) < -TOLERANCE and _gap(other, polygon) < -TOLERANCE
+    return gap(polygon, other) < -TOLERANCE and gap(other, polygon) < -TOLERANCE
 
 
 @compiled
