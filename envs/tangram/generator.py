@@ -38,7 +38,7 @@ _TOUCH = 1e-6  # u; numbers of the lattice that occur here differ by more than 0
 
 
 @compiled
-def _corners(piece: int, step: int, x: int, y: int, out: Any) -> None:
+def corners(piece: int, step: int, x: int, y: int, out: Any) -> None:
     """Write the vertices (float64[4, 2], u) of a piece whose first one is at the exact point (x, y)."""
     for i in range(4):
         out[i, 0] = value(x + CORNER_AT[piece, step, i, 0])
@@ -46,7 +46,7 @@ def _corners(piece: int, step: int, x: int, y: int, out: Any) -> None:
 
 
 @compiled
-def _overlaps(shape: Any, shapes: Any, count: int) -> bool:
+def overlaps(shape: Any, shapes: Any, count: int) -> bool:
     """Tell whether a shape overlaps any of the first `count` of `shapes`."""
     hit = False
     for i in range(count):
@@ -93,7 +93,7 @@ def assemble(table: Any, pieces: Any, steps: Any, at: Any) -> None:
         pieces[i], pieces[j] = pieces[j], pieces[i]
     steps[0] = draw(table, 8)
     at[0] = 0
-    _corners(pieces[0], steps[0], 0, 0, shapes[0])
+    corners(pieces[0], steps[0], 0, 0, shapes[0])
     choices = 1 + draw(table, 4)
     count = 1
     while count < 7:
@@ -116,8 +116,8 @@ def assemble(table: Any, pieces: Any, steps: Any, at: Any) -> None:
             y += start[1] + (stop[1] - start[1]) // 2 * _JOINS[join, 0]
             x -= begin[0] + (end[0] - begin[0]) // 2 * _JOINS[join, 1]
             y -= begin[1] + (end[1] - begin[1]) // 2 * _JOINS[join, 1]
-            _corners(piece, step, x, y, shape)
-            if _overlaps(shape, shapes, count):
+            corners(piece, step, x, y, shape)
+            if overlaps(shape, shapes, count):
                 continue
             left -= 1
             length = _contact(piece, step, shape, pieces, steps, shapes, count) if choices > 1 else 0.0
@@ -126,7 +126,7 @@ def assemble(table: Any, pieces: Any, steps: Any, at: Any) -> None:
                 steps[count] = step
                 at[count, 0] = x
                 at[count, 1] = y
-        _corners(piece, steps[count], at[count, 0], at[count, 1], shapes[count])
+        corners(piece, steps[count], at[count, 0], at[count, 1], shapes[count])
         count += 1
 
 
@@ -155,9 +155,9 @@ def centre(vertices: Any, ends: Any, scale: Any, middle: float, out: Any) -> Non
 
 
 @compiled
-def split_of(number: Any) -> int:
-    """Return the split, a number in `SPLITS`, of the silhouette with this `code`."""
-    tenth = int(number % np.uint64(10))
+def split_of(vertices: Any, ends: Any) -> int:
+    """Return the split, a number in `SPLITS`, of the silhouette with this exact outline, in whatever rotation."""
+    tenth = int(code(vertices, ends) % np.uint64(10))
     return 0 if tenth < 7 else 1 if tenth == 7 else 2
 
 
@@ -217,7 +217,7 @@ def find(
         if outline(pieces, steps, at, 7, vertices, ends) > 0:
             centre(vertices, ends, (1.0, 1.0), 0.0, flat)
             wanted = easiest <= hidden(flat, ends) <= hardest and _fits(flat, ends)
-            if wanted and (split == ANY or split == split_of(code(vertices, ends))):
+            if wanted and (split == ANY or split == split_of(vertices, ends)):
                 return
 
 

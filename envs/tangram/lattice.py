@@ -32,10 +32,17 @@ _SQRT2 = 2**0.5
 
 
 @compiled
+def halves(number: int) -> tuple[int, int]:
+    """Return a and b of an exact number a/2 + b √2/2."""
+    b = ((number + _BASE // 2) & (_BASE - 1)) - _BASE // 2
+    return (number - b) // _BASE, b
+
+
+@compiled
 def value(number: int) -> float:
     """Return an exact number as a float, in u."""
-    b = ((number + _BASE // 2) & (_BASE - 1)) - _BASE // 2
-    return 0.5 * float((number - b) // _BASE) + 0.5 * _SQRT2 * float(b)
+    a, b = halves(number)
+    return 0.5 * float(a) + 0.5 * _SQRT2 * float(b)
 
 
 def exact(length: float, tolerance: float = 1e-6) -> int:
@@ -73,7 +80,7 @@ the edge from each vertex to the next, in steps of 45° counter-clockwise from e
 
 _EDGES = 4 * 7
 """Most edges of seven pieces."""
-_SEGMENTS = 128
+SEGMENTS = 128
 """Most segments that they break into: no figure of a million drawn ones had more than half as many."""
 
 
@@ -102,7 +109,7 @@ def boundary(edges: Any, count: int, segments: Any) -> int:
     Args:
         edges: int64[≥ count, 5], ``(x, y, to_x, to_y, direction)``, the inside on the left.
         count: how many.
-        segments: int64[_SEGMENTS, 5], written likewise.
+        segments: int64[SEGMENTS, 5], written likewise.
 
     Returns:
         How many segments were written; −1 if there was no room.
@@ -154,7 +161,7 @@ def _before(vertices: Any, i: int, j: int) -> bool:
 
 
 @compiled
-def _leftmost(segments: Any, count: int) -> int:
+def leftmost(segments: Any, count: int) -> int:
     """Return the segment of the first `count` that begins farthest left, lowest there, steepest down there."""
     first = 0
     for i in range(1, count):
@@ -240,7 +247,7 @@ def rings(segments: Any, count: int, vertices: Any, ends: Any) -> int:
     made = begin = 0
     while count:
         length = 0
-        follow = _leftmost(segments, count)
+        follow = leftmost(segments, count)
         while True:
             path[length] = segments[follow]
             count -= 1
@@ -303,7 +310,7 @@ def outline(pieces: Any, steps: Any, at: Any, count: int, vertices: Any, ends: A
                 edges[total, 2 + axis] = at[i, axis] + CORNER_AT[pieces[i], steps[i], to, axis]
             edges[total, 4] = EDGE_TO[pieces[i], steps[i], j]
             total += 1
-    segments = np.empty((_SEGMENTS, 5), np.int64)
+    segments = np.empty((SEGMENTS, 5), np.int64)
     found = boundary(edges, total, segments)
     made = -1 if found < 0 else rings(segments, found, vertices, ends)
     if made > 0:
@@ -333,13 +340,13 @@ def code(vertices: Any, ends: Any) -> Any:
             j = i + 1 if i + 1 < count else 0
             right = vertices[start + j, 0] - vertices[start + i, 0]
             up = vertices[start + j, 1] - vertices[start + i, 1]
-            sides[i, 1] = _direction(right, up)
+            sides[i, 1] = direction(right, up)
             length = right if right != 0 else up
             if value(length) < 0.0:
                 length = -length
             if sides[i, 1] % 2:  # times √2
-                b = ((length + _BASE // 2) & (_BASE - 1)) - _BASE // 2
-                length = 2 * b * _BASE + (length - b) // _BASE
+                a, b = halves(length)
+                length = 2 * b * _BASE + a
             sides[i, 0] = length
         least = ~np.uint64(0)
         for first in range(count):
@@ -355,7 +362,7 @@ def code(vertices: Any, ends: Any) -> Any:
 
 
 @compiled
-def _direction(right: int, up: int) -> int:
+def direction(right: int, up: int) -> int:
     """Return the direction of an exact vector, in steps of 45° counter-clockwise from east."""
     east = value(right)
     north = value(up)
