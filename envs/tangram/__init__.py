@@ -1,1 +1,5 @@
-"""Two players build a tangram together (protocol: tangram.md and its notes)."""
+"""A tangram that several players build together (protocol: tangram.md and its notes)."""
+
+from .game import game
+
+__all__ = ["game"]
