@@ -11,7 +11,7 @@ COMMANDS = {
     "train": ("train", "main", "train a policy by self-play against its past selves and bots"),
     "evaluate": ("evaluate", "command", "tell how strong a policy is, with confidence intervals"),
     "play": ("play", "command", "watch a match in the terminal, or play in it"),
-    "host": ("live", "host", "serve a platform's protocol: poker tables, an arena"),
+    "host": ("live", "host", "serve a platform's protocol: poker tables, an arena, a tangram game"),
     "deploy": ("live", "deploy", "let a policy play on a live platform"),
     "bench": ("bench", "command", "measure speed and size beside the peers"),
 }

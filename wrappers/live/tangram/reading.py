@@ -1,0 +1,178 @@
+"""What an agent sees of a live game: the wire's board as tangram's TurnState fields.
+
+The wire tells where the pieces are. What else TurnState holds is added up here: the silhouette that is the objective,
+how many turns there were and which were skipped, the piece moved in this turn. Pieces that we put down are shown where
+we meant them, though the game may tell rounded numbers, or have made us leave a gap.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....envs.core.game import Game
+from ....envs.tangram.geometry import covered_area, outline_area, place
+from ....envs.tangram.pieces import AREAS, ASPECTS, BOARD, CORNERS, PIECES
+from ....envs.tangram.silhouettes import Silhouette, objective
+from .messages import ChatRequest, PlayFeedback, PlayRequest
+from .placing import SCALE, Polygon, Pose
+
+SAME = 0.05
+"""Board units, and degrees, within which the game tells a pose again that we sent."""
+
+
+class Reading:
+    """One game as it was told.
+
+    Args:
+        game: tangram, as the agent knows it.
+
+    Attributes:
+        objective: the game's words for the figure.
+        poses: of the pieces on the board as told, in the order in which they came.
+        collided: what each of them collides with, as told.
+        plays_left: of the agent in this turn; steps away from a collision do not count.
+    """
+
+    def __init__(self, game: Game) -> None:
+        blank = game.blank[0]
+        self._aspect = list(ASPECTS)[int(blank.aspect)]
+        self._plays, self._turns = int(blank.plays), int(blank.turns)
+        self.objective = ""
+        self._figure: Silhouette | None = None
+        self.poses: dict[str, Pose] = {}
+        self.collided: dict[str, list[str]] = {}
+        self.plays_left = 0
+        self._meant: dict[str, tuple[Pose, Pose]] = {}  # the pose told after our play, and the one that we meant
+        self._images: dict[str, str | None] = {}
+        self._before: dict[str, Pose] = {}  # as shown when the turn began
+        self._told_before: dict[str, Pose] = {}
+        self._left_behind: dict[str, Pose] = {}  # as told when our last turn was over
+        self._turn_number = self._passes = 0
+        self._iou = 0.0  # when the turn began
+
+    @property
+    def known(self) -> bool:
+        """Whether the objective names a silhouette of ours."""
+        return self._figure is not None
+
+    # What happens.
+
+    def see(self, message: PlayRequest | PlayFeedback | ChatRequest) -> None:
+        """Take in a board."""
+        assert message.state is not None
+        if message.objective != self.objective:
+            self.objective, self._figure = message.objective, objective(message.objective)
+            self.poses, self._meant, self._left_behind = {}, {}, {}
+            self._turn_number = self._passes = 0
+        board = message.state.on_board
+        told = {name: (*one.position, one.rotation % 360.0) for name, one in board.items()}
+        known = [name for name in self.poses if name in told]
+        self.poses = {name: told[name] for name in dict.fromkeys((*known, *told))}
+        self.collided = {name: one.collisions for name, one in board.items()}
+        meant = self._meant.items()
+        self._meant = {name: pair for name, pair in meant if name in told and same(pair[0], told[name])}
+        self._images = {"board_img": message.board_img, "drawer_img": message.drawer_img}
+
+    def begin(self) -> None:
+        """Begin our turn with the board that was seen."""
+        self._turn_number += 2  # the person's and ours
+        self._passes = self._passes + 1 if self.poses == self._left_behind else 0
+        self._before, self._told_before = self.shown(), self.poses
+        self.plays_left = self._plays
+        self._iou = self._overlap()
+
+    def put(self, name: str, meant: Pose) -> None:
+        """Note where a piece of ours was meant to lie that now lies where the game tells."""
+        self._meant[name] = self.poses[name], meant
+
+    def end(self, moved: str | None) -> bool:
+        """End our turn, in which this piece was moved; return whether the game undoes that."""
+        undone = moved is not None and bool(self.collided.get(moved))
+        self._passes = self._passes + 1 if undone or moved is None else 0
+        self._left_behind = self._told_before if undone else self.poses
+        return undone
+
+    # What we see.
+
+    def shown(self) -> dict[str, Pose]:
+        """Return the poses as the agent sees them: its own pieces where it meant them."""
+        return {name: self._meant[name][1] if name in self._meant else pose for name, pose in self.poses.items()}
+
+    def game_state(self, moved: str | None) -> dict[str, Any]:
+        """Return TurnState's field of that name; `moved` is the piece that was moved in this turn."""
+        shown = self.shown()
+        was = None
+        if moved in self._before:
+            x, y, rotation = self._inward(self._before[moved])
+            was = {"position": [x, y], "rotation": rotation}
+        return {
+            "objective": self.objective,
+            "on_board": {name: self._piece(name, self._inward(shown[name])) for name in PIECES if name in shown},
+            "off_board": {name: self._spare(name) for name in PIECES if name not in shown},
+            "silhouette": self._rings(),
+            "iou": self._iou,
+            "turn_number": min(self._turn_number, self._turns),
+            "turns": self._turns,
+            "plays_left": max(self.plays_left, 1),
+            "passes": self._passes,
+            "moved": None if moved is None else {"shape": moved, "from": was},
+            **self._images,
+        }
+
+    def _piece(self, name: str, pose: Pose) -> dict[str, Any]:
+        x, y, rotation = pose
+        vertices, collisions = self._vertices(name, pose), self.collided[name]
+        return {"position": [x, y], "vertices": vertices, "rotation": rotation, "collisions": collisions}
+
+    def _spare(self, name: str) -> dict[str, Any]:
+        return {"vertices": self._vertices(name, (0.0, 0.0, 0.0)), "rotation": 0.0}
+
+    def _vertices(self, name: str, pose: Pose) -> list[list[float]]:
+        piece = PIECES.index(name)
+        vertices: list[list[float]] = self._polygon(piece, pose)[: CORNERS[piece]].tolist()
+        return vertices
+
+    def _polygon(self, piece: int, pose: Pose) -> Polygon:
+        out = np.zeros((4, 2))
+        place(piece, *pose, ASPECTS[self._aspect], out)
+        return out
+
+    def _overlap(self) -> float:
+        """Return the intersection over union of pieces and silhouette, as the rules compute it."""
+        if self._figure is None:
+            return 0.0
+        right, up = ASPECTS[self._aspect]
+        outline, ends = self._figure.outline(self._aspect), self._figure.ends
+        shown = self.shown()
+        covered = placed = 0.0
+        for piece, name in enumerate(PIECES):
+            if name in shown:
+                vertices = self._polygon(piece, self._inward(shown[name]))
+                covered += covered_area(vertices, outline, ends)
+                placed += float(AREAS[piece]) * right * up
+        return min(1.0, covered / (outline_area(outline, ends) + placed - covered))
+
+    def _rings(self) -> list[list[list[float]]]:
+        if self._figure is None:
+            return []
+        flat, ends = self._figure.outline(self._aspect).tolist(), self._figure.ends.tolist()
+        return [flat[start:end] for start, end in zip([0, *ends], ends, strict=False) if end > start]
+
+    # The agent's board may have another aspect than the real game's.
+
+    def _inward(self, pose: Pose) -> Pose:
+        return self._scaled(pose, ASPECTS[self._aspect][1] / SCALE[1])
+
+    def outward(self, pose: Pose) -> Pose:
+        """Return a pose on the agent's board as it is in the game."""
+        return self._scaled(pose, SCALE[1] / ASPECTS[self._aspect][1])
+
+    def _scaled(self, pose: Pose, by: float) -> Pose:
+        return pose if by == 1 else (pose[0], BOARD / 2 + (pose[1] - BOARD / 2) * by, pose[2])
+
+
+def same(one: Pose, other: Pose) -> bool:
+    """Tell whether two poses are the same but for rounding."""
+    turned = abs(one[2] - other[2]) % 360.0
+    return math.dist(one[:2], other[:2]) < SAME and min(turned, 360.0 - turned) < SAME
