@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
@@ -307,6 +308,72 @@ class _LiveTable:
                     self.turn = seat, event
 
 
+# The live tangram game.
+
+
+def godot(seconds: Seconds) -> list[Row]:
+    """How long a live tangram game waits for its agent, over a WebSocket on this machine, in the real game's dialect.
+
+    The agent is an MLP of 256×256 on numeric observations; boards are those of random play, with 300 KB of pictures,
+    which nobody looks at.
+    """
+    import asyncio
+
+    spent = sorted(asyncio.run(_godot_waits(seconds)))
+    half, most = np.percentile(spent, (50, 99))
+    note = f"{len(spent):,} requests; wall time, so that a busy machine shows"
+    return [
+        Row("godot-p50", "tangram, playRequest to the reply: median", float(half), "ms", lower=True),
+        Row("godot-p99", "tangram, playRequest to the reply: p99", float(most), "ms", 50, lower=True, note=note),
+    ]
+
+
+async def _godot_waits(seconds: Seconds) -> list[float]:
+    """Return the milliseconds between each request and the reply."""
+    import aiohttp
+
+    from ..envs import GameEnv
+    from ..envs import game as make_game
+    from ..wrappers.agent import PolicyAgent
+    from ..wrappers.live.tangram import messages
+    from ..wrappers.live.tangram.agent import AgentServer
+    from ..wrappers.live.tangram.table_session import TableSession
+    from ..wrappers.policy import MlpPolicy, RandomPolicy
+
+    game = make_game("tangram", figure="A house", aspect="godot")
+    agent = PolicyAgent(game, MlpPolicy(_random_layers(game.layout.size, 256, 256, game.num_actions), "Tanh", seed=0))
+    env, moves = GameEnv(game, "flat"), RandomPolicy(seed=0)
+    env.reset(seed=0)
+    spent: list[float] = []
+    async with (
+        AgentServer(agent, game, port=0) as server,
+        aiohttp.ClientSession() as http,
+        http.ws_connect(server.url) as socket,
+    ):
+        begun = time.perf_counter()
+        while time.perf_counter() - begun < seconds:
+            if env.table.done:
+                env.reset()
+            request = TableSession(env).request()
+            request.board_img = request.drawer_img = "A" * 150_000
+            text = messages.encode(request, "godot")
+            before = time.perf_counter()
+            await socket.send_str(text)
+            await socket.receive_str()
+            spent.append(1_000 * (time.perf_counter() - before))
+            seen = env.observe(env.agent_selection)
+            env.step(int(moves.act(seen["observation"][None], seen["action_mask"][None])[0]))
+    return spent
+
+
+def _random_layers(*sizes: int) -> list[tuple[Any, Any]]:
+    random = np.random.default_rng(0)
+    return [
+        (random.normal(0, 0.1, (inputs, outputs)).astype(np.float32), np.zeros(outputs, np.float32))
+        for inputs, outputs in pairwise(sizes)
+    ]
+
+
 # The arena.
 
 
@@ -427,6 +494,7 @@ MEASURES: dict[str, Measure] = {
     "pettingzoo": pettingzoo,
     "learner": learner,
     "protocol": protocol,
+    "godot": godot,
     "arena": arena,
     "start": start,
     "memory": memory,
@@ -443,7 +511,7 @@ def command(
     """Measure speed and size on one core and print them beside their targets and the peers.
 
     Args:
-        names: what to measure: vector aec openspiel pettingzoo learner protocol arena start memory. Default: all.
+        names: what to measure: vector aec openspiel pettingzoo learner protocol godot arena start memory. Default: all.
         quick: shorter rounds, rougher figures.
         as_json: print JSON instead of a table.
     """

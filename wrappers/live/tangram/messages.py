@@ -140,7 +140,7 @@ def encode(message: GameMessage | AgentMessage, dialect: Dialect = "documented")
     """Return the message as the JSON text that travels."""
     if dialect == "godot" and isinstance(message, (PlayRequest, PlayFeedback, ChatRequest)):
         fields = msgspec.to_builtins(message)
-        fields["state"] = _as_godot(message.state)
+        fields["state"] = message.state and _as_godot(message.state)
         return _encoder.encode(fields).decode()
     return _encoder.encode(message).decode()
 
