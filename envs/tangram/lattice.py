@@ -45,6 +45,12 @@ def value(number: int) -> float:
     return 0.5 * float(a) + 0.5 * _SQRT2 * float(b)
 
 
+def values(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return an array of exact numbers as floats, in u."""
+    b = ((numbers + _BASE // 2) & (_BASE - 1)) - _BASE // 2
+    return 0.5 * ((numbers - b) // _BASE) + 0.5 * _SQRT2 * b
+
+
 def exact(length: float, tolerance: float = 1e-6) -> int:
     """Return the exact number nearest to a `length` in u; |b| up to 20 is tried.
 

@@ -3,14 +3,14 @@
 A text of figures is lines. A line that is not indented names a figure; the indented lines below it say what it is,
 either by the seven pieces, several solutions one after the other, or by its outline, which is then solved::
 
-    # pieces: name, rotation (steps of 45°, clockwise), left and lower side of its bounding box
+    # by pieces: name, rotation (steps of 45°, clockwise), left and lower side of its bounding box
     A square
-      Red 0 0 0, Cream 90 0 0, Purple 45 2 1, Brown 45 0 2
-      Blue 45 2 2, Yellow 270 3 0, Green 180 1 3
+      Red 0 0 0, Cream 90 0 0, Purple 45 1 2, Brown 90 3 0
+      Blue 135 2 2, Yellow 180 0 3, Green 270 2 1
 
+    # by outline, and holes if it has any
     A rectangle
       outline 0 0, 4r 0, 4r 2r, 0 2r
-      hole ...
 
 Lengths are in u (the small triangle has the area 1 u²): sums of halves of 1 and of √2, written with ``r`` for √2, as
 ``1.5``, ``2r``, ``1+r/2``, or with three decimals, as ``2.414``. Pieces may touch in a point only.
@@ -21,16 +21,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.compiled import compiled
 from ..core.game import record
 from ..core.options import named
 from ..core.rng import streams
 from .generator import ANY, SPLITS, centre, corners, difficulty, find, hidden, split_of
 from .geometry import covered_area, depth, place
-from .lattice import CORNER_AT, RINGS, SEGMENTS, VERTICES, boundary, direction, exact, halves, outline, rings, value
+from .lattice import CORNER_AT, RINGS, SEGMENTS, VERTICES, boundary, direction, exact, halves, outline, rings, values
 from .pieces import AREAS, ASPECTS, BOARD, BROWN, CORNERS, PERIODS, PIECES
 from .solver import solve
 
@@ -42,7 +44,6 @@ STEPS = 2_000_000
 """Placements tried before an outline counts as unsolved; a second or two."""
 
 _DRAWN = record(("stream", "u8"))
-_values = np.vectorize(value, otypes=[np.float64])
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ class Silhouette:
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in u."""
-        wide, high = _values(self.vertices[: self.ends[-1]]).max(0)
+        wide, high = values(self.vertices[: self.ends[-1]]).max(0)
         return float(wide), float(high)
 
     def outline(self, aspect: str = "square") -> NDArray[np.float64]:
@@ -91,7 +92,7 @@ class Silhouette:
         poses = np.zeros((7, 3))
         for piece, (step, *at) in enumerate(self.solutions[solution]):
             place(piece, 0.0, 0.0, 45.0 * step, scale, shape)  # around the centre
-            poses[piece, :2] = BOARD / 2 + np.array(scale) * (_values(at) - middle) - shape[0]
+            poses[piece, :2] = BOARD / 2 + np.array(scale) * (values(np.array(at)) - middle) - shape[0]
             poses[piece, 2] = 45.0 * step
         return poses
 
@@ -127,32 +128,43 @@ def built(name: str, placements: Iterable[NDArray[np.int64]]) -> Silhouette:
 
 def _least(points: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the least x and the least y of exact points, int64[n, 2]."""
-    return np.array([points[_values(points[:, axis]).argmin(), axis] for axis in range(2)])
+    return np.array([points[values(points[:, axis]).argmin(), axis] for axis in range(2)])
 
 
 def _sides(piece: int, placement: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the exact left and lower side of a placed piece's bounding box."""
-    return np.asarray(placement[1:] + _least(CORNER_AT[piece, placement[0]]))
+    return np.asarray(placement[1:] + _SIDES[piece, placement[0]])
 
 
 def _at(piece: int, step: int, sides: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the placement with these sides of its bounding box, by the least rotation that looks the same."""
     step = step % (PERIODS[piece] // 45)
-    return np.array([step, *(sides - _least(CORNER_AT[piece, step]))])
+    return np.array([step, *(sides - _SIDES[piece, step])])
+
+
+_SIDES = np.array([[_least(corners_at) for corners_at in steps] for steps in CORNER_AT])
+"""int64[7, 8, 2]: left and lower side of each piece in each step, from its first vertex."""
+
+
+@compiled
+def _depths(shapes: Any, out: Any) -> None:
+    for i in range(len(shapes)):
+        for j in range(len(shapes)):
+            out[i, j] = depth(shapes[i], shapes[j])
 
 
 def _check(name: str, solution: NDArray[np.int64]) -> None:
     shapes = np.zeros((7, 4, 2))
     for piece, (step, x, y) in enumerate(solution):
         corners(piece, step, x, y, shapes[piece])
-    for i in range(7):
-        for j in range(i):
-            if depth(shapes[i], shapes[j]) > 1e-6:
-                area = covered_area(shapes[i], shapes[j], (4,))
-                raise ValueError(f"{name}: {PIECES[j]} and {PIECES[i]} overlap by {area:.3g} u²")
+    depths = np.zeros((7, 7))
+    _depths(shapes, depths)
+    for i, j in np.argwhere(np.triu(depths, 1) > 1e-6):
+        area = covered_area(shapes[i], shapes[j], (4,))
+        raise ValueError(f"{name}: {PIECES[i]} and {PIECES[j]} overlap by {area:.3g} u²")
     joined = {0}
     for _ in range(6):
-        joined |= {i for i in range(7) if any(depth(shapes[i], shapes[j]) > -1e-6 for j in joined)}
+        joined |= {int(i) for i in np.flatnonzero((depths[list(joined)] > -1e-6).any(0))}
     if len(joined) < 7:
         part, rest = ([PIECES[i] for i in range(7) if (i in joined) is side] for side in (True, False))
         raise ValueError(f"{name}: not connected: {', '.join(part)} nowhere touch {', '.join(rest)}")
@@ -176,14 +188,14 @@ def outlined(name: str, outer: Iterable[tuple[int, int]], *holes: Iterable[tuple
     from shapely import Polygon, is_valid_reason
 
     given = [list(ring) for ring in (outer, *holes)]
-    shape = Polygon(_values(given[0]), [_values(ring) for ring in given[1:]])
+    shape = Polygon(values(np.array(given[0])), [values(np.array(ring)) for ring in given[1:]])
     if not shape.is_valid:
         raise ValueError(f"{name}: the outline is not simple: {is_valid_reason(shape)}")
     if abs(shape.area - AREAS.sum()) > 1e-6:
         raise ValueError(f"{name}: the outline has an area of {shape.area:.4g} u²; the seven pieces have 16")
     edges = []
     for number, ring in enumerate(given):
-        if Polygon(_values(ring)).exterior.is_ccw is (number > 0):
+        if Polygon(values(np.array(ring))).exterior.is_ccw is (number > 0):
             ring.reverse()
         for (x, y), (to_x, to_y) in zip(ring, ring[1:] + ring[:1], strict=True):
             right, up = to_x - x, to_y - y
