@@ -48,6 +48,9 @@ func _next_game():
 # The person: moves one piece, and now and then says something.
 func _person():
 	match turn:
+		0:
+			if number == 1:
+				_move("Red", Vector2(37.5, 56.25), 3)  # the person begins, and is not exact
 		1: _move("Purple", Vector2(10, 10), 45)
 		3: _move("Purple", Vector2(12, 88), 30)
 		5:

@@ -4,8 +4,10 @@ import json
 import math
 from dataclasses import dataclass, field
 
+from parlour.envs import Action, AgentResponse
 from parlour.envs.tangram.pieces import PIECES
-from shapely import Polygon, box
+from parlour.envs.tangram.silhouettes import objective
+from shapely import Polygon, box, union_all
 
 # Scene units, y down, as the notes have them; no code of ours in between.
 SCENE = {
@@ -88,6 +90,29 @@ class SmallGame:
     @property
     def shape(self):
         """All pieces as one, those nearer than half a unit joined."""
-        from shapely import union_all
-
         return union_all([polygon(name, *pose).buffer(0.25 + self.margin) for name, pose in self.poses.items()])
+
+
+class Knows:
+    """An agent that has the library's solutions, and plays the one that the board agrees with best."""
+
+    def __init__(self, aspect="godot"):
+        self.aspect = aspect
+
+    def respond(self, state):
+        on_board = state.game_state["on_board"]
+        figure = objective(state.game_state["objective"])
+        solutions = [figure.poses(i, self.aspect).tolist() for i in range(len(figure.solutions))]
+
+        def off(solution):
+            there = [(PIECES.index(name), piece["position"]) for name, piece in on_board.items()]
+            return sum(math.dist(solution[i][:2], position) for i, position in there)
+
+        best = min(solutions, key=off)
+        astray = [name for name in on_board if math.dist(best[PIECES.index(name)][:2], on_board[name]["position"]) > 1]
+        spare = [name for name in PIECES if name not in on_board]
+        if state.phase == "feedback" or not astray + spare:
+            return AgentResponse(Action("finish"))
+        name = (astray + spare)[state.game_state["passes"] // 2 % len(astray + spare)]
+        x, y, rotation = best[PIECES.index(name)]
+        return AgentResponse(Action("play", {"shape": name, "position": [x, y], "rotation": rotation}))

@@ -14,6 +14,7 @@ from live.small_game import SmallGame
 from live.test_poker_host import on_loop
 from parlour import envs
 from parlour.envs import Action, AgentResponse
+from parlour.wrappers.live.tangram import agent
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import AgentServer
 from parlour.wrappers.record import MatchLog, read
@@ -38,8 +39,8 @@ class Scripted:
 
 
 @asynccontextmanager
-async def serving(agent, **settings):
-    async with AgentServer(agent, GAME, port=0, **settings) as server, aiohttp.ClientSession() as http:
+async def serving(player, **settings):
+    async with AgentServer(player, GAME, port=0, **settings) as server, aiohttp.ClientSession() as http:
         yield server, lambda: http.ws_connect(server.url, max_msg_size=2**16)
 
 
@@ -84,7 +85,7 @@ async def test_turns_over_a_socket(tmp_path):
 async def test_several_games_at_once():
     async with serving(Scripted()) as (server, connect):
         async with connect() as one, connect() as two, connect() as three:
-            games = [SmallGame("a lamp"), SmallGame("a lamp", 0.4), SmallGame("A square")]
+            games = [SmallGame("a broken lamp"), SmallGame("a broken lamp", 0.4), SmallGame("A square")]
             for _ in range(3):
                 await asyncio.gather(*(turn(s, g) for s, g in zip((one, two, three), games, strict=True)))
         assert len(games[0].poses) == len(games[1].poses) == 3
@@ -215,6 +216,14 @@ async def test_a_game_that_does_not_read_holds_up_nobody():
         for _ in range(2_000):
             await deaf.send_str("{")
         assert await turn(socket, SmallGame("A square")) == 1
+
+
+@on_loop
+async def test_a_house_that_is_full_says_so(monkeypatch):
+    monkeypatch.setattr(agent, "GAMES", 1)
+    async with serving(Scripted()) as (_, connect), connect():
+        with pytest.raises(aiohttp.WSServerHandshakeError, match="503"):
+            await connect()
 
 
 @on_loop

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from live.small_game import Knows
 from parlour import envs
 from parlour.wrappers.agent import PolicyAgent
 from parlour.wrappers.live.tangram.agent import AgentServer
@@ -43,10 +44,10 @@ async def godot(url, folder):
     return out.decode()
 
 
-@pytest.mark.parametrize("bot", ["greedy", "solver", "random"])
+@pytest.mark.parametrize("bot", ["knows", "greedy", "solver", "random"])
 def test_several_games_of_a_real_godot(bot, tmp_path):
     game = envs.game("tangram", aspect="godot")
-    agent = PolicyAgent(game, make_policy(bot, game, seed=1))
+    agent = Knows() if bot == "knows" else PolicyAgent(game, make_policy(bot, game, seed=1))
 
     async def play():
         async with AgentServer(agent, game, port=0) as server:
@@ -69,3 +70,5 @@ def test_several_games_of_a_real_godot(bot, tmp_path):
     assert all(collided == "0" for *_, collided, _undone in games), printed
     known = {name: int(pieces) for name, _, pieces, *_ in games}
     assert known["A lighthouse on a rock"] == 7  # nobody's figure: the agent builds one that holds together
+    if bot == "knows":
+        assert set(known.values()) == {7}

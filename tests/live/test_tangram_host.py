@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 from aiohttp import web
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from live.test_poker_host import on_loop
 from parlour import envs
@@ -153,6 +153,7 @@ MESSAGE = JSON | st.fixed_dictionaries(
 
 
 @given(st.lists(MESSAGE, max_size=12))
+@settings(max_examples=50)
 def test_whatever_an_agent_says_the_match_goes_on(script):
     env = GameEnv(GAME, "flat")
     env.reset(seed=1)

@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from live.small_game import SmallGame, polygon
 from parlour import envs
@@ -57,6 +57,14 @@ def turn(session, game, answer):
 def scripted(*answers):
     left = iter(answers)
     return lambda state: next(left, Action("finish"))
+
+
+def begun(poses):
+    """Return a session and its game after a turn on the empty board, with pieces that the person has put there."""
+    session, game = AgentSession(GAME), SmallGame("A square")
+    turn(session, game, scripted())
+    game.poses.update(poses)
+    return session, game
 
 
 # Turns.
@@ -178,7 +186,7 @@ def test_the_agent_sees_its_pieces_where_it_meant_them():
 
 
 def test_a_real_overlap_teaches_no_gap():
-    session, game = AgentSession(GAME), SmallGame("A square", poses={"Red": (50.0, 50.0, 0.0)})
+    session, game = begun({"Red": (50.0, 50.0, 0.0)})
     assert turn(session, game, scripted(play("Purple", 50, 38))) == 2
     assert game.undone == 0
     assert game.collisions("Purple") == []
@@ -188,7 +196,7 @@ def test_a_real_overlap_teaches_no_gap():
 
 
 def test_where_there_is_no_room_the_agent_plays_elsewhere_or_finishes():
-    session, game = AgentSession(GAME), SmallGame("A square", poses={"Red": (50.0, 50.0, 0.0)})
+    session, game = begun({"Red": (50.0, 50.0, 0.0)})
     assert turn(session, game, scripted(play("Cream", 50, 50), play("Cream", 20, 20))) == 2
     assert game.poses["Cream"] == (20, 20, 0)
     stubborn = lambda state: play("Purple", 50, 50)  # noqa: E731
@@ -218,6 +226,7 @@ def test_an_agent_that_never_finishes_is_finished():
 
 
 @given(st.dictionaries(st.sampled_from(PIECES), st.tuples(st.floats(5, 95), st.floats(5, 95), st.floats(0, 360))))
+@settings(max_examples=50)
 def test_apart_keeps_its_word(poses):
     for name, pose in poses.items():
         others = {one: other for one, other in poses.items() if one != name}
@@ -255,6 +264,7 @@ def test_an_unknown_objective_becomes_a_figure_that_holds_together(objective, ma
     st.dictionaries(st.sampled_from(PIECES), st.tuples(st.floats(-20, 120), st.floats(-20, 120), st.floats(0, 360))),
     st.sampled_from([0.0, 0.3]),
 )
+@settings(max_examples=25)
 def test_it_makes_the_best_of_any_board(poses, margin):
     session, game = AgentSession(GAME), SmallGame(NOBODYS, margin, poses=dict(poses))
     before = sum(bool(game.collisions(name)) for name in game.poses)
@@ -420,6 +430,7 @@ ANSWER = st.sampled_from([*NONSENSE, play(), play("Blue", 10, 10, 33), Action("f
 
 
 @given(st.lists(MESSAGE | ANSWER, max_size=12))
+@settings(max_examples=50)
 def test_whatever_comes_in_whatever_order_the_session_goes_on(script):
     session, asked = AgentSession(GAME), None
     for item in script:

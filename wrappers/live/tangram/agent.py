@@ -12,9 +12,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Self
 
+import msgspec
 from aiohttp import WSMsgType, web
 
 from ....envs.core.game import Game
+from ....envs.core.turn_state import TurnState
 from ...agent import Agent
 from ...record import MatchLog
 from ..worker import Worker, described
@@ -254,8 +256,8 @@ class _Connection:
             logger.warning("%s: finish instead of the agent's answer: %s", self.session.match_id, problem)
         for message in sent:
             await self._send(message)
-        note = {"replaced": problem} if problem else {}
-        self._server.write("turn", turn_state=decision.turn_state, response=response if not problem else None, **note)
+        note = {"replaced": problem} if problem else {"response": response}
+        self._server.write("turn", turn_state=_without_images(decision.turn_state), **note)
 
     async def _answer(self, heard: Heard) -> None:
         text: Any = None
@@ -271,3 +273,9 @@ class _Connection:
         message.timestamp = now()
         with contextlib.suppress(OSError):  # the game is gone; reading ends, too
             await self._socket.send_str(messages.encode(message))
+
+
+def _without_images(state: TurnState) -> TurnState:
+    """Return what a log holds of a state: pictures of every turn would fill a disk overnight."""
+    fields = {name: value for name, value in state.game_state.items() if name not in ("board_img", "drawer_img")}
+    return msgspec.structs.replace(state, game_state=fields)

@@ -210,7 +210,7 @@ def _state(value: Any) -> dict[str, Any]:
 
 def _pieces(state: dict[str, Any], where: str) -> list[tuple[str, dict[str, Any]]]:
     pieces = state.get(where)
-    pieces = {} if pieces is None else pieces
+    pieces = {} if pieces in (None, []) else pieces
     if not isinstance(pieces, dict):
         raise ValueError(f"{where} must be an object of pieces, not {_short(pieces)}")
     found = []

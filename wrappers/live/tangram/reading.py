@@ -1,8 +1,8 @@
 """What an agent sees of a live game: the wire's board as tangram's TurnState fields.
 
 The wire tells where the pieces are. What else TurnState holds is added up here: the silhouette that is the objective,
-how many turns there were and which were skipped, the piece moved in this turn. Pieces that we put down are shown where
-we meant them, though the game may tell rounded numbers, or have made us leave a gap.
+how many turns there were and which were skipped, the piece moved in this turn. Pieces are shown where they are meant to
+lie: the game may tell rounded numbers, or have made us leave a gap, and people put pieces down by hand (`following`).
 """
 
 import math
@@ -14,6 +14,7 @@ from ....envs.core.game import Game
 from ....envs.tangram.geometry import covered_area, outline_area, place
 from ....envs.tangram.pieces import AREAS, ASPECTS, BOARD, CORNERS, PIECES
 from ....envs.tangram.silhouettes import Silhouette, objective
+from .following import begun, taken
 from .messages import ChatRequest, PlayFeedback, PlayRequest
 from .placing import SCALE, Polygon, Pose
 
@@ -43,8 +44,10 @@ class Reading:
         self.poses: dict[str, Pose] = {}
         self.collided: dict[str, list[str]] = {}
         self.plays_left = 0
-        self._meant: dict[str, tuple[Pose, Pose]] = {}  # the pose told after our play, and the one that we meant
-        self._images: dict[str, str | None] = {}
+        self._meant: dict[str, tuple[Pose, Pose]] = {}  # the pose as told, and the one that was meant
+        self._askew: set[str] = set()  # pieces that the person put down near to where they are meant to lie
+        self._shift = (0.0, 0.0)  # of the figure from the middle of the board
+        self._images: dict[str, str] = {}
         self._before: dict[str, Pose] = {}  # as shown when the turn began
         self._told_before: dict[str, Pose] = {}
         self._left_behind: dict[str, Pose] = {}  # as told when our last turn was over
@@ -65,6 +68,7 @@ class Reading:
             self.objective, self._figure = message.objective, objective(message.objective)
             self.poses, self._meant, self._left_behind = {}, {}, {}
             self._turn_number = self._passes = 0
+            self._shift = (0.0, 0.0)
         board = message.state.on_board
         told = {name: (*one.position, one.rotation % 360.0) for name, one in board.items()}
         known = [name for name in self.poses if name in told]
@@ -72,19 +76,42 @@ class Reading:
         self.collided = {name: one.collisions for name, one in board.items()}
         meant = self._meant.items()
         self._meant = {name: pair for name, pair in meant if name in told and same(pair[0], told[name])}
-        self._images = {"board_img": message.board_img, "drawer_img": message.drawer_img}
+        self._askew &= self._meant.keys()
+        images = {"board_img": message.board_img, "drawer_img": message.drawer_img}
+        self._images = {name: image for name, image in images.items() if image is not None}
 
     def begin(self) -> None:
         """Begin our turn with the board that was seen."""
         self._turn_number += 2  # the person's and ours
+        self._follow()
         self._passes = self._passes + 1 if self.poses == self._left_behind else 0
         self._before, self._told_before = self.shown(), self.poses
         self.plays_left = self._plays
         self._iou = self._overlap()
 
+    def _follow(self) -> None:
+        """Take the figure to be where the person builds it."""
+        if self._figure is None:
+            return
+        if self._turn_number == 2 and len(self.poses) == 1:
+            ((name, pose),) = self.poses.items()
+            self._shift = begun(self._figure, name, pose)
+        for name, pose in self.poses.items():
+            if name not in self._meant:
+                others = {one: there for one, there in self.shown().items() if one != name}
+                place = taken(self._figure, self._shift, name, pose, others)
+                if place is not None:
+                    self._meant[name] = pose, place
+                    self._askew.add(name)
+
     def put(self, name: str, meant: Pose) -> None:
         """Note where a piece of ours was meant to lie that now lies where the game tells."""
         self._meant[name] = self.poses[name], meant
+        self._askew.discard(name)
+
+    def askew(self, name: str) -> Pose | None:
+        """Return where a piece is meant to lie that the person put down nearby; None for all others."""
+        return self._meant[name][1] if name in self._meant and name in self._askew else None
 
     def end(self, moved: str | None) -> bool:
         """End our turn, in which this piece was moved; return whether the game undoes that."""
@@ -159,14 +186,18 @@ class Reading:
         flat, ends = self._figure.outline(self._aspect).tolist(), self._figure.ends.tolist()
         return [flat[start:end] for start, end in zip([0, *ends], ends, strict=False) if end > start]
 
-    # The agent's board may have another aspect than the real game's.
+    # The agent's board has the figure in the middle, and may have another aspect than the real game's.
 
     def _inward(self, pose: Pose) -> Pose:
-        return self._scaled(pose, ASPECTS[self._aspect][1] / SCALE[1])
+        x, y, rotation = pose
+        right, up = self._shift
+        return self._scaled((x - right, y - up, rotation), ASPECTS[self._aspect][1] / SCALE[1])
 
     def outward(self, pose: Pose) -> Pose:
         """Return a pose on the agent's board as it is in the game."""
-        return self._scaled(pose, SCALE[1] / ASPECTS[self._aspect][1])
+        x, y, rotation = self._scaled(pose, SCALE[1] / ASPECTS[self._aspect][1])
+        right, up = self._shift
+        return x + right, y + up, rotation
 
     def _scaled(self, pose: Pose, by: float) -> Pose:
         return pose if by == 1 else (pose[0], BOARD / 2 + (pose[1] - BOARD / 2) * by, pose[2])

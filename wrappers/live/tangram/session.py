@@ -3,7 +3,8 @@
 It is given what the game sent and returns what follows from it: a `Decision` to make, a message to `Send`, a player to
 answer (`Heard`). Nothing that a game sends makes it raise. In a turn one piece moves: a play goes out, and the game's
 feedback tells whether it stands. Where it collides it is moved away in small steps, then put elsewhere, and in the end
-the turn is finished, which undoes a move that still collides.
+the turn is finished, which undoes a move that still collides. If a piece is only in the way because the person did not
+put it down exactly, the turn goes to straightening that one.
 
 The real game's physics may report pieces that only touch (tangram-notes.md, Turns). Once it was seen to, plays leave a
 gap: the figure is spread a little from its first piece. The agent goes on seeing the pieces where it wanted them.
@@ -105,6 +106,7 @@ class AgentSession:
         self._meant: Pose = (0.0, 0.0, 0.0)  # where it is to lie
         self._steps = list(STEPS)
         self._tried: list[tuple[str, Pose]] = []  # places that collided in this turn
+        self._straightened = False  # a piece of the person was, in this turn
 
     # What comes in.
 
@@ -142,7 +144,7 @@ class AgentSession:
         self._board.see(request)
         self._board.begin()
         self.turns += 1
-        self._tried = []
+        self._tried, self._straightened = [], False
         return self._decide()
 
     def _feedback(self, feedback: PlayFeedback) -> list[Event]:
@@ -156,7 +158,7 @@ class AgentSession:
         if self._board.collided[name]:
             return self._step_aside(name)
         self._gap = max(self._gap, self._trial)
-        more = self._board.known and self._board.plays_left > 0
+        more = self._board.known and self._board.plays_left > 0 and not self._straightened
         return self._decide() if more else self._finish()
 
     def _chat(self, request: ChatRequest) -> list[Event]:
@@ -279,15 +281,29 @@ class AgentSession:
         """Move a colliding piece away from what it collides with; the next time by more."""
         poses = self._board.poses
         others = {one: pose for one, pose in poses.items() if one != name}
-        touched = not collisions(name, poses)
+        overlaps = collisions(name, poses)
+        crooked = self._crooked(overlaps)
+        if crooked is not None:
+            return self._straighten(*crooked)
         gap = self._trial
         while self._steps:
             gap = min(gap + self._steps.pop(0), WIDEST)
-            self._trial = gap if touched else self._trial
+            self._trial = self._trial if overlaps else gap
             pose = apart(name, self._spread(name, self._meant, gap), others, gap)
             if pose is not None and math.dist(pose[:2], poses[name][:2]) > SAME:
                 return self._play(name, pose)
-        return self._elsewhere(name)
+        crooked = self._crooked(self._board.collided[name])
+        return self._elsewhere(name) if crooked is None else self._straighten(*crooked)
+
+    def _crooked(self, names: list[str]) -> tuple[str, Pose] | None:
+        """Return one of these pieces that the person did not put down exactly, and where it belongs; one in a turn."""
+        places = ((name, self._board.askew(name)) for name in names)
+        found = ((name, place) for name, place in places if place is not None)
+        return None if self._straightened else next(found, None)
+
+    def _straighten(self, name: str, place: Pose) -> list[Event]:
+        self._straightened = True
+        return self._put(name, place, self._spread(name, place))
 
     def _elsewhere(self, name: str) -> list[Event]:
         self._tried.append((name, self._meant))
