@@ -343,17 +343,22 @@ async def _godot_waits(seconds: Seconds) -> list[float]:
     game = make_game("tangram", figure="A house", aspect="godot")
     agent = PolicyAgent(game, MlpPolicy(_random_layers(game.layout.size, 256, 256, game.num_actions), "Tanh", seed=0))
     env, moves = GameEnv(game, "flat"), RandomPolicy(seed=0)
-    env.reset(seed=0)
+
+    def go_on() -> None:
+        if not env.agents or env.table.done:
+            env.reset(seed=len(spent))
+        seen = env.observe(env.agent_selection)
+        env.step(int(moves.act(seen["observation"][None], seen["action_mask"][None])[0]))
+
     spent: list[float] = []
     async with (
         AgentServer(agent, game, port=0) as server,
         aiohttp.ClientSession() as http,
         http.ws_connect(server.url) as socket,
     ):
+        go_on()  # whatever is to be compiled
         begun = time.perf_counter()
         while time.perf_counter() - begun < seconds:
-            if env.table.done:
-                env.reset()
             request = TableSession(env).request()
             request.board_img = request.drawer_img = "A" * 150_000
             text = messages.encode(request, "godot")
@@ -361,8 +366,7 @@ async def _godot_waits(seconds: Seconds) -> list[float]:
             await socket.send_str(text)
             await socket.receive_str()
             spent.append(1_000 * (time.perf_counter() - before))
-            seen = env.observe(env.agent_selection)
-            env.step(int(moves.act(seen["observation"][None], seen["action_mask"][None])[0]))
+            go_on()
     return spent
 
 
