@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
-from ..core.rng import draw
+from ..core.rng import GOLDEN, mix
 from .geometry import gap
 from .lattice import CORNER_AT, EDGE_TO, code, outline, value
 from .pieces import BOARD, CORNERS, SHAPES
@@ -31,9 +31,9 @@ PERIMETER = float(_EDGES.sum())
 """u: all edges of the seven pieces."""
 
 _UNIT = np.array([[np.cos(np.pi / 4 * way), np.sin(np.pi / 4 * way)] for way in range(8)])
-# Where the middle or an end of one edge meets the middle or an end of the other, counted in halves, on the
-# one from its start and on the other from its end; at (0, 2) and (2, 0) they would meet in a point only.
-_JOINS = np.array([(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2)])
+# The points of both edges that are laid upon each other, in halves of each from its start; the edges run in opposite
+# directions, and at (0, 0) and (2, 2) they would have no more than these points in common.
+_JOINS = np.array([(0, 2), (0, 1), (1, 2), (1, 1), (1, 0), (2, 1), (2, 0)])
 _TOUCH = 1e-6  # u; numbers of the lattice that occur here differ by more than 0.001
 
 
@@ -43,6 +43,13 @@ def corners(piece: int, step: int, x: int, y: int, out: Any) -> None:
     for i in range(4):
         out[i, 0] = value(x + CORNER_AT[piece, step, i, 0])
         out[i, 1] = value(y + CORNER_AT[piece, step, i, 1])
+
+
+@compiled
+def _along(piece: int, step: int, corner: int, halves: int, axis: int) -> int:
+    """Return x or y of the point that many halves along the edge from `corner`, exact, from the first vertex."""
+    start = CORNER_AT[piece, step, corner, axis]
+    return int(start + (CORNER_AT[piece, step, (corner + 1) % CORNERS[piece], axis] - start) // 2 * halves)
 
 
 @compiled
@@ -73,13 +80,23 @@ def _contact(piece: int, step: int, shape: Any, pieces: Any, steps: Any, shapes:
 
 
 @compiled
-def assemble(table: Any, pieces: Any, steps: Any, at: Any) -> None:
-    """Join the seven pieces in random order to a figure, by draws from ``table.stream``.
+def _draw(words: Any, n: int) -> int:
+    """Draw a whole number from 0 to `n` − 1 from the stream ``words[0]``, as `rng.draw` does from a record's.
+
+    With an array in place of records, the generator is compiled once for all of them.
+    """
+    words[0] += GOLDEN
+    return np.int64(((mix(words[0]) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))  # type: ignore[return-value]
+
+
+@compiled
+def assemble(words: Any, pieces: Any, steps: Any, at: Any) -> None:
+    """Join the seven pieces in random order to a figure, by draws from the stream ``words[0]``.
 
     How closely is drawn too: of one to four random joins of a piece, the one with the longest contact is taken.
 
     Args:
-        table: a record with a stream.
+        words: uint64[1], the stream.
         pieces: int64[7], written: the pieces in the order in which they joined.
         steps: int64[7], written: their rotations in steps of 45°.
         at: int64[7, 2], written: their first vertices, exact.
@@ -89,33 +106,27 @@ def assemble(table: Any, pieces: Any, steps: Any, at: Any) -> None:
     for i in range(7):
         pieces[i] = i
     for i in range(6, 0, -1):
-        j = draw(table, i + 1)
+        j = _draw(words, i + 1)
         pieces[i], pieces[j] = pieces[j], pieces[i]
-    steps[0] = draw(table, 8)
-    at[0] = 0
+    steps[0] = _draw(words, 8)
+    at[0, 0] = at[0, 1] = 0
     corners(pieces[0], steps[0], 0, 0, shapes[0])
-    choices = 1 + draw(table, 4)
+    choices = 1 + _draw(words, 4)
     count = 1
     while count < 7:
         piece = pieces[count]
         best = -1.0
         left = choices
         while left:
-            host = draw(table, count)
-            edge = draw(table, CORNERS[pieces[host]])
-            side = draw(table, CORNERS[piece])
-            join = draw(table, len(_JOINS))
-            after = (edge + 1) % CORNERS[pieces[host]]
+            host = _draw(words, count)
+            edge = _draw(words, CORNERS[pieces[host]])
+            side = _draw(words, CORNERS[piece])
+            join = _draw(words, len(_JOINS))
             step = (EDGE_TO[piece, 0, side] - EDGE_TO[pieces[host], steps[host], edge] + 4) % 8
-            x, y = at[host]
-            start = CORNER_AT[pieces[host], steps[host], edge]
-            stop = CORNER_AT[pieces[host], steps[host], after]
-            end = CORNER_AT[piece, step, side]
-            begin = CORNER_AT[piece, step, (side + 1) % CORNERS[piece]]
-            x += start[0] + (stop[0] - start[0]) // 2 * _JOINS[join, 0]
-            y += start[1] + (stop[1] - start[1]) // 2 * _JOINS[join, 0]
-            x -= begin[0] + (end[0] - begin[0]) // 2 * _JOINS[join, 1]
-            y -= begin[1] + (end[1] - begin[1]) // 2 * _JOINS[join, 1]
+            x = at[host, 0] + _along(pieces[host], steps[host], edge, _JOINS[join, 0], 0)
+            y = at[host, 1] + _along(pieces[host], steps[host], edge, _JOINS[join, 0], 1)
+            x -= _along(piece, step, side, _JOINS[join, 1], 0)
+            y -= _along(piece, step, side, _JOINS[join, 1], 1)
             corners(piece, step, x, y, shape)
             if overlaps(shape, shapes, count):
                 continue
@@ -196,12 +207,12 @@ def _fits(vertices: Any, ends: Any) -> bool:
 
 @compiled
 def find(
-    table: Any, split: int, easiest: float, hardest: float, pieces: Any, steps: Any, at: Any, vertices: Any, ends: Any
+    words: Any, split: int, easiest: float, hardest: float, pieces: Any, steps: Any, at: Any, vertices: Any, ends: Any
 ) -> None:
-    """Draw figures from ``table.stream`` until one is wanted; write it with its solution.
+    """Draw figures from the stream ``words[0]`` until one is wanted; write it with its solution.
 
     Args:
-        table: a record with a stream.
+        words: uint64[1], the stream.
         split: its number in `SPLITS`, or `ANY`.
         easiest: the least that may be `hidden`.
         hardest: the most that may be `hidden`; see `difficulty`.
@@ -213,7 +224,7 @@ def find(
     """
     flat = np.empty((len(vertices), 2))
     while True:
-        assemble(table, pieces, steps, at)
+        assemble(words, pieces, steps, at)
         if outline(pieces, steps, at, 7, vertices, ends) > 0:
             centre(vertices, ends, (1.0, 1.0), 0.0, flat)
             wanted = easiest <= hidden(flat, ends) <= hardest and _fits(flat, ends)
@@ -236,12 +247,19 @@ def generate(table: Any, split: int, easiest: float, hardest: float, scale: Any,
         vertices: float64[VERTICES, 2], written in board units; 0 behind the last one.
         ends: int[RINGS], written.
     """
+    # Arrays of one type, whatever the record's are: so all of this is compiled once.
     pieces = np.empty(7, np.int64)
     steps = np.empty(7, np.int64)
     at = np.empty((7, 2), np.int64)
     exact = np.empty((len(vertices), 2), np.int64)
-    find(table, split, easiest, hardest, pieces, steps, at, exact, ends)
-    centre(exact, ends, scale, BOARD / 2, vertices)
+    exact_ends = np.empty(len(ends), np.int64)
+    words = np.empty(1, np.uint64)
+    words[0] = table.stream
+    find(words, split, easiest, hardest, pieces, steps, at, exact, exact_ends)
+    table.stream = words[0]
+    centre(exact, exact_ends, scale, BOARD / 2, vertices)
+    for ring in range(len(ends)):
+        ends[ring] = exact_ends[ring]
 
 
 def difficulty(easiest: float, hardest: float) -> tuple[float, float]:
@@ -250,7 +268,7 @@ def difficulty(easiest: float, hardest: float) -> tuple[float, float]:
     Raises:
         ValueError: where figures are too rare to be drawn in good time.
     """
-    if not (0.0 <= easiest <= 0.55 and 0.3 <= hardest <= 1.0 and hardest - easiest >= 0.05):
+    if not (0.0 <= easiest <= 0.55 and 0.3 <= hardest <= 1.0 and hardest - easiest > 0.0499):
         raise ValueError(
             f"difficulty=({easiest}, {hardest}): need a range from at most 0.55 to at least 0.3, 0.05 wide or more"
         )

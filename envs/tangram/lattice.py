@@ -109,6 +109,13 @@ def _between(x: int, y: int, way: int, to_x: int, to_y: int) -> float:
 
 
 @compiled
+def copy(source: Any, i: int, target: Any, j: int) -> None:
+    """Copy row i of `source` to row j of `target`; ``target[j] = source[i]`` takes Numba a long time to compile."""
+    for axis in range(source.shape[1]):
+        target[j, axis] = source[i, axis]
+
+
+@compiled
 def boundary(edges: Any, count: int, segments: Any) -> int:
     """Break edges where others begin, and cancel what runs there and back: the border of the figure remains.
 
@@ -143,8 +150,7 @@ def boundary(edges: Any, count: int, segments: Any) -> int:
                     back = k
             if back >= 0:
                 found -= 1
-                for axis in range(5):
-                    segments[back, axis] = segments[found, axis]
+                copy(segments, found, segments, back)
             elif found == len(segments):
                 return -1
             else:
@@ -226,7 +232,7 @@ def _arrange(loose: Any, loose_ends: Any, made: int, vertices: Any, ends: Any) -
         if least >= 0:
             taken[least] = True
             for i in range(first, loose_ends[least]):
-                vertices[end] = loose[i]
+                copy(loose, i, vertices, end)
                 end += 1
         ends[ring] = end
 
@@ -255,9 +261,9 @@ def rings(segments: Any, count: int, vertices: Any, ends: Any) -> int:
         length = 0
         follow = leftmost(segments, count)
         while True:
-            path[length] = segments[follow]
+            copy(segments, follow, path, length)
             count -= 1
-            segments[follow] = segments[count]
+            copy(segments, count, segments, follow)
             length += 1
             x, y = path[length - 1, 2], path[length - 1, 3]
             start = length - 1
@@ -320,7 +326,8 @@ def outline(pieces: Any, steps: Any, at: Any, count: int, vertices: Any, ends: A
     found = boundary(edges, total, segments)
     made = -1 if found < 0 else rings(segments, found, vertices, ends)
     if made > 0:
-        low_x, low_y = vertices[0]  # of all, the first vertex lies farthest left
+        low_x = vertices[0, 0]  # of all, the first vertex lies farthest left
+        low_y = vertices[0, 1]
         for i in range(1, ends[-1]):
             if value(vertices[i, 1]) < value(low_y):
                 low_y = vertices[i, 1]

@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compiled import compiled
-from ..core.game import record
 from ..core.options import named
 from ..core.rng import streams
 from .generator import ANY, SPLITS, centre, corners, difficulty, find, hidden, split_of
@@ -42,8 +41,6 @@ SOLUTIONS = 4
 """Most solutions that are kept of a figure given by its outline."""
 STEPS = 2_000_000
 """Placements tried before an outline counts as unsolved; a second or two."""
-
-_DRAWN = record(("stream", "u8"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +109,8 @@ def built(name: str, placements: Iterable[NDArray[np.int64]]) -> Silhouette:
     for number, solution in enumerate(placements, 1):
         _check(name, solution)
         vertices, ends = np.zeros((VERTICES, 2), np.int64), np.zeros(RINGS, np.int64)
-        if outline(np.arange(7), solution[:, 0], solution[:, 1:], 7, vertices, ends) < 0:
+        steps, at = solution[:, 0].copy(), solution[:, 1:].copy()
+        if outline(np.arange(7), steps, at, 7, vertices, ends) < 0:
             raise ValueError(f"{name}: its outline has more than {VERTICES} vertices or {RINGS} rings")
         if first is None:
             first = vertices, ends
@@ -198,6 +196,8 @@ def outlined(name: str, outer: Iterable[tuple[int, int]], *holes: Iterable[tuple
         if Polygon(values(np.array(ring))).exterior.is_ccw is (number > 0):
             ring.reverse()
         for (x, y), (to_x, to_y) in zip(ring, ring[1:] + ring[:1], strict=True):
+            if (x, y) == (to_x, to_y):
+                continue
             right, up = to_x - x, to_y - y
             if right and up and abs(right) != abs(up):
                 ways = f"{written(x)} {written(y)} to {written(to_x)} {written(to_y)}"
@@ -378,15 +378,14 @@ def drawn(
     Raises:
         ValueError: if the split is unknown or the range too narrow.
     """
-    table = np.zeros(1, _DRAWN)[0]
-    table.stream = streams(seed, 1)[0]
+    words = streams(seed, 1)
     easiest, hardest = difficulty(*between)
     wanted = ANY if split is None else SPLITS.index(named("split", split, SPLITS))
     figures = []
     for number in range(count):
         pieces, steps, at = np.zeros(7, np.int64), np.zeros(7, np.int64), np.zeros((7, 2), np.int64)
         find(
-            table, wanted, easiest, hardest, pieces, steps, at, np.zeros((VERTICES, 2), np.int64), np.zeros(RINGS, int)
+            words, wanted, easiest, hardest, pieces, steps, at, np.zeros((VERTICES, 2), np.int64), np.zeros(RINGS, int)
         )
         placed = np.column_stack([steps, at])[np.argsort(pieces)]
         figures.append(built(f"random {seed}.{number}", [placed]))

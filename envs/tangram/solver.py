@@ -11,7 +11,7 @@ import numpy as np
 from ..core.compiled import compiled
 from .generator import corners, overlaps
 from .geometry import covered_area
-from .lattice import CORNER_AT, EDGE_TO, SEGMENTS, boundary, direction, leftmost, value
+from .lattice import CORNER_AT, EDGE_TO, SEGMENTS, boundary, copy, direction, leftmost, value
 from .pieces import AREAS, BROWN, CORNERS, CREAM, GREEN, PURPLE, RED, YELLOW
 
 _DIFFERENT = CORNERS.copy()  # corners that differ in more than the piece's rotation
@@ -77,11 +77,13 @@ def solve(vertices: Any, ends: Any, steps: int, solutions: Any) -> int:
             continue
         place[piece, 0], place[piece, 1], place[piece, 2] = step, x, y
         if depth == 6:
-            solutions[found] = place
+            for i in range(7):
+                copy(place, i, solutions[found], i)
             found += 1
             continue
         total = counts[depth]
-        edges[:total] = empty[:total]
+        for i in range(total):
+            copy(empty, i, edges, i)
         for i in range(CORNERS[piece]):
             j = i + 1 if i + 1 < CORNERS[piece] else 0
             edges[total, 0] = x + CORNER_AT[piece, step, j, 0]
@@ -92,7 +94,8 @@ def solve(vertices: Any, ends: Any, steps: int, solutions: Any) -> int:
             total += 1
         counts[depth + 1] = boundary(edges, total, segments[depth + 1])
         if counts[depth + 1] > 0:
-            shapes[depth] = shape
+            for i in range(4):
+                copy(shape, i, shapes[depth], i)
             order[depth] = piece
             used[piece] = True
             depth += 1
