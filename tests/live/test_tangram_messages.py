@@ -151,10 +151,10 @@ def test_what_can_be_done_without():
     }
     assert m.decode_game({**bare, **useless}) == read
     assert m.decode_game({**bare, "timestamp": 10**400}) == read
-    poor = {**RED, "vertices": ["(1, x)"], "collisions": [1, "Blue", None]}
+    poor = {**RED, "vertices": ["(1, x)"], "collisions": [1, "Blue", None, "Blue", "a wall", "BOUNDARY"]}
     piece = m.decode_game({"type": "playRequest", "state": {"on_board": {"Red": poor}}}).state.on_board["Red"]
     assert piece.vertices == []
-    assert piece.collisions == ["Blue"]
+    assert piece.collisions == ["Blue", "BOUNDARY"]
     off = m.decode_game({"type": "playRequest", "state": {"off_board": {"Red": {"rotation": "north"}}}})
     assert off.state.off_board == {"Red": m.Spare()}
 

@@ -30,6 +30,8 @@ FRAME_LIMIT = 2**26
 that it can say so."""
 HEARTBEAT = 30.0
 """Seconds between WebSocket's own pings, which find out that a game is gone."""
+TALKS = 4
+"""Questions of a player that wait for the agent at once."""
 GAMES = 64
 """Games that may be connected at once."""
 
@@ -230,10 +232,11 @@ class _Connection:
                     self._thinking.cancel()
                 self._thinking = asyncio.create_task(self._decide(event))
             case Heard():
-                if len(self._talking) < 4:  # a player who floods gets fewer answers
-                    task = asyncio.create_task(self._answer(event))
-                    self._talking.add(task)
-                    task.add_done_callback(self._talking.discard)
+                if len(self._talking) >= TALKS:  # a player who floods gets cheaper answers
+                    return await self._send(self.session.say(self.session.small_talk()))
+                task = asyncio.create_task(self._answer(event))
+                self._talking.add(task)
+                task.add_done_callback(self._talking.discard)
             case Send():
                 await self._send(event.message)
             case Note():

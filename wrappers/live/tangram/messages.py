@@ -230,11 +230,13 @@ def _placed(name: str, piece: dict[str, Any]) -> dict[str, Any]:
     if isinstance(position, dict) and "position" in position:
         piece = {**piece, **position}
     collisions = piece.get("collisions")
+    named = [one for one in collisions if isinstance(one, str)] if isinstance(collisions, list) else []
     return {
         "position": _vector(piece.get("position"), f"{name}.position"),
         "vertices": _vectors(piece.get("vertices")),
         "rotation": _number(piece.get("rotation"), f"{name}.rotation"),
-        "collisions": [one for one in collisions if isinstance(one, str)] if isinstance(collisions, list) else [],
+        # Whatever it collides with that is no piece is a bound to it.
+        "collisions": list(dict.fromkeys(one if one in PIECES else BOUNDARY for one in named)),
     }
 
 

@@ -40,6 +40,8 @@ MOST_SAID = 3
 """Chat messages sent with one answer of the agent."""
 REMEMBERED = 50
 """Chat messages of the game that TurnState holds."""
+KEPT = 1_000
+"""Characters of each."""
 SPOKEN = 300
 """Characters of a chat message of ours: replies stay below 1 KB."""
 
@@ -318,7 +320,7 @@ class AgentSession:
         x, y, _ = self._board.shown()[next(iter(others))]
         grown = 1 + gap / ARM
         spread = (x + grown * (pose[0] - x), y + grown * (pose[1] - y), pose[2])
-        return apart(name, spread, others, gap) or spread
+        return apart(name, spread, others, gap) or pose
 
     def _finish(self) -> list[Event]:
         self.undone += self._board.end(self._moved)
@@ -349,7 +351,7 @@ class AgentSession:
 
     def _remember(self, speaker: str, text: str) -> None:
         self._said += 1
-        self._talk.append(Message(str(self._said), speaker, MessageScope.PUBLIC, text))
+        self._talk.append(Message(str(self._said), speaker, MessageScope.PUBLIC, text[:KEPT]))
         del self._talk[:-REMEMBERED]
 
 
