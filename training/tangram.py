@@ -35,7 +35,7 @@ def host(
         partner: who plays the person's seat: human (you, at this terminal), a run or a bot.
         matches: how many.
         dialect: the form of our messages: documented, or godot as the real game sends them.
-        options: the game's options as key=value, such as silhouette='"A house"'.
+        options: the game's options as key=value, such as figure='"A house"'; by default any of the library.
         timeout: seconds that the agent may take for each message.
         delay: seconds between a play and its feedback; the real game's animation takes 0.5.
         seed: of the figures and of the partner; default: others every time.
@@ -46,7 +46,7 @@ def host(
             f"matches={matches}, timeout={timeout}, delay={delay}: need 1 match, some seconds, no less than 0"
         )
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    game = game_with("tangram", options, seats=2, aspect=None if _named("aspect", options) else "godot")
+    game = game_with("tangram", ("split=null", *options), seats=2, aspect="godot", figure="library")
     person = Person(game) if partner == "human" else agent(partner, game, None if seed is None else seed + 1)
     console = Console(highlight=False)
     with MatchLog(log) if log is not None else nullcontext() as book:
@@ -70,10 +70,6 @@ def host(
             f"{one.outcome}",
             markup=False,
         )
-
-
-def _named(name: str, options: tuple[str, ...]) -> bool:
-    return any(option.partition("=")[0] == name for option in options)
 
 
 def deploy(
@@ -102,7 +98,7 @@ def deploy(
     if not 0 <= port < 2**16:
         raise ValueError(f"port={port}: ports are 0 to {2**16 - 1}")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    game = game_with("tangram", options, seats=2, aspect=None if _named("aspect", options) else "godot")
+    game = game_with("tangram", options, seats=2, aspect="godot")
     player = agent(run, game, seed)
     seen = player.game if isinstance(player, PolicyAgent) else game
     with MatchLog(log) if log is not None else nullcontext() as book:
