@@ -47,8 +47,8 @@ def _cell(figure: Silhouette) -> str:
     unit = min(_CELL * 0.9 / max(figure.size), _CELL * 0.9 / 7)
     shape = np.zeros((4, 2))
     polygons = []
-    for piece, pose in enumerate(figure.poses()):
-        place(piece, *pose, ASPECTS["square"], shape)
+    for piece, (x, y, rotation) in enumerate(figure.poses()):
+        place(piece, x, y, rotation, ASPECTS["square"], shape)
         drawn = _CELL / 2 + (shape[: CORNERS[piece]] - 50) * (1, -1) * unit / ASPECTS["square"][0]
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in drawn)
         polygons.append(f'<polygon points="{points}" fill="{COLOURS[PIECES[piece]]}"/>')
@@ -62,5 +62,8 @@ def _cell(figure: Silhouette) -> str:
 
 
 if __name__ == "__main__":
-    shown = parse(Path(sys.argv[1]).read_text(encoding="utf-8")) if len(sys.argv) > 1 else library()
+    try:
+        shown = parse(Path(sys.argv[1]).read_text(encoding="utf-8")) if len(sys.argv) > 1 else library()
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
     sys.stdout.write(picture(shown.values()))

@@ -288,16 +288,16 @@ def _placement(text: str) -> tuple[int, NDArray[np.int64]]:
 def _ring(text: str) -> list[tuple[int, int]]:
     points = [tuple(map(number, point.split())) for point in text.split(",")]
     if len(points) < 3 or any(len(point) != 2 for point in points):
-        raise ValueError(f"{text!r} is no ring; write three points or more, as '0 0, 4 0, 2 2'")
+        raise ValueError(f"{text.strip()!r} is no ring; write three points or more, as '0 0, 4 0, 2 2'")
     return [(point[0], point[1]) for point in points]
 
 
 def _figure(name: str, lines: list[str]) -> Silhouette:
-    if any(line.split()[0] in ("outline", "hole") for line in lines):
-        kinds = [line.split()[0] for line in lines]
+    kinds = [line.split()[0] for line in lines]
+    if "outline" in kinds or "hole" in kinds:
         if kinds != ["outline"] + ["hole"] * (len(lines) - 1):
             raise ValueError(f"{name}: give either the pieces or one outline and its holes, below it")
-        return outlined(name, *(_ring(line.split(maxsplit=1)[1]) for line in lines))
+        return outlined(name, *(_ring(line.removeprefix(kind)) for kind, line in zip(kinds, lines, strict=True)))
     placements = [_placement(text) for line in lines for text in line.split(",") if text.strip()]
     solutions = []
     for start in range(0, len(placements), 7):

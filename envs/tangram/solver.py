@@ -48,6 +48,8 @@ def solve(vertices: Any, ends: Any, steps: int, solutions: Any) -> int:
             edges[i, 4] = direction(edges[i, 2] - edges[i, 0], edges[i, 3] - edges[i, 1])
         start = ends[ring]
     counts[0] = boundary(edges, start, segments[0])
+    if counts[0] < 0:
+        return 0
     shapes = np.empty((7, 4, 2))
     shape = np.empty((4, 2))
     order = np.empty(7, np.int64)

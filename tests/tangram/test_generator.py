@@ -11,6 +11,7 @@ from parlour.envs.tangram.generator import (
     SHORTEST,
     SPLITS,
     WIDEST,
+    assemble,
     difficulty,
     find,
     generate,
@@ -18,7 +19,7 @@ from parlour.envs.tangram.generator import (
     split_of,
 )
 from parlour.envs.tangram.geometry import outline_area
-from parlour.envs.tangram.lattice import RINGS, VERTICES, code
+from parlour.envs.tangram.lattice import RINGS, VERTICES, code, outline
 from parlour.envs.tangram.pieces import ASPECTS, BOARD
 from parlour.envs.tangram.silhouettes import drawn, library
 
@@ -76,9 +77,15 @@ def test_outlines_lie_on_the_board(aspect):
 
 @pytest.mark.slow
 def test_the_record_has_room_for_100_000_figures():
-    tables = generated(100_000, seed=9)
-    assert tables["ends"].max() <= VERTICES - 4
-    assert (np.diff(tables["ends"], axis=1) > 0).sum(1).max() < RINGS - 1
+    words = np.array([9], np.uint64)
+    pieces, steps, at = np.empty(7, np.int64), np.empty(7, np.int64), np.empty((7, 2), np.int64)
+    vertices, ends = np.empty((VERTICES, 2), np.int64), np.empty(RINGS, np.int64)
+    most = 0
+    for _ in range(100_000):
+        assemble(words, pieces, steps, at)
+        assert outline(pieces, steps, at, 7, vertices, ends) > 0
+        most = max(most, ends[-1])
+    assert 20 < most <= VERTICES - 4
 
 
 def test_no_figure_comes_up_in_two_splits():

@@ -39,10 +39,10 @@ def layouts(count, seed):
     kinds, rows = np.arange(count) % 4, np.arange(count)
     names = rng.integers(7, size=(2, count))
     turns = np.where(kinds < 3, rng.integers(-8, 16, (2, count)) * 45.0, rng.uniform(-720, 720, (2, count)))
-    both = np.empty((2, count, 4, 2))
-    for pieces, rotations, centres, out in zip(names, turns, rng.uniform(20, 80, (2, count, 2)), both, strict=True):
-        for i in range(count):
-            place(pieces[i], *centres[i], rotations[i], GODOT if i % 2 else SQUARE, out[i])
+    angles = np.radians(-turns)[..., None, None]
+    spin = np.concatenate([np.cos(angles), np.sin(angles), -np.sin(angles), np.cos(angles)], -1).reshape(2, count, 2, 2)
+    scales = np.where(rows[:, None, None] % 2, GODOT, SQUARE)
+    both = rng.uniform(20, 80, (2, count, 1, 2)) + SHAPES[names] @ spin * scales
     points = []
     for pieces, vertices in zip(names, both, strict=True):
         at = rng.integers(CORNERS[pieces])

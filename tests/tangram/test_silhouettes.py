@@ -1,5 +1,7 @@
 """The library, its text format, and what it says of mistakes."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +115,8 @@ def line(text):
         (line("outline 0 0, 8 0, 8 2, 0 2"), "do not fill this outline"),
         (line("outline 0 0, 8 0, 4 4, 4 4"), None),
         (line("outline 0 0, 16 0, 12 2"), "runs in no step of 45°"),
-        (line("outline 0 0, 4 0"), "no ring"),
+        (line("outline 0 0, 4 0"), "'0 0, 4 0' is no ring"),
+        (line("outline"), "'' is no ring"),
         (line("outline 0 0 0, 4 0, 4 4"), "no ring"),
         (line("hole 0 0, 4 0, 4 4"), "give either the pieces or one outline"),
         (line(f"outline 0 0, 4 0, 4 4, 0 4\n  {SQUARE}"), "give either the pieces or one outline"),
@@ -136,6 +139,17 @@ def test_any_text_is_read_or_refused(text):
         assert str(error).startswith("line ")
     else:
         assert not figures
+
+
+def test_the_picture_of_ones_own_figures(tmp_path):
+    command = [sys.executable, "-m", "parlour.envs.tangram.gallery"]
+    mine = tmp_path / "mine.txt"
+    mine.write_text(line(SQUARE), encoding="utf-8")
+    drawing = subprocess.run([*command, str(mine)], capture_output=True, encoding="utf-8", check=True).stdout
+    assert drawing == picture(parse(line(SQUARE)).values()) and drawing.count("<polygon") == 7
+    mine.write_text(line("Red 0 0 0"), encoding="utf-8")
+    refused = subprocess.run([*command, str(mine)], capture_output=True, encoding="utf-8")
+    assert refused.returncode == 1 and "Cream is missing" in refused.stderr and "Traceback" not in refused.stderr
 
 
 def test_objectives_are_found_by_name():

@@ -1,6 +1,7 @@
 """The solver against known results."""
 
 from itertools import product
+from math import isqrt
 
 import numpy as np
 import pytest
@@ -21,12 +22,14 @@ def convex_outlines():
     A rectangle whose corners are cut at 45°, in units of the triangle's leg, √2 u.
     """
     outlines = {}
-    for wide, high in product(range(1, 20), repeat=2):
-        for cuts in product(range(high + 1), repeat=4):
-            low_left, low_right, top_right, top_left = cuts
+    for wide, high in product(range(1, 10), repeat=2):
+        for three in product(range(high + 1), repeat=3):
+            left = 2 * wide * high - 16 - sum(cut * cut for cut in three)
+            if left < 0 or isqrt(left) ** 2 != left:
+                continue
+            cuts = low_left, low_right, top_right, top_left = *three, isqrt(left)
             fits = low_left + low_right <= wide and top_left + top_right <= wide
-            fits &= low_right + top_right <= high and low_left + top_left <= high
-            if not fits or 2 * wide * high - sum(cut * cut for cut in cuts) != 16:
+            if not fits or low_right + top_right > high or low_left + top_left > high:
                 continue
             turned = [(wide, high, cuts), (high, wide, cuts[1:] + cuts[:1])]
             turned += [(w, h, c[2:] + c[:2]) for w, h, c in turned]
