@@ -52,6 +52,7 @@ __all__ = [
     "holdem_v0",
     "make",
     "register",
+    "tangram_v0",
 ]
 
 GAMES: dict[str, str | Callable[..., Game]] = {}
@@ -129,3 +130,4 @@ def __getattr__(name: str) -> ModuleType:
 register("holdem-v0", "holdem_v0")
 register("auction-v0", "auction_v0")
 register("bargaining-v0", "bargaining_v0")
+register("tangram-v0", "tangram_v0")

@@ -37,6 +37,13 @@ OPTIONS = {
         "one round, odd pie, talk": {"rounds": 1, "total": 33.33, "offers": 7, "public": True, "talk": True},
         "fifty rounds": {"rounds": 50, "reservations": [0, 100], "offers": 21},
     },
+    "tangram-v0": {
+        "default": {"turns": 8, "plays": 3},
+        "one seat, the library": {"figure": "library", "split": None, "seats": 1, "turns": 12, "plays": 1},
+        "a house, as in Godot, with images": {"figure": "A house", "aspect": "godot", "images": True, "turns": 5},
+        "four seats, sparse, both": {"seats": 4, "sparse": True, "modality": "both", "turns": 8, "plays": 2},
+        "hard ones, pixels": {"hidden": [0.5, 1], "split": "test", "modality": "pixels", "turns": 4, "plays": 2},
+    },
 }
 """Sets of options by game and name; a game without an entry is tested with its defaults."""
 

@@ -1,5 +1,6 @@
 """Action number ◄─► move ◄─► documented payload (tangram.md: play, finish)."""
 
+from collections.abc import Sequence
 from math import isfinite
 from reprlib import repr
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 import msgspec
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from ..core import turn_state as ts
+from ..core.game import Grid
 from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction
 from .pieces import BOARD, PERIODS, PIECES
 from .rules import Placement, menu, normal
@@ -139,6 +142,33 @@ def _distance(table: Any, number: int, move: Placement) -> tuple[bool, float]:
     turned = abs(other.rotation - move.rotation) % period
     away = float(np.hypot(other.x - move.x, other.y - move.y)) + min(turned, period - turned) / 9.0
     return not int(table.open) >> number & 1, away
+
+
+CELLS = 50
+"""Steps of the grid across the board, each way."""
+_CELL = BOARD / CELLS
+_ROTATIONS = 8
+
+
+def _grid_legal(table: Any) -> tuple[NDArray[np.int8], ...]:
+    """Return what is open: every piece and `finish`, columns and rows that the figure reaches, every rotation."""
+    vertices = table.outline[: table.ends[-1]]
+    lines = _CELL * np.arange(CELLS + 1)
+    low, high = vertices.min(0) - _CELL / 2, vertices.max(0) + _CELL / 2
+    columns, rows = (((low[axis] <= lines) & (lines <= high[axis])).astype(np.int8) for axis in range(2))
+    return np.ones(len(PIECES) + 1, np.int8), columns, rows, np.ones(_ROTATIONS, np.int8)
+
+
+def _grid_move(table: Any, values: Sequence[int]) -> Placement:
+    """Return the move: a piece, column and row of its centre, steps of 45°; the value behind the pieces is `finish`."""
+    piece, column, row, step = values
+    if piece == len(PIECES):
+        return Placement(FINISH, 0, 0.0, 0.0, 0.0)
+    return Placement(PLAY, piece, _CELL * column, _CELL * row, 360.0 / _ROTATIONS * step)
+
+
+GRID = Grid((len(PIECES) + 1, CELLS + 1, CELLS + 1, _ROTATIONS), _grid_legal, _grid_move)
+"""Piece or finish, column, row, rotation; lines of the grid are 2 board units apart, from 0 to 100."""
 
 
 def safe(table: Any) -> int:

@@ -1,116 +1,68 @@
 """The menu of snap actions: a corner of what is still uncovered, and the pieces that can be laid into it.
 
-Around a point the plane has eight sectors of 45°, a bit each, from east counter-clockwise. At a vertex of the outline or
-of a placed piece those that lie inside the figure and that no piece covers are open; a run of up to three open sectors is
-a convex corner of the uncovered region. In an exact solution some piece lies along the corner's right side with a
-vertex in the corner. So it is enough to offer these: every exact solution can be played corner by corner.
+Around a point the plane has eight sectors of 45°, a bit each, from east counter-clockwise. At a vertex of the outline
+or of a placed piece those are open that lie inside the figure and that no piece covers; a run of up to three open
+sectors is a convex corner of the uncovered region. In an exact solution some piece has a vertex in that corner and lies
+along its right side. So it is enough to offer these: every exact solution can be played corner by corner.
 
-The corner that is offered, the **focus**, is the one that the fewest pieces fit, the sharpest among equals; corners that
-no piece in the drawer fits come last. Every turn that is skipped goes on to the next corner.
+The corner that is offered, the **focus**, is the one that the fewest pieces fit, the sharpest among equals; corners
+that nothing in the drawer fits come last. Every turn that is skipped goes on to the next corner.
 
 At the focus those places are open where a piece of the drawer fits: inside the figure, over no other piece. Where none
 does, pieces of the board that fit there may be moved, and pieces of the drawer may stick out of the figure.
-
-A corner has a frame of its own, in u: it lies at the origin and its right side runs along +x.
 """
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.compiled import compiled
-from .geometry import covered_area, on_board, place
-from .lattice import VERTICES, exact, value
-from .pieces import AREAS, BLUE, BROWN, CORNERS, CREAM, GREEN, PERIODS, PURPLE, RED, SHAPES, YELLOW
-from .table import PLACES
+from .forms import (
+    ALL_PIECES,
+    COUNT,
+    EVERYTHING,
+    FIGURE,
+    FIRST,
+    FORM,
+    LINES,
+    NARROW,
+    NOBODY,
+    OFFSET,
+    PIECE,
+    ROTATION,
+    TWIN,
+    clear,
+    frame,
+    free_at,
+    snug,
+)
+from .geometry import covered_area, on_board
+from .geometry import place as put_shape
+from .lattice import VERTICES
+from .pieces import AREAS, CORNERS
+from .table import PLACES, POINTS, ROWS
 
 NEAR = 0.05
 """Board units from a vertex or an edge within which a point counts as lying on it; less than between any two points
 that a figure built by `lattice` can have."""
-SHRINK = 0.0005
-"""u by which a piece is shrunk on all sides before it is held against the border: what fits then never collides, and
-rounding does not matter. (At a corner of 45° this is 0.0013 u = TOLERANCE.)"""
-REACH = 4.0 + SHRINK
-"""u that a piece in a corner reaches from it at most."""
 CONVEX = 3
 """Most sectors of a convex corner."""
-LINES = VERTICES + 4 * 7
-"""Most edges of a figure and all pieces."""
+NOTHING_FITS = 31
 NO_CORNER = 1 << 20
 
-_OFFERED = [
-    *((piece, corner) for piece in (RED, CREAM) for corner in range(3)),
-    (PURPLE, 0),  # its other corners look the same
-    *((BROWN, corner) for corner in range(2)),
-    *((piece, corner) for piece in (BLUE, YELLOW, GREEN) for corner in range(3)),
-]
-PIECE, CORNER = np.array(_OFFERED).T.copy()
-"""int64[PLACES] each: the piece of a place, and its vertex that is laid into the corner."""
-FIRST = np.searchsorted(PIECE, np.arange(8))
-"""int64[8]: each piece's first place, and `PLACES`."""
-TWIN = np.array([CREAM, RED, -1, -1, -1, GREEN, YELLOW])
-"""int64[7]: the piece that is congruent to this one; −1: none."""
-_EARLIER = [FIRST[min(piece, TWIN[piece])] - FIRST[piece] if TWIN[piece] >= 0 else 0 for piece in range(7)]
-FORM = np.array([place + _EARLIER[piece] for place, (piece, _) in enumerate(_OFFERED)])
-"""int64[PLACES]: the first place that looks like this one: twins share their forms."""
-COUNT = CORNERS[PIECE]
-"""int64[PLACES]: vertices of the piece."""
-
-
-def _framed(piece: int, corner: int) -> list[tuple[float, float]]:
-    """Return four vertices in the corner's frame, from this one on; a triangle's first one stands again at the end."""
-    around = np.roll(SHAPES[piece, : CORNERS[piece]], -corner, 0)
-    along = around[1] - around[0]
-    cosine, sine = along / np.hypot(*along)
-    turned = (around - around[0]) @ np.array([[cosine, -sine], [sine, cosine]])
-    framed = [(value(exact(x)), value(exact(y))) for x, y in turned]
-    return framed + framed[:1] * (4 - len(framed))
-
-
-FRAMED = np.array([_framed(*offered) for offered in _OFFERED])
-"""float64[PLACES, 4, 2]: the piece's vertices in the corner's frame."""
-_SIDES = np.roll(FRAMED, -1, 1) - FRAMED
-_SIDES[COUNT == 3, 2] = FRAMED[COUNT == 3, 0] - FRAMED[COUNT == 3, 2]
-_LENGTHS = np.hypot(*_SIDES.transpose(2, 0, 1))  # a triangle's fourth is 0
-_PERIMETERS = _LENGTHS.sum(1)
-_OUT = np.stack([_SIDES[..., 1], -_SIDES[..., 0]], -1) / np.where(_LENGTHS, _LENGTHS, 1)[..., None]
-_ALONG = (_OUT * FRAMED).sum(-1)
-"""Outward normals of the sides, and how far along them the sides lie."""
-_BOXES = np.concatenate([FRAMED.min(1), FRAMED.max(1)], 1)
-WIDTH = np.array([round(np.arctan2(framed[n - 1, 1], framed[n - 1, 0]) / (np.pi / 4)) for framed, n in zip(FRAMED, COUNT)])
-"""int64[PLACES]: the angle of the piece's corner, in steps of 45°."""
-_NARROW = np.array([sum(1 << number for number in range(PLACES) if WIDTH[number] <= width) for width in range(9)])
-"""int64[9]: the places, a bit each, whose corner has at most so many sectors."""
-
 _EIGHTHS = np.pi / 4 * np.arange(8)
-_HALF = 0.5**0.5
-COSINES = np.array([1.0, _HALF, 0.0, -_HALF, -1.0, -_HALF, 0.0, _HALF])
-"""float64[8] of the angles in steps of 45°; the sine is that of six steps on."""
-
-
-def _poses() -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return rotations and offsets, below."""
-    rotations = np.zeros((PLACES, 8), np.int64)
-    offsets = np.zeros((PLACES, 8, 2))
-    for number, (piece, corner) in enumerate(_OFFERED):
-        right, up = SHAPES[piece, corner + 1] - SHAPES[piece, corner]
-        first = round(np.arctan2(up, right) / (np.pi / 4))
-        for ray in range(8):
-            turn = (first - ray) % 8
-            cosine, sine = COSINES[turn], COSINES[(turn + 6) % 8]
-            x, y = SHAPES[piece, corner]
-            rotations[number, ray] = 45 * turn % PERIODS[piece]
-            offsets[number, ray] = -(x * cosine + y * sine), -(y * cosine - x * sine)
-    return rotations, offsets
-
-
-ROTATION, OFFSET = _poses()
-"""int64[PLACES, 8]: degrees clockwise that lay a place's piece along a right side of each direction; and
-float64[PLACES, 8, 2]: from the corner to the piece's centre then, in u."""
-
 _MIDDLES = np.array([[np.cos(np.pi / 8 + angle), np.sin(np.pi / 8 + angle)] for angle in _EIGHTHS])
 _WHOLE = 255
+
+
+def _runs(bits: int) -> list[tuple[int, int]]:
+    """Return the runs of a set of sectors, from each one's first to the left: where it begins, and its length."""
+    rays = [ray for ray in range(8) if bits >> ray & 1 and not bits >> (ray + 7) % 8 & 1]
+    runs = [(ray, next(width for width in range(1, 9) if not bits >> (ray + width) % 8 & 1)) for ray in rays]
+    return runs + [(0, 0)] * (4 - len(runs))
+
+
+_RUNS = np.array([_runs(bits) for bits in range(256)])
 
 
 # Sectors.
@@ -135,6 +87,7 @@ def _side(table: Any, ax: float, ay: float, bx: float, by: float) -> int:
 @compiled
 def wedges(table: Any) -> None:
     """Write the sectors inside the figure around each vertex of its outline."""
+    table.inside[:] = 0
     start = 0
     for ring in range(len(table.ends)):
         end = table.ends[ring]
@@ -152,7 +105,7 @@ def wedges(table: Any) -> None:
 
 
 @compiled
-def sectors_inside(table: Any, x: float, y: float) -> int:
+def _inside(table: Any, x: float, y: float) -> int:
     """Return the sectors inside the figure around a point; none around a vertex of the outline, which has its own."""
     within = False
     start = 0
@@ -178,8 +131,23 @@ def sectors_inside(table: Any, x: float, y: float) -> int:
 
 
 @compiled
+def box(table: Any, piece: int) -> None:
+    """Write the box in which points can lie in a piece or at its border."""
+    for axis in range(2):
+        low = high = table.vertices[piece, 0, axis]
+        for i in range(1, 4):
+            low = min(low, table.vertices[piece, i, axis])
+            high = max(high, table.vertices[piece, i, axis])
+        table.box[piece, axis] = low - NEAR
+        table.box[piece, 2 + axis] = high + NEAR
+
+
+@compiled
 def _covered(table: Any, piece: int, x: float, y: float) -> int:
     """Return the sectors around a point that a piece covers."""
+    edges = table.box[piece]
+    if not (edges[0] < x < edges[2] and edges[1] < y < edges[3]):
+        return 0
     bits = _WHOLE
     corners = CORNERS[piece]
     for i in range(corners):
@@ -197,136 +165,34 @@ def _covered(table: Any, piece: int, x: float, y: float) -> int:
 
 
 @compiled
-def _open_around(table: Any, x: float, y: float, inside: int) -> int:
-    """Return those of the sectors `inside` the figure around a point that no piece covers."""
-    for piece in range(7):
-        if inside and table.on_board[piece]:
-            inside &= ~_covered(table, piece, x, y)
-    return inside
-
-
-# What fits into a corner.
-
-
-@compiled
-def _frame(table: Any, x: float, y: float, ray: int, lines: Any) -> int:
-    """Write the figure's edges and the pieces' in the frame of a corner at (x, y); leave out what no piece there meets.
-
-    Args:
-        table: the board.
-        x: of the corner, board units.
-        y: of the corner, board units.
-        ray: direction of its right side, in steps of 45°.
-        lines: float64[LINES, 5], written: from x, y to x, y; the piece, −1 for the figure.
-
-    Returns:
-        How many there are.
-    """
-    count = 0
-    start = 0
-    for ring in range(len(table.ends)):
-        end = table.ends[ring]
-        if end > start:
-            count = _ring(table.outline, start, end, table.per_unit, x, y, ray, -1, lines, count)
-        start = end
-    for piece in range(7):
-        if table.on_board[piece]:
-            count = _ring(table.vertices[piece], 0, CORNERS[piece], table.per_unit, x, y, ray, piece, lines, count)
-    return count
+def mark(table: Any, piece: int) -> None:
+    """Write what a piece that has just been put on the board covers, and what lies around its own vertices."""
+    box(table, piece)
+    first = VERTICES + 4 * piece
+    for i in range(CORNERS[piece]):
+        x, y = table.vertices[piece, i, 0], table.vertices[piece, i, 1]
+        table.inside[first + i] = _inside(table, x, y)
+        for other in range(7):
+            if table.on_board[other] and other != piece:
+                table.covers[other, first + i] = _covered(table, other, x, y)
+    for i in range(table.ends[-1]):
+        table.covers[piece, i] = _covered(table, piece, table.outline[i, 0], table.outline[i, 1])
+    for other in range(7):
+        if table.on_board[other]:
+            for i in range(CORNERS[other]):
+                x, y = table.vertices[other, i, 0], table.vertices[other, i, 1]
+                table.covers[piece, VERTICES + 4 * other + i] = _covered(table, piece, x, y)
 
 
 @compiled
-def _ring(
-    ring: Any, start: int, end: int, per_unit: Any, x: float, y: float, ray: int, owner: int, lines: Any, count: int
-) -> int:
-    cosine, sine = COSINES[ray], COSINES[(ray + 6) % 8]
-    right = (ring[end - 1, 0] - x) * per_unit[0]
-    up = (ring[end - 1, 1] - y) * per_unit[1]
-    ax, ay = right * cosine + up * sine, up * cosine - right * sine
-    for i in range(start, end):
-        right = (ring[i, 0] - x) * per_unit[0]
-        up = (ring[i, 1] - y) * per_unit[1]
-        bx, by = right * cosine + up * sine, up * cosine - right * sine
-        if max(ay, by) > -SHRINK and min(ay, by) < REACH and max(ax, bx) > -REACH and min(ax, bx) < REACH:
-            lines[count, 0] = ax
-            lines[count, 1] = ay
-            lines[count, 2] = bx
-            lines[count, 3] = by
-            lines[count, 4] = owner
-            count += 1
-        ax, ay = bx, by
-    return count
-
-
-@compiled
-def _clear(lines: Any, count: int, places: int, lifted: int, bounded: bool) -> int:
-    """Return those of `places` (a bit each) whose piece no line enters: none of a piece but `lifted`, and, if `bounded`,
-    none of the figure.
-    """
-    for i in range(count):
-        owner = lines[i, 4]
-        if owner == lifted or (owner < 0 and not bounded):
-            continue
-        ax, ay, bx, by = lines[i, 0], lines[i, 1], lines[i, 2], lines[i, 3]
-        if max(ay, by) <= SHRINK:
-            continue
-        left, right = min(ax, bx), max(ax, bx)
-        low, high = min(ay, by), max(ay, by)
-        number = 0
-        rest = places
-        while rest:
-            if (
-                rest & 1
-                and right > _BOXES[number, 0]
-                and left < _BOXES[number, 2]
-                and high > _BOXES[number, 1]
-                and low < _BOXES[number, 3]
-                and _enters(number, ax, ay, bx, by)
-            ):
-                places ^= 1 << number
-            rest >>= 1
-            number += 1
-        if places == 0:
-            break
-    return places
-
-
-@compiled
-def _enters(number: int, ax: float, ay: float, bx: float, by: float) -> bool:
-    """Tell whether the line from a to b enters the piece of a place, shrunk by `SHRINK` (Cyrus and Beck's clipping)."""
-    enter, leave = 0.0, 1.0
-    for side in range(COUNT[number]):
-        start = _OUT[number, side, 0] * ax + _OUT[number, side, 1] * ay - _ALONG[number, side] + SHRINK
-        stop = _OUT[number, side, 0] * bx + _OUT[number, side, 1] * by - _ALONG[number, side] + SHRINK
-        if start >= 0.0 and stop >= 0.0:
-            return False
-        if start > 0.0:
-            enter = max(enter, start / (start - stop))
-        elif stop > 0.0:
-            leave = min(leave, start / (start - stop))
-        if enter >= leave:
-            return False
-    return True
-
-
-@compiled
-def _snug(lines: Any, count: int, number: int, lifted: int) -> float:
-    """Return the share of a place's border that lies along lines."""
-    length = 0.0
-    for i in range(count):
-        if lines[i, 4] == lifted:
-            continue
-        for side in range(COUNT[number]):
-            right, up = _OUT[number, side, 0], _OUT[number, side, 1]
-            if (
-                abs(right * lines[i, 0] + up * lines[i, 1] - _ALONG[number, side]) < SHRINK
-                and abs(right * lines[i, 2] + up * lines[i, 3] - _ALONG[number, side]) < SHRINK
-            ):
-                x, y = FRAMED[number, side, 0], FRAMED[number, side, 1]
-                start = right * (lines[i, 1] - y) - up * (lines[i, 0] - x)
-                stop = right * (lines[i, 3] - y) - up * (lines[i, 2] - x)
-                length += max(0.0, min(max(start, stop), _LENGTHS[number, side]) - max(min(start, stop), 0.0))
-    return min(1.0, length / _PERIMETERS[number])
+def unmark(table: Any, piece: int) -> None:
+    """Take back what `mark` wrote."""
+    first = VERTICES + 4 * piece
+    table.box[piece] = 0.0
+    table.inside[first : first + 4] = 0
+    table.covers[piece] = 0
+    for other in range(7):
+        table.covers[other, first : first + 4] = 0
 
 
 # The focus.
@@ -334,17 +200,17 @@ def _snug(lines: Any, count: int, number: int, lifted: int) -> float:
 
 @compiled
 def _drawer(table: Any) -> int:
-    """Return the forms (see `FORM`) of the pieces in the drawer, a bit each."""
+    """Return the forms of the pieces in the drawer."""
     forms = 0
-    for number in range(PLACES):
-        if not table.on_board[PIECE[number]]:
-            forms |= 1 << FORM[number]
+    for place in range(PLACES):
+        if not table.on_board[PIECE[place]]:
+            forms |= 1 << FORM[place]
     return forms
 
 
 @compiled
 def _point(table: Any, index: int) -> tuple[float, float]:
-    """Return a point where corners may be: a vertex of the outline, or behind them of a piece."""
+    """Return a point where corners may be: a vertex of the outline or, behind those, of a piece."""
     if index < VERTICES:
         return table.outline[index, 0], table.outline[index, 1]
     piece, vertex = (index - VERTICES) >> 2, (index - VERTICES) & 3
@@ -352,57 +218,32 @@ def _point(table: Any, index: int) -> tuple[float, float]:
 
 
 @compiled
-def _next(table: Any, forms: int, widest: int, last: int, lines: Any) -> tuple[int, int]:
-    """Go on to the next corner.
+def _find(table: Any, widest: int, found: Any) -> int:
+    """Write the corners of up to `widest` sectors into `found` (int64[POINTS]); return how many there are.
 
-    Corners are numbered in the order in which they are offered: by what fits, then by their angle, then by where they
-    stand in the record; a number tells its corner (see `survey`).
-
-    Args:
-        table: the board.
-        forms: what the drawer holds.
-        widest: the most sectors that a corner may have.
-        last: number of the last corner; −1: begin.
-        lines: for `_frame`.
-
-    Returns:
-        The lowest number above `last` (`NO_CORNER` if there is none), and how many corners there are.
+    A corner is a number: its angle, its point and the direction of its right side.
     """
+    around = table.inside.copy()
+    for piece in range(7):
+        for index in range(POINTS):
+            around[index] &= ~table.covers[piece, index]
     count = 0
-    first = NO_CORNER
-    for index in range(VERTICES + 28):
-        if index < VERTICES:
-            inside = table.inside[index] if index < table.ends[-1] else 0
-        else:
-            piece = (index - VERTICES) >> 2
-            inside = table.within[piece, (index - VERTICES) & 3] if table.on_board[piece] else 0
-        if inside == 0:
+    for index in range(POINTS):
+        bits = around[index]
+        if bits == 0 or bits == _WHOLE or (index >= VERTICES and _seen(table, index)):
             continue
-        x, y = _point(table, index)
-        around = _open_around(table, x, y, inside)
-        if around == 0 or around == _WHOLE or (index >= VERTICES and _seen(table, index, x, y)):
-            continue
-        for ray in range(8):
-            if around >> ray & 1 and not around >> (ray + 7) % 8 & 1:
-                width = 1
-                while around >> (ray + width) % 8 & 1:
-                    width += 1
-                if width <= widest:
-                    count += 1
-                    fits = _clear(lines, _frame(table, x, y, ray, lines), forms & _NARROW[width], -2, True)
-                    options = 0
-                    while fits:
-                        options += fits & 1
-                        fits >>= 1
-                    number = (((options if options else 31) * 8 + width) * 64 + index) * 8 + ray
-                    if last < number < first:
-                        first = number
-    return first, count
+        for run in range(4):
+            width = _RUNS[bits, run, 1]
+            if 0 < width <= widest and count < len(found):
+                found[count] = (width * POINTS + index) * 8 + _RUNS[bits, run, 0]
+                count += 1
+    return count
 
 
 @compiled
-def _seen(table: Any, index: int, x: float, y: float) -> bool:
-    """Tell whether an earlier piece has a vertex at a point, too."""
+def _seen(table: Any, index: int) -> bool:
+    """Tell whether an earlier piece has a vertex at the same point."""
+    x, y = _point(table, index)
     for piece in range((index - VERTICES) >> 2):
         if table.on_board[piece]:
             for i in range(CORNERS[piece]):
@@ -412,11 +253,45 @@ def _seen(table: Any, index: int, x: float, y: float) -> bool:
 
 
 @compiled
+def _rank(table: Any, found: Any, count: int, forms: int, free: Any, lines: Any) -> None:
+    """Write in front of each corner in `found` how many forms fit there, so that the least is offered first."""
+    table.dead = 0
+    for i in range(count):
+        fits = _fitting(table, found[i], forms, free, lines)
+        found[i] |= (COUNT[fits] if fits else NOTHING_FITS) << 12
+        table.dead += fits == 0
+
+
+@compiled
+def _least(found: Any, count: int, rank: int) -> int:
+    """Return the number that `rank` others are less than."""
+    least = -1
+    for _ in range(rank + 1):
+        last, least = least, NO_CORNER
+        for i in range(count):
+            if last < found[i] < least:
+                least = found[i]
+    return least
+
+
+@compiled
+def _fitting(table: Any, corner: int, forms: int, free: Any, lines: Any) -> int:
+    """Return those of `forms` that fit into a corner."""
+    x, y = _point(table, corner >> 3 & 63)
+    forms = free_at(free, table.scale, x, y, corner & 7, forms & NARROW[corner >> 9 & 7])
+    if forms:
+        forms = clear(lines, frame(table, x, y, corner & 7, lines), forms, NOBODY, EVERYTHING)
+    return forms
+
+
+@compiled
 def clear_menu(table: Any) -> None:
     """Write a menu without a focus."""
     table.width = 0
     table.ray = 0
     table.focus[:] = 0.0
+    table.dead = 0
+    table.fitting = False
     table.open = 0
     table.gain[:] = 0.0
     table.snug[:] = 0.0
@@ -427,79 +302,99 @@ def survey(table: Any) -> None:
     """Write the menu of a turn that begins: the focus, and what can be laid into it."""
     clear_menu(table)
     lines = np.empty((LINES, 5))
+    found = np.empty(POINTS, np.int64)
+    free = np.empty(ROWS, np.uint64)
+    for row in range(ROWS):
+        free[row] = table.target[row] & ~table.filled[row]
     forms = _drawer(table)
-    widest = CONVEX
-    number, count = _next(table, forms, widest, -1, lines)
+    count = _find(table, CONVEX, found)
     if count == 0:
-        widest = 7
-        number, count = _next(table, forms, widest, -1, lines)
+        count = _find(table, 7, found)
         if count == 0:
             return
-    for _ in range(table.passes % count):
-        number, count = _next(table, forms, widest, number, lines)
-    table.ray = number & 7
-    table.width = number >> 9 & 7
-    x, y = _point(table, number >> 3 & 63)
+    _rank(table, found, count, forms, free, lines)
+    corner = _least(found, count, table.passes % count)
+    table.ray = corner & 7
+    table.width = corner >> 9 & 7
+    x, y = _point(table, corner >> 3 & 63)
     table.focus[0] = x
     table.focus[1] = y
-    lying = _frame(table, x, y, table.ray, lines)
-    fits = _clear(lines, lying, forms & _NARROW[table.width], -2, True)
-    if fits:
-        _offer_fitting(table, fits, lines, lying)
+    lying = frame(table, x, y, table.ray, lines)
+    if corner >> 12 < NOTHING_FITS:
+        table.fitting = True
+        forms = _fitting(table, corner, forms, free, lines)
+        _offer_fitting(table, forms, lines, lying)
     else:
-        _offer_any(table, forms & _NARROW[table.width], lines, lying)
+        _offer_any(table, forms & NARROW[table.width], lines, lying)
+
+
+@compiled
+def _offered(table: Any, piece: int) -> bool:
+    """Tell whether a piece is in the drawer, and not its twin before it."""
+    twin = TWIN[piece]
+    return not table.on_board[piece] and (twin < 0 or table.on_board[twin])
 
 
 @compiled
 def _offer_fitting(table: Any, fits: int, lines: Any, lying: int) -> None:
-    """Open the places of the drawer's pieces whose forms fit; of twins in the drawer only the first one's."""
+    """Open the places of the drawer's pieces whose forms fit."""
     covered, placed = totals(table)
-    for number in range(PLACES):
-        piece = PIECE[number]
-        twin = TWIN[piece]
-        if fits >> FORM[number] & 1 and not table.on_board[piece] and not (0 <= twin < piece and not table.on_board[twin]):
+    for place in range(PLACES):
+        piece = PIECE[place]
+        if fits >> FORM[place] & 1 and _offered(table, piece):
             area = AREAS[piece] * table.scale[0] * table.scale[1]
-            table.open |= 1 << number
-            table.gain[number] = iou(table, covered + area, placed + area) - table.iou
-            table.snug[number] = _snug(lines, lying, number, -2)
+            table.open |= 1 << place
+            table.gain[place] = iou(table, covered + area, placed + area) - table.iou
+            table.snug[place] = snug(lines, lying, FORM[place], NOBODY)
 
 
 @compiled
 def _offer_any(table: Any, forms: int, lines: Any, lying: int) -> None:
     """Open the places of pieces on the board that fit, and those of pieces in the drawer that collide with nothing."""
-    covered, placed = totals(table)
-    shape = np.empty((4, 2))
-    loose = _clear(lines, lying, forms, -2, False)
+    x, y = table.focus
+    loose = clear(lines, lying, forms, NOBODY, ALL_PIECES)
+    bounded = free_at(table.target, table.scale, x, y, table.ray, NARROW[table.width])
+    bounded = clear(lines, lying, bounded, NOBODY, FIGURE)
     for piece in range(7):
-        twin = TWIN[piece]
-        bits = 0
+        first = FORM[FIRST[piece]]
+        own = (1 << (first + FIRST[piece + 1] - FIRST[piece])) - (1 << first)
         if table.on_board[piece]:
-            own = (1 << FIRST[piece + 1]) - (1 << FIRST[piece])
-            bits = _clear(lines, lying, own & _NARROW[table.width], piece, True)
-        elif not (0 <= twin < piece and not table.on_board[twin]):
-            for number in range(FIRST[piece], FIRST[piece + 1]):
-                bits |= (loose >> FORM[number] & 1) << number
-        for number in range(FIRST[piece], FIRST[piece + 1]):
-            if bits >> number & 1:
-                x, y, rotation = pose(table, number)
-                place(piece, x, y, rotation, table.scale, shape)
-                if on_board(shape):
-                    area = covered_area(shape, table.outline, table.ends)
-                    if table.on_board[piece]:
-                        gain = iou(table, covered - table.covered[piece] + area, placed)
-                    else:
-                        gain = iou(table, covered + area, placed + AREAS[piece] * table.scale[0] * table.scale[1])
-                    table.open |= 1 << number
-                    table.gain[number] = gain - table.iou
-                    table.snug[number] = _snug(lines, lying, number, piece)
+            fits = own & bounded
+            if fits:
+                fits = clear(lines, lying, fits, piece, ALL_PIECES)
+        else:
+            fits = own & loose if _offered(table, piece) else 0
+        for place in range(FIRST[piece], FIRST[piece + 1]):
+            if fits >> FORM[place] & 1:
+                _offer(table, place, lines, lying)
 
 
 @compiled
-def pose(table: Any, number: int) -> tuple[float, float, float]:
+def _offer(table: Any, place: int, lines: Any, lying: int) -> None:
+    """Open a place if the piece lies on the board there."""
+    piece = PIECE[place]
+    x, y, rotation = pose(table, place)
+    shape = np.empty((4, 2))
+    put_shape(piece, x, y, rotation, table.scale, shape)
+    if not on_board(shape):
+        return
+    covered, placed = totals(table)
+    area = covered_area(shape, table.outline, table.ends)
+    if table.on_board[piece]:
+        covered -= table.covered[piece]
+    else:
+        placed += AREAS[piece] * table.scale[0] * table.scale[1]
+    table.open |= 1 << place
+    table.gain[place] = iou(table, covered + area, placed) - table.iou
+    table.snug[place] = snug(lines, lying, FORM[place], piece)
+
+
+@compiled
+def pose(table: Any, place: int) -> tuple[float, float, float]:
     """Return the pose of a place's piece in the focus: its centre in board units, and its rotation in degrees."""
-    x = table.focus[0] + table.scale[0] * OFFSET[number, table.ray, 0]
-    y = table.focus[1] + table.scale[1] * OFFSET[number, table.ray, 1]
-    return x, y, float(ROTATION[number, table.ray])
+    x = table.focus[0] + table.scale[0] * OFFSET[place, table.ray, 0]
+    y = table.focus[1] + table.scale[1] * OFFSET[place, table.ray, 1]
+    return x, y, float(ROTATION[place, table.ray])
 
 
 # Areas.

@@ -1,7 +1,7 @@
 """What a player sees, as slices of one flat float32 vector. Seats are counted from the observer: 0 is itself.
 
-All of it follows from the outline of the figure and the poses of the pieces. Lengths are shares of the board's side. What
-is said of the focus (see corners.py) stands under ``allowed_actions``, for that is what it is about.
+All of it follows from the outline of the figure and the poses of the pieces. Lengths are shares of the board's side.
+What is said of the focus (see corners.py) stands under ``allowed_actions``, for that is what it is about.
 """
 
 from typing import Any
@@ -10,11 +10,11 @@ import numpy as np
 
 from ..core.compiled import compiled
 from ..core.layout import Layout, Slice
-from .corners import COSINES
+from .forms import COSINES
 from .lattice import RINGS, VERTICES
 from .pieces import BOARD, CORNERS
-from .raster import DRAWERS, fill_pieces, toggle, unpack, unpack_shares
-from .table import BONUS, NUMERIC, PIXELS, PLACES, ROWS, SKIP
+from .raster import DRAWERS, toggle, unpack, unpack_shares
+from .table import BONUS, NUMERIC, PIXELS, PLACES, ROWS
 
 COARSE = ROWS // 4
 """Cells of the coarse grids, each way."""
@@ -26,29 +26,26 @@ _RIGHT, _UP = 8.0 - 0.16, 4.0
 """Cells from the patch's lower left to the focus; off by a little, so that diagonals through it miss their middles."""
 
 
-def layout(seats: int, modality: int, turns: int) -> Layout:
-    """Return the slices for `seats` seats and `turns` turns; `modality` is one of `MODALITIES` by number."""
+def layout(seats: int, modality: int, lowest: float) -> Layout:
+    """Return the slices for `seats` seats; `modality` is one of `MODALITIES` by number, `lowest` the lowest utility."""
     numeric = [
         Slice("game_state.on_board", (7, 6), -1, 1, "by piece: on the board, x, y, cosine, sine, collides"),
         Slice("game_state.silhouette.outline", (VERTICES, 4), 0, 1, "by vertex: present, begins a ring, x, y"),
         Slice("game_state.silhouette.occupancy", (COARSE, COARSE), 0, 1, "share of each cell of the board, from below"),
         Slice("game_state.silhouette.uncovered", (COARSE, COARSE), 0, 1, "the same of what no piece covers"),
         Slice("game_state.silhouette.remaining", (1,), 0, 1, "share of its area that is uncovered"),
-        Slice("allowed_actions.play.gain", (PLACES,), -1, 1, "by open place: change of iou"),
-        Slice("allowed_actions.play.snug", (PLACES,), 0, 1, "by open place: share of the border that touches something"),
         Slice(
             "allowed_actions.focus.around",
             (PATCH, PATCH),
             0,
             1,
-            f"whether each point around the focus is uncovered, every {CELL:g} u; rows along its right side, from below",
+            f"which points around the focus are uncovered, every {CELL:g} u; rows along its right side, from below",
         ),
     ]
     pixels = [
         Slice("game_state.board_img", (2, ROWS, ROWS), 0, 1, "figure; pieces on the board; rows from below"),
         Slice("game_state.drawer_img", (7, ROWS, ROWS), 0, 1, "each piece, while it is in the drawer"),
     ]
-    lowest = -SKIP * turns
     return Layout(
         [
             Slice("phase", (2,), 0, 1, "one-hot: play, feedback"),
@@ -61,9 +58,15 @@ def layout(seats: int, modality: int, turns: int) -> Layout:
             Slice("game_state.off_board", (7,), 0, 1, "by piece: in the drawer"),
             Slice("game_state.moved", (7,), 0, 1, "one-hot: the piece played in this turn"),
             Slice("allowed_actions.focus.position", (2,), 0, 1, "of the focus"),
-            Slice("allowed_actions.focus.ray", (8,), 0, 1, "one-hot: direction of its right side, from east to the left"),
+            Slice(
+                "allowed_actions.focus.ray", (8,), 0, 1, "one-hot: direction of its right side, from east to the left"
+            ),
             Slice("allowed_actions.focus.width", (7,), 0, 1, "one-hot: its open angle, 45° to 315°; all 0: no focus"),
+            Slice("allowed_actions.dead", (1,), 0, 1, "corners that nothing in the drawer fits, as a share of 8"),
+            Slice("allowed_actions.play.fitting", (1,), 0, 1, "the open places fit; else nothing in the drawer fits"),
             Slice("allowed_actions.play.open", (PLACES,), 0, 1, "the places that can be played, as in the mask"),
+            Slice("allowed_actions.play.gain", (PLACES,), -1, 1, "by open place: change of iou"),
+            Slice("allowed_actions.play.snug", (PLACES,), 0, 1, "by open place: share of its border that would touch"),
             *(numeric if modality != PIXELS else ()),
             *(pixels if modality != NUMERIC else ()),
             Slice("game_over", (1,), 0, 1, ""),
@@ -102,15 +105,18 @@ def observe(table: Any, seat: int, out: Any) -> None:
         out[k + 2 + table.ray] = 1
         out[k + 9 + table.width] = 1
     k += 17
-    for number in range(PLACES):
-        out[k + number] = table.open >> number & 1
-    k += PLACES
-    rows = np.empty(ROWS, np.uint64)
-    fill_pieces(table, rows)
+    out[k] = min(1.0, table.dead / 8)
+    out[k + 1] = table.fitting
+    k += 2
+    for place in range(PLACES):
+        out[k + place] = table.open >> place & 1
+        out[k + PLACES + place] = table.gain[place]
+        out[k + 2 * PLACES + place] = table.snug[place]
+    k += 3 * PLACES
     if table.modality != PIXELS:
-        k = _observe_numbers(table, rows, out, k)
+        k = _observe_numbers(table, out, k)
     if table.modality != NUMERIC:
-        k = _observe_pixels(table, rows, out, k)
+        k = _observe_pixels(table, out, k)
     if table.done:
         out[k] = 1
         for other in range(seats):
@@ -118,7 +124,7 @@ def observe(table: Any, seat: int, out: Any) -> None:
 
 
 @compiled
-def _observe_numbers(table: Any, rows: Any, out: Any, k: int) -> int:
+def _observe_numbers(table: Any, out: Any, k: int) -> int:
     covered = 0.0
     for piece in range(7):
         if table.on_board[piece]:
@@ -145,15 +151,11 @@ def _observe_numbers(table: Any, rows: Any, out: Any, k: int) -> int:
     k += COARSE * COARSE
     uncovered = np.empty(ROWS, np.uint64)
     for row in range(ROWS):
-        uncovered[row] = table.target[row] & ~rows[row]
+        uncovered[row] = table.target[row] & ~table.filled[row]
     unpack_shares(uncovered, out, k)
     k += COARSE * COARSE
     out[k] = max(0.0, 1.0 - covered / table.area)
     k += 1
-    for number in range(PLACES):
-        out[k + number] = table.gain[number]
-        out[k + PLACES + number] = table.snug[number]
-    k += 2 * PLACES
     if table.width > 0:
         _observe_around(table, out, k)
     return k + PATCH * PATCH
@@ -176,7 +178,7 @@ def _observe_around(table: Any, out: Any, k: int) -> None:
             for row in range(PATCH):
                 inside[row] &= ~one[row]
                 one[row] = 0
-    unpack(inside, PATCH, out, k)
+    unpack(inside, out, k)
 
 
 @compiled
@@ -194,12 +196,12 @@ def _toggle_ring(table: Any, ring: Any, start: int, end: int, rows: Any) -> None
 
 
 @compiled
-def _observe_pixels(table: Any, rows: Any, out: Any, k: int) -> int:
-    unpack(table.target, ROWS, out, k)
-    unpack(rows, ROWS, out, k + ROWS * ROWS)
+def _observe_pixels(table: Any, out: Any, k: int) -> int:
+    unpack(table.target, out, k)
+    unpack(table.filled, out, k + ROWS * ROWS)
     k += 2 * ROWS * ROWS
     for piece in range(7):
         if not table.on_board[piece]:
-            unpack(DRAWERS[table.aspect, piece], ROWS, out, k)
+            unpack(DRAWERS[table.aspect, piece], out, k)
         k += ROWS * ROWS
     return k

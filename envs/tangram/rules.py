@@ -1,8 +1,8 @@
 """The rules of building a tangram together, over one record, compiled (tangram.md and its notes, Turns and Our task).
 
 Seats take turns. In a turn one piece moves: it is played, and played again as long as plays are left; playing another
-piece first puts it back. `finish` ends the turn; where the moved piece collides with anything, it goes back and the turn
-is skipped, as it is where nothing was moved. The last play of a turn finishes it. Every seat may play every piece.
+piece first puts it back. `finish` ends the turn; where the moved piece collides with anything, it goes back and the
+turn is skipped, as it is where nothing was moved. The last play of a turn finishes it. Every seat may play every piece.
 
 All seats share the reward: what the turn changed in the intersection over union of pieces and figure, less a little for
 a skipped turn, and a bonus when the figure is solved, which ends the game. It also ends after the last turn: how many
@@ -14,18 +14,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.compiled import compiled
-from .corners import PIECE, clear_menu, measure, pose, sectors_inside, survey, wedges
-from .generator import generate
+from ..core.rng import draw
+from .corners import clear_menu, mark, measure, pose, survey, unmark, wedges
+from .forms import PIECE
+from .generator import SPLITS, centre, generate
 from .geometry import collides, covered_area, on_board, outline_area, place
 from .observation import observe
-from .pieces import CORNERS
-from .raster import fill_outline
-from .table import BONUS, BOUNDARY, FINISH, PLACES, PLAY, SKIP, SOLVED
+from .pieces import BOARD
+from .raster import fill_outline, fill_piece, fill_pieces
+from .silhouettes import library
+from .table import BONUS, BOUNDARY, FINISH, LIBRARY, PLACES, PLAY, RANDOM, SKIP, SOLVED
 
 
 class Placement(NamedTuple):
-    """What a seat does: `PLAY` a piece with its centre at (x, y), in board units, turned clockwise by `rotation` degrees
-    (from 0 to below 360); or `FINISH`.
+    """What a seat does: `PLAY` a piece with its centre at (x, y), in board units, turned clockwise by `rotation`
+    degrees (from 0 to below 360); or `FINISH`.
     """
 
     kind: int
@@ -42,11 +45,21 @@ def normal(rotation: float) -> float:
     return turned if turned < 360.0 else 0.0  # just below 0, the remainder is rounded to 360
 
 
+FIGURES = sorted(library().values(), key=lambda figure: SPLITS.index(figure.split))
+"""The library, split by split. A figure is its number here."""
+_VERTICES = np.array([figure.vertices for figure in FIGURES])
+_ENDS = np.array([figure.ends for figure in FIGURES])
+
+
 @compiled
 def reset(table: Any) -> None:
     """Begin with a figure and an empty board."""
-    generate(table, table.split, table.easiest, table.hardest, table.scale, table.outline, table.ends)
-    table.figure = -1
+    if table.source == RANDOM:
+        generate(table, table.split, table.easiest, table.hardest, table.scale, table.outline, table.ends)
+    elif table.source == LIBRARY:
+        table.figure = table.first_figure + draw(table, table.figures)
+        centre(_VERTICES[table.figure], _ENDS[table.figure], table.scale, BOARD / 2, table.outline)
+        table.ends[:] = _ENDS[table.figure]
     begin(table)
 
 
@@ -57,7 +70,8 @@ def begin(table: Any) -> None:
     wedges(table)
     fill_outline(table, table.target)
     for piece in range(7):
-        lift(table, piece)
+        _take(table, piece)
+    table.filled[:] = 0
     table.moved = -1
     table.iou = 0.0
     table.score = 0.0
@@ -74,33 +88,42 @@ def begin(table: Any) -> None:
 @compiled
 def lift(table: Any, piece: int) -> None:
     """Take a piece back to the drawer."""
+    _take(table, piece)
+    fill_pieces(table)
+
+
+@compiled
+def _take(table: Any, piece: int) -> None:
+    unmark(table, piece)
     table.on_board[piece] = 0
     table.x[piece] = table.y[piece] = table.rotation[piece] = table.covered[piece] = 0.0
     table.vertices[piece] = 0.0
-    table.within[piece] = 0
     table.hits[piece] = 0
     for other in range(7):
-        table.hits[other] &= ~(1 << piece)
+        table.hits[other] &= 255 ^ 1 << piece
 
 
 @compiled
 def put(table: Any, piece: int, x: float, y: float, rotation: float) -> None:
     """Put a piece on the board, from the drawer or from where it is."""
-    lift(table, piece)
+    moved = table.on_board[piece]
+    _take(table, piece)
     shape = table.vertices[piece]
     place(piece, x, y, rotation, table.scale, shape)
     table.on_board[piece] = 1
     table.x[piece], table.y[piece], table.rotation[piece] = x, y, rotation
     table.covered[piece] = covered_area(shape, table.outline, table.ends)
-    for i in range(CORNERS[piece]):
-        table.within[piece, i] = sectors_inside(table, shape[i, 0], shape[i, 1])
+    mark(table, piece)
+    if moved:
+        fill_pieces(table)
+    else:
+        fill_piece(table, piece)
     if not on_board(shape):
         table.hits[piece] = 1 << BOUNDARY
     for other in range(7):
-        if other != piece and table.on_board[other]:
-            if collides(shape, table.vertices[other]):
-                table.hits[piece] |= 1 << other
-                table.hits[other] |= 1 << piece
+        if other != piece and table.on_board[other] and collides(shape, table.vertices[other]):
+            table.hits[piece] |= 1 << other
+            table.hits[other] |= 1 << piece
 
 
 @compiled
@@ -114,7 +137,7 @@ def hold(table: Any, piece: int) -> None:
 @compiled
 def _put_back(table: Any) -> None:
     """Undo the turn's move."""
-    piece = table.moved
+    piece = int(table.moved)
     if table.was_on_board:
         put(table, piece, table.was[0], table.was[1], table.was[2])
     else:

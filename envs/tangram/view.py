@@ -25,9 +25,11 @@ from ..core.turn_state import TurnState
 from .corners import clear_menu, measure, survey
 from .geometry import place
 from .lattice import RINGS, VERTICES
-from .pieces import CORNERS, PIECES
-from .rules import begin, hold, normal, put
-from .table import BOUNDARY, SOLVED
+from .pieces import ASPECTS, CORNERS, PIECES
+from .render import board_image, drawer_image
+from .rules import FIGURES, begin, hold, normal, put
+from .silhouettes import objective
+from .table import BOUNDARY, OWN, SOLVED
 
 ANY_FIGURE = "a figure"
 """The objective where the figure has no name."""
@@ -38,11 +40,11 @@ def phase(table: Any) -> str:
     return "feedback" if table.moved >= 0 else "play"
 
 
-def game_state(table: Any, seat: int) -> dict[str, Any]:
-    """Return the board; every seat sees the same."""
+def game_state(title: str, table: Any, seat: int) -> dict[str, Any]:
+    """Return the board, which every seat sees; `title` is the objective where the figure is none of the library's."""
     there = table.on_board.tolist()
     state: dict[str, Any] = {
-        "objective": objective(table),
+        "objective": FIGURES[int(table.figure)].name if table.figure >= 0 else title,
         "on_board": {name: _placed(table, piece) for piece, name in enumerate(PIECES) if there[piece]},
         "off_board": {
             name: {"vertices": shape, "rotation": 0.0}
@@ -57,6 +59,8 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
         "passes": int(table.passes),
         "moved": _moved(table),
     }
+    if table.images:
+        state |= {"board_img": board_image(table), "drawer_img": drawer_image(table)}
     return state
 
 
@@ -98,11 +102,6 @@ def _moved(table: Any) -> dict[str, Any] | None:
     return {"shape": PIECES[int(table.moved)], "from": was}
 
 
-def objective(table: Any) -> str:
-    """Return the figure in words."""
-    return ANY_FIGURE
-
-
 def outcome(table: Any, seat: int) -> dict[str, Any]:
     """Return the end: what every seat got, the reason, and how well the silhouette is covered."""
     return {
@@ -119,9 +118,9 @@ def _name(seat: int) -> str:
 def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record that the seat of `state` sees: all of it but the stream.
 
-    Agents may have any names: those that are not ``player_0``, ``player_1``, … take the free seats in the order in which
-    `state` names them. What tangram.md does not tell may be missing: a turn is then the first one, nothing was moved in
-    it, and no turn was skipped.
+    Agents may have any names: those that are not ``player_0``, ``player_1``, … take the free seats in the order in
+    which `state` names them. What tangram.md does not tell may be missing: a turn is then the first one, nothing was
+    moved in it, and no turn was skipped.
 
     Args:
         blank: a table with the options that TurnState does not tell.
@@ -136,7 +135,14 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     game = state.game_state
     tables = blank.copy().view(np.recarray)
     table = tables[0]
-    _load_outline(table, game["silhouette"])
+    known = objective(game["objective"])
+    table.figure = -1 if known is None else FIGURES.index(known)
+    if "silhouette" in game:
+        _load_outline(table, game["silhouette"])
+    elif known is not None:
+        table.outline, table.ends = known.outline(list(ASPECTS)[table.aspect]), known.ends
+    elif table.source != OWN:
+        raise ValueError(f"no silhouette is given, and none is known by the objective {game['objective']!r}")
     begin(table)
     there = {_piece(name): _pose(placed) for name, placed in game["on_board"].items()}
     moved = game.get("moved")
