@@ -80,6 +80,17 @@ class Reading:
         images = {"board_img": message.board_img, "drawer_img": message.drawer_img}
         self._images = {name: image for name, image in images.items() if image is not None}
 
+    def cut_off(self, name: str, sent: Pose, meant: Pose) -> None:
+        """Note that our last turn ended with this play, without feedback: there are games with so many plays in a turn.
+
+        Whether the play stands shows in the board that was seen since.
+        """
+        stands = name in self.poses and same(self.poses[name], sent)
+        if stands:
+            self.put(name, meant)
+        self._passes = 0 if stands else self._passes + 1
+        self._left_behind = {**self._told_before, name: self.poses[name]} if stands else self._told_before
+
     def begin(self) -> None:
         """Begin our turn with the board that was seen."""
         self._turn_number += 2  # the person's and ours

@@ -104,7 +104,7 @@ class AgentSession:
         self._decision = 0  # counts; an answer to an old one is not sent
         self._open = False  # a decision is
         self._moved: str | None = None  # in this turn
-        self._sent: str | None = None  # the piece whose feedback we wait for
+        self._sent: tuple[str, Pose] | None = None  # the play whose feedback we wait for
         self._meant: Pose = (0.0, 0.0, 0.0)  # where it is to lie
         self._steps = list(STEPS)
         self._tried: list[tuple[str, Pose]] = []  # places that collided in this turn
@@ -142,18 +142,22 @@ class AgentSession:
         return [note, Send(Error(message=printable(reason)))]
 
     def _begin(self, request: PlayRequest) -> list[Event]:
+        sent = self._sent if request.objective == self._board.objective else None
         self._close()
         self._board.see(request)
+        if sent is not None:
+            self._board.cut_off(*sent, self._meant)
         self._board.begin()
         self.turns += 1
         self._tried, self._straightened = [], False
         return self._decide()
 
     def _feedback(self, feedback: PlayFeedback) -> list[Event]:
-        name, self._sent = self._sent, None
+        sent, self._sent = self._sent, None
         self._board.see(feedback)
-        if name is None:
+        if sent is None:
             return [Note("a playFeedback without a play", problem=True), *self._finish()]
+        name, _ = sent
         if name not in self._board.poses:
             return [Note(f"{name} is not on the board after its play", problem=True), *self._elsewhere(name)]
         self._board.put(name, self._meant)
@@ -276,7 +280,7 @@ class AgentSession:
     def _play(self, name: str, pose: Pose) -> list[Event]:
         self._open = False
         self.plays += 1
-        self._moved = self._sent = name
+        self._moved, self._sent = name, (name, pose)
         return [Send(Play(shape=name, position=pose[:2], rotation=pose[2]))]
 
     def _step_aside(self, name: str) -> list[Event]:
