@@ -164,7 +164,7 @@ class _Reader:
         self._names = Names(ids, game.agents) if ids and list(ids) != list(game.agents) else None
         self.match += 1
         self._open = True
-        self._title = f"{game.id} · {self._env.match_id}"
+        self._title = str(self._env.match_id)
         self._thought.clear()
 
     def _overhear(self, event: Mapping[str, Any]) -> None:
