@@ -30,7 +30,12 @@ def host(args: list[str]) -> None:
 
 def deploy(args: list[str]) -> None:
     """Let a policy play on a platform: ``parlour deploy PLATFORM …``."""
-    platforms = {"poker": deploy_poker, "arena": arena.deploy, "mafia": mafia.deploy, "tangram": tangram.deploy}
+    platforms: dict[str, Callable[..., None]] = {
+        "poker": deploy_poker,
+        "arena": arena.deploy,
+        "mafia": mafia.deploy,
+        "tangram": tangram.deploy,
+    }
     _of_platform("deploy", platforms, args)
 
 
