@@ -191,3 +191,14 @@ def test_what_cannot_be_shown_is_named(tmp_path, lines, complaint):
 def test_a_state_that_cannot_be_drawn_is_named():
     with pytest.raises(ValueError, match="a state of holdem-v0 that cannot be drawn: KeyError"):
         picture([TurnState("m", "holdem-v0", "a", "flop", True)])
+
+
+def test_an_arena_notes_what_its_policies_thought(tmp_path):
+    session = MatchSession(envs.game("auction"), ["ann", "bob"], seed=5)
+    thoughts = {"probabilities": {"submit_bid 3": 1.0}, "value": 2.5}
+    assert session.act_as_seat("ann", AgentResponse(Action("submit_bid", {"bid": 3})), thoughts).ok
+    with MatchLog(tmp_path / "log") as log:
+        for event in session.events:
+            log.write(**event)
+    first = next(moments(tmp_path / "log"))
+    assert (first.agent, first.probabilities, first.value) == ("ann", {"submit_bid 3": 1.0}, 2.5)
