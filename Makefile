@@ -23,8 +23,9 @@ types: $(VENV)/.dev
 	$(BIN)/pip install -q --no-deps --upgrade --target build/types .
 	MYPYPATH=build/types $(BIN)/python -m mypy
 
-page:  ## the types of the browser table's JavaScript (needs Node)
+page:  ## the types of the JavaScript of table and replays (needs Node)
 	npx --yes --package typescript@5 tsc --project wrappers/live/table/page/jsconfig.json
+	npx --yes --package typescript@5 tsc --project wrappers/replay/jsconfig.json
 
 notebooks: $(VENV)/.dev
 	$(BIN)/python -m pytest --nbmake notebooks

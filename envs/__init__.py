@@ -53,6 +53,7 @@ __all__ = [
     "mafia_v0",
     "make",
     "register",
+    "tangram_v0",
 ]
 
 GAMES: dict[str, str | Callable[..., Game]] = {}
@@ -137,3 +138,4 @@ register("holdem-v0", "holdem_v0")
 register("auction-v0", "auction_v0")
 register("bargaining-v0", "bargaining_v0")
 register("mafia-v0", "mafia_v0")
+register("tangram-v0", "tangram_v0")

@@ -45,6 +45,13 @@ OPTIONS = {
         "twenty, muted, one day": {"seats": 20, "max_days": 1, "talk": False},
         "no special roles": {"seats": 6, "mafia": 2, "doctors": 0, "sheriffs": 0, "max_days": 3},
     },
+    "tangram-v0": {
+        "default": {"turns": 8, "plays": 3},
+        "one seat, the library": {"figure": "library", "split": None, "seats": 1, "turns": 12, "plays": 1},
+        "a house, as in Godot, with images": {"figure": "A house", "aspect": "godot", "images": True, "turns": 5},
+        "four seats, sparse, both": {"seats": 4, "sparse": True, "modality": "both", "turns": 8, "plays": 2},
+        "hard ones, pixels": {"hidden": [0.5, 1], "split": "test", "modality": "pixels", "turns": 4, "plays": 2},
+    },
 }
 """Sets of options by game and name; a game without an entry is tested with its defaults."""
 

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
@@ -310,6 +311,156 @@ class _LiveTable:
                     self.turn = seat, event
 
 
+# The live tangram game.
+
+
+def godot(seconds: Seconds) -> list[Row]:
+    """How long a live tangram game waits for its agent, over a WebSocket on this machine, in the real game's dialect.
+
+    The agent is an MLP of 256×256 on numeric observations; boards are those of random play, with 300 KB of pictures,
+    which nobody looks at.
+    """
+    import asyncio
+
+    spent = sorted(asyncio.run(_godot_waits(seconds)))
+    half, most = np.percentile(spent, (50, 99))
+    note = f"{len(spent):,} requests; wall time, so that a busy machine shows"
+    return [
+        Row("godot-p50", "tangram, playRequest to the reply: median", float(half), "ms", lower=True),
+        Row("godot-p99", "tangram, playRequest to the reply: p99", float(most), "ms", 50, lower=True, note=note),
+    ]
+
+
+async def _godot_waits(seconds: Seconds) -> list[float]:
+    """Return the milliseconds between each request and the reply."""
+    import aiohttp
+
+    from ..envs import GameEnv
+    from ..envs import game as make_game
+    from ..wrappers.agent import PolicyAgent
+    from ..wrappers.live.tangram import messages
+    from ..wrappers.live.tangram.agent import AgentServer
+    from ..wrappers.live.tangram.table_session import TableSession
+    from ..wrappers.policy import MlpPolicy, RandomPolicy
+
+    game = make_game("tangram", figure="A house", aspect="godot")
+    agent = PolicyAgent(game, MlpPolicy(_random_layers(game.layout.size, 256, 256, game.num_actions), "Tanh", seed=0))
+    env, moves = GameEnv(game, "flat"), RandomPolicy(seed=0)
+
+    def go_on() -> None:
+        if not env.agents or env.table.done:
+            env.reset(seed=len(spent))
+        seen = env.observe(env.agent_selection)
+        env.step(int(moves.act(seen["observation"][None], seen["action_mask"][None])[0]))
+
+    spent: list[float] = []
+    async with (
+        AgentServer(agent, game, port=0) as server,
+        aiohttp.ClientSession() as http,
+        http.ws_connect(server.url) as socket,
+    ):
+        go_on()  # whatever is to be compiled
+        begun = time.perf_counter()
+        while time.perf_counter() - begun < seconds:
+            request = TableSession(env).request()
+            request.board_img = request.drawer_img = "A" * 150_000
+            text = messages.encode(request, "godot")
+            before = time.perf_counter()
+            await socket.send_str(text)
+            await socket.receive_str()
+            spent.append(1_000 * (time.perf_counter() - before))
+            go_on()
+    return spent
+
+
+def _random_layers(*sizes: int) -> list[tuple[Any, Any]]:
+    random = np.random.default_rng(0)
+    return [
+        (random.normal(0, 0.1, (inputs, outputs)).astype(np.float32), np.zeros(outputs, np.float32))
+        for inputs, outputs in pairwise(sizes)
+    ]
+
+
+# Tangram's boards.
+
+
+def boards(modality: str, plays: int = 8) -> Callable[[], int]:
+    """Return what plays a random open place on each of 1,024 boards, or finishes where none is, and counts the places."""
+    from ..envs import tangram_v0
+
+    tables = tangram_v0.vector_env(1_024, modality=modality, plays=plays)
+    tables.reset(seed=0)
+    places = tables.game.num_actions - 1
+    chances = np.random.default_rng(0).random((64, tables.num_envs, places), np.float32)
+    steps = 0
+
+    def run() -> int:
+        nonlocal steps
+        steps += 1
+        worth = tables.action_masks[:, :places] * chances[steps % len(chances)]
+        actions = np.where(worth.any(axis=1), worth.argmax(axis=1), places)
+        tables.step(actions)
+        return int((actions < places).sum())
+
+    return run
+
+
+def tangram(seconds: Seconds) -> list[Row]:
+    """1,024 boards with random figures, observation and mask at every decision; the same step through shapely."""
+    what = "tangram, 1,024 boards"
+    ours, theirs = rate(boards("numeric"), seconds), rate(_shapely_boards(), seconds, rounds=3)
+    alone = rate(boards("numeric", plays=1), seconds)
+    note = f"{ours:,.0f} placements/s here in the same run; shapely finds no focus and writes no observation"
+    return [
+        Row("tangram", f"{what}, numeric", ours, "placements/s", 150_000),
+        Row("tangram-single", f"{what}, numeric, one play a turn", alone, "placements/s"),
+        Row("tangram-pixels", f"{what}, pixels", rate(boards("pixels"), seconds), "placements/s", 15_000),
+        Row("shapely", "the same step through vectorised shapely", theirs, "placements/s"),
+        Row("shapely-ratio", "Parlour's boards beside shapely", ours / theirs, "times", 20, note=note),
+    ]
+
+
+def _shapely_boards(count: int = 256) -> Callable[[], int]:
+    """Return what places a piece on each of `count` boards by vectorised shapely: its collisions, the area that it
+    covers, what is left of the figure, and which of the 18 places fit there. Polygons that a program would keep from
+    step to step are made beforehand.
+    """
+    import shapely
+
+    from ..envs import tangram_v0
+    from ..envs.tangram.corners import pose
+    from ..envs.tangram.forms import PIECE
+    from ..envs.tangram.geometry import place
+
+    env = tangram_v0.vector_env(count, plays=1)
+    env.reset(seed=0)
+    for _ in range(3):
+        env.step(env.sample())
+    offered = np.zeros((count, len(PIECE), 4, 2))
+    figures, placed = [], []
+    for table, shapes in zip(env.tables, offered, strict=True):
+        for number, shape in enumerate(shapes):
+            place(PIECE[number], *pose(table, number), table.scale, shape)
+        ends = [0, *table.ends.tolist()]
+        rings = [shapely.Polygon(table.outline[a:b]) for a, b in pairwise(ends) if a < b]
+        figures.append(shapely.symmetric_difference_all(rings))
+        placed.append(shapely.union_all(shapely.polygons(table.vertices[table.on_board > 0])))
+    figure, pieces = np.array(figures), np.array(placed)
+    left = shapely.difference(figure, pieces)
+    chosen = offered[np.arange(count), np.argmax(env.action_masks[:, : len(PIECE)], axis=1)]
+
+    def run() -> int:
+        moved = shapely.polygons(chosen)
+        shapely.area(shapely.intersection(moved, pieces)) > 0.1
+        shapely.area(shapely.intersection(moved, figure))
+        free = shapely.difference(left, moved)
+        options = shapely.polygons(offered)
+        shapely.area(shapely.intersection(options, free[:, None])) > shapely.area(options) - 0.1
+        return count
+
+    return run
+
+
 # The arena.
 
 
@@ -470,6 +621,8 @@ MEASURES: dict[str, Measure] = {
     "pettingzoo": pettingzoo,
     "learner": learner,
     "protocol": protocol,
+    "tangram": tangram,
+    "godot": godot,
     "arena": arena,
     "mafia-host": mafia_host,
     "start": start,
@@ -487,7 +640,8 @@ def command(
     """Measure speed and size on one core and print them beside their targets and the peers.
 
     Args:
-        names: what to measure: vector aec openspiel pettingzoo learner protocol arena mafia-host start memory.
+        names: what to measure: vector aec openspiel pettingzoo learner protocol tangram godot arena mafia-host start
+            memory.
             Default: all.
         quick: shorter rounds, rougher figures.
         as_json: print JSON instead of a table.

@@ -16,7 +16,7 @@ COMMANDS = {
     "watch": ("watch", "command", "watch a match in the terminal, on one screen"),
     "record": ("record", "command", "play a match into a film or a page: .gif, .mp4, .html"),
     "replay": ("replay", "command", "make a match log a page to step through, or a film"),
-    "host": ("live", "host", "serve a platform's protocol: poker tables, an arena"),
+    "host": ("live", "host", "serve a platform's protocol: poker, an arena, mafia, tangram"),
     "deploy": ("live", "deploy", "let a policy play on a live platform"),
     "bench": ("bench", "command", "measure speed and size beside the peers"),
 }

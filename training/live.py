@@ -17,7 +17,7 @@ from ..wrappers.live.poker.agent import LiveError, play
 from ..wrappers.live.poker.host import Host
 from ..wrappers.live.poker.session import Event, HandOver, Seated
 from ..wrappers.record import MatchLog
-from . import arena, mafia
+from . import arena, mafia, tangram
 from .names import agent, game_with, named
 
 Result = TypeVar("Result")
@@ -25,12 +25,18 @@ Result = TypeVar("Result")
 
 def host(args: list[str]) -> None:
     """Serve a platform's protocol: ``parlour host PLATFORM …``."""
-    _of_platform("host", {"poker": host_poker, "arena": arena.host, "mafia": mafia.host}, args)
+    _of_platform("host", {"poker": host_poker, "arena": arena.host, "mafia": mafia.host, "tangram": tangram.host}, args)
 
 
 def deploy(args: list[str]) -> None:
     """Let a policy play on a platform: ``parlour deploy PLATFORM …``."""
-    _of_platform("deploy", {"poker": deploy_poker, "arena": arena.deploy, "mafia": mafia.deploy}, args)
+    platforms: dict[str, Callable[..., None]] = {
+        "poker": deploy_poker,
+        "arena": arena.deploy,
+        "mafia": mafia.deploy,
+        "tangram": tangram.deploy,
+    }
+    _of_platform("deploy", platforms, args)
 
 
 def _of_platform(command: str, platforms: Mapping[str, Callable[..., None]], args: list[str]) -> None:

@@ -11,7 +11,7 @@ from ..wrappers.agent import HumanAgent
 from ..wrappers.record import MatchLog
 from ..wrappers.replay.moments import ALL
 from .play import Match, check, finish, seated
-from .replay import write
+from .replay import check_out, write
 
 
 def command(
@@ -40,6 +40,7 @@ def command(
         log: file to which the match is written, too, with the policies' probabilities and values.
     """
     check(hands, 0)
+    check_out(out)
     chosen, players = seated(game, agents, options, seed)
     console = Console(highlight=False, quiet=not any(isinstance(player, HumanAgent) for player in players))
     with ExitStack() as stack:

@@ -17,13 +17,18 @@ def write(log: Path, out: Path, title: str, view: str = ALL, fps: float = 1.5) -
     Raises:
         ValueError: for another ending, or a log that does not replay.
     """
-    if out.suffix not in (".html", ".gif", ".mp4"):
-        raise ValueError(f"{out}: write to a .html, .gif or .mp4")
+    check_out(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     if out.suffix == ".html":
         out.write_text(page(moments(log), title), "utf-8")
     else:
         film(moments(log), out, view, fps)
+
+
+def check_out(out: Path) -> None:
+    """Refuse what is neither a page nor a film."""
+    if out.suffix not in (".html", ".gif", ".mp4"):
+        raise ValueError(f"{out}: write to a .html, .gif or .mp4")
 
 
 def command(

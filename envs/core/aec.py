@@ -16,7 +16,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from . import turn_state as ts
-from .game import Batch, Game
+from .game import Batch, Game, Grid
 from .rng import streams
 from .screen import FPS, MODES, Window, check_mode, pixels
 from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState
@@ -44,7 +44,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         observation: ``"dict"``: nested dict that mirrors TurnState; ``"flat"``: float32[game.layout.size]. Either is
             the ``"observation"`` of ``{"observation": …, "action_mask": int8[A]}``.
         action: ``"discrete"``: masked action numbers; ``"payload"``: ``{"action_type": i, <type>: payload}``, a dict
-            space of the documented payloads, with `action_mask` over the action types.
+            space of the documented payloads, with `action_mask` over the action types; ``"grid"``: one value of each
+            of `Game.grid`'s choices, with `action_mask` a tuple of theirs, as `spaces.MultiDiscrete.sample` takes it.
         render_mode: ``"human"`` (a window, drawn anew by every reset, step and submit), ``"rgb_array"``, ``"svg"``,
             ``"ansi"`` or None; see `render`.
         render_view: whose eyes `render` has: ``"public"`` (what all may see), an agent's name, or ``"all"`` (every
@@ -56,7 +57,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         match_id: differs from episode to episode.
 
     Raises:
-        ValueError: for an unknown mode.
+        ValueError: for an unknown mode, or one that the game does not have.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class GameEnv(AECEnv[str, Any, Any]):
     ) -> None:
         super().__init__()
         _check("observation", observation, ("dict", "flat"))
-        _check("action", action, ("discrete", "payload"))
+        _check("action", action, ("discrete", "payload", *(("grid",) if game.grid else ())))
         check_mode(render_mode)
         public = ("public",) if game.public is not None else ()
         _check("render_view", render_view, (None, *public, *game.agents, "all"))
@@ -87,18 +88,15 @@ class GameEnv(AECEnv[str, Any, Any]):
         self._seat_of = {agent: seat for seat, agent in enumerate(game.agents)}
         self._nested = observation == "dict"
         self._payloads = action == "payload"
+        self._grid = game.grid if action == "grid" else None
         self._action_types = list(game.action_spaces)
         self._observation_space = spaces.Dict(
             {
                 "observation": game.layout.dict_space() if self._nested else game.layout.flat_space(),
-                "action_mask": spaces.Box(0, 1, (self._mask_size(),), np.int8),
+                "action_mask": self._mask_space(),
             }
         )
-        self._action_space: spaces.Space[Any] = (
-            spaces.Dict({"action_type": spaces.Discrete(len(self._action_types)), **game.action_spaces})
-            if self._payloads
-            else spaces.Discrete(game.num_actions)
-        )
+        self._action_space = self._space_of_actions()
         self._tables = game.tables(1)
         self._share()
         self._batch = Batch.of(game, 1)
@@ -169,6 +167,8 @@ class GameEnv(AECEnv[str, Any, Any]):
             raise ValueError("step() on a finished episode: call reset() first")
         if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
             self._was_dead_step(action)
+        elif self._grid is not None:
+            self._move(self._grid.move(self.table, self._values(self._grid, action)))
         elif self._payloads:
             result = self.submit(self.agent_selection, self._payload(action))
             if not result.ok:
@@ -273,9 +273,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         self._deliver(agent, messages, heard=True)
         if self.game.aloud is not None:
             self._deliver(agent, self.game.aloud(self.table, action), heard=False)
-        self.game.step(self.table, move)
-        self._show()
-        self._settle()
+        self._move(move)
         return ts.accepted()
 
     def send(self, agent: str, intent: MessageIntent | Mapping[str, Any]) -> ActionResult:
@@ -332,11 +330,28 @@ class GameEnv(AECEnv[str, Any, Any]):
         # The wrapper around may have ended the episode for an illegal action; the record does not know.
         return bool(self.agents) and not self._done[0] and not self.terminations[self.agents[0]]
 
+    def _mask_space(self) -> spaces.Space[Any]:
+        if self._grid is not None:
+            return spaces.Tuple([spaces.Box(0, 1, (size,), np.int8) for size in self._grid.sizes])
+        return spaces.Box(0, 1, (self._mask_size(),), np.int8)
+
+    def _space_of_actions(self) -> spaces.Space[Any]:
+        if self._grid is not None:
+            return spaces.MultiDiscrete(self._grid.sizes)
+        if self._payloads:
+            return spaces.Dict({"action_type": spaces.Discrete(len(self._action_types)), **self.game.action_spaces})
+        return spaces.Discrete(self.game.num_actions)
+
     def _mask_size(self) -> int:
         return len(self._action_types) if self._payloads else self.game.num_actions
 
-    def _mask(self, seat: int) -> NDArray[np.int8]:
-        if self._done[0] or self._batch.turn[0] != seat:
+    def _mask(self, seat: int) -> NDArray[np.int8] | tuple[NDArray[np.int8], ...]:
+        closed = self._done[0] or self._batch.turn[0] != seat
+        if self._grid is not None:
+            return (
+                tuple(np.zeros(size, np.int8) for size in self._grid.sizes) if closed else self._grid.legal(self.table)
+            )
+        if closed:
             return np.zeros(self._mask_size(), np.int8)
         if not self._payloads:
             mask: NDArray[np.int8] = self._batch.masks[0].copy()
@@ -355,6 +370,15 @@ class GameEnv(AECEnv[str, Any, Any]):
             raise ValueError(f"action {action!r} is not legal for {self.agent_selection}; legal are {legal}")
         return number
 
+    def _values(self, grid: Grid, action: Any) -> list[int]:
+        values = np.asarray(action)
+        if values.dtype.kind not in "iu" or values.shape != (len(grid.sizes),):
+            raise ValueError(f"action {action!r} is no choice on this grid; give {len(grid.sizes)} whole numbers")
+        for value, mask in zip(values.tolist(), grid.legal(self.table), strict=True):
+            if not 0 <= value < len(mask) or not mask[value]:
+                raise ValueError(f"action {action!r} is not legal: {value} is none of {np.flatnonzero(mask).tolist()}")
+        return values.tolist()
+
     def _payload(self, action: Any) -> Action:
         if not isinstance(action, Mapping) or "action_type" not in action:
             raise ValueError(f"action {action!r} is no payload; give {{'action_type': i, <type>: payload}}")
@@ -372,6 +396,12 @@ class GameEnv(AECEnv[str, Any, Any]):
             self._deliver(self.agent_selection, response.messages + spoken, heard=False)
         self._action[0] = number
         self.game.step_batch(self._records, self._action, self._batch, False)
+        self._settle()
+
+    def _move(self, move: Any) -> None:
+        """Play a move that no action number stands for."""
+        self.game.step(self.table, move)
+        self._show()
         self._settle()
 
     def _show(self) -> None:
@@ -501,7 +531,7 @@ _AFTER_RESET = {"rewards", "terminations", "truncations", "infos", "agent_select
 
 def wrapped(env: GameEnv, illegal_reward: float) -> AECEnv[str, Any, Any]:
     """Put PettingZoo's standard wrappers around `env`: an illegal action ends the episode with `illegal_reward`."""
-    if env._payloads:
+    if env._payloads or env._grid is not None:
         return _TurnOrder(env)
     return _TurnOrder(_AssertOutOfBounds(_TerminateIllegal(env, illegal_reward=illegal_reward)))
 

@@ -83,6 +83,21 @@ class Batch(NamedTuple):
         )
 
 
+@dataclass(frozen=True)
+class Grid:
+    """A second space of actions: several choices at once (`spaces.MultiDiscrete`).
+
+    Attributes:
+        sizes: how many values each choice has.
+        legal: ``legal(table) -> (int8[sizes[0]], int8[sizes[1]], …)``: the acting seat's open values of each choice.
+        move: ``move(table, values) -> move``: what one open value of each choice stands for.
+    """
+
+    sizes: tuple[int, ...]
+    legal: Callable[[Any], tuple[NDArray[np.int8], ...]]
+    move: Callable[[Any, Sequence[int]], Any]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Game:
     """A game with its options fixed. The functions take one record `table` of `blank`'s dtype.
@@ -99,6 +114,7 @@ class Game:
         zero_sum: whether all seats' rewards sum to zero.
         unit: the reward that reports call 1 (hold'em: the big blind), and `unit_name` its name.
         action_spaces: every action type of the documented protocol, with the space of its payload.
+        grid: a second space of actions, of several choices at once; None: there is none.
         bots: scripted opponents by name; each makes a policy (see `parlour.wrappers.policy.Policy`).
 
         reset: ``reset(table)`` begins an episode, chance included, drawn from ``table.stream``. Compiled.
@@ -153,6 +169,7 @@ class Game:
     unit: float = 1.0
     unit_name: str = "points"
     action_spaces: Mapping[str, spaces.Dict]
+    grid: Grid | None = None
     bots: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     reset: Callable[[Any], None]

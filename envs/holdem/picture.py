@@ -54,9 +54,9 @@ def picture(states: Sequence[TurnState]) -> str:
         things.append(_bet(player["bet"], angle))
         things.append(_button(angle) if game["dealer"] == seat else "")
         x, y = _at(angle, 256, 178)
-        things.append(_cards(player, hands.get(seat), first, x, y))
+        things += _cards(player, hands.get(seat), first, x, y)
         turn = not first.game_over and game["turn"] == seat
-        things.append(_plate(player, x, y, turn=turn, own=first.agent_id == f"player_{seat}" and len(states) == 1))
+        things += _plate(player, x, y, turn=turn, own=len(states) == 1 and game["seat"] == seat)
         bright = _last(first, seat)
         things.append(_pill(tags.get(seat, ""), x, y + 22, INK if bright else TAG, PAPER if bright else INK))
     things.append(text(12, 468, _footer(first), 12, bold=True))
@@ -174,32 +174,31 @@ def _space(x: float) -> str:
     return box(x, 204, 46, 64, "none", round=5, stroke="#4f8b78")
 
 
-def _cards(player: Row, hand: list[str] | None, state: TurnState, x: float, y: float) -> str:
+def _cards(player: Row, hand: list[str] | None, state: TurnState, x: float, y: float) -> list[str]:
     """Return a seat's two cards above its plate: open, face down, or none if it is out of the hand."""
     out = player.get("folded", False)
     if hand is not None:
-        open_ = (card(hand[0], x - 31, y - 58, 30, 42), card(hand[1], x + 1, y - 58, 30, 42))
-        return group(*open_, opacity=0.45 if out else 1)
+        return [group(card(hand[i], x - 31 + 32 * i, y - 58, 30, 42), opacity=0.45 if out else 1) for i in range(2)]
     dealt = state.game_state["hand"] > 0 and (player["committed"] > 0 or player["stack"] > 0)
-    if out or not dealt:
-        return ""
-    return _back(x - 31, y - 58, 30, 42) + _back(x + 1, y - 58, 30, 42)
+    return [_back(x - 31 + 32 * i, y - 58, 30, 42) if dealt and not out else "" for i in range(2)]
 
 
-def _plate(player: Row, x: float, y: float, *, turn: bool, own: bool) -> str:
+def _plate(player: Row, x: float, y: float, *, turn: bool, own: bool) -> list[str]:
+    """Return a seat's plate, and its chips, which change more often."""
     gone = player["stack"] == 0 and player["committed"] == 0
-    out = player.get("folded", False) or gone
+    faint = (player.get("folded", False) or gone) and not turn
     colour = COLOURS[player["seat"] % len(COLOURS)]
     name = short(player["name"] or f"seat {player['seat']}", 14)
-    return group(
+    plate = group(
         box(-53, -22, 106, 43, TURN, round=10) if turn else "",
         box(-50, -19, 100, 37, "#fff", round=7, stroke=INK if own else "#b9b5a8", thick=1.5 if own else 1),
         box(-50, -13, 5, 25, colour, round=2),
         text(2, -5, name, 11, anchor="middle", bold=True),
-        text(2, 9, "out of chips" if gone else number(player["stack"]), 11, fill=FAINT, anchor="middle"),
         at=(x, y),
-        opacity=0.5 if out and not turn else 1,
+        opacity=0.5 if faint else 1,
     )
+    chips = "out of chips" if gone else number(player["stack"])
+    return [plate, text(x + 2, y + 9, chips, 11, fill="#b0b4ba" if faint else FAINT, anchor="middle")]
 
 
 def _pill(words: str, x: float, y: float, fill: str, ink: str) -> str:

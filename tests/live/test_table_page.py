@@ -262,6 +262,23 @@ def test_any_turn_state_game_can_be_played(browser):
         loop.call_soon_threadsafe(loop.stop)
 
 
+def test_mafia_is_played_by_what_its_schemas_ask_for(table):
+    with table("mafia", "--agents", "human", *["loyal"] * 4, "--seed", "2") as visit:
+        page = visit()
+        sit(page, "Ann")
+        while page.wait_for_selector(f"{MINE}, {OVER}").evaluate("node => node.matches('button')"):
+            turn, form = turn_of(page), page.locator("form.move").first
+            if form.locator("[data-action=say]").count():
+                form.locator("label:has-text('text') input").fill("I am a villager, and I suspect nobody yet.")
+            else:
+                for select in form.locator("select").all():
+                    select.select_option(index=select.locator("option").count() - 1)
+            form.locator("button[type=submit]").click()
+            passed(page, turn)
+            assert page.inner_text("#notice") == ""
+        assert page.locator(".outcome tr").count() == 6
+
+
 # Several people, and what they may not know.
 
 

@@ -276,6 +276,18 @@ def test_an_answer_to_a_turn_that_is_over_is_refused():
     assert room.act(2, "pass")["ok"]
 
 
+def test_who_acts_out_of_turn_does_not_learn_whose_it_is():
+    room = Room((None,) * 5, envs.game("mafia", seats=5))
+    for client in range(5):
+        room.sit(client, f"name {client}")
+    actor = room.table.due.seat
+    other = (actor + 1) % 5
+    before = room.table.due
+    assert room.act(other, "pass") == {"ok": False, "error": "not_your_turn", "error_detail": "it is not your turn"}
+    assert room.table.due == before
+    assert room.state(other)["current_turn_agent_id"] is None
+
+
 def test_a_refused_answer_keeps_the_turn_and_says_why():
     room = Room((None, None))
     room.sit(1, "Ann")

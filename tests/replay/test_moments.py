@@ -153,17 +153,23 @@ def test_a_live_agents_log_shows_what_it_saw(tmp_path):
 
 
 def test_what_an_agent_of_mafia_thinks_is_told_with_its_decision(tmp_path):
-    game = envs.game("mafia")
+    game = envs.game("mafia", seats=5)
     env = envs.GameEnv(game)
+    env.reset(seed=1)
+    agent = env.agent_selection
+    names = ["Ann", "Bob", "Cay", "Dan", "Ann"]
+    agents = [{"id": one, "name": name} for one, name in zip(game.agents, names, strict=True)]
     with MatchLog(tmp_path / "log") as log:
-        recorder = Recorder(log, env, 1)
-        agent = env.agent_selection
+        log.write("match", game=game.id, options=game.options, seed=1, match_id="m", agents=agents)
         for chunk in ("I shall ", "wait.", ""):
             event = {"eventType": "AGENT_THINK_STREAM", "payload": {"agentId": agent, "chunk": chunk}}
             log.write("event", event=event)
-        recorder.play(game.safe(env.table))
-    first = next(moments(tmp_path / "log"))
-    assert (first.agent, first.think) == (agent, "I shall wait.")
+        log.write("turn", agent=agent, response=game.encode(env.table, game.safe(env.table)))
+        log.write("fault", agent_id="p3", problem="late")
+    first, end = moments(tmp_path / "log")
+    assert list(first.states) == ["Ann", "Bob", "Cay", "Dan", "Ann-2"]
+    assert (first.agent, first.think) == (list(first.states)[game.agents.index(agent)], "I shall wait.")
+    assert end.note == "p3 failed: late"
 
 
 @pytest.mark.parametrize(
@@ -191,3 +197,14 @@ def test_what_cannot_be_shown_is_named(tmp_path, lines, complaint):
 def test_a_state_that_cannot_be_drawn_is_named():
     with pytest.raises(ValueError, match="a state of holdem-v0 that cannot be drawn: KeyError"):
         picture([TurnState("m", "holdem-v0", "a", "flop", True)])
+
+
+def test_an_arena_notes_what_its_policies_thought(tmp_path):
+    session = MatchSession(envs.game("auction"), ["ann", "bob"], seed=5)
+    thoughts = {"probabilities": {"submit_bid 3": 1.0}, "value": 2.5}
+    assert session.act_as_seat("ann", AgentResponse(Action("submit_bid", {"bid": 3})), thoughts).ok
+    with MatchLog(tmp_path / "log") as log:
+        for event in session.events:
+            log.write(**event)
+    first = next(moments(tmp_path / "log"))
+    assert (first.agent, first.probabilities, first.value) == ("ann", {"submit_bid 3": 1.0}, 2.5)

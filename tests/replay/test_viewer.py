@@ -114,7 +114,7 @@ def test_it_plays_and_pauses(visit, tmp_path):
     assert tab.input_value("#slider") == at
     tab.click("#play")
     until(tab, "document.getElementById('slider').value === document.getElementById('slider').max")
-    until(tab, "document.getElementById('play').textContent === '▶'")
+    until(tab, "document.getElementById('play').textContent === 'Play'")
     assert int(tab.input_value("#slider")) == len(told) - 1
 
 

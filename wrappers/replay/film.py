@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -50,21 +51,27 @@ def film(moments: Iterable[Moment], out: Path, view: str, fps: float) -> int:
     if out.suffix not in (".gif", ".mp4"):
         raise ValueError(f"{out.name}: a film ends in .gif or .mp4")
     shown = frames(moments, view)
+    shown = chain([next(shown)], shown)  # what is wrong with the view is told before anything is written
     return _gif(shown, out, fps) if out.suffix == ".gif" else _mp4(shown, out, fps)
 
 
-def _gif(shown: Iterator[str], out: Path, fps: float) -> int:
+def _gif(shown: Iterable[str], out: Path, fps: float) -> int:
     from PIL import Image
 
-    images: list[Any] = [Image.open(BytesIO(png(one))).convert("RGB") for one in shown]
-    # One palette for all frames: else the colours flicker.
-    palette = images[len(images) // 2].quantize(128)
-    images = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
-    images[0].save(out, save_all=True, append_images=images[1:], duration=round(1000 / fps), loop=0, optimize=True)
-    return len(images)
+    count = 0
+
+    def images() -> Iterator[Any]:
+        nonlocal count
+        for one in shown:
+            count += 1
+            yield Image.open(BytesIO(png(one))).convert("RGB").quantize(128, dither=Image.Dither.NONE)
+
+    drawn = images()
+    next(drawn).save(out, save_all=True, append_images=drawn, duration=round(1000 / fps), loop=0)
+    return count
 
 
-def _mp4(shown: Iterator[str], out: Path, fps: float) -> int:
+def _mp4(shown: Iterable[str], out: Path, fps: float) -> int:
     import imageio_ffmpeg
 
     writer = imageio_ffmpeg.write_frames(str(out), (WIDTH, HEIGHT), fps=fps, quality=8, macro_block_size=16)

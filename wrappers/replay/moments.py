@@ -117,6 +117,7 @@ class _Reader:
         self._env: envs.GameEnv | None = None
         self._open = False
         self._names: Names | None = None
+        self._called: dict[str, str] = {}  # agents by their ids
         self._title = ""
         self._thought: dict[str, str] = {}
         self._notes: list[str] = []
@@ -161,17 +162,20 @@ class _Reader:
         self._env.reset(seed=entry["seed"])
         self._env.match_id = entry.get("match_id", self._env.match_id)
         ids = entry.get("agent_ids") or [row["id"] for row in entry.get("agents", ())]
-        self._names = Names(ids, game.agents) if ids and list(ids) != list(game.agents) else None
+        called = entry.get("agent_ids") or distinct([row.get("name") or row["id"] for row in entry.get("agents", ())])
+        self._called = dict(zip(ids, called, strict=True))
+        self._names = Names(called, game.agents) if called and list(called) != list(game.agents) else None
         self.match += 1
         self._open = True
-        self._title = f"{game.id} · {self._env.match_id}"
+        self._title = str(self._env.match_id)
         self._thought.clear()
 
     def _overhear(self, event: Mapping[str, Any]) -> None:
         """Take what an agent of mafia thinks before it decides, which its host tells piece by piece."""
         if event["eventType"] == "AGENT_THINK_STREAM":
             told = event["payload"]
-            self._thought[told["agentId"]] = self._thought.get(told["agentId"], "") + str(told["chunk"])
+            who = self._called.get(told["agentId"], told["agentId"])
+            self._thought[who] = self._thought.get(who, "") + str(told["chunk"])
 
     def _states(self) -> dict[str, TurnState]:
         assert self._env is not None

@@ -176,13 +176,13 @@ function goMatch(by) {
 function pause() {
   clearInterval(playing);
   playing = undefined;
-  play.textContent = "▶";
+  play.textContent = "Play";
 }
 
 function toggle() {
   if (playing !== undefined) return pause();
   if (now === replay.moments.length - 1) go(0);
-  play.textContent = "⏸";
+  play.textContent = "Pause";
   playing = setInterval(() => {
     go(now + 1);
     if (now === replay.moments.length - 1) pause();

@@ -78,6 +78,7 @@ class PolicyEntrant:
     def __init__(self, agent_id: str, agent: PolicyAgent) -> None:
         self.agent_id = agent_id
         self.respond = agent.respond
+        self.thoughts = agent.thoughts
 
     async def act(self, state: TurnState, clock: Clock) -> Any:
         """See `Entrant`."""

@@ -267,7 +267,8 @@ class Host:
             entrant = self._entrants[name]
             try:
                 if isinstance(entrant, PolicyEntrant):
-                    session.act_as_seat(name, entrant.respond(session.seat_state(name)))
+                    response = entrant.respond(session.seat_state(name))
+                    session.act_as_seat(name, response, {} if self._log is None else entrant.thoughts())
                 else:
                     session.act(name, await entrant.act(session.turn_state(name), clock))
             except TimeoutError:

@@ -156,15 +156,19 @@ class MatchSession:
         state.match_id = self.match_id
         return state
 
-    def act_as_seat(self, agent_id: str, response: AgentResponse) -> ActionResult:
-        """Do what `act` does with an answer in the environment's own names."""
+    def act_as_seat(
+        self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
+    ) -> ActionResult:
+        """Do what `act` does with an answer in the environment's own names; `thoughts` are noted for the log."""
         problem = self._barred(agent_id) or self._out_of_turn(agent_id)
         if problem is not None:
             return problem
         problem = self._too_many(agent_id, len(response.messages))
-        return self._submit(agent_id, response) if problem is None else self._refuse(agent_id, problem)
+        return self._submit(agent_id, response, thoughts) if problem is None else self._refuse(agent_id, problem)
 
-    def _submit(self, agent_id: str, response: AgentResponse) -> ActionResult:
+    def _submit(
+        self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
+    ) -> ActionResult:
         """Have the environment carry out an answer to the agent's turn."""
         late = response.action.action_type == "message_only" and self._waited == self.limits.waits
         if late and not response.action.payload:
@@ -175,7 +179,7 @@ class MatchSession:
             return self._refuse(agent_id, result)
         if response.messages:
             self._sent[agent_id] = self._sent.get(agent_id, 0) + len(response.messages)
-        note = {"replaced": "it only talked"} if late else {}
+        note = {"replaced": "it only talked"} if late else dict(thoughts or {})
         self.forced[agent_id] += late
         self._played(agent_id, response, **note)
         return result

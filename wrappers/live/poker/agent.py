@@ -17,8 +17,8 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
-from ....envs.core.turn_state import Action, AgentResponse
-from ...agent import Agent
+from ....envs.core.turn_state import Action, AgentResponse, TurnState
+from ...agent import Agent, thoughts
 from ...record import MatchLog
 from ..worker import Worker
 from . import messages
@@ -411,9 +411,10 @@ class _Shell:
 
     async def _decide(self, decision: Decision) -> None:
         response: Any = None
+        told: dict[str, Any] = {}
         try:
             async with asyncio.timeout_at(self._ends_at):
-                response = await self.worker.call(self._agent.respond, decision.turn_state)
+                response, told = await self.worker.call(self._consider, decision.turn_state)
             problem = self.session.refusal(response)
         except TimeoutError:
             problem = "no answer in time"
@@ -429,7 +430,18 @@ class _Shell:
                 self.played.replaced += 1
                 logger.warning("hand %s: %s instead of the agent's answer: %s", _hand(decision), kind, problem)
             await self._send(sent[0])
-            self._write_turn(decision, sent[0], problem)
+            self._write_turn(decision, sent[0], problem, told)
+
+    def _consider(self, state: TurnState) -> tuple[Any, dict[str, Any]]:
+        """Return the agent's answer, and for the log what it tells of it."""
+        response = self._agent.respond(state)
+        if self._log is None:
+            return response, {}
+        try:
+            return response, thoughts(self._agent)
+        except Exception:  # it has answered, and that counts
+            logger.exception("the agent cannot tell its thoughts")
+            return response, {}
 
     async def _send(self, message: messages.Action) -> None:
         """Send if there is a connection; else the session sends again after reconnecting."""
@@ -437,10 +449,10 @@ class _Shell:
             with contextlib.suppress(OSError, aiohttp.ClientError):
                 await self._socket.send_str(messages.encode(message))
 
-    def _write_turn(self, decision: Decision, sent: messages.Action, problem: str | None) -> None:
+    def _write_turn(self, decision: Decision, sent: messages.Action, problem: str | None, told: dict[str, Any]) -> None:
         payload = {} if sent.action.amount is None else {"amount": sent.action.amount}
         response = AgentResponse(Action(sent.action.kind, payload))
-        note = {} if problem is None else {"replaced": problem}
+        note = told if problem is None else {"replaced": problem}
         seen = {"turn_state": decision.turn_state, "response": response}
         self._write("turn", hand=_hand(decision), seq=sent.expected_seq, **seen, **note)
 

@@ -284,6 +284,8 @@ class TableSession:
             result = ts.refused(ts.MATCH_NOT_RUNNING, "the match has not begun")
         elif message.turn != before:
             result = ts.refused(ts.NOT_YOUR_TURN, "that turn is over")
+        elif self.due is not None and self.due.seat != seat:  # whose it is may be a secret
+            result = ts.refused(ts.NOT_YOUR_TURN, "it is not your turn")
         else:
             result = self.match.act(self.game.agents[seat], message.response)
         told = [Send(client, Result(turn=message.turn, result=result))]

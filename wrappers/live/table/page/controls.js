@@ -1,6 +1,7 @@
 /** Buttons, sliders and fields made of the JSON schemas of what is allowed: every TurnState game can be played. */
 
 import { el, number } from "./dom.js";
+import { nameOf } from "./names.js";
 
 /** @import { Action, AllowedAction, GamePage, Range, Schema, View } from "./types.d.ts" */
 
@@ -14,10 +15,13 @@ import { el, number } from "./dom.js";
  * @returns {HTMLFormElement}
  */
 export function control(allowed, key, view, game, act) {
-  const fields = Object.entries(allowed.payload_schema.properties ?? {}).map(([name, schema]) => {
-    const required = allowed.payload_schema.required?.includes(name) ?? false;
-    return { name, ...field(name, schema, required, game.range?.(allowed, name, view) ?? null) };
-  });
+  const { properties = {}, required = [] } = allowed.payload_schema;
+  const fields = Object.entries(properties)
+    .filter(([name, schema]) => required.includes(name) || kind(schema) !== "object")
+    .map(([name, schema]) => {
+      const range = game.range?.(allowed, name, view) ?? null;
+      return { name, ...field(name, schema, required.includes(name), range, view) };
+    });
   const label = game.label?.(allowed, view) ?? allowed.action_type.replaceAll("_", " ");
   const button = el("button", { type: "submit", "data-key": key, "data-action": allowed.action_type }, label);
   if (key <= 9) button.append(" ", el("kbd", { "aria-hidden": "true" }, String(key)));
@@ -52,25 +56,22 @@ export function control(allowed, key, view, game, act) {
  * @param {Schema} schema
  * @param {boolean} required
  * @param {Range | null} range
+ * @param {View} view
  * @returns {Field}
  */
-function field(name, schema, required, range) {
+function field(name, schema, required, range, view) {
   const label = el("span", {}, name.replaceAll("_", " "));
-  if (schema.enum !== undefined) return choice(label, schema.enum, required);
-  switch (schema.type) {
+  if (schema.enum !== undefined) return choice(label, schema.enum, required, view);
+  switch (kind(schema)) {
     case "integer":
     case "number":
       return numeric(label, schema, required, range);
-    case "boolean": {
-      const box = el("input", { type: "checkbox" });
-      return { node: el("label", { class: "field" }, label, box), value: () => box.checked };
-    }
+    case "boolean":
+      return choice(label, [true, false], required, view);
     case "string": {
       const input = el("input", { required, minlength: schema.minLength, maxlength: schema.maxLength });
-      return {
-        node: el("label", { class: "field" }, label, input),
-        value: () => input.value || (required ? "" : undefined),
-      };
+      const node = el("label", { class: "field" }, label, input);
+      return { node, value: () => input.value || (required ? "" : undefined) };
     }
     default:
       return json(label, required);
@@ -78,18 +79,36 @@ function field(name, schema, required, range) {
 }
 
 /**
+ * The type of what is written; null, where that is allowed too, is what is left out.
+ * @param {Schema} schema
+ */
+function kind(schema) {
+  return Array.isArray(schema.type) ? schema.type.find((one) => one !== "null") : schema.type;
+}
+
+/**
+ * One of some values. Agents have their people's names; what may be left out is, unless something is chosen.
  * @param {HTMLElement} label
- * @param {(string | number)[]} values
+ * @param {(string | number | boolean | null)[]} values
  * @param {boolean} required
+ * @param {View} view
  * @returns {Field}
  */
-function choice(label, values, required) {
-  const options = values.map((value, index) => el("option", { value: index }, String(value)));
-  const select = el("select", {}, ...(required ? [] : [el("option", { value: "" }, "—")]), ...options);
-  return {
-    node: el("label", { class: "field" }, label, select),
-    value: () => (select.value === "" ? undefined : values[Number(select.value)]),
-  };
+function choice(label, values, required, view) {
+  const open = required ? values : [undefined, ...values.filter((value) => value !== null)];
+  const options = open.map((value, index) => el("option", { value: index }, said(value, view)));
+  const select = el("select", {}, ...options);
+  return { node: el("label", { class: "field" }, label, select), value: () => open[Number(select.value)] };
+}
+
+/**
+ * @param {string | number | boolean | null | undefined} value
+ * @param {View} view
+ */
+function said(value, view) {
+  if (value === undefined || value === null) return "—";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return typeof value === "string" ? nameOf(view, value) : String(value);
 }
 
 /**
@@ -101,7 +120,7 @@ function choice(label, values, required) {
  * @returns {Field}
  */
 function numeric(label, schema, required, range) {
-  const whole = schema.type === "integer";
+  const whole = kind(schema) === "integer";
   const { minimum: min, maximum: max } = schema;
   const exact = el("input", { type: "number", min, max, step: whole ? 1 : "any", required, inputmode: "decimal" });
   const node = el("div", { class: "field" }, el("label", {}, label, exact));

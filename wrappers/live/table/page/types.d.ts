@@ -1,8 +1,8 @@
 /** What travels (turnstate.md; poker.md; wrappers/live/table/messages.py), and what the page makes of it. */
 
 export interface Schema {
-  type?: string;
-  enum?: (string | number)[];
+  type?: string | string[];
+  enum?: (string | number | boolean | null)[];
   minimum?: number;
   maximum?: number;
   multipleOf?: number;

@@ -1,0 +1,176 @@
+"""Action number ◄─► move ◄─► documented payload (tangram.md: play, finish)."""
+
+from collections.abc import Sequence
+from math import isfinite
+from reprlib import repr
+from typing import Any
+
+import msgspec
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ..core import turn_state as ts
+from ..core.game import Grid
+from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction
+from .pieces import BOARD, PERIODS, PIECES
+from .rules import Placement, menu, normal
+from .table import FINISH, PLACES, PLAY
+
+TYPES = ("play", "finish", "message_only")
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+"""The JSON schema of an empty payload."""
+TURNS = 1_000_000_000.0
+"""Degrees that a rotation may have, either way."""
+PLAY_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "shape": {"type": "string", "enum": list(PIECES)},
+        "position": {
+            "type": "array",
+            "items": {"type": "number", "minimum": 0, "maximum": BOARD},
+            "minItems": 2,
+            "maxItems": 2,
+        },
+        "rotation": {"type": "number", "minimum": -TURNS, "maximum": TURNS},
+    },
+    "required": ["shape", "position", "rotation"],
+    "additionalProperties": False,
+}
+
+
+class Play(msgspec.Struct, forbid_unknown_fields=True):
+    """The payload of `play`."""
+
+    shape: str
+    position: tuple[float, float]
+    rotation: float
+
+
+class Shape(spaces.Text):
+    """The space of pieces' names."""
+
+    def __init__(self) -> None:
+        super().__init__(max(map(len, PIECES)), min_length=min(map(len, PIECES)))
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        """Return the name of any piece."""
+        return PIECES[int(self.np_random.integers(len(PIECES)))]
+
+    def contains(self, x: Any) -> bool:
+        """Tell whether `x` is the name of a piece."""
+        return isinstance(x, str) and x in PIECES
+
+
+def action_spaces() -> dict[str, spaces.Dict]:
+    """Return every action type with the space of its payload."""
+    position = spaces.Box(0.0, BOARD, (2,), np.float64)
+    play = spaces.Dict({"shape": Shape(), "position": position, "rotation": spaces.Box(-TURNS, TURNS, (), np.float64)})
+    return {"play": play, "finish": spaces.Dict({}), "message_only": spaces.Dict({})}
+
+
+def allowed(table: Any) -> list[AllowedAction]:
+    """Return what the acting seat may do."""
+    return [
+        AllowedAction(
+            "play",
+            f"put a piece with its centre at a position (0 to {BOARD:g}, y upwards), turned clockwise by degrees; "
+            f"another piece played in this turn goes back; plays left: {int(table.plays_left)}",
+            PLAY_SCHEMA,
+        ),
+        AllowedAction("finish", "end the turn; a piece that collides goes back and the turn is skipped", NOTHING),
+        AllowedAction("message_only", "send messages and decide later in this turn", NOTHING),
+    ]
+
+
+def encode(table: Any, number: int) -> AgentResponse:
+    """Return the payload of a legal action number."""
+    move = menu(table, number)
+    if move.kind == FINISH:
+        return AgentResponse(Action("finish"))
+    payload = {
+        "shape": PIECES[int(move.piece)],
+        "position": [float(move.x), float(move.y)],
+        "rotation": float(move.rotation),
+    }
+    return AgentResponse(Action("play", payload))
+
+
+def decode(table: Any, action: Action) -> Placement | ActionResult:
+    """Return the exact move of a payload, or the refusal that names what would be right."""
+    if action.action_type == "play":
+        return _decode_play(action.payload)
+    if action.action_type != "finish":
+        known = ", ".join(TYPES)
+        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: {known}")
+    if action.payload:
+        return ts.refused(ts.INVALID_PAYLOAD, f"finish takes no payload, got {repr(action.payload)}")
+    return Placement(FINISH, 0, 0.0, 0.0, 0.0)
+
+
+def _decode_play(payload: dict[str, Any]) -> Placement | ActionResult:
+    try:
+        play = msgspec.convert(payload, Play)
+    except (msgspec.ValidationError, OverflowError) as error:
+        wanted = "{'shape': name, 'position': [x, y], 'rotation': degrees}"
+        return ts.refused(ts.INVALID_PAYLOAD, f"play needs {wanted}: {error}")
+    if play.shape not in PIECES:
+        return ts.refused(ts.INVALID_PAYLOAD, f"shape {repr(play.shape)} is none of {', '.join(PIECES)}")
+    if not all(0 <= one <= BOARD for one in play.position):
+        there = "({}, {})".format(*play.position)
+        return ts.refused(ts.INVALID_PAYLOAD, f"position {there} lies off the board: both are 0 to {BOARD:g}")
+    if not isfinite(play.rotation) or abs(play.rotation) > TURNS:
+        return ts.refused(ts.INVALID_PAYLOAD, f"rotation {play.rotation} is no angle: give degrees up to {TURNS:g}")
+    x, y = (one + 0.0 for one in play.position)  # no −0
+    return Placement(PLAY, PIECES.index(play.shape), x, y, normal(play.rotation))
+
+
+def nearest(table: Any, move: Placement) -> int:
+    """Return the number that stands for `move`, or of those that play its piece the one that is nearest to it.
+
+    A quarter turn counts as much as ten board units; an open number goes before one that is closed.
+    """
+    if move.kind == FINISH:
+        return PLACES
+    numbers = [number for number in range(PLACES) if menu(table, number).piece == move.piece]
+    return min(numbers, key=lambda number: _distance(table, number, move))
+
+
+def _distance(table: Any, number: int, move: Placement) -> tuple[bool, float]:
+    other = menu(table, number)
+    period = float(PERIODS[move.piece])
+    turned = abs(other.rotation - move.rotation) % period
+    away = float(np.hypot(other.x - move.x, other.y - move.y)) + min(turned, period - turned) / 9.0
+    return not int(table.open) >> number & 1, away
+
+
+CELLS = 50
+"""Steps of the grid across the board, each way."""
+_CELL = BOARD / CELLS
+_ROTATIONS = 8
+
+
+def _grid_legal(table: Any) -> tuple[NDArray[np.int8], ...]:
+    """Return what is open: every piece and `finish`, columns and rows that the figure reaches, every rotation."""
+    vertices = table.outline[: table.ends[-1]]
+    lines = _CELL * np.arange(CELLS + 1)
+    low, high = vertices.min(0) - _CELL / 2, vertices.max(0) + _CELL / 2
+    columns, rows = (((low[axis] <= lines) & (lines <= high[axis])).astype(np.int8) for axis in range(2))
+    return np.ones(len(PIECES) + 1, np.int8), columns, rows, np.ones(_ROTATIONS, np.int8)
+
+
+def _grid_move(table: Any, values: Sequence[int]) -> Placement:
+    """Return the move: a piece, column and row of its centre, steps of 45°; the value behind the pieces is `finish`."""
+    piece, column, row, step = values
+    if piece == len(PIECES):
+        return Placement(FINISH, 0, 0.0, 0.0, 0.0)
+    return Placement(PLAY, piece, _CELL * column, _CELL * row, 360.0 / _ROTATIONS * step)
+
+
+GRID = Grid((len(PIECES) + 1, CELLS + 1, CELLS + 1, _ROTATIONS), _grid_legal, _grid_move)
+"""Piece or finish, column, row, rotation; lines of the grid are 2 board units apart, from 0 to 100."""
+
+
+def safe(table: Any) -> int:
+    """Return the number of the safe action: finish."""
+    return PLACES

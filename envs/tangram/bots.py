@@ -1,0 +1,166 @@
+"""Scripted players. They see their seat's observation and mask, no more."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.compiled import compiled
+from ..core.game import Game
+from ..core.random_policy import random_bot
+from . import geometry
+from .corners import NEAR, measure, pose, survey
+from .forms import PIECE, TWIN
+from .pieces import BOARD
+from .rules import begin, put
+from .table import PLACES, SOLVED
+
+Poses = dict[int, tuple[float, float, float]]
+"""By piece: x, y, rotation."""
+
+STEPS = 20_000
+"""Pieces that the solver places in one decision at most, in its head: a fifth of a second."""
+
+
+class Greedy:
+    """Plays what covers most of the figure, the snuggest among equals; skips its turn where nothing covers more."""
+
+    def __init__(self, game: Game, seed: int | None = None) -> None:
+        self._gain = game.layout["allowed_actions.play.gain"]
+        self._snug = game.layout["allowed_actions.play.snug"]
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        gain = observations[:, self._gain.start : self._gain.stop].astype(np.float64)
+        snug = observations[:, self._snug.start : self._snug.stop]
+        worth = np.where((masks[:, :PLACES] > 0) & (gain > 1e-6), gain + 1e-3 * snug, 0.0)
+        best = worth.argmax(1)
+        begun = observations[:, 0] > 0  # a turn: it has not played yet
+        return np.where(begun & (worth.max(1) > 0), best, PLACES).astype(np.int64)
+
+
+class Solver:
+    """Fills the figure exactly: it places the drawer's pieces in its head, corner by corner, and takes them back where
+    some corner is left that nothing fits. Where pieces on the board are in the way, it finds the fewest that are, and
+    plays what brings the board nearer to a solution as soon as the focus allows it.
+
+    Where there is no solution, or none within `STEPS` placements, it plays as `Greedy` does.
+    """
+
+    def __init__(self, game: Game, seed: int | None = None) -> None:
+        if game.options["modality"] == "pixels":
+            raise ValueError("the solver reads numbers: give modality='numeric' or 'both'")
+        self._game = game
+        self._greedy = Greedy(game)
+        self._boards = game.tables(8)
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        answers = self._greedy.act(observations, masks)
+        for row, (seen, mask) in enumerate(zip(observations, masks, strict=True)):
+            if seen[0] > 0 and mask[:PLACES].any():
+                answer = self._answer(seen, mask)
+                answers[row] = answers[row] if answer is None else answer
+        return answers
+
+    def _answer(self, seen: NDArray[np.float32], mask: NDArray[np.int8]) -> int | None:
+        """Return the number to play, or None if no solution is found."""
+        poses = self._poses(seen)
+        left = STEPS
+        for count in range(len(poses) + 1):
+            for lifted in combinations(poses, count):
+                self._set_up(seen, {piece: at for piece, at in poses.items() if piece not in lifted})
+                depth, first, left = search(self._boards.view(np.ndarray), left)
+                if depth >= 0 and not lifted:
+                    return first if mask[first] else PLACES
+                if depth >= 0:
+                    return self._towards(self._boards[depth].vertices.copy(), seen, mask, poses, lifted)
+                if left == 0:
+                    return None
+        return None
+
+    def _towards(self, solved: Any, seen: Any, mask: Any, poses: Poses, lifted: tuple[int, ...]) -> int:
+        """Return an open number that puts a piece where the solution has it or its twin; without one, `finish`."""
+        self._set_up(seen, poses)
+        shape = np.empty((4, 2))
+        for place in np.flatnonzero(mask[:PLACES]).tolist():
+            piece = int(PIECE[place])
+            if piece in lifted or piece not in poses:
+                geometry.place(piece, *pose(self._boards[0], place), self._boards[0].scale, shape)
+                alike = [other for other in range(7) if other == piece or TWIN[other] == piece or TWIN[piece] == other]
+                if any(np.abs(solved[other] - shape).max() < NEAR for other in alike):
+                    return int(place)
+        return PLACES
+
+    def _poses(self, seen: NDArray[np.float32]) -> Poses:
+        poses = {}
+        for piece, (there, x, y, cosine, sine, _) in enumerate(self._read("game_state.on_board", seen)):
+            if there:
+                rotation = float(np.degrees(np.arctan2(sine, cosine))) % 360
+                eighth = 45.0 * round(rotation / 45)
+                poses[piece] = BOARD * x, BOARD * y, eighth if abs(rotation - eighth) < 1e-3 else rotation
+        return poses
+
+    def _set_up(self, seen: NDArray[np.float32], poses: Poses) -> None:
+        """Write the first board: the figure, with pieces in these poses."""
+        self._boards[:1] = self._game.blank
+        board = self._boards[0]
+        outline = self._read("game_state.silhouette.outline", seen)
+        there, begins = outline[:, 0] > 0, np.flatnonzero(outline[:, 1])
+        board.outline[there] = BOARD * outline[there, 2:]
+        board.ends[:] = there.sum()
+        board.ends[: len(begins) - 1] = begins[1:]
+        begin(board)
+        for piece, at in poses.items():
+            put(board, piece, *at)
+        board.passes = round(float(self._read("game_state.passes", seen)[0]) * int(board.turns))
+        measure(board)
+        survey(board)
+
+    def _read(self, path: str, seen: NDArray[np.float32]) -> NDArray[np.float64]:
+        part = self._game.layout[path]
+        return seen[part.start : part.stop].reshape(part.shape).astype(np.float64)
+
+
+@compiled
+def search(boards: Any, steps: int) -> tuple[int, int, int]:
+    """Fill what is uncovered with the pieces of the drawer, depth first.
+
+    Args:
+        boards: 8 records; the first is a board with its menu, the others are written.
+        steps: the most pieces to place.
+
+    Returns:
+        Which of the boards is solved, −1 if none; the place that was played first; and the steps that are left.
+    """
+    tried = np.zeros(8, np.int64)
+    depth = 0
+    while depth >= 0:
+        board = boards[depth]
+        if board.iou >= SOLVED:
+            return depth, tried[0] - 1, steps
+        place = tried[depth]
+        while place < PLACES and not board.open >> place & 1:
+            place += 1
+        if place == PLACES or board.dead or not board.fitting:
+            depth -= 1
+        elif steps == 0:
+            return -1, -1, 0
+        else:
+            steps -= 1
+            tried[depth] = place + 1
+            boards[depth + 1] = board
+            after = boards[depth + 1]
+            x, y, rotation = pose(board, place)
+            put(after, PIECE[place], x, y, rotation)
+            after.passes = 0
+            measure(after)
+            survey(after)
+            depth += 1
+            tried[depth] = 0
+    return -1, -1, steps
+
+
+BOTS = {"random": random_bot, "greedy": Greedy, "solver": Solver}
+"""`random`: any legal number. `greedy`: see `Greedy`. `solver`: see `Solver`; it solves every figure of the library."""

@@ -1,0 +1,425 @@
+"""The menu of snap actions: a corner of what is still uncovered, and the pieces that can be laid into it.
+
+Around a point the plane has eight sectors of 45°, a bit each, from east counter-clockwise. At a vertex of the outline
+or of a placed piece those are open that lie inside the figure and that no piece covers; a run of up to three open
+sectors is a convex corner of the uncovered region. In an exact solution some piece has a vertex in that corner and lies
+along its right side. So it is enough to offer these: every exact solution can be played corner by corner.
+
+The corner that is offered, the **focus**, is the one that the fewest pieces fit, the sharpest among equals; corners
+that nothing in the drawer fits come last. Every turn that is skipped goes on to the next corner.
+
+At the focus those places are open where a piece of the drawer fits: inside the figure, over no other piece. Where none
+does, pieces of the board that fit there may be moved, and pieces of the drawer may stick out of the figure.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.compiled import compiled
+from .forms import (
+    ALL_PIECES,
+    COUNT,
+    EVERYTHING,
+    FIGURE,
+    FIRST,
+    FORM,
+    LINES,
+    NARROW,
+    NOBODY,
+    OFFSET,
+    PIECE,
+    ROTATION,
+    TWIN,
+    clear,
+    frame,
+    free_at,
+    snug,
+)
+from .geometry import covered_area, on_board
+from .geometry import place as put_shape
+from .lattice import VERTICES
+from .pieces import AREAS, CORNERS
+from .table import PLACES, POINTS, ROWS
+
+NEAR = 0.05
+"""Board units from a vertex or an edge within which a point counts as lying on it; less than between any two points
+that a figure built by `lattice` can have."""
+CONVEX = 3
+"""Most sectors of a convex corner."""
+NOTHING_FITS = 31
+NO_CORNER = 1 << 20
+
+_EIGHTHS = np.pi / 4 * np.arange(8)
+_MIDDLES = np.array([[np.cos(np.pi / 8 + angle), np.sin(np.pi / 8 + angle)] for angle in _EIGHTHS])
+_WHOLE = 255
+
+
+def _runs(bits: int) -> list[tuple[int, int]]:
+    """Return the runs of a set of sectors, from each one's first to the left: where it begins, and its length."""
+    rays = [ray for ray in range(8) if bits >> ray & 1 and not bits >> (ray + 7) % 8 & 1]
+    runs = [(ray, next(width for width in range(1, 9) if not bits >> (ray + width) % 8 & 1)) for ray in rays]
+    return runs + [(0, 0)] * (4 - len(runs))
+
+
+_RUNS = np.array([_runs(bits) for bits in range(256)])
+
+
+# Sectors.
+
+
+@compiled
+def _left_of(right: float, up: float) -> int:
+    """Return the sectors to the left of a direction, in u (of a direction between two of them: by their middles)."""
+    bits = 0
+    for sector in range(8):
+        if right * _MIDDLES[sector, 1] > up * _MIDDLES[sector, 0]:
+            bits |= 1 << sector
+    return bits
+
+
+@compiled
+def _side(table: Any, ax: float, ay: float, bx: float, by: float) -> int:
+    """Return the sectors to the left of the edge from a to b, in board units."""
+    return _left_of((bx - ax) * table.per_unit[0], (by - ay) * table.per_unit[1])
+
+
+@compiled
+def wedges(table: Any) -> None:
+    """Write the sectors inside the figure around each vertex of its outline."""
+    table.inside[:] = 0
+    start = 0
+    for ring in range(len(table.ends)):
+        end = table.ends[ring]
+        for i in range(start, end):
+            before = i - 1 if i > start else end - 1
+            after = i + 1 if i + 1 < end else start
+            x, y = table.outline[i, 0], table.outline[i, 1]
+            from_x, from_y = table.outline[before, 0], table.outline[before, 1]
+            to_x, to_y = table.outline[after, 0], table.outline[after, 1]
+            into = _side(table, from_x, from_y, x, y)
+            out = _side(table, x, y, to_x, to_y)
+            convex = (x - from_x) * (to_y - y) > (y - from_y) * (to_x - x)
+            table.inside[i] = into & out if convex else into | out
+        start = end
+
+
+@compiled
+def _inside(table: Any, x: float, y: float) -> int:
+    """Return the sectors inside the figure around a point; none around a vertex of the outline, which has its own."""
+    within = False
+    start = 0
+    for ring in range(len(table.ends)):
+        end = table.ends[ring]
+        for i in range(start, end):
+            after = i + 1 if i + 1 < end else start
+            ax, ay = table.outline[i, 0] - x, table.outline[i, 1] - y
+            bx, by = table.outline[after, 0] - x, table.outline[after, 1] - y
+            if abs(ax) < NEAR and abs(ay) < NEAR:
+                return 0
+            right, up = bx - ax, by - ay
+            aside = ax * by - ay * bx  # the distance times the length, positive where the point is on the left
+            along = -(ax * right + ay * up)
+            length = right * right + up * up
+            if aside * aside < NEAR * NEAR * length and 0 < along < length:
+                if not (abs(bx) < NEAR and abs(by) < NEAR):
+                    return _left_of(right * table.per_unit[0], up * table.per_unit[1])
+            elif (ay > 0) != (by > 0) and (aside > 0) == (by > ay):
+                within = not within
+        start = end
+    return _WHOLE if within else 0
+
+
+@compiled
+def box(table: Any, piece: int) -> None:
+    """Write the box in which points can lie in a piece or at its border."""
+    for axis in range(2):
+        low = high = table.vertices[piece, 0, axis]
+        for i in range(1, 4):
+            low = min(low, table.vertices[piece, i, axis])
+            high = max(high, table.vertices[piece, i, axis])
+        table.box[piece, axis] = low - NEAR
+        table.box[piece, 2 + axis] = high + NEAR
+
+
+@compiled
+def _covered(table: Any, piece: int, x: float, y: float) -> int:
+    """Return the sectors around a point that a piece covers."""
+    edges = table.box[piece]
+    if not (edges[0] < x < edges[2] and edges[1] < y < edges[3]):
+        return 0
+    bits = _WHOLE
+    corners = CORNERS[piece]
+    for i in range(corners):
+        j = i + 1 if i + 1 < corners else 0
+        ax, ay = table.vertices[piece, i, 0], table.vertices[piece, i, 1]
+        right, up = table.vertices[piece, j, 0] - ax, table.vertices[piece, j, 1] - ay
+        aside = right * (y - ay) - up * (x - ax)
+        if aside * aside < NEAR * NEAR * (right * right + up * up):
+            bits &= _left_of(right * table.per_unit[0], up * table.per_unit[1])
+        elif aside < 0:
+            return 0
+        if bits == 0:
+            return 0
+    return bits
+
+
+@compiled
+def mark(table: Any, piece: int) -> None:
+    """Write what a piece that has just been put on the board covers, and what lies around its own vertices."""
+    box(table, piece)
+    first = VERTICES + 4 * piece
+    for i in range(CORNERS[piece]):
+        x, y = table.vertices[piece, i, 0], table.vertices[piece, i, 1]
+        table.inside[first + i] = _inside(table, x, y)
+        for other in range(7):
+            if table.on_board[other] and other != piece:
+                table.covers[other, first + i] = _covered(table, other, x, y)
+    for i in range(table.ends[-1]):
+        table.covers[piece, i] = _covered(table, piece, table.outline[i, 0], table.outline[i, 1])
+    for other in range(7):
+        if table.on_board[other]:
+            for i in range(CORNERS[other]):
+                x, y = table.vertices[other, i, 0], table.vertices[other, i, 1]
+                table.covers[piece, VERTICES + 4 * other + i] = _covered(table, piece, x, y)
+
+
+@compiled
+def unmark(table: Any, piece: int) -> None:
+    """Take back what `mark` wrote."""
+    first = VERTICES + 4 * piece
+    table.box[piece] = 0.0
+    table.inside[first : first + 4] = 0
+    table.covers[piece] = 0
+    for other in range(7):
+        table.covers[other, first : first + 4] = 0
+
+
+# The focus.
+
+
+@compiled
+def _drawer(table: Any) -> int:
+    """Return the forms of the pieces in the drawer."""
+    forms = 0
+    for place in range(PLACES):
+        if not table.on_board[PIECE[place]]:
+            forms |= 1 << FORM[place]
+    return forms
+
+
+@compiled
+def _point(table: Any, index: int) -> tuple[float, float]:
+    """Return a point where corners may be: a vertex of the outline or, behind those, of a piece."""
+    if index < VERTICES:
+        return table.outline[index, 0], table.outline[index, 1]
+    piece, vertex = (index - VERTICES) >> 2, (index - VERTICES) & 3
+    return table.vertices[piece, vertex, 0], table.vertices[piece, vertex, 1]
+
+
+@compiled
+def _find(table: Any, widest: int, found: Any) -> int:
+    """Write the corners of up to `widest` sectors into `found` (int64[POINTS]); return how many there are.
+
+    A corner is a number: its angle, its point and the direction of its right side.
+    """
+    around = table.inside.copy()
+    for piece in range(7):
+        for index in range(POINTS):
+            around[index] &= ~table.covers[piece, index]
+    count = 0
+    for index in range(POINTS):
+        bits = around[index]
+        if bits == 0 or bits == _WHOLE or (index >= VERTICES and _seen(table, index)):
+            continue
+        for run in range(4):
+            width = _RUNS[bits, run, 1]
+            if 0 < width <= widest and count < len(found):
+                found[count] = (width * POINTS + index) * 8 + _RUNS[bits, run, 0]
+                count += 1
+    return count
+
+
+@compiled
+def _seen(table: Any, index: int) -> bool:
+    """Tell whether an earlier piece has a vertex at the same point."""
+    x, y = _point(table, index)
+    for piece in range((index - VERTICES) >> 2):
+        if table.on_board[piece]:
+            for i in range(CORNERS[piece]):
+                if abs(table.vertices[piece, i, 0] - x) < NEAR and abs(table.vertices[piece, i, 1] - y) < NEAR:
+                    return True
+    return False
+
+
+@compiled
+def _rank(table: Any, found: Any, count: int, forms: int, free: Any, lines: Any) -> None:
+    """Write in front of each corner in `found` how many forms fit there, so that the least is offered first."""
+    table.dead = 0
+    for i in range(count):
+        fits = _fitting(table, found[i], forms, free, lines)
+        found[i] |= (COUNT[fits] if fits else NOTHING_FITS) << 12
+        table.dead += fits == 0
+
+
+@compiled
+def _least(found: Any, count: int, rank: int) -> int:
+    """Return the number that `rank` others are less than."""
+    least = -1
+    for _ in range(rank + 1):
+        last, least = least, NO_CORNER
+        for i in range(count):
+            if last < found[i] < least:
+                least = found[i]
+    return least
+
+
+@compiled
+def _fitting(table: Any, corner: int, forms: int, free: Any, lines: Any) -> int:
+    """Return those of `forms` that fit into a corner."""
+    x, y = _point(table, corner >> 3 & 63)
+    forms = free_at(free, table.scale, x, y, corner & 7, forms & NARROW[corner >> 9 & 7])
+    if forms:
+        forms = clear(lines, frame(table, x, y, corner & 7, lines), forms, NOBODY, EVERYTHING)
+    return forms
+
+
+@compiled
+def clear_menu(table: Any) -> None:
+    """Write a menu without a focus."""
+    table.width = 0
+    table.ray = 0
+    table.focus[:] = 0.0
+    table.dead = 0
+    table.fitting = False
+    table.open = 0
+    table.gain[:] = 0.0
+    table.snug[:] = 0.0
+
+
+@compiled
+def survey(table: Any) -> None:
+    """Write the menu of a turn that begins: the focus, and what can be laid into it."""
+    clear_menu(table)
+    lines = np.empty((LINES, 5))
+    found = np.empty(POINTS, np.int64)
+    free = np.empty(ROWS, np.uint64)
+    for row in range(ROWS):
+        free[row] = table.target[row] & ~table.filled[row]
+    forms = _drawer(table)
+    count = _find(table, CONVEX, found)
+    if count == 0:
+        count = _find(table, 7, found)
+        if count == 0:
+            return
+    _rank(table, found, count, forms, free, lines)
+    corner = _least(found, count, table.passes % count)
+    table.ray = corner & 7
+    table.width = corner >> 9 & 7
+    x, y = _point(table, corner >> 3 & 63)
+    table.focus[0] = x
+    table.focus[1] = y
+    lying = frame(table, x, y, table.ray, lines)
+    if corner >> 12 < NOTHING_FITS:
+        table.fitting = True
+        forms = _fitting(table, corner, forms, free, lines)
+        _offer_fitting(table, forms, lines, lying)
+    else:
+        _offer_any(table, forms & NARROW[table.width], lines, lying)
+
+
+@compiled
+def _offered(table: Any, piece: int) -> bool:
+    """Tell whether a piece is in the drawer, and not its twin before it."""
+    twin = TWIN[piece]
+    return not table.on_board[piece] and (twin < 0 or table.on_board[twin])
+
+
+@compiled
+def _offer_fitting(table: Any, fits: int, lines: Any, lying: int) -> None:
+    """Open the places of the drawer's pieces whose forms fit."""
+    covered, placed = totals(table)
+    for place in range(PLACES):
+        piece = PIECE[place]
+        if fits >> FORM[place] & 1 and _offered(table, piece):
+            area = AREAS[piece] * table.scale[0] * table.scale[1]
+            table.open |= 1 << place
+            table.gain[place] = iou(table, covered + area, placed + area) - table.iou
+            table.snug[place] = snug(lines, lying, FORM[place], NOBODY)
+
+
+@compiled
+def _offer_any(table: Any, forms: int, lines: Any, lying: int) -> None:
+    """Open the places of pieces on the board that fit, and those of pieces in the drawer that collide with nothing."""
+    x, y = table.focus
+    loose = clear(lines, lying, forms, NOBODY, ALL_PIECES)
+    bounded = free_at(table.target, table.scale, x, y, table.ray, NARROW[table.width])
+    bounded = clear(lines, lying, bounded, NOBODY, FIGURE)
+    for piece in range(7):
+        first = FORM[FIRST[piece]]
+        own = (1 << (first + FIRST[piece + 1] - FIRST[piece])) - (1 << first)
+        if table.on_board[piece]:
+            fits = own & bounded
+            if fits:
+                fits = clear(lines, lying, fits, piece, ALL_PIECES)
+        else:
+            fits = own & loose if _offered(table, piece) else 0
+        for place in range(FIRST[piece], FIRST[piece + 1]):
+            if fits >> FORM[place] & 1:
+                _offer(table, place, lines, lying)
+
+
+@compiled
+def _offer(table: Any, place: int, lines: Any, lying: int) -> None:
+    """Open a place if the piece lies on the board there."""
+    piece = PIECE[place]
+    x, y, rotation = pose(table, place)
+    shape = np.empty((4, 2))
+    put_shape(piece, x, y, rotation, table.scale, shape)
+    if not on_board(shape):
+        return
+    covered, placed = totals(table)
+    area = covered_area(shape, table.outline, table.ends)
+    if table.on_board[piece]:
+        covered -= table.covered[piece]
+    else:
+        placed += AREAS[piece] * table.scale[0] * table.scale[1]
+    table.open |= 1 << place
+    table.gain[place] = iou(table, covered + area, placed) - table.iou
+    table.snug[place] = snug(lines, lying, FORM[place], piece)
+
+
+@compiled
+def pose(table: Any, place: int) -> tuple[float, float, float]:
+    """Return the pose of a place's piece in the focus: its centre in board units, and its rotation in degrees."""
+    x = table.focus[0] + table.scale[0] * OFFSET[place, table.ray, 0]
+    y = table.focus[1] + table.scale[1] * OFFSET[place, table.ray, 1]
+    return x, y, float(ROTATION[place, table.ray])
+
+
+# Areas.
+
+
+@compiled
+def totals(table: Any) -> tuple[float, float]:
+    """Return the area that the pieces cover inside the figure, and their own, in square board units."""
+    covered = 0.0
+    placed = 0.0
+    for piece in range(7):
+        if table.on_board[piece]:
+            covered += table.covered[piece]
+            placed += AREAS[piece] * table.scale[0] * table.scale[1]
+    return covered, placed
+
+
+@compiled
+def measure(table: Any) -> None:
+    """Write the intersection over union of the figure and the pieces on the board."""
+    covered, placed = totals(table)
+    table.iou = iou(table, covered, placed)
+
+
+@compiled
+def iou(table: Any, covered: float, placed: float) -> float:
+    """Return the intersection over union of the figure and pieces of which so much lies inside it."""
+    return min(1.0, covered / (table.area + placed - covered))

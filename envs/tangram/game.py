@@ -1,0 +1,158 @@
+"""Tangram's rooms put together: options in, `Game` out."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..core.game import Game, Tables
+from ..core.options import named, number, switch, whole
+from . import actions, bots, observation, picture, render, rules, silhouettes, view
+from .generator import ANY, SPLITS, difficulty
+from .pieces import ASPECTS
+from .rules import FIGURES
+from .silhouettes import Silhouette
+from .table import BONUS, LIBRARY, MODALITIES, OWN, PLACES, RANDOM, SEATS, SKIP, TABLE
+
+
+def game(
+    *,
+    figure: str = "random",
+    split: str | None = "train",
+    hidden: Sequence[float] = (0.0, 1.0),
+    seats: int = 2,
+    turns: int = 20,
+    plays: int = 8,
+    sparse: bool = False,
+    modality: str = "numeric",
+    aspect: str = "square",
+    images: bool = False,
+) -> Game:
+    """Return tangram with these options.
+
+    Args:
+        figure: what is to be built: ``"random"``: a new silhouette in every episode; ``"library"``: one of the
+            library's; the name of one of these, such as ``"A house"``; or a figure of one's own as text, in the
+            library's format (see `silhouettes`).
+        split: which silhouettes random and library figures are drawn from: ``"train"``, ``"validation"`` or
+            ``"test"``, which have none in common, or None for all.
+        hidden: how difficult random figures are: the least and the most that they hide of their pieces' edges, as a
+            share (see `generator.difficulty`).
+        seats: players, 1 to 4, who take turns and share the reward.
+        turns: turns after which the game is over, all seats' together, 1 to 1,000.
+        plays: plays in a turn, 1 to 100. The last one finishes the turn; with 1, a play is a turn.
+        sparse: whether the reward is 1 for a solved figure and nothing else.
+        modality: what is observed: ``"numeric"``, ``"pixels"`` (planes of 64 × 64) or ``"both"``.
+        aspect: ``"square"``, or ``"godot"`` for the live game's board, which is a little wider than high.
+        images: whether TurnState holds pictures of board and drawer, as the live game sends them.
+
+    Raises:
+        ValueError: naming the option, its value and its range.
+    """
+    source, known = _figure(figure)
+    options = {
+        "figure": known.name if source == LIBRARY and known is not None else figure,
+        "split": None if split is None else named("split", split, SPLITS),
+        "hidden": _hidden(hidden),
+        "seats": whole("seats", seats, 1, SEATS),
+        "turns": whole("turns", turns, 1, 1_000),
+        "plays": whole("plays", plays, 1, 100),
+        "sparse": switch("sparse", sparse),
+        "modality": named("modality", modality, MODALITIES),
+        "aspect": named("aspect", aspect, ASPECTS),
+        "images": switch("images", images),
+    }
+    return _made(options, source, known)
+
+
+def _figure(figure: Any) -> tuple[int, Silhouette | None]:
+    """Return where figures come from, and the figure if there is only one."""
+    if figure == "random":
+        return RANDOM, None
+    if figure == "library":
+        return LIBRARY, None
+    if not isinstance(figure, str):
+        raise ValueError(f"figure={figure!r}: give 'random', 'library', the name of a figure or its text")
+    if "\n" in figure:
+        figures = list(silhouettes.parse(figure).values())
+        if len(figures) != 1:
+            raise ValueError(f"the text holds {len(figures)} figures: give one")
+        return OWN, figures[0]
+    known = silhouettes.objective(figure)
+    if known is None:
+        named("figure", figure, ["random", "library", *silhouettes.library()])
+    return LIBRARY, known
+
+
+def _hidden(hidden: Any) -> list[float]:
+    try:
+        easiest, hardest = (number("hidden", one, 0, 1) for one in hidden)
+    except (TypeError, ValueError):
+        raise ValueError(f"hidden={hidden!r}: give the least and the most that figures hide, as (0.3, 0.5)") from None
+    return list(difficulty(easiest, hardest))
+
+
+def _blank(options: dict[str, Any], source: int, known: Silhouette | None) -> Tables:
+    """Return one table with the options filled in."""
+    blank = np.zeros(1, TABLE).view(np.recarray)
+    table = blank[0]
+    for name in ("seats", "turns", "plays", "sparse", "images"):
+        table[name] = options[name]
+    table.modality = MODALITIES.index(options["modality"])
+    table.aspect, table.scale = list(ASPECTS).index(options["aspect"]), ASPECTS[options["aspect"]]
+    table.per_unit = 1 / table.scale
+    table.source, table.figure, table.moved = source, -1, -1
+    table.split = ANY if options["split"] is None else SPLITS.index(options["split"])
+    table.easiest, table.hardest = options["hidden"]
+    if source == LIBRARY:
+        chosen = [
+            i
+            for i, figure in enumerate(FIGURES)
+            if figure is known or (known is None and options["split"] in (None, figure.split))
+        ]
+        table.first_figure, table.figures = chosen[0], len(chosen)
+    elif known is not None:
+        table.outline, table.ends = known.outline(options["aspect"]), known.ends
+    return blank
+
+
+def _made(options: dict[str, Any], source: int, known: Silhouette | None) -> Game:
+    agents = tuple(f"player_{seat}" for seat in range(options["seats"]))
+    blank = _blank(options, source, known)
+    title = view.ANY_FIGURE if known is None else known.name
+    lowest = 0.0 if options["sparse"] else -SKIP * options["turns"]
+    return Game(
+        name="tangram",
+        agents=agents,
+        options=options,
+        blank=blank,
+        layout=observation.layout(len(agents), int(blank[0].modality), lowest),
+        num_actions=PLACES + 1,
+        reward_range=(lowest, BONUS + (0.0 if options["sparse"] else 1.0)),
+        zero_sum=False,
+        action_spaces=actions.action_spaces(),
+        grid=actions.GRID,
+        bots=bots.BOTS,
+        reset=rules.reset,
+        play=rules.play,
+        step=rules.step,
+        menu=rules.menu,
+        legal=rules.legal,
+        observe=observation.observe,
+        reset_batch=rules.reset_batch,
+        step_batch=rules.step_batch,
+        encode=actions.encode,
+        decode=actions.decode,
+        nearest=actions.nearest,
+        safe=actions.safe,
+        allowed=actions.allowed,
+        phase=view.phase,
+        game_state=partial(view.game_state, title),
+        outcome=view.outcome,
+        public=partial(view.public, title),
+        load=partial(view.load, blank),
+        redeal=view.redeal,
+        render=partial(render.render, title),
+        picture=picture.picture,
+    )

@@ -1,0 +1,158 @@
+"""The board as a picture: the silhouette, the pieces on it, the drawer with those that are left, and what was said.
+
+Everybody sees everything; whose view it is only tells who "you" are.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import cos, radians, sin
+from typing import Any
+
+from ..core.svg import FAINT, INK, LINE, PAPER, box, disc, document, group, latest, number, short, text, wrapped
+from ..core.turn_state import TurnState
+
+Row = Mapping[str, Any]
+Ring = Sequence[Sequence[float]]
+
+LEFT, TOP, SIDE = 16.0, 44.0, 400.0
+"""The board in the picture; it is 100 × 100 board units."""
+DRAWER, WIDE = 432.0, 192.0
+PAINT = {
+    "Red": "#d0473f", "Cream": "#ecd9a3", "Purple": "#8a5aa8", "Brown": "#8f6844", "Blue": "#3b76b5",
+    "Yellow": "#eac13d", "Green": "#4a9a5c",
+}  # fmt: skip
+SHADE = "#c9c5b8"
+WRONG = "#c23b4e"
+
+
+def picture(states: Sequence[TurnState]) -> str:
+    """Draw what `states` tell together (see `Game.picture`)."""
+    first = states[0]
+    game = first.game_state
+    own = first.agent_id if len(states) == 1 else ""
+    moved = game.get("moved")
+    lifted = moved["shape"] if moved else ""
+    things = [
+        text(LEFT, 29, short(str(game.get("objective") or "a figure").capitalize(), 44), 18, bold=True),
+        text(624, 29, _turn(game), 13, fill=FAINT, anchor="end"),
+        box(LEFT, TOP, SIDE, SIDE, "#fff", round=4, stroke=LINE, thick=1.5),
+        _silhouette(game.get("silhouette") or ()),
+    ]
+    for name in PAINT:
+        placed = game["on_board"].get(name)
+        things.append(_piece(name, placed, moved=name == lifted) if placed else "")
+    things.append(_came_from(game["on_board"].get(lifted), moved))
+    things += [text(DRAWER, 60, "drawer", 12, fill=FAINT), *_drawer(game["off_board"])]
+    things += [*_progress(game), *_talk(states), text(DRAWER, 436, _news(first, own), 13, bold=True)]
+    things.append(text(LEFT, 466, _deed(first, moved), 12, fill=FAINT))
+    return document(f"Tangram: {game.get('objective') or 'a figure'}; {_news(first, own)}", things)
+
+
+def _turn(game: Row) -> str:
+    if "turn_number" not in game:
+        return ""
+    return f"turn {game['turn_number']} of {game['turns']}"
+
+
+def _news(state: TurnState, own: str) -> str:
+    if state.game_over:
+        return {"solved": "Solved"}.get((state.outcome or {}).get("reason", ""), "Over")
+    if own and state.is_my_turn:
+        return "Your turn"
+    return f"{short(state.current_turn_agent_id or 'the other', 16)} is to play"
+
+
+def _deed(state: TurnState, moved: Row | None) -> str:
+    if moved is None:
+        return ""
+    plays = state.game_state.get("plays_left")
+    left = f"; {plays} more in this turn" if plays else ""
+    return f"{moved['shape']} {'was moved' if moved['from'] else 'came from the drawer'}{left}"
+
+
+def _at(x: float, y: float) -> tuple[float, float]:
+    return LEFT + SIDE * x / 100, TOP + SIDE * (1 - y / 100)
+
+
+def _path(rings: Sequence[Ring]) -> str:
+    return "".join(
+        "M" + " ".join(f"{px:.5g},{py:.5g}" for px, py in (_at(x, y) for x, y in ring)) + "z" for ring in rings if ring
+    )
+
+
+def _silhouette(rings: Sequence[Ring]) -> str:
+    return (
+        f'<path d="{_path(rings)}" fill="{SHADE}" fill-rule="evenodd" stroke="#a9a596" stroke-width="1.5"/>'
+        if rings
+        else ""
+    )
+
+
+def _piece(name: str, placed: Row, *, moved: bool) -> str:
+    """Return a piece on the board: the one just played with a dark edge, one that lies wrong with a red one."""
+    edge, thick = (WRONG, 3.0) if placed.get("collisions") else (INK, 2.5) if moved else (PAPER, 1.2)
+    x, y = _at(*placed["position"])
+    return group(
+        f'<path d="{_path([placed["vertices"]])}" fill="{PAINT[name]}" fill-opacity="0.88" stroke="{edge}" '
+        f'stroke-width="{thick:g}" stroke-linejoin="round"/>',
+        disc(x, y, 2.2, INK),
+    )
+
+
+def _came_from(placed: Row | None, moved: Row | None) -> str:
+    """Return, dashed, where the piece just played lay before."""
+    if placed is None or moved is None or moved["from"] is None:
+        return ""
+    (x, y), (old_x, old_y) = placed["position"], moved["from"]["position"]
+    turn = radians(placed["rotation"] - moved["from"]["rotation"])  # clockwise as seen, so back is counter-clockwise
+    there = [
+        (
+            old_x + (px - x) * cos(turn) - (py - y) * sin(turn),
+            old_y + (px - x) * sin(turn) + (py - y) * cos(turn),
+        )
+        for px, py in placed["vertices"]
+    ]
+    return f'<path d="{_path([there])}" fill="none" stroke="{INK}" stroke-width="1.2" stroke-dasharray="5 4"/>'
+
+
+def _drawer(pieces: Row) -> list[str]:
+    """Return the pieces that are left, in two columns, each in the place it always has there."""
+    drawn = []
+    for place, name in enumerate(PAINT):
+        x, y = DRAWER + WIDE * (0.25 + 0.5 * (place % 2)), 98.0 + 58 * (place // 2)
+        spot = box(x - 44, y - 27, 88, 54, "#f3f0e6", round=5)
+        shape = (pieces.get(name) or {}).get("vertices")
+        outline = ""
+        if shape:
+            scale = min(
+                [1.7, 38 / max(1e-9, max(abs(px) for px, _ in shape)), 22 / max(1e-9, max(abs(py) for _, py in shape))]
+            )
+            points = " ".join(f"{x + scale * px:.5g},{y - scale * py:.5g}" for px, py in shape)
+            outline = f'<polygon points="{points}" fill="{PAINT[name]}" stroke="{PAPER}"/>'
+        elif name in pieces:
+            outline = text(x, y + 4, name, 12, anchor="middle")
+        drawn.append(group(spot, outline))
+    return drawn
+
+
+def _progress(game: Row) -> list[str]:
+    """Return how much of the figure is covered, as a bar."""
+    if game.get("iou") is None:
+        return [""]
+    share = min(max(float(game["iou"]), 0.0), 1.0)
+    return [
+        group(
+            text(DRAWER, 322, "overlap of pieces and figure", 11, fill=FAINT),
+            text(DRAWER + WIDE, 322, f"{number(100 * share)} %", 12, anchor="end", bold=True),
+            box(DRAWER, 328, WIDE, 9, "#e7e3d6", round=4),
+            box(DRAWER, 328, WIDE * share, 9, "#4a9a5c", round=4) if share > 0.02 else "",
+        )
+    ]
+
+
+def _talk(states: Sequence[TurnState]) -> list[str]:
+    """Return the last things said, the latest at the bottom."""
+    rows: list[str] = []
+    for message in latest(states)[-3:]:
+        rows += wrapped(f"{short(message.sender_id, 14)}: {message.content}", 33, 4)
+    rows = rows[-4:]
+    return [text(DRAWER, 358 + 16 * i, rows[i], 11, fill=FAINT) if i < len(rows) else "" for i in range(4)]

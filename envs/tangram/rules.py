@@ -1,0 +1,256 @@
+"""The rules of building a tangram together, over one record, compiled (tangram.md and its notes, Turns and Our task).
+
+Seats take turns. In a turn one piece moves: it is played, and played again as long as plays are left; playing another
+piece first puts it back. `finish` ends the turn; where the moved piece collides with anything, it goes back and the
+turn is skipped, as it is where nothing was moved. The last play of a turn finishes it. Every seat may play every piece.
+
+All seats share the reward: what the turn changed in the intersection over union of pieces and figure, less a little for
+a skipped turn, and a bonus when the figure is solved, which ends the game. It also ends after the last turn: how many
+are left is part of the game and seen, so that this is an end by the rules, no truncation.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.compiled import compiled
+from ..core.rng import draw
+from .corners import clear_menu, mark, measure, pose, survey, unmark, wedges
+from .forms import PIECE
+from .generator import SPLITS, centre, generate
+from .geometry import collides, covered_area, on_board, outline_area, place
+from .observation import observe
+from .pieces import BOARD
+from .raster import fill_outline, fill_piece, fill_pieces
+from .silhouettes import library
+from .table import BONUS, BOUNDARY, FINISH, LIBRARY, PLACES, PLAY, RANDOM, SKIP, SOLVED
+
+
+class Placement(NamedTuple):
+    """What a seat does: `PLAY` a piece with its centre at (x, y), in board units, turned clockwise by `rotation`
+    degrees (from 0 to below 360); or `FINISH`.
+    """
+
+    kind: int
+    piece: int
+    x: float
+    y: float
+    rotation: float
+
+
+@compiled
+def normal(rotation: float) -> float:
+    """Return the same angle from 0 to below 360 degrees."""
+    turned = rotation % 360.0
+    return turned if turned < 360.0 else 0.0  # just below 0, the remainder is rounded to 360
+
+
+FIGURES = sorted(library().values(), key=lambda figure: SPLITS.index(figure.split))
+"""The library, split by split. A figure is its number here."""
+_VERTICES = np.array([figure.vertices for figure in FIGURES])
+_ENDS = np.array([figure.ends for figure in FIGURES])
+
+
+@compiled
+def reset(table: Any) -> None:
+    """Begin with a figure and an empty board."""
+    if table.source == RANDOM:
+        generate(table, table.split, table.easiest, table.hardest, table.scale, table.outline, table.ends)
+    elif table.source == LIBRARY:
+        table.figure = table.first_figure + draw(table, table.figures)
+        centre(_VERTICES[table.figure], _ENDS[table.figure], table.scale, BOARD / 2, table.outline)
+        table.ends[:] = _ENDS[table.figure]
+    begin(table)
+
+
+@compiled
+def begin(table: Any) -> None:
+    """Begin with the figure that stands in the record."""
+    table.area = outline_area(table.outline, table.ends)
+    wedges(table)
+    fill_outline(table, table.target)
+    for piece in range(7):
+        _take(table, piece)
+    table.filled[:] = 0
+    table.moved = -1
+    table.iou = 0.0
+    table.score = 0.0
+    table.rewards[:] = 0.0
+    table.turn = 0
+    table.turn_number = 1
+    table.plays_left = table.plays
+    table.passes = 0
+    table.done = False
+    table.truncated = False
+    survey(table)
+
+
+@compiled
+def lift(table: Any, piece: int) -> None:
+    """Take a piece back to the drawer."""
+    _take(table, piece)
+    fill_pieces(table)
+
+
+@compiled
+def _take(table: Any, piece: int) -> None:
+    unmark(table, piece)
+    table.on_board[piece] = 0
+    table.x[piece] = table.y[piece] = table.rotation[piece] = table.covered[piece] = 0.0
+    table.vertices[piece] = 0.0
+    table.hits[piece] = 0
+    for other in range(7):
+        table.hits[other] &= 255 ^ 1 << piece
+
+
+@compiled
+def put(table: Any, piece: int, x: float, y: float, rotation: float) -> None:
+    """Put a piece on the board, from the drawer or from where it is."""
+    moved = table.on_board[piece]
+    _take(table, piece)
+    shape = table.vertices[piece]
+    place(piece, x, y, rotation, table.scale, shape)
+    table.on_board[piece] = 1
+    table.x[piece], table.y[piece], table.rotation[piece] = x, y, rotation
+    table.covered[piece] = covered_area(shape, table.outline, table.ends)
+    mark(table, piece)
+    if moved:
+        fill_pieces(table)
+    else:
+        fill_piece(table, piece)
+    if not on_board(shape):
+        table.hits[piece] = 1 << BOUNDARY
+    for other in range(7):
+        if other != piece and table.on_board[other] and collides(shape, table.vertices[other]):
+            table.hits[piece] |= 1 << other
+            table.hits[other] |= 1 << piece
+
+
+@compiled
+def hold(table: Any, piece: int) -> None:
+    """Make a piece this turn's, and remember where it was."""
+    table.moved = piece
+    table.was_on_board = table.on_board[piece] > 0
+    table.was[0], table.was[1], table.was[2] = table.x[piece], table.y[piece], table.rotation[piece]
+
+
+@compiled
+def _put_back(table: Any) -> None:
+    """Undo the turn's move."""
+    piece = int(table.moved)
+    if table.was_on_board:
+        put(table, piece, table.was[0], table.was[1], table.was[2])
+    else:
+        lift(table, piece)
+    _forget(table)
+
+
+@compiled
+def _forget(table: Any) -> None:
+    table.moved = -1
+    table.was_on_board = False
+    table.was[:] = 0.0
+
+
+@compiled
+def step(table: Any, move: Any) -> None:
+    """Apply the acting seat's legal move and go on to the next decision."""
+    table.rewards[:] = 0.0
+    if move.kind == PLAY:
+        piece = move.piece
+        if table.moved >= 0 and table.moved != piece:
+            _put_back(table)
+        if table.moved < 0:
+            hold(table, piece)
+        put(table, piece, move.x, move.y, move.rotation)
+        table.plays_left -= 1
+        if table.plays_left > 0:
+            return
+    _finish(table)
+
+
+@compiled
+def _finish(table: Any) -> None:
+    """End the turn: undo a move that collides, reward all seats, go on to the next seat or end the game."""
+    skipped = table.moved < 0
+    if table.moved >= 0:
+        if table.hits[table.moved]:
+            _put_back(table)
+            skipped = True
+        else:
+            _forget(table)
+    before = table.iou
+    measure(table)
+    solved = table.iou >= SOLVED
+    reward = BONUS if solved else 0.0
+    if not table.sparse:
+        reward += table.iou - before - (SKIP if skipped else 0.0)
+    for seat in range(table.seats):
+        table.rewards[seat] = reward
+    table.score += reward
+    table.passes = table.passes + 1 if skipped else 0
+    table.plays_left = table.plays
+    if solved or table.turn_number == table.turns:
+        table.turn = -1
+        table.done = True
+        clear_menu(table)
+    else:
+        table.turn_number += 1
+        table.turn = table.turn + 1 if table.turn + 1 < table.seats else 0
+        survey(table)
+
+
+@compiled
+def menu(table: Any, number: int) -> Placement:
+    """Return the move that an action number stands for: a place (see corners.py), or at last `finish`."""
+    if number == PLACES:
+        return Placement(FINISH, 0, 0.0, 0.0, 0.0)
+    x, y, rotation = pose(table, number)
+    return Placement(PLAY, PIECE[number], x, y, rotation)
+
+
+@compiled
+def legal(table: Any, mask: Any) -> None:
+    """Write the acting seat's legal numbers: the open places, the same throughout a turn, and `finish`."""
+    for number in range(PLACES):
+        mask[number] = table.open >> number & 1
+    mask[PLACES] = 1
+
+
+@compiled
+def play(table: Any, number: int) -> None:
+    """Apply the acting seat's legal action number."""
+    step(table, menu(table, number))
+
+
+# The batch loop.
+
+
+@compiled
+def reset_batch(tables: Any, batch: Any) -> None:
+    """Begin an episode on every table and show it."""
+    for i in range(len(tables)):
+        table = tables[i]
+        reset(table)
+        batch.turn[i] = table.turn
+        observe(table, table.turn, batch.observations[i])
+        legal(table, batch.masks[i])
+
+
+@compiled
+def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
+    """Play one decision on every table whose action is not −1; where an episode ends, begin the next one if `again`."""
+    for i in range(len(tables)):
+        if actions[i] >= 0:
+            table = tables[i]
+            play(table, actions[i])
+            batch.dones[i] = table.done
+            batch.truncations[i] = table.truncated
+            for seat in range(batch.rewards.shape[1]):
+                batch.rewards[i, seat] = table.rewards[seat]
+            if table.done and again:
+                reset(table)
+            if not table.done:
+                batch.turn[i] = table.turn
+                observe(table, table.turn, batch.observations[i])
+                legal(table, batch.masks[i])

@@ -1,0 +1,100 @@
+"""The record: the whole state of one board. Names are those of tangram.md where it has one.
+
+Lengths are board units (0 to 100, y upwards), rotations degrees from 0 to 360, clockwise. How a figure was built is
+not in the record: all that is seen, covered or rewarded follows from its outline.
+"""
+
+from ..core.game import record
+from .lattice import RINGS, VERTICES
+from .pieces import BOARD
+
+SEATS = 4
+"""Most players."""
+SOLVED = 0.95
+"""The intersection over union from which a figure is solved (tangram-notes.md, Our task)."""
+BONUS = 1.0
+"""What solving brings."""
+SKIP = 0.01
+"""What a skipped turn costs."""
+
+KINDS = ("play", "finish")
+PLAY, FINISH = range(2)
+
+RANDOM, LIBRARY, OWN = range(3)
+"""Where figures come from: they are drawn at random, or from the library, or it is one that stands in the record."""
+
+MODALITIES = ("numeric", "pixels", "both")
+NUMERIC, PIXELS, BOTH = range(3)
+
+BOUNDARY = 7
+"""The bit of `hits` that stands for the board's edge; the other seven are the pieces'."""
+
+PLACES = 18
+"""Corners of pieces that can be told apart: what can be snapped to the focus. Number `PLACES` is `finish`."""
+ROWS = 64
+"""The board as bits: rows from the bottom up, column c is bit c."""
+
+CELLS = ROWS / BOARD
+"""Columns or rows per board unit."""
+POINTS = VERTICES + 4 * 7 + 4
+"""Vertices of the outline and of the pieces, and four that are never used: 64."""
+
+TABLE = record(
+    ("stream", "u8"),
+    ("turn", "i2"),
+    ("turn_number", "i2"),  # from 1
+    ("plays_left", "i2"),  # in this turn
+    ("passes", "i2"),  # turns skipped in a row
+    ("moved", "i1"),  # the piece played in this turn; −1: none
+    ("was_on_board", "?"),  # where the moved piece was before the turn
+    ("done", "?"),
+    ("truncated", "?"),
+    ("was", "f8", 3),  # x, y, rotation
+    ("rewards", "f8", SEATS),
+    ("score", "f8"),  # the sum of one seat's rewards
+    ("iou", "f8"),
+    # options
+    ("seats", "i2"),
+    ("turns", "i2"),
+    ("plays", "i2"),
+    ("modality", "i1"),
+    ("aspect", "i1"),
+    ("sparse", "?"),
+    ("images", "?"),
+    ("scale", "f8", 2),  # board units per u, in x and y
+    ("per_unit", "f8", 2),  # u per board unit
+    ("source", "i1"),  # of figures
+    ("split", "i1"),  # of random ones; −1: any
+    ("easiest", "f8"),  # least and most that a random figure hides of its pieces' edges (see generator.py)
+    ("hardest", "f8"),
+    ("first_figure", "i2"),  # those of the library that are drawn from
+    ("figures", "i2"),
+    # the figure
+    ("figure", "i2"),  # its number in the library; −1: it is none of these
+    ("ends", "i2", RINGS),
+    ("outline", "f8", (VERTICES, 2)),
+    ("area", "f8"),
+    ("target", "u8", ROWS),
+    # the pieces
+    ("on_board", "i1", 7),
+    ("x", "f8", 7),
+    ("y", "f8", 7),
+    ("rotation", "f8", 7),
+    ("vertices", "f8", (7, 4, 2)),
+    ("box", "f8", (7, 4)),  # left, low, right, high, wider by `NEAR` (see corners.py)
+    ("hits", "u1", 7),  # what a piece collides with: the bit of every such piece, and of `BOUNDARY`
+    ("covered", "f8", 7),  # area inside the figure
+    ("filled", "u8", ROWS),
+    # sectors (see corners.py) around the outline's vertices and, behind those, around the pieces'
+    ("inside", "u1", POINTS),  # those in the figure
+    ("covers", "u1", (7, POINTS)),  # those that each piece covers
+    # what this turn's menu offers
+    ("focus", "f8", 2),
+    ("ray", "i1"),  # the direction, in steps of 45° counter-clockwise from east, of the focus's right side
+    ("width", "i1"),  # the angle left open at the focus, in steps of 45°; 0: there is no focus
+    ("dead", "i1"),  # corners that no piece in the drawer fits: as long as there are any, there is no exact solution
+    ("fitting", "?"),  # whether the open places fit; else nothing fits, and pieces may be moved or stick out
+    ("open", "i4"),  # the places that are offered, a bit each (see corners.py)
+    ("gain", "f8", PLACES),  # change of the intersection over union
+    ("snug", "f8", PLACES),  # share of the piece's border that would lie against the figure's or against other pieces
+)

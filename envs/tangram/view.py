@@ -1,0 +1,224 @@
+"""Record ──► what a player may see, and back. `game_state` is tangram.md's ``state`` with its pieces, and:
+
+=================  ====================================================================================================
+``objective``      the figure in words
+``silhouette``     its outline, a list of rings of [x, y] in board units: outer rings counter-clockwise, holes clockwise
+``iou``            intersection over union of pieces and silhouette when the turn began
+``turn_number``    from 1, and ``turns``: how many there are
+``plays_left``     in this turn
+``passes``         turns skipped in a row
+``moved``          None, or the piece played in this turn: ``{"shape", "from"}``; ``from`` is None (it came from the
+                   drawer) or ``{"position", "rotation"}``
+``board_img``      with the option `images`: base64 PNG, and ``drawer_img``
+=================  ====================================================================================================
+
+Everybody sees everything; hidden is only what chance will bring.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..core.game import Tables
+from ..core.turn_state import TurnState
+from .corners import clear_menu, measure, survey
+from .geometry import place
+from .lattice import RINGS, VERTICES
+from .pieces import ASPECTS, CORNERS, PIECES
+from .render import board_image, drawer_image
+from .rules import FIGURES, begin, hold, normal, put
+from .silhouettes import objective
+from .table import BOUNDARY, OWN, SOLVED
+
+ANY_FIGURE = "a figure"
+"""The objective where the figure has no name."""
+
+
+def phase(table: Any) -> str:
+    """Return ``"play"`` when a turn begins, ``"feedback"`` once a piece was played in it."""
+    return "feedback" if table.moved >= 0 else "play"
+
+
+def game_state(title: str, table: Any, seat: int) -> dict[str, Any]:
+    """Return the board, which every seat sees; `title` is the objective where the figure is none of the library's."""
+    there = table.on_board.tolist()
+    state: dict[str, Any] = {
+        "objective": FIGURES[int(table.figure)].name if table.figure >= 0 else title,
+        "on_board": {name: _placed(table, piece) for piece, name in enumerate(PIECES) if there[piece]},
+        "off_board": {
+            name: {"vertices": shape, "rotation": 0.0}
+            for piece, (name, shape) in enumerate(zip(PIECES, _drawer(*table.scale.tolist()), strict=True))
+            if not there[piece]
+        },
+        "silhouette": _rings(table),
+        "iou": float(table.iou),
+        "turn_number": int(table.turn_number),
+        "turns": int(table.turns),
+        "plays_left": int(table.plays_left),
+        "passes": int(table.passes),
+        "moved": _moved(table),
+    }
+    if table.images:
+        state |= {"board_img": board_image(table), "drawer_img": drawer_image(table)}
+    return state
+
+
+def public(title: str, table: Any) -> dict[str, Any]:
+    """Return the board as everybody may see it: as the players do."""
+    return game_state(title, table, 0)
+
+
+def _placed(table: Any, piece: int) -> dict[str, Any]:
+    hits = int(table.hits[piece])
+    collisions = [name for other, name in enumerate(PIECES) if hits >> other & 1]
+    return {
+        "position": [float(table.x[piece]), float(table.y[piece])],
+        "vertices": table.vertices[piece, : CORNERS[piece]].tolist(),
+        "rotation": float(table.rotation[piece]),
+        "collisions": collisions + ["BOUNDARY"] * (hits >> BOUNDARY),
+    }
+
+
+@cache
+def _drawer(right: float, up: float) -> list[list[list[float]]]:
+    """Return the vertices of each piece around its centre, for this scale."""
+    shapes = np.empty((7, 4, 2))
+    for piece in range(7):
+        place(piece, 0.0, 0.0, 0.0, np.array([right, up]), shapes[piece])
+    return [shape[:corners].tolist() for shape, corners in zip(shapes, CORNERS, strict=True)]
+
+
+def _rings(table: Any) -> list[list[list[float]]]:
+    rings = []
+    start = 0
+    for end in table.ends.tolist():
+        if end > start:
+            rings.append(table.outline[start:end].tolist())
+        start = end
+    return rings
+
+
+def _moved(table: Any) -> dict[str, Any] | None:
+    if table.moved < 0:
+        return None
+    x, y, rotation = table.was.tolist()
+    was = {"position": [x, y], "rotation": rotation} if table.was_on_board else None
+    return {"shape": PIECES[int(table.moved)], "from": was}
+
+
+def outcome(table: Any, seat: int) -> dict[str, Any]:
+    """Return the end: what every seat got, the reason, and how well the silhouette is covered."""
+    return {
+        "payoffs": [{"agent_id": _name(i), "utility": float(table.score)} for i in range(int(table.seats))],
+        "reason": "solved" if table.iou >= SOLVED else "max_turns_exceeded",
+        "iou": float(table.iou),
+    }
+
+
+def _name(seat: int) -> str:
+    return f"player_{seat}"
+
+
+def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
+    """Rebuild the record that the seat of `state` sees: all of it but the stream.
+
+    Agents may have any names: those that are not ``player_0``, ``player_1``, … take the free seats in the order in
+    which `state` names them. What tangram.md does not tell may be missing: a turn is then the first one, nothing was
+    moved in it, and no turn was skipped.
+
+    Args:
+        blank: a table with the options that TurnState does not tell.
+        state: tangram's TurnState.
+
+    Returns:
+        The record (recarray of shape (1,)) and the seat in it.
+
+    Raises:
+        KeyError, TypeError, ValueError: if `game_state` lacks a field, or holds what cannot be.
+    """
+    game = state.game_state
+    tables = blank.copy().view(np.recarray)
+    table = tables[0]
+    known = objective(game["objective"])
+    table.figure = -1 if known is None else FIGURES.index(known)
+    if "silhouette" in game:
+        _load_outline(table, game["silhouette"])
+    elif known is not None:
+        table.outline, table.ends = known.outline(list(ASPECTS)[table.aspect]), known.ends
+    elif table.source != OWN:
+        raise ValueError(f"no silhouette is given, and none is known by the objective {game['objective']!r}")
+    begin(table)
+    there = {_piece(name): _pose(placed) for name, placed in game["on_board"].items()}
+    moved = game.get("moved")
+    before = dict(there)
+    if moved is not None:
+        lifted = _piece(moved["shape"])
+        del before[lifted]
+        if moved["from"] is not None:
+            before[lifted] = _pose(moved["from"])
+    for piece, pose in before.items():
+        put(table, piece, *pose)
+    seats = _seating(state, int(table.seats))
+    table.turns = game.get("turns", table.turns)
+    table.turn_number = game.get("turn_number", 1)
+    table.plays_left = game.get("plays_left", table.plays)
+    table.passes = game.get("passes", 0)
+    table.turn = -1 if state.current_turn_agent_id is None else seats[state.current_turn_agent_id]
+    measure(table)
+    survey(table)
+    if state.game_over:
+        table.done = True
+        clear_menu(table)
+        payoffs = (state.outcome or {}).get("payoffs", ())
+        table.score = next((one["utility"] for one in payoffs if one["agent_id"] == state.agent_id), 0.0)
+    elif moved is not None:
+        hold(table, lifted)
+        put(table, lifted, *there[lifted])
+    for name, placed in game["on_board"].items():
+        hits = [BOUNDARY if other == "BOUNDARY" else _piece(other) for other in placed.get("collisions", ())]
+        table.hits[_piece(name)] = sum(1 << other for other in set(hits))
+    return tables, seats[state.agent_id]
+
+
+def _piece(name: str) -> int:
+    if name not in PIECES:
+        raise ValueError(f"{name!r} is no piece: {', '.join(PIECES)}")
+    return PIECES.index(name)
+
+
+def _pose(placed: dict[str, Any]) -> tuple[float, float, float]:
+    x, y = placed["position"]
+    return float(x), float(y), normal(float(placed["rotation"]))
+
+
+def _load_outline(table: Any, rings: list[list[list[float]]]) -> None:
+    vertices = [vertex for ring in rings for vertex in ring]
+    if not 0 < len(rings) <= RINGS or not 3 <= len(vertices) <= VERTICES:
+        raise ValueError(
+            f"a silhouette of {len(rings)} rings and {len(vertices)} vertices: at most {RINGS} and {VERTICES} are known"
+        )
+    table.outline[:] = 0.0
+    table.outline[: len(vertices)] = vertices
+    table.ends[:] = len(vertices)
+    table.ends[: len(rings)] = np.cumsum([len(ring) for ring in rings])
+
+
+def _seating(state: TurnState, count: int) -> dict[str, int]:
+    """Give every agent that `state` names its seat."""
+    ours = {_name(seat): seat for seat in range(count)}
+    named = [state.agent_id]
+    named += [payoff["agent_id"] for payoff in (state.outcome or {}).get("payoffs", ())]
+    if state.current_turn_agent_id is not None:
+        named.append(state.current_turn_agent_id)
+    strangers = [agent for agent in dict.fromkeys(named) if agent not in ours]
+    taken = {ours[agent] for agent in named if agent in ours}
+    free = [seat for seat in range(count) if seat not in taken]
+    if len(strangers) > len(free):
+        raise ValueError(f"{', '.join(map(repr, strangers))} have no seat: this game was made for {count}")
+    return ours | dict(zip(strangers, free, strict=False))
+
+
+def redeal(table: Any, seat: int, generator: np.random.Generator) -> None:
+    """Draw the stream anew, in place: what chance will bring is all that is hidden."""
+    table.stream = generator.integers(0, 2**64, dtype=np.uint64)

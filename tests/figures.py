@@ -1,0 +1,38 @@
+"""Figures as shapely sees them, for tests."""
+
+import numpy as np
+import shapely
+from parlour.envs.tangram.geometry import place
+from parlour.envs.tangram.pieces import AREAS, ASPECTS
+
+
+def polygons(poses, aspect="square"):
+    """Return the seven pieces in these poses, float64[7, 3]."""
+    out = np.zeros((7, 4, 2))
+    for piece, pose in enumerate(poses):
+        place(piece, *pose, ASPECTS[aspect], out[piece])
+    return shapely.polygons(out)
+
+
+def region(vertices, ends):
+    """Return what an outline encloses; its rings must be such that this is valid."""
+    rings = [vertices[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True) if start < end]
+    outer = [shapely.Polygon(ring) for ring in rings if shapely.LinearRing(ring).is_ccw]
+    holes = [shapely.Polygon(ring) for ring in rings if not shapely.LinearRing(ring).is_ccw]
+    assert all(polygon.is_valid for polygon in outer + holes)
+    return shapely.union_all(outer).difference(shapely.union_all(holes))
+
+
+def assert_solved(figure, aspect="square"):
+    """Assert that every solution of a figure is one: seven pieces, no overlap, the outline exactly, connected."""
+    unit = np.prod(ASPECTS[aspect])
+    target = region(figure.outline(aspect), figure.ends)
+    assert abs(target.area - 16 * unit) < 1e-9 * unit
+    for number in range(len(figure.solutions)):
+        pieces = polygons(figure.poses(number, aspect), aspect)
+        assert np.allclose(shapely.area(pieces), AREAS * unit, atol=1e-9)
+        shared = shapely.area(shapely.intersection(pieces[:, None], pieces)) * (1 - np.eye(7))
+        assert shared.max() < 1e-9, figure.name
+        together = shapely.union_all(shapely.buffer(pieces, 1e-6))
+        assert together.geom_type == "Polygon", figure.name
+        assert shapely.area(shapely.intersection(pieces, target)).sum() > 16 * unit - 1e-6, figure.name

@@ -1,0 +1,56 @@
+"""People put pieces where they like, and never exactly: the figure goes where they began it."""
+
+import math
+import random
+
+import pytest
+from live.small_game import Knows, SmallGame
+from live.test_tangram_session import turn
+from parlour import envs
+from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.silhouettes import objective
+from parlour.wrappers.live.tangram.following import begun, taken
+from parlour.wrappers.live.tangram.session import AgentSession
+
+SQUARE = objective("A square")
+PLACES = {name: tuple(SQUARE.poses(0, "godot")[i].tolist()) for i, name in enumerate(PIECES)}
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_the_figure_goes_where_it_was_begun(name):
+    x, y, rotation = PLACES[name]
+    for right, up, turned in [(7.0, -11.0, 4.0), (-20.0, 20.0, -9.0)]:
+        shift = begun(SQUARE, name, (x + right, y + up, rotation + turned))
+        assert math.hypot(*shift) <= math.hypot(right, up) + 1e-9
+        x0, y0, turned0 = taken(SQUARE, shift, name, (x + right, y + up, rotation + turned), {})
+        assert math.dist((x0, y0), (x + right, y + up)) < 1e-9
+        assert turned0 % 45 == 0
+
+
+def test_it_stays_where_it_is_begun_with_care_or_cannot_go():
+    assert begun(SQUARE, "Red", PLACES["Red"]) == (0, 0)
+    assert taken(SQUARE, (0, 0), "Red", PLACES["Red"], {}) is None
+    x, y, rotation = PLACES["Red"]
+    assert begun(SQUARE, "Red", (x, y + 45, rotation)) == (0, 0)  # off the board
+    assert begun(SQUARE, "Red", (x + 7, y, rotation + 22.5)) == (0, 0)  # turned as in no solution
+    assert taken(SQUARE, (0, 0), "Red", (x + 7, y, rotation), {}) is None  # not near
+    assert taken(SQUARE, (0, 0), "Red", (x + 1, y - 1, rotation + 3), {}) == pytest.approx(PLACES["Red"])
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("margin", [0.0, 0.2])
+@pytest.mark.parametrize("aspect", ["godot", "square"])
+def test_a_person_who_is_not_exact_and_an_agent_build_together(aspect, margin, seed):
+    draw = random.Random(seed)
+    name = draw.choice(PIECES)
+    x, y, rotation = PLACES[name]
+    small = SmallGame("A square", margin, godot=True)
+    small.poses[name] = (x + draw.uniform(-25, 25), y + draw.uniform(-25, 25), rotation + 2)
+    session = AgentSession(envs.game("tangram", aspect=aspect))
+    for _ in range(8):  # six pieces, and the first one is straightened
+        turn(session, small, Knows(aspect).respond)
+    assert len(small.poses) == 7
+    assert not any(map(small.collisions, small.poses))
+    assert small.shape.geom_type == "Polygon"
+    filled = small.shape.buffer(-0.25 - margin).area
+    assert filled == pytest.approx(16 * (25.6 / 3.37) * (25.6 / 3.22), rel=0.15)

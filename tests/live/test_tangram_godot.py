@@ -1,0 +1,74 @@
+"""A real Godot plays the game's side: its own WebSocketClient, its own JSON, its Geometry for collisions."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from live.small_game import Knows
+from parlour import envs
+from parlour.wrappers.agent import PolicyAgent
+from parlour.wrappers.live.tangram.agent import AgentServer
+from parlour.wrappers.policy import make_policy
+
+GODOT = shutil.which("godot3-server")
+PROJECT = Path(__file__).parent.parent / "godot"
+
+pytestmark = [
+    pytest.mark.skipif(
+        GODOT is None and not os.environ.get("CI"), reason="needs Godot 3.2 headless: apt-get install godot3-server"
+    ),
+    pytest.mark.slow,
+]
+
+
+async def godot(url, folder):
+    """Run the project against an agent; return what it printed."""
+    project = shutil.copytree(PROJECT, folder / "project")
+    environment = {**os.environ, "HOME": str(folder), "TANGRAM_URL": url, "LC_ALL": "C.UTF-8"}
+    command = (GODOT or "godot3-server", "--path", str(project), "-s", "main.gd")
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *command, env=environment, stdout=pipe, stderr=asyncio.subprocess.STDOUT
+    )
+    try:
+        async with asyncio.timeout(120):
+            out, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return out.decode()
+
+
+@pytest.mark.parametrize("bot", ["knows", "greedy", "solver", "random"])
+def test_several_games_of_a_real_godot(bot, tmp_path):
+    game = envs.game("tangram", aspect="godot")
+    agent = Knows() if bot == "knows" else PolicyAgent(game, make_policy(bot, game, seed=1))
+
+    async def play():
+        async with AgentServer(agent, game, port=0) as server:
+            printed = await godot(server.url, tmp_path)
+        return server, printed
+
+    server, printed = asyncio.run(play())
+    over = re.search(r"^GAMES OVER (\d+) (.*)$", printed, re.MULTILINE)
+    assert over, printed
+    assert "PROTOCOL ERROR" not in printed and "SCRIPT ERROR" not in printed, printed
+    counts = json.loads(over[2])
+    assert int(over[1]) == 4
+    assert counts["errors"] == 0
+    assert counts["chats"] == counts["asked"] == 4
+    assert counts["finishes"] == server.turns
+    assert counts["plays"] == server.plays >= 7
+    assert server.replaced == 0
+    games = re.findall(r"^GAME (.*) turns=(\d+) on_board=(\d) collided=(\d+) undone=(\d+)$", printed, re.MULTILINE)
+    assert len(games) == 4
+    assert all(collided == "0" for *_, collided, _undone in games), printed
+    known = {name: int(pieces) for name, _, pieces, *_ in games}
+    assert known["A lighthouse on a rock"] == 7  # nobody's figure: the agent builds one that holds together
+    if bot == "knows":
+        assert set(known.values()) == {7}

@@ -1,0 +1,327 @@
+"""Our game in the role of the live one: the session that plays it, and both ends over real sockets."""
+
+import asyncio
+import io
+import json
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+from aiohttp import web
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from live.test_poker_host import on_loop
+from parlour import envs
+from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent
+from parlour.wrappers.agent import PolicyAgent
+from parlour.wrappers.live.tangram import messages as m
+from parlour.wrappers.live.tangram.agent import AgentServer
+from parlour.wrappers.live.tangram.host import Host, Person
+from parlour.wrappers.live.tangram.table_session import Said, Send, TableSession, TurnOver
+from parlour.wrappers.policy import make_policy
+from parlour.wrappers.record import MatchLog, read
+
+GAME = envs.game("tangram", figure="A square", aspect="godot", turns=6)
+FINISH = Action("finish")
+RED = {"type": "play", "shape": "Red", "position": [50, 50], "rotation": 405.0, "timestamp": "2026-01-02T03:04:05Z"}
+
+
+class Idle:
+    """A person who only watches."""
+
+    def respond(self, state):
+        return AgentResponse(FINISH)
+
+
+def bot(name, game=GAME):
+    return PolicyAgent(game, make_policy(name, game, seed=1))
+
+
+@pytest.fixture
+def table():
+    """A table where it is the agent's turn."""
+    env = GameEnv(GAME, "flat")
+    env.reset(seed=1)
+    table = TableSession(env)
+    assert table.play(FINISH)[0].ok
+    return table
+
+
+# The session.
+
+
+def test_a_turn_is_request_feedback_and_over(table):
+    request = table.request()
+    assert request.objective == "A square"
+    assert list(request.state.off_board) == list(m.PIECES)
+    (feedback,) = table.receive(json.dumps(RED))
+    assert isinstance(feedback.message, m.PlayFeedback)
+    red = feedback.message.state.on_board["Red"]
+    assert (red.position, red.rotation, red.collisions) == ((50, 50), 45, [])
+    assert len(red.vertices) == 3
+    for dialect in m.DIALECTS:
+        read_again = m.decode_game(m.encode(feedback.message, dialect))
+        assert read_again.state.on_board["Red"].position == (50, 50)
+    assert table.receive({"type": "finish"}) == [TurnOver()]
+    assert not table.agents_turn
+
+
+def test_another_piece_puts_the_first_one_back_and_a_collision_undoes(table):
+    table.request()
+    table.receive(RED)
+    (feedback,) = table.receive({**RED, "shape": "Blue"})
+    assert list(feedback.message.state.on_board) == ["Blue"]
+    table.receive({"type": "finish"})
+    table.play(FINISH)
+    table.request()
+    (feedback,) = table.receive({**RED, "shape": "Cream"})
+    assert feedback.message.state.on_board["Cream"].collisions == ["Blue"]
+    table.receive({"type": "finish"})
+    assert list(table.state().game_state["on_board"]) == ["Blue"]
+
+
+BAD_PLAYS = [
+    {"shape": "Orange"},
+    {"shape": None},
+    {"position": [50]},
+    {"position": "here"},
+    {"position": [-1, 50]},
+    {"rotation": None},
+    {"rotation": 1e300},
+]
+
+
+@pytest.mark.parametrize("bad", BAD_PLAYS, ids=str)
+def test_a_play_that_cannot_be_played_costs_the_turn(table, bad):
+    table.request()
+    refused, over = table.receive({**RED, **bad})
+    assert isinstance(refused.message, m.Error)
+    assert refused.message.message
+    assert over.problem
+    assert not table.agents_turn
+    assert table.refused == 1
+
+
+def test_out_of_turn_nothing_can_be_played(table):
+    table.request()
+    table.receive({"type": "finish"})
+    before = table.env.state().tobytes()
+    for message in (RED, {"type": "finish"}):
+        (refused,) = table.receive(message)
+        assert isinstance(refused.message, m.Error)
+    assert table.receive({"type": "error", "message": "what?"}) == []
+    assert table.receive({"type": "chat", "message": "hello"}) == [Said("hello")]
+    assert table.env.state().tobytes() == before
+    assert [one.content for one in table.state().messages] == ["hello"]
+
+
+def test_an_error_of_the_agent_ends_its_turn(table):
+    table.request()
+    (over,) = table.receive({"type": "error", "message": "cannot read \x1b[2J"})
+    assert "cannot read" in over.problem
+    assert "\x1b" not in over.problem
+    assert not table.agents_turn
+
+
+def test_what_the_person_says_goes_to_the_agent(table):
+    table.request()
+    table.receive({"type": "finish"})
+    words = AgentResponse(Action("message_only"), [MessageIntent("public", "The roof?")])
+    result, said = table.play(words)
+    assert result.ok
+    assert [one.message for one in said] == ["The roof?"]
+    assert not table.agents_turn
+    result, said = table.play(AgentResponse(Action("fold"), [MessageIntent("public", "no")]))
+    assert not result.ok
+    assert said == []
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=4,
+)
+MESSAGE = JSON | st.fixed_dictionaries(
+    {"type": st.sampled_from(["play", "finish", "chat", "error", "hello"])},
+    optional={
+        "shape": st.sampled_from(["Red", "Blue", "Orange"]) | JSON,
+        "position": st.tuples(st.floats(0, 100), st.floats(0, 100)) | JSON,
+        "rotation": st.floats() | JSON,
+        "message": st.text(max_size=5) | JSON,
+    },
+)
+
+
+@given(st.lists(MESSAGE, max_size=12))
+@settings(max_examples=50)
+def test_whatever_an_agent_says_the_match_goes_on(script):
+    env = GameEnv(GAME, "flat")
+    env.reset(seed=1)
+    table = TableSession(env)
+    for message in script:
+        if not table.agents_turn:
+            assert table.over or table.play(FINISH)[0].ok
+        if table.over:
+            break
+        table.request()
+        events = table.receive(message)
+        assert all(isinstance(event, (Send, TurnOver, Said)) for event in events)
+        assert sum(isinstance(event, TurnOver) for event in events) <= 1
+
+
+# Both ends.
+
+
+@pytest.mark.parametrize("dialect", m.DIALECTS)
+@pytest.mark.parametrize(("person", "agent"), [("random", "random"), ("solver", "solver"), ("greedy", "random")])
+@on_loop
+async def test_whole_matches_over_a_socket(person, agent, dialect, tmp_path):
+    game = envs.game("tangram", figure="A square", aspect="godot", turns=10)
+    async with AgentServer(bot(agent, game), game, port=0) as server:
+        with MatchLog(tmp_path / "log.jsonl") as log:
+            host = Host(game, bot(person, game), server.url, dialect=dialect, log=log)
+            played = await host.play(2, seed=3)
+        await asyncio.wait_for(server.played(1), 5)
+    assert server.replaced == 0
+    assert [(one.objective, one.refused, one.lost) for one in played] == [("A square", 0, 0)] * 2
+    assert server.turns == sum(one.turns // 2 for one in played)
+    if agent == "solver":
+        assert all(one.outcome["reason"] == "solved" for one in played)
+    kinds = [entry["kind"] for entry in read(tmp_path / "log.jsonl")]
+    assert kinds.count("match") == kinds.count("end") == 2
+
+
+@asynccontextmanager
+async def rude(handler):
+    """Serve games with a handler of the test's own."""
+
+    async def connection(request):
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await handler(socket)
+        return socket
+
+    app = web.Application()
+    app.add_routes([web.get("/", connection)])
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"ws://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def silent(socket):
+    async for _ in socket:
+        pass
+
+
+async def babbling(socket):
+    async for _ in socket:
+        await socket.send_str("{")
+        await socket.send_str('{"type": "play", "shape": "Orange", "position": [1, 2], "rotation": 0}')
+
+
+async def talking(socket):
+    async for _ in socket:
+        for _ in range(100):
+            await socket.send_str('{"type": "chat", "message": "wait"}')
+
+
+async def endless(socket):
+    async for _ in socket:
+        await socket.send_str(json.dumps(RED))
+
+
+@pytest.mark.parametrize("handler", [silent, babbling, talking, endless], ids=lambda handler: handler.__name__)
+@on_loop
+async def test_rude_agents_lose_turns_and_the_match_goes_on(handler):
+    async with rude(handler) as url:
+        said = []
+        host = Host(GAME, Idle(), url, timeout=0.2, retry_after=0.05, on_chat=said.append)
+        (played,) = await host.play(1, seed=1)
+    assert played.turns == 6
+    assert played.lost == (0 if handler is endless else 3)  # plays are limited: the last one ends the turn
+    assert played.outcome["reason"]
+    assert bool(said) is (handler is talking)
+
+
+@on_loop
+async def test_a_connection_that_is_lost_in_a_turn_is_made_again():
+    seen = []
+
+    async def leaving(socket):
+        async for frame in socket:
+            message = json.loads(frame.data)
+            seen.append((message["type"], list(message["state"]["on_board"])))
+            if len(seen) == 1:
+                await socket.send_str(json.dumps(RED))
+            elif len(seen) == 2:
+                await socket.close()  # with a piece in the hand
+            else:
+                await socket.send_str('{"type": "finish"}')
+
+    async with rude(leaving) as url:
+        (played,) = await Host(GAME, Idle(), url, retry_after=0.05).play(1, seed=1)
+    assert seen[:3] == [("playRequest", []), ("playFeedback", ["Red"]), ("playRequest", ["Red"])]
+    assert played.lost == 0
+
+
+@on_loop
+async def test_an_agent_that_always_hangs_up_is_not_waited_for():
+    async def hanging_up(socket):
+        await socket.receive()
+        await socket.close()
+
+    async with rude(hanging_up) as url:
+        (played,) = await Host(GAME, Idle(), url, retry_after=0.0).play(1, seed=1)
+    assert played.lost == 3
+
+
+@on_loop
+async def test_no_agent_no_match():
+    async with rude(silent) as url:
+        pass
+    with pytest.raises(ConnectionError, match="gave up after 10 tries"):
+        await Host(GAME, Idle(), url, retry_after=0.0).play(1, seed=1)
+    async with aiohttp.ClientSession():
+        for bad in ("http://127.0.0.1:5000", "ws://", "nonsense"):
+            with pytest.raises(ValueError, match="no address"):
+                Host(GAME, Idle(), bad)
+    with pytest.raises(ValueError, match="documented, godot"):
+        Host(GAME, Idle(), "ws://localhost", dialect="unity")
+
+
+# The person.
+
+
+class Fails:
+    """A person whose policy is broken."""
+
+    def respond(self, state):
+        raise ValueError("no idea")
+
+
+@on_loop
+async def test_a_person_at_a_terminal():
+    lines = ["say hello", "play Red", "dance", "play Red [50,50] 45", "finish", "finish", "finish"]
+    screen, said = io.StringIO(), []
+    game = envs.game("tangram", figure="A square", aspect="godot", turns=6)
+    person = Person(game, io.StringIO("".join(line + "\n" for line in lines)), screen)
+    async with AgentServer(Fails(), game, port=0) as server:
+        (played,) = await Host(game, person, server.url, on_chat=said.append).play(1, seed=1)
+        assert played.turns == 6
+        assert said == ["0 of 7 pieces are on the board, and I am building: A square."]
+        assert "position, rotation is missing" in screen.getvalue()
+        assert "'dance' is none of" in screen.getvalue()
+        with pytest.raises(EOFError):
+            await Host(game, person, server.url).play(1, seed=1)
+
+
+@on_loop
+async def test_a_person_whose_policy_fails_skips():
+    async with AgentServer(Fails(), GAME, port=0) as server:
+        (played,) = await Host(GAME, Fails(), server.url).play(1, seed=1)
+    assert played.turns == 6
+    assert server.replaced == 3

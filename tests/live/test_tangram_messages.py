@@ -1,0 +1,267 @@
+"""The wire types of tangram.md: strict out, tolerant in, in both dialects."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from parlour.envs.tangram.pieces import PIECES
+from parlour.wrappers.live.tangram import messages as m
+
+RED = {
+    "position": [12.5, 40.25],
+    "vertices": [[12.5, 48.2], [-2.7, 32.3], [27.7, 32.3]],
+    "rotation": 45.0,
+    "collisions": ["Blue", "BOUNDARY"],
+}
+STATE = {
+    "on_board": {"Red": RED},
+    "off_board": {"Green": {"vertices": [[0.0, 4.0], [-7.6, -4.0], [7.6, -4.0]], "rotation": 0.0}},
+}
+WHEN = "2026-01-02T03:04:05+00:00"
+PLAYING = {"objective": "A house", "state": STATE, "board_img": "aGk=", "drawer_img": "aGk=", "timestamp": WHEN}
+GAME = [
+    {"type": "playRequest", **PLAYING},
+    {"type": "playFeedback", **PLAYING},
+    {"type": "chatRequest", "message": "the roof?", **PLAYING},
+    {"type": "error", "message": "no such shape", "timestamp": WHEN},
+]
+AGENT = [
+    {"type": "play", "shape": "Red", "position": [12.5, 40.25], "rotation": 45.0, "timestamp": WHEN},
+    {"type": "finish", "timestamp": WHEN},
+    {"type": "chat", "message": "I move the roof.", "timestamp": WHEN},
+    {"type": "error", "message": "this is no JSON", "timestamp": WHEN},
+]
+# As the source of the real game writes it.
+GODOT = {
+    "type": "playRequest",
+    "objective": "A house",
+    "state": {
+        "on_board": {
+            "Red": {
+                "position": {
+                    "position": "(12.5, 40.25)",
+                    "vertices": ["(12.5, 48.2)", "(-2.7, 32.3)", "(27.7, 32.3)"],
+                },
+                "rotation": 45,
+                "collisions": ["Blue", "BOUNDARY"],
+            }
+        },
+        "off_board": {"Green": {"rotation": 0}},
+    },
+    "board_img": "aGk=",
+    "drawer_img": "aGk=",
+    "timestamp": 17.25,
+}
+
+
+@pytest.mark.parametrize("message", GAME, ids=lambda message: message["type"])
+def test_the_games_messages_survive_both_ways_to_the_letter(message):
+    for form in (message, json.dumps(message), json.dumps(message).encode()):
+        read = m.decode_game(form)
+        assert not isinstance(read, m.Unknown), read
+        assert json.loads(m.encode(read)) == message
+
+
+@pytest.mark.parametrize("message", AGENT, ids=lambda message: message["type"])
+def test_the_agents_messages_survive_both_ways_to_the_letter(message):
+    read = m.decode_agent(json.dumps(message))
+    assert json.loads(m.encode(read)) == message
+    assert len(m.encode(read)) < 1_000
+
+
+def test_the_real_games_dialect_says_the_same():
+    theirs, ours = m.decode_game(GODOT), m.decode_game(GAME[0])
+    assert theirs.state.on_board == ours.state.on_board
+    assert theirs.state.off_board == {"Green": m.Spare(rotation=0.0)}
+    assert theirs.timestamp == 17.25
+
+
+def test_our_host_writes_the_real_games_dialect():
+    message = m.decode_game(GODOT)
+    assert json.loads(m.encode(message, "godot")) == GODOT
+    assert m.encode(m.decode_agent(AGENT[0]), "godot") == m.encode(m.decode_agent(AGENT[0]))
+
+
+VECTORS = [
+    [12.5, 40.25],
+    "(12.5, 40.25)",
+    "(12.5,40.25)",
+    " ( 1.25e1 , 40.25 ) ",
+    "Vector2(12.5, 40.25)",
+    {"x": 12.5, "y": 40.25},
+    {"x": "12.5", "y": 40.25, "z": 0},
+    ["12.5", "40.25"],
+]
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=repr)
+def test_vectors_of_every_kind(vector):
+    piece = {**RED, "position": vector, "vertices": [vector] * 3}
+    nested = {"position": {"position": vector, "vertices": [vector] * 3}, "rotation": "45"}
+    for form in (piece, [piece], nested):
+        read = m.decode_game({"type": "playRequest", "state": {"on_board": {"Red": form}}})
+        assert read.state.on_board["Red"].position == (12.5, 40.25)
+        assert read.state.on_board["Red"].vertices == [(12.5, 40.25)] * 3
+        assert read.state.on_board["Red"].rotation == 45
+    assert m.decode_agent({**AGENT[0], "position": vector}).position == (12.5, 40.25)
+
+
+ENDLESS = "(" + "9" * 5_000 + ", 1)"
+NO_VECTORS = [
+    None,
+    ENDLESS,
+    {"x": 1},
+    [10**400, 1],
+    "",
+    "(1, 2",
+    "(1 2)",
+    "(nan, 1)",
+    "(1, inf)",
+    "(a, b)",
+    [1],
+    [1, 2, 3],
+    [1, None],
+    [True, 1],
+    7,
+    {},
+]
+
+
+@pytest.mark.parametrize("vector", NO_VECTORS, ids=lambda v: repr(v)[:20])
+def test_what_is_no_vector_is_told(vector):
+    read = m.decode_game({"type": "playRequest", "state": {"on_board": {"Red": {**RED, "position": vector}}}})
+    assert isinstance(read, m.Unknown)
+    assert read.type == "playRequest"
+    assert "Red.position" in read.reason
+    assert len(read.reason) < 300
+
+
+def test_what_can_be_done_without():
+    bare = {"type": "playRequest", "state": {"on_board": {"Red": {"position": [1, 2], "rotation": 3}}}}
+    read = m.decode_game(bare)
+    assert read == m.PlayRequest(state=m.State(on_board={"Red": m.Placed(position=(1, 2), rotation=3)}, off_board={}))
+    useless = {
+        "objective": 3,
+        "board_img": {"a": 1},
+        "drawer_img": 5,
+        "timestamp": [1],
+        "somethingNew": {"a": [1]},
+    }
+    assert m.decode_game({**bare, **useless}) == read
+    assert m.decode_game({**bare, "timestamp": 10**400}) == read
+    poor = {**RED, "vertices": ["(1, x)"], "collisions": [1, "Blue", None, "Blue", "a wall", "BOUNDARY"]}
+    piece = m.decode_game({"type": "playRequest", "state": {"on_board": {"Red": poor}}}).state.on_board["Red"]
+    assert piece.vertices == []
+    assert piece.collisions == ["Blue", "BOUNDARY"]
+    off = m.decode_game({"type": "playRequest", "state": {"off_board": {"Red": {"rotation": "north"}}}})
+    assert off.state.off_board == {"Red": m.Spare()}
+
+
+def test_a_piece_on_the_board_is_not_in_the_drawer():
+    read = m.decode_game({"type": "playRequest", "state": {"on_board": {"Red": RED}, "off_board": {"Red": {}}}})
+    assert read.state.off_board == {}
+
+
+def test_a_player_is_heard_over_a_board_that_cannot_be_read():
+    for state in (None, 7, {"on_board": {"Orange": RED}}):
+        read = m.decode_game({"type": "chatRequest", "message": "hello", "state": state})
+        assert read == m.ChatRequest(message="hello")
+
+
+BAD = [
+    ({"state": None}, "state"),
+    ({"state": {}}, "on_board"),
+    ({"state": {"on_board": [1]}}, "on_board"),
+    ({"state": {"on_board": {"Orange": RED}}}, "Orange"),
+    ({"state": {"on_board": {"Red": None}}}, "on_board.Red"),
+    ({"state": {"on_board": {"Red": [RED, RED]}}}, "on_board.Red"),
+    ({"state": {"on_board": {"Red": {**RED, "rotation": "nan"}}}}, "Red.rotation"),
+    ({"state": {"on_board": {"Red": {**RED, "rotation": None}}}}, "Red.rotation"),
+    ({"state": {"on_board": {"Red": {"rotation": 0}}}}, "Red.position"),
+]
+
+
+@pytest.mark.parametrize(("fields", "named"), BAD, ids=lambda value: str(value)[:40])
+def test_what_cannot_be_read_keeps_its_type_and_says_why(fields, named):
+    read = m.decode_game({"type": "playFeedback", **fields})
+    assert isinstance(read, m.Unknown)
+    assert read.type == "playFeedback"
+    assert named in read.reason
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "",
+        "{",
+        "[]",
+        "7",
+        '{"type": 3}',
+        '{"type": "playrequest"}',
+        '{"type": "playRequest", "state": {"on_board": {"Red": {"position": [1, 2], "rotation": NaN}}}}',
+        b"\xff\xfe",
+        "[" * 100_000,
+        '{"type": "chatRequest"}',
+        '{"type": "chatRequest", "message": 3}',
+        None,
+        3.5,
+    ],
+    ids=lambda data: repr(data)[:30],
+)
+def test_nothing_raises(data):
+    assert isinstance(m.decode_game(data), m.Unknown)
+    assert isinstance(m.decode_agent(data), m.Unknown)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+PIECE = st.fixed_dictionaries({}, optional=dict.fromkeys(("position", "vertices", "rotation", "collisions"), JSON))
+BOARD = JSON | st.dictionaries(st.sampled_from([*PIECES, "Orange"]), JSON | PIECE | st.just(RED))
+
+
+@given(
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["playRequest", "playFeedback", "chatRequest", "error", "play", "finish", "chat"])},
+        optional={
+            "objective": JSON,
+            "state": JSON | st.fixed_dictionaries({}, optional={"on_board": BOARD, "off_board": BOARD}),
+            "message": JSON,
+            "board_img": JSON,
+            "timestamp": JSON,
+            "shape": JSON,
+            "position": JSON,
+            "rotation": JSON,
+        },
+    )
+)
+def test_arbitrary_fields_never_raise_and_what_is_read_is_finite(fields):
+    for read in (m.decode_game(fields), m.decode_agent(fields)):
+        if isinstance(read, (m.PlayRequest, m.PlayFeedback, m.Play)):
+            again = m.decode_game if not isinstance(read, m.Play) else m.decode_agent
+            assert again(m.encode(read)) == read
+        if isinstance(read, (m.PlayRequest, m.PlayFeedback)):
+            for piece in read.state.on_board.values():
+                assert all(map(math.isfinite, (*piece.position, piece.rotation)))
+                assert all(map(math.isfinite, sum(piece.vertices, ())))
+
+
+@given(st.dictionaries(st.sampled_from(PIECES), st.tuples(*[st.floats(-1e9, 1e9)] * 3)), st.text(max_size=20))
+def test_both_dialects_mean_the_same(poses, objective):
+    on_board = {
+        name: m.Placed(position=(x, y), vertices=[(x, y)], rotation=turned, collisions=["BOUNDARY"])
+        for name, (x, y, turned) in poses.items()
+    }
+    off_board = {name: m.Spare() for name in PIECES if name not in on_board}
+    sent = m.PlayRequest(objective=objective, state=m.State(on_board=on_board, off_board=off_board))
+    assert m.decode_game(m.encode(sent)) == sent
+    read = m.decode_game(m.encode(sent, "godot"))
+    assert read.objective == objective
+    assert read.state.off_board == off_board
+    for name, piece in read.state.on_board.items():
+        assert piece.position == pytest.approx(on_board[name].position, rel=1e-5)
+        assert piece.rotation == on_board[name].rotation

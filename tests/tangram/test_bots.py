@@ -1,0 +1,115 @@
+"""The bots: how good they are, and that they see no more than they should."""
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs import Action, GameEnv
+from parlour.envs.core.vector import VectorGame
+from parlour.envs.tangram.rules import FIGURES
+from parlour.wrappers.policy import make_policy
+
+
+def played(game, bots, episodes, seed=0):
+    """Play one episode on each of so many boards; return each one's IoU and whether it was solved."""
+    tables = VectorGame(game, episodes)
+    tables.reset(seed=seed)
+    policies = [make_policy(bot, game, seed=i) for i, bot in enumerate(bots)]
+    iou, open_ = np.zeros(episodes), np.ones(episodes, bool)
+    while open_.any():
+        actions = np.full(episodes, -1)
+        for seat, policy in enumerate(policies):
+            rows = np.flatnonzero(open_ & (tables.turn == seat))
+            if rows.size:
+                actions[rows] = policy.act(tables.observations[rows], tables.action_masks[rows])
+        before = tables.tables.copy()
+        tables.step(actions)
+        for row in np.flatnonzero(tables.dones & open_):
+            game.play(before[row], int(actions[row]))
+            iou[row] = before[row].iou
+        open_ &= ~tables.dones
+    return iou, iou >= 0.95
+
+
+@pytest.mark.parametrize("aspect", ["square", "godot"])
+def test_the_solver_solves_the_whole_library(aspect):
+    game = envs.game("tangram", figure="library", split=None, aspect=aspect, turns=7, plays=1)
+    solver = make_policy("solver", game)
+    tables = VectorGame(game, len(FIGURES))
+    for number in range(len(FIGURES)):
+        tables.tables[number].first_figure, tables.tables[number].figures = number, 1
+    records = tables.tables.copy()
+    done = np.zeros(len(FIGURES), bool)
+    tables.reset(seed=0)
+    tables.tables[:] = records
+    tables.game.reset_batch(tables.tables.view(np.ndarray), tables._batch)
+    for _ in range(7):
+        tables.step(solver.act(tables.observations, tables.action_masks))
+        done |= tables.dones & (tables.rewards[:, 0] > 1)
+    assert done.all(), [FIGURES[i].name for i in np.flatnonzero(~done)]
+
+
+def test_the_solver_solves_random_figures_of_every_split():
+    for split in ("train", "validation", "test"):
+        game = envs.game("tangram", split=split)
+        assert played(game, ["solver", "solver"], 20)[1].all()
+
+
+def test_the_solver_plays_with_feedback_and_finishes():
+    game = envs.game("tangram", figure="A cat", seats=1, plays=5)
+    env = GameEnv(game, "flat")
+    env.reset(seed=0)
+    solver = make_policy("solver", game)
+    kinds = []
+    while env.agents and not env.table.done:
+        seen = env.observe("player_0")
+        number = int(solver.act(seen["observation"][None], seen["action_mask"][None])[0])
+        kinds.append(number == game.num_actions - 1)
+        env.step(number)
+    assert kinds == [False, True] * 7
+    assert env.table.iou > 0.999
+
+
+def test_the_solver_puts_right_what_another_misplaced():
+    game = envs.game("tangram", turns=60)
+    assert played(game, ["solver", "random"], 12)[1].mean() > 0.5
+
+
+def test_the_solver_goes_on_where_there_is_no_solution():
+    game = envs.game("tangram", figure="A square", seats=2, turns=12)
+    env = GameEnv(game, "flat")
+    env.reset(seed=0)
+    assert env.submit("player_0", Action("play", {"shape": "Red", "position": [50.3, 49.1], "rotation": 17})).ok
+    assert env.submit("player_0", Action("finish")).ok
+    solver = make_policy("solver", game)
+    while env.agents and not env.table.done:
+        agent = env.agent_selection
+        seen = env.observe(agent)
+        env.step(int(solver.act(seen["observation"][None], seen["action_mask"][None])[0]))
+    assert env.table.iou > 0.3
+
+
+def test_greedy_is_better_than_random_and_the_solver_is_best():
+    game = envs.game("tangram", split="test")
+    random, greedy, solver = (played(game, [bot, bot], 60, seed=1) for bot in ("random", "greedy", "solver"))
+    assert random[0].mean() < greedy[0].mean() - 0.05
+    assert solver[1].all()
+
+
+def test_greedy_never_covers_less():
+    game = envs.game("tangram", figure="library", split=None, plays=1)
+    greedy = make_policy("greedy", game)
+    tables = VectorGame(game, 32)
+    tables.reset(seed=0)
+    for _ in range(15):
+        before = tables.tables.iou.copy()
+        tables.step(greedy.act(tables.observations, tables.action_masks))
+        went_on = ~tables.dones
+        assert (tables.tables.iou[went_on] >= before[went_on] - 1e-9).all()
+
+
+def test_bots_play_all_modalities_or_say_why_not():
+    for modality in ("pixels", "both"):
+        game = envs.game("tangram", modality=modality, turns=4)
+        played(game, ["greedy", "random"], 4)
+    with pytest.raises(ValueError, match="modality='numeric' or 'both'"):
+        make_policy("solver", envs.game("tangram", modality="pixels"))

@@ -1,0 +1,248 @@
+"""What the menu offers, against shapely."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs.core.rng import streams
+from parlour.envs.tangram.corners import pose
+from parlour.envs.tangram.forms import PIECE, TWIN
+from parlour.envs.tangram.geometry import place
+from parlour.envs.tangram.pieces import CORNERS
+from parlour.envs.tangram.silhouettes import library
+from parlour.envs.tangram.table import PLACES
+from shapely import Point, Polygon, unary_union
+from shapely.affinity import scale as scaled
+
+SLACK = 1e-6  # square board units
+
+
+def polygon(table, piece, x, y, rotation):
+    shape = np.empty((4, 2))
+    place(piece, x, y, rotation, table.scale, shape)
+    return Polygon(shape[: CORNERS[piece]])
+
+
+def figure_of(table):
+    ends = [0, *table.ends.tolist()]
+    shape = Polygon()
+    for start, end in pairwise(ends):
+        if end > start:
+            shape = shape.symmetric_difference(Polygon(table.outline[start:end]))
+    return shape
+
+
+def placed(table):
+    return {int(i): Polygon(table.vertices[i, : CORNERS[i]]) for i in np.flatnonzero(table.on_board)}
+
+
+def overlaps(shape, others):
+    return any(shape.intersection(other).area > SLACK for other in others)
+
+
+def walk(seed, steps=14, **options):
+    """Yield boards of a random game on one-piece turns."""
+    game = envs.game("tangram", plays=1, turns=steps, **options)
+    table = game.tables(1)[0]
+    table.stream = streams(seed, 1)[0]
+    game.reset(table)
+    generator = np.random.default_rng(seed)
+    while not table.done:
+        yield table
+        game.play(table, int(generator.choice(np.flatnonzero(game.mask(table, int(table.turn))))))
+
+
+def fits_lying(table, piece, figure, others):
+    """Every rotation and vertex by which a piece fits into the focus along its right side: its polygons."""
+    angle = np.radians(45 * int(table.ray))
+    along = np.array([np.cos(angle), np.sin(angle)])
+    shape = np.empty((4, 2))
+    found = []
+    for rotation in range(0, 360, 45):
+        place(piece, 0.0, 0.0, float(rotation), table.scale, shape)
+        vertices = shape[: CORNERS[piece]]
+        for i in range(CORNERS[piece]):
+            edge = (vertices[(i + 1) % CORNERS[piece]] - vertices[i]) / table.scale
+            if edge @ along < np.hypot(*edge) - 1e-9:
+                continue
+            lying = Polygon(vertices - vertices[i] + table.focus)
+            if lying.difference(figure).area < SLACK and not overlaps(lying, others):
+                found.append(lying)
+    return found
+
+
+OPTIONS = [{}, {"aspect": "godot"}, {"hidden": [0.5, 1.0], "split": "test"}, {"figure": "library", "split": None}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_open_places_are_those_that_shapely_finds(options):
+    fitting = loose = 0
+    for seed in range(12):
+        for table in walk(seed, **options):
+            if table.width == 0:
+                continue
+            figure, pieces = figure_of(table), placed(table)
+            drawer = [i for i in range(7) if i not in pieces and not (TWIN[i] >= 0 and TWIN[i] not in pieces)]
+            expected = {i: fits_lying(table, i, figure, pieces.values()) for i in drawer}
+            offered = {number for number in range(PLACES) if table.open >> number & 1}
+            assert bool(table.fitting) == any(expected.values())
+            lying = {number: polygon(table, int(PIECE[number]), *pose(table, number)) for number in offered}
+            if table.fitting:
+                fitting += 1
+                assert {int(PIECE[number]) for number in offered} == {i for i in drawer if expected[i]}
+                for i in drawer:
+                    ours = [lying[number] for number in offered if PIECE[number] == i]
+                    assert all(
+                        any(
+                            one.equals_exact(other.normalize(), 1e-6)
+                            or one.normalize().equals_exact(other.normalize(), 1e-6)
+                            for one in ours
+                        )
+                        for other in expected[i]
+                    )
+                    assert all(
+                        any(one.symmetric_difference(other).area < SLACK for other in expected[i]) for one in ours
+                    )
+                continue
+            loose += 1
+            for number in offered:
+                i = int(PIECE[number])
+                others = [shape for other, shape in pieces.items() if other != i]
+                assert not overlaps(lying[number], others)
+                assert i in drawer or (i in pieces and lying[number].difference(figure).area < SLACK)
+            moves = {
+                i
+                for i in pieces
+                if any(
+                    one.symmetric_difference(pieces[i]).area > SLACK
+                    for one in fits_lying(table, i, figure, [shape for other, shape in pieces.items() if other != i])
+                )
+            }
+            assert moves == {int(PIECE[number]) for number in offered} & set(pieces)
+    assert min(fitting, loose) > 30
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_the_focus_is_a_corner_of_what_is_uncovered(options):
+    for seed in range(6):
+        for table in walk(seed, **options):
+            uncovered = figure_of(table).difference(unary_union(list(placed(table).values())))
+            if table.width:
+                angles = np.radians(45 * (int(table.ray) + np.linspace(0, int(table.width), 4 * int(table.width) + 1)))
+                arc = table.focus + 0.1 * table.scale * np.stack([np.cos(angles), np.sin(angles)], 1)
+                wedge = Polygon([table.focus, *arc])
+                assert wedge.difference(uncovered.buffer(1e-6)).area < 1e-6
+                around = scaled(Point(0, 0).buffer(1), 0.1 * table.scale[0], 0.1 * table.scale[1])
+                assert around.area * table.width / 8 > 0.99 * wedge.area
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_iou_and_gain_are_shapelys(options):
+    for seed in range(6):
+        for table in walk(seed, **options):
+            figure, pieces = figure_of(table), placed(table)
+            union = unary_union(list(pieces.values()))
+            iou = union.intersection(figure).area / union.union(figure).area
+            assert table.iou == pytest.approx(iou, abs=1e-9)
+            for number in (number for number in range(PLACES) if table.open >> number & 1):
+                after = {**pieces, int(PIECE[number]): polygon(table, int(PIECE[number]), *pose(table, number))}
+                union = unary_union(list(after.values()))
+                gained = union.intersection(figure).area / union.union(figure).area - iou
+                assert table.gain[number] == pytest.approx(gained, abs=1e-9)
+
+
+def snugness(shape, border):
+    return min(1.0, shape.exterior.intersection(border.buffer(1e-6)).length / shape.exterior.length)
+
+
+def test_snug_is_the_share_of_the_border_that_touches():
+    for seed in range(6):
+        for table in walk(seed):
+            figure, pieces = figure_of(table), placed(table)
+            for number in (number for number in range(PLACES) if table.fitting and table.open >> number & 1):
+                shape = polygon(table, int(PIECE[number]), *pose(table, number))
+                border = unary_union([figure.boundary, *(piece.exterior for piece in pieces.values())])
+                assert table.snug[number] == pytest.approx(snugness(shape, border), abs=1e-4)
+
+
+@pytest.mark.parametrize("aspect", ["square", "godot"])
+def test_every_stored_solution_can_be_played_by_snapping(aspect):
+    for figure in library().values():
+        game = envs.game("tangram", figure=figure.name, plays=1, aspect=aspect)
+        for solution in range(len(figure.solutions)):
+            table = game.tables(1)[0]
+            game.reset(table)
+            wanted = [polygon(table, i, *at) for i, at in enumerate(figure.poses(solution, aspect))]
+            for _ in range(7):
+                assert table.fitting
+                assert table.dead == 0
+                number = next(
+                    number
+                    for number in range(PLACES)
+                    if table.open >> number & 1
+                    and any(
+                        polygon(table, int(PIECE[number]), *pose(table, number)).symmetric_difference(one).area < SLACK
+                        for i, one in enumerate(wanted)
+                        if PIECE[number] in (i, TWIN[i]) or TWIN[PIECE[number]] == i
+                    )
+                )
+                game.play(table, number)
+            assert table.done
+            assert table.iou == pytest.approx(1, abs=1e-9)
+
+
+def test_skipped_turns_go_through_all_corners_and_round_again():
+    game = envs.game("tangram", figure="A cat")
+    table = game.tables(1)[0]
+    game.reset(table)
+    seen = []
+    for _ in range(19):
+        seen.append((*table.focus.tolist(), int(table.ray)))
+        game.play(table, PLACES)
+    corners = len(set(seen))
+    assert corners > 3
+    assert seen == (seen[:corners] * 19)[:19]
+
+
+def test_of_twins_in_the_drawer_one_is_offered():
+    game = envs.game("tangram", plays=1)
+    table = game.tables(1)[0]
+    for seed in range(20):
+        table.stream = streams(seed, 1)[0]
+        game.reset(table)
+        offered = {int(PIECE[number]) for number in range(PLACES) if table.open >> number & 1}
+        assert not offered & {1, 6}  # Cream and Green, whose twins are in the drawer too
+
+
+def test_a_menu_stays_the_same_throughout_a_turn():
+    game = envs.game("tangram", figure="A boat" if "A boat" in library() else "A house", plays=5)
+    table = game.tables(1)[0]
+    game.reset(table)
+    menu = game.mask(table, 0)
+    for number in np.flatnonzero(menu)[:3]:
+        game.play(table, int(number))
+        assert np.array_equal(game.mask(table, 0), menu)
+
+
+def test_an_outline_that_pieces_of_a_person_lie_across_is_no_reason_to_fail():
+    """Any poses at all: the menu offers what it can, and only what collides with nothing."""
+    game = envs.game("tangram", plays=1, turns=200)
+    generator = np.random.default_rng(5)
+    table = game.tables(1)[0]
+    for seed in range(10):
+        table.stream = streams(seed, 1)[0]
+        game.reset(table)
+        for _ in range(12):
+            x, y, rotation = generator.uniform((20, 20, 0), (80, 80, 360))
+            game.step(table, type(game.menu(table, PLACES))(0, int(generator.integers(7)), x, y, rotation))
+            pieces = placed(table)
+            for number in (number for number in range(PLACES) if table.open >> number & 1):
+                i = int(PIECE[number])
+                shape = polygon(table, i, *pose(table, number))
+                assert not any(
+                    shape.intersection(other).buffer(-0.01).area > 0 for k, other in pieces.items() if k != i
+                )
+                copy = table.copy()
+                game.play(copy, number)
+                assert copy.passes == 0, "it collided"

@@ -1,0 +1,139 @@
+"""Random silhouettes: solvable, of one split only, the same from the same seed."""
+
+import numpy as np
+import pytest
+from figures import assert_solved, region
+from parlour.envs.core.game import record
+from parlour.envs.core.rng import streams
+from parlour.envs.tangram.generator import (
+    ANY,
+    PERIMETER,
+    SHORTEST,
+    SPLITS,
+    WIDEST,
+    assemble,
+    difficulty,
+    find,
+    generate,
+    hidden,
+    split_of,
+)
+from parlour.envs.tangram.geometry import outline_area
+from parlour.envs.tangram.lattice import RINGS, VERTICES, code, outline
+from parlour.envs.tangram.pieces import ASPECTS, BOARD
+from parlour.envs.tangram.silhouettes import drawn, library
+
+DTYPE = record(("vertices", "f8", (VERTICES, 2)), ("ends", "i1", RINGS), ("stream", "u8"))
+
+
+def generated(count, seed=0, split=ANY, easiest=0.0, hardest=1.0, aspect="square"):
+    """Return that many records after `generate`."""
+    tables = np.zeros(count, DTYPE)
+    tables["stream"] = np.random.default_rng(seed).integers(0, 2**63, count)
+    for table in tables:
+        generate(table, split, easiest, hardest, ASPECTS[aspect], table["vertices"], table["ends"])
+    return tables
+
+
+def found(count, seed=0, split=ANY):
+    """Return the codes and splits of that many figures from `find`."""
+    words = np.array([seed], np.uint64)
+    pieces, steps, at = np.empty(7, np.int64), np.empty(7, np.int64), np.empty((7, 2), np.int64)
+    vertices, ends = np.empty((VERTICES, 2), np.int64), np.empty(RINGS, np.int64)
+    codes, splits = [], []
+    for _ in range(count):
+        find(words, split, 0.0, 1.0, pieces, steps, at, vertices, ends)
+        codes.append(code(vertices, ends))
+        splits.append(split_of(vertices, ends))
+    return codes, splits
+
+
+def test_generated_figures_are_solvable():
+    figures = drawn(400, seed=1)
+    for figure in figures:
+        assert_solved(figure)
+        shape = region(figure.outline(), figure.ends)
+        assert shape.geom_type == "Polygon"  # joined by edges, not in points
+        assert max(figure.size) <= WIDEST
+        rings = np.split(figure.outline(), figure.ends)[:-1]
+        sides = [np.hypot(*(ring - np.roll(ring, 1, 0)).T) for ring in rings if len(ring)]
+        unit = ASPECTS["square"][0]
+        assert np.concatenate(sides).min() >= SHORTEST * unit
+        assert figure.difficulty == pytest.approx(1 - shape.length / unit / PERIMETER)
+    assert sum(bool(region(figure.outline(), figure.ends).interiors) for figure in figures) > 3
+
+
+@pytest.mark.parametrize("aspect", ASPECTS)
+def test_outlines_lie_on_the_board(aspect):
+    tables = generated(3_000, aspect=aspect)
+    used = np.arange(VERTICES) < tables["ends"][:, -1:]
+    inside = (tables["vertices"] > 0) & (tables["vertices"] < BOARD)
+    assert inside[used].all() and (tables["vertices"][~used] == 0).all()
+    spans = [table["vertices"][: table["ends"][-1]] for table in tables]
+    assert np.allclose([span.min(0) + span.max(0) for span in spans], BOARD)
+    areas = [outline_area(table["vertices"], table["ends"]) for table in tables]
+    assert np.allclose(areas, 16 * np.prod(ASPECTS[aspect]), rtol=1e-12)
+
+
+@pytest.mark.slow
+def test_the_record_has_room_for_100_000_figures():
+    words = np.array([9], np.uint64)
+    pieces, steps, at = np.empty(7, np.int64), np.empty(7, np.int64), np.empty((7, 2), np.int64)
+    vertices, ends = np.empty((VERTICES, 2), np.int64), np.empty(RINGS, np.int64)
+    most = 0
+    for _ in range(100_000):
+        assemble(words, pieces, steps, at)
+        assert outline(pieces, steps, at, 7, vertices, ends) > 0
+        most = max(most, ends[-1])
+    assert 20 < most <= VERTICES - 4
+
+
+def test_no_figure_comes_up_in_two_splits():
+    seen = []
+    for split in range(3):
+        codes, splits = found(2_000, seed=split, split=split)
+        assert set(splits) == {split}
+        seen.append(set(codes))
+        assert len(seen[-1]) > 1_900
+    assert not seen[0] & seen[1] and not seen[0] & seen[2] and not seen[1] & seen[2]
+    _, splits = found(5_000)
+    assert np.bincount(splits) / 5_000 == pytest.approx([0.7, 0.1, 0.2], abs=0.03)
+
+
+def test_no_held_out_figure_of_the_library_is_ever_generated_for_training():
+    held_out = {code(figure.vertices, figure.ends) for figure in library().values() if figure.split != "train"}
+    codes, _ = found(20_000, split=SPLITS.index("train"))
+    assert len(held_out) > 20 and not held_out & set(codes)
+
+
+@pytest.mark.parametrize("easiest, hardest", [(0.0, 0.3), (0.4, 0.45), (0.5, 0.6), (0.55, 1.0)])
+def test_difficulty(easiest, hardest):
+    assert difficulty(easiest, hardest) == (easiest, hardest)
+    tables = generated(300, easiest=easiest, hardest=hardest)
+    shares = np.array([hidden(table["vertices"] / ASPECTS["square"], table["ends"]) for table in tables])
+    assert (shares >= easiest - 1e-12).all() and (shares <= hardest + 1e-12).all()
+
+
+@pytest.mark.parametrize("easiest, hardest", [(0.6, 0.7), (0.0, 0.2), (0.4, 0.42), (0.5, 0.4), (float("nan"), 1.0)])
+def test_a_range_without_figures_is_refused(easiest, hardest):
+    with pytest.raises(ValueError, match="difficulty="):
+        difficulty(easiest, hardest)
+
+
+def test_the_same_seed_gives_the_same_figures():
+    first, again, other = drawn(20, seed=3), drawn(20, seed=3), drawn(20, seed=4)
+    for one, two in zip(first, again, strict=True):
+        assert np.array_equal(one.vertices, two.vertices) and np.array_equal(one.solutions, two.solutions)
+    assert not any(np.array_equal(one.vertices, two.vertices) for one, two in zip(first, other, strict=True))
+    assert [figure.split for figure in drawn(5, seed=0, split="test")] == ["test"] * 5
+    with pytest.raises(ValueError, match="no split is called 'tests'; did you mean 'test'"):
+        drawn(1, seed=0, split="tests")
+
+
+def test_generate_and_drawn_are_one_generator():
+    table = np.zeros(1, DTYPE)[0]
+    table["stream"] = streams(12, 1)[0]
+    for figure in drawn(10, seed=12, split="validation", between=(0.3, 0.5)):
+        generate(table, 1, 0.3, 0.5, ASPECTS["godot"], table["vertices"], table["ends"])
+        assert np.array_equal(table["vertices"], figure.outline("godot"))
+        assert np.array_equal(table["ends"], figure.ends)

@@ -1,0 +1,132 @@
+"""What is observed, against shapely and against the record."""
+
+import numpy as np
+import pytest
+import shapely
+from figures import region
+from parlour import envs
+from parlour.envs.core.rng import streams
+from parlour.envs.tangram.pieces import CORNERS
+
+SIDE = 100 / 64
+
+
+def boards(count=8, **options):
+    """Boards in the middle of random games."""
+    game = envs.game("tangram", plays=1, **options)
+    for seed in range(count):
+        table = game.tables(1)[0]
+        table.stream = streams(seed, 1)[0]
+        game.reset(table)
+        generator = np.random.default_rng(seed)
+        for _ in range(seed % 6):
+            game.play(table, int(generator.choice(np.flatnonzero(game.mask(table, int(table.turn))))))
+        yield game, table
+
+
+def part(game, table, path, seat=0):
+    piece = game.layout[path]
+    return game.observation(table, seat)[piece.start : piece.stop].reshape(piece.shape)
+
+
+def shape_of(table):
+    return region(table.outline, table.ends.tolist())
+
+
+def pieces_of(table):
+    return shapely.union_all([shapely.Polygon(table.vertices[i, : CORNERS[i]]) for i in np.flatnonzero(table.on_board)])
+
+
+def middles(cells):
+    at = (np.arange(cells) + 0.5) * 100 / cells
+    return shapely.points(*np.meshgrid(at, at))
+
+
+@pytest.mark.parametrize("aspect", ["square", "godot"])
+def test_pixels_are_what_lies_on_the_middle_of_each_cell(aspect):
+    for game, table in boards(modality="pixels", aspect=aspect):
+        planes = part(game, table, "game_state.board_img")
+        for plane, shape in zip(planes, (shape_of(table), pieces_of(table)), strict=True):
+            sure = ~shapely.contains(shape.boundary.buffer(1e-6), middles(64))
+            assert np.array_equal(plane[sure] > 0, shapely.contains(shape, middles(64))[sure])
+
+
+def test_each_piece_in_the_drawer_has_a_plane():
+    for game, table in boards(modality="both"):
+        planes = part(game, table, "game_state.drawer_img")
+        assert np.array_equal(planes.any((1, 2)), table.on_board == 0)
+        areas = planes.sum((1, 2)) * SIDE**2 / np.prod(table.scale)
+        wanted = np.array([4, 4, 2, 2, 2, 1, 1]) * (table.on_board == 0)
+        assert areas == pytest.approx(wanted, abs=0.35)
+
+
+def test_the_coarse_grids_are_shares_of_the_cells():
+    for game, table in boards():
+        for path, shape in (
+            ("game_state.silhouette.occupancy", shape_of(table)),
+            ("game_state.silhouette.uncovered", shape_of(table).difference(pieces_of(table))),
+        ):
+            left = np.arange(16) * 6.25
+            x, y = np.meshgrid(left, left)
+            exact = shapely.area(shapely.intersection(shapely.box(x, y, x + 6.25, y + 6.25), shape)) / 6.25**2
+            assert part(game, table, path) == pytest.approx(exact, abs=0.2)
+            assert part(game, table, path).sum() == pytest.approx(exact.sum(), rel=0.05)
+
+
+def test_remaining_is_the_uncovered_share():
+    for game, table in boards():
+        uncovered = shape_of(table).difference(pieces_of(table)).area / shape_of(table).area
+        assert part(game, table, "game_state.silhouette.remaining")[0] == pytest.approx(uncovered, abs=1e-6)
+
+
+def test_around_the_focus_is_what_is_uncovered_in_its_frame():
+    for game, table in boards(12):
+        if not table.width:
+            continue
+        shape = shape_of(table).difference(pieces_of(table))
+        cells = np.arange(16) + 0.5
+        right, up = np.meshgrid((cells - 7.84) * 0.5, (cells - 4) * 0.5)
+        angle = np.radians(45 * int(table.ray))
+        x = table.focus[0] + table.scale[0] * (right * np.cos(angle) - up * np.sin(angle))
+        y = table.focus[1] + table.scale[1] * (right * np.sin(angle) + up * np.cos(angle))
+        points = shapely.points(x, y)
+        sure = ~shapely.contains(shape.boundary.buffer(1e-6), points)
+        around = part(game, table, "allowed_actions.focus.around")
+        assert np.array_equal(around[sure] > 0, shapely.contains(shape, points)[sure])
+
+
+def test_a_figure_looks_the_same_around_the_focus_however_it_is_turned():
+    """The frame turns with the corner: of a square's four corners all look alike."""
+    game = envs.game("tangram", figure="A square")
+    table = game.tables(1)[0]
+    game.reset(table)
+    seen = []
+    for _ in range(4):
+        seen.append(part(game, table, "allowed_actions.focus.around").copy())
+        game.play(table, game.num_actions - 1)
+    assert all(np.array_equal(seen[0], other) for other in seen[1:])
+
+
+def test_poses_and_outline_are_the_records():
+    for game, table in boards(aspect="godot"):
+        poses = part(game, table, "game_state.on_board")
+        there = table.on_board > 0
+        assert np.array_equal(poses[:, 0] > 0, there)
+        assert poses[there, 1] * 100 == pytest.approx(table.x[there], abs=1e-4)
+        angles = np.degrees(np.arctan2(poses[there, 4], poses[there, 3])) % 360
+        assert angles == pytest.approx(table.rotation[there], abs=1e-3)
+        outline = part(game, table, "game_state.silhouette.outline")
+        count = table.ends[-1]
+        assert outline[:count, 2:] * 100 == pytest.approx(table.outline[:count], abs=1e-4)
+        assert not outline[count:].any()
+
+
+def test_seats_are_counted_from_the_observer():
+    game = envs.game("tangram", seats=4)
+    table = game.tables(1)[0]
+    game.reset(table)
+    game.play(table, game.num_actions - 1)
+    for seat in range(4):
+        turn = part(game, table, "current_turn_agent_id", seat)
+        assert turn.tolist() == [float((1 - seat) % 4 == i) for i in range(4)]
+        assert part(game, table, "is_my_turn", seat)[0] == (seat == 1)

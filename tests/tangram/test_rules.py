@@ -1,0 +1,296 @@
+"""Turns, collisions, rewards and ends by named situation (tangram.md and its notes, Turns and Our task)."""
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs import Action
+from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.silhouettes import drawn, library, text_of
+from parlour.envs.tangram.table import BONUS, SKIP
+
+
+def tangram(**options):
+    env = envs.make("tangram", **{"figure": "A square", "seats": 2, **options})
+    env.reset(seed=0)
+    return env
+
+
+def play(env, shape, x, y, rotation=0):
+    assert env.submit(
+        env.agent_selection, Action("play", {"shape": shape, "position": [x, y], "rotation": rotation})
+    ).ok
+
+
+def finish(env):
+    assert env.submit(env.agent_selection, Action("finish")).ok
+    return env.rewards["player_0"]
+
+
+def on_board(env):
+    state = env.turn_state("player_0").game_state
+    return {name: (*piece["position"], piece["rotation"]) for name, piece in state["on_board"].items()}
+
+
+def solution(figure="A square"):
+    poses = library()[figure].poses()
+    return {name: tuple(pose.tolist()) for name, pose in zip(PIECES, poses, strict=True)}
+
+
+def test_a_turn_is_plays_of_one_piece_and_finish():
+    env = tangram()
+    assert env.agent_selection == "player_0"
+    play(env, "Red", 30, 30)
+    play(env, "Red", 50, 50, 90)
+    assert env.agent_selection == "player_0"
+    assert on_board(env) == {"Red": (50, 50, 90)}
+    finish(env)
+    assert env.agent_selection == "player_1"
+    assert on_board(env) == {"Red": (50, 50, 90)}
+
+
+def test_naming_another_piece_puts_the_earlier_one_back_into_the_drawer():
+    env = tangram()
+    play(env, "Red", 30, 30)
+    play(env, "Blue", 50, 50)
+    assert on_board(env) == {"Blue": (50, 50, 0)}
+
+
+def test_naming_another_piece_puts_the_earlier_one_back_where_it_was():
+    env = tangram()
+    play(env, "Red", 30, 30)
+    finish(env)
+    play(env, "Red", 70, 70, 45)
+    play(env, "Red", 72, 70, 45)
+    play(env, "Blue", 60, 20)
+    assert on_board(env) == {"Red": (30, 30, 0), "Blue": (60, 20, 0)}
+    finish(env)
+    assert on_board(env) == {"Red": (30, 30, 0), "Blue": (60, 20, 0)}
+
+
+def test_feedback_tells_what_a_piece_collides_with():
+    env = tangram()
+    play(env, "Red", 30, 30)
+    finish(env)
+    play(env, "Blue", 32, 30)
+    state = env.turn_state("player_1")
+    assert state.phase == "feedback"
+    assert state.game_state["on_board"]["Blue"]["collisions"] == ["Red"]
+    assert state.game_state["on_board"]["Red"]["collisions"] == ["Blue"]
+    play(env, "Blue", 1, 50)
+    state = env.turn_state("player_1").game_state
+    assert state["on_board"]["Blue"]["collisions"] == ["BOUNDARY"]
+    assert state["on_board"]["Red"]["collisions"] == []
+
+
+@pytest.mark.parametrize("where", [(32, 30), (1, 50)], ids=["a piece", "the boundary"])
+def test_finishing_on_a_collision_undoes_the_move_and_skips_the_turn(where):
+    env = tangram()
+    play(env, "Red", 30, 30)
+    finish(env)
+    play(env, "Blue", *where)
+    assert finish(env) == -SKIP
+    assert on_board(env) == {"Red": (30, 30, 0)}
+    play(env, "Blue", 70, 70)
+    finish(env)
+    play(env, "Blue", *where)
+    assert finish(env) == -SKIP
+    assert on_board(env) == {"Red": (30, 30, 0), "Blue": (70, 70, 0)}
+
+
+def test_pieces_that_touch_do_not_collide():
+    env = tangram()
+    for name, pose in solution().items():
+        play(env, name, *pose)
+        state = env.turn_state("player_0").game_state
+        assert not any(piece["collisions"] for piece in state["on_board"].values())
+        finish(env)
+
+
+def test_finishing_without_a_play_skips_the_turn():
+    env = tangram()
+    assert finish(env) == -SKIP
+    assert finish(env) == -SKIP
+    assert env.turn_state("player_0").game_state["passes"] == 2
+    play(env, "Red", 30, 30)
+    finish(env)
+    assert env.turn_state("player_0").game_state["passes"] == 0
+
+
+def test_the_last_play_of_a_turn_finishes_it():
+    env = tangram(plays=2)
+    play(env, "Red", 30, 30)
+    play(env, "Red", 50, 50)
+    assert env.agent_selection == "player_1"
+    assert on_board(env) == {"Red": (50, 50, 0)}
+    play(env, "Blue", 70, 70)
+    play(env, "Blue", 50, 50)
+    assert env.agent_selection == "player_0"
+    assert env.rewards == {"player_0": -SKIP, "player_1": -SKIP}
+    assert on_board(env) == {"Red": (50, 50, 0)}
+
+
+def test_with_one_play_a_turn_every_play_is_a_turn():
+    env = tangram(plays=1, seats=3)
+    seats = []
+    for name, pose in list(solution().items())[:5]:
+        seats.append(env.agent_selection)
+        play(env, name, *pose)
+    assert seats == ["player_0", "player_1", "player_2", "player_0", "player_1"]
+
+
+def test_every_seat_may_play_every_piece():
+    env = tangram()
+    play(env, "Red", 30, 30)
+    finish(env)
+    play(env, "Red", 60, 60)
+    finish(env)
+    assert on_board(env) == {"Red": (60, 60, 0)}
+
+
+@pytest.mark.parametrize("seats", [1, 2, 3, 4])
+def test_solving_rewards_all_seats_with_the_figure_and_the_bonus_and_ends_the_game(seats):
+    env = tangram(seats=seats)
+    total = 0.0
+    for name, pose in solution().items():
+        assert not env.table.done
+        play(env, name, *pose)
+        total += finish(env)
+        assert len(set(env.rewards.values())) == 1
+    assert env.table.done
+    assert total == pytest.approx(1 + BONUS)
+    assert all(env.terminations.values())
+    outcome = env.turn_state("player_0").outcome
+    assert outcome["reason"] == "solved"
+    assert outcome["iou"] == pytest.approx(1)
+    assert [payoff["utility"] for payoff in outcome["payoffs"]] == [pytest.approx(1 + BONUS)] * seats
+
+
+def test_a_figure_is_solved_from_an_iou_of_0_95():
+    env = tangram()
+    for name, (x, y, rotation) in solution().items():
+        play(env, name, x + 0.6, y, rotation)  # all of them a little to the right
+        finish(env)
+    assert env.table.done
+    assert 0.95 <= env.turn_state("player_0").game_state["iou"] < 1
+    env.reset(seed=0)
+    for name, (x, y, rotation) in solution().items():
+        play(env, name, x + 1.5, y, rotation)
+        finish(env)
+    assert not env.table.done
+    assert env.turn_state("player_0").game_state["iou"] < 0.95
+
+
+def test_the_reward_is_the_change_of_the_iou():
+    env = tangram()
+    poses = solution()
+    play(env, "Red", *poses["Red"])
+    assert finish(env) == pytest.approx(4 / 16)
+    play(env, "Purple", *poses["Purple"])
+    assert finish(env) == pytest.approx(2 / 16)
+    play(env, "Red", 12, 12)  # off the figure
+    assert finish(env) == pytest.approx(2 / 20 - 6 / 16)
+
+
+def test_after_the_last_turn_the_game_is_over_by_the_rules():
+    env = tangram(turns=3)
+    play(env, "Red", *solution()["Red"])
+    finish(env)
+    finish(env)
+    assert not env.table.done
+    finish(env)
+    assert env.terminations == {"player_0": True, "player_1": True}
+    assert env.truncations == {"player_0": False, "player_1": False}
+    outcome = env.turn_state("player_1").outcome
+    assert outcome["reason"] == "max_turns_exceeded"
+    assert outcome["payoffs"][1]["utility"] == pytest.approx(4 / 16 - 2 * SKIP)
+
+
+def test_sparse_rewards_are_one_for_a_solved_figure_and_nothing_else():
+    env = tangram(sparse=True)
+    rewards = [finish(env)]
+    for name, pose in solution().items():
+        play(env, name, *pose)
+        rewards.append(finish(env))
+    assert rewards == [0] * 7 + [1]
+
+
+def test_a_rotation_is_shown_from_0_to_below_360():
+    env = tangram()
+    for given, shown in ((-90, 270), (765, 45), (-1e-20, 0), (1e9, 280), (0.5, 0.5)):
+        play(env, "Red", 50, 50, given)
+        assert on_board(env)["Red"] == (50, 50, shown)
+
+
+# Where figures come from.
+
+
+def figures_of(count=12, **options):
+    env = envs.make("tangram", **options)
+    seen = []
+    for seed in range(count):
+        env.reset(seed=seed)
+        state = env.turn_state("player_0").game_state
+        seen.append((state["objective"], str(state["silhouette"])))
+    return seen
+
+
+@pytest.mark.parametrize("split", ["train", "validation", "test"])
+def test_library_figures_are_of_the_split(split):
+    for objective, _ in figures_of(figure="library", split=split):
+        assert library()[objective].split == split
+
+
+def test_all_of_the_library_comes_up():
+    env = envs.make("tangram", figure="library", split=None)
+    env.reset(seed=0)
+    seen = set()
+    for _ in range(1_500):
+        env.game.reset(env.table)
+        seen.add(int(env.table.figure))
+    assert len(seen) == len(library())
+
+
+def test_random_figures_differ_and_come_again_with_the_seed():
+    first = figures_of()
+    assert first == figures_of()
+    assert len(set(first)) == len(first)
+    assert {objective for objective, _ in first} == {"a figure"}
+
+
+def test_a_figure_by_its_name_and_by_its_text_is_the_same():
+    by_name = figures_of(1, figure="the house")
+    by_text = figures_of(1, figure=text_of(library()["A house"]))
+    assert by_name == by_text
+    assert by_name[0][0] == "A house"
+    own = drawn(1, seed=3)[0]
+    assert figures_of(1, figure=text_of(own))[0][0] == own.name
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"figure": "A hose"}, "did you mean 'A house'"),
+        ({"figure": 3}, "give 'random', 'library', the name of a figure or its text"),
+        ({"figure": "Mine\n  Red 0 0 0"}, "Cream is missing"),
+        ({"figure": "\n"}, "0 figures"),
+        ({"split": "tests"}, "did you mean 'test'"),
+        ({"hidden": 3}, "give the least and the most"),
+        ({"hidden": [0.9, 1]}, "0.55"),
+        ({"seats": 5}, "from 1 to 4"),
+        ({"turns": 0}, "from 1 to 1,000"),
+        ({"plays": 0}, "from 1 to 100"),
+        ({"sparse": 1}, "True or False"),
+        ({"modality": "pixel"}, "did you mean 'pixels'"),
+        ({"aspect": "wide"}, "square, godot"),
+    ],
+)
+def test_a_bad_option_is_refused_with_what_would_be_right(options, said):
+    with pytest.raises(ValueError, match=said.replace("(", r"\(")):
+        envs.game("tangram", **options)
+
+
+def test_moves_are_exact():
+    env = tangram()
+    x, y = np.pi * 10, np.e * 20
+    play(env, "Brown", x, y, 33.3)
+    assert on_board(env)["Brown"] == (x, y, 33.3)

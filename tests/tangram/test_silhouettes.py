@@ -1,0 +1,165 @@
+"""The library, its text format, and what it says of mistakes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from figures import assert_solved
+from hypothesis import given
+from hypothesis import strategies as st
+from parlour.envs.tangram import silhouettes
+from parlour.envs.tangram.gallery import picture
+from parlour.envs.tangram.geometry import covered_area, outline_area, place
+from parlour.envs.tangram.lattice import code
+from parlour.envs.tangram.pieces import ASPECTS, PERIODS
+from parlour.envs.tangram.silhouettes import drawn, library, number, objective, parse, text_of, written
+
+DOCS = Path(__file__).parents[2] / "docs"
+OBJECTIVES = ["A house", "A fish", "A human", "A rocket", "A cat", "A robot"]
+SQUARE = "Red 0 0 0, Cream 90 0 0, Purple 45 1 2, Brown 90 3 0, Blue 135 2 2, Yellow 180 0 3, Green 270 2 1"
+
+
+@pytest.mark.parametrize("aspect", ASPECTS)
+def test_the_library_is_solved(aspect):
+    assert len(library()) >= 60
+    for figure in library().values():
+        assert_solved(figure, aspect)
+
+
+def test_the_library_has_the_games_objectives_and_all_splits():
+    assert set(OBJECTIVES) <= set(library())
+    figures = library().values()
+    splits = [figure.split for figure in figures]
+    assert min(splits.count(split) for split in ("train", "validation", "test")) >= 10
+    assert len({code(figure.vertices, figure.ends) for figure in figures}) == len(figures)  # no figure twice
+    assert sum(len(figure.solutions) > 1 for figure in figures) > 50
+
+
+def test_solutions_fill_their_outline_to_the_last_bit_or_so():
+    scale, shape = ASPECTS["square"], np.zeros((4, 2))
+    for figure in library().values():
+        for pose in range(len(figure.solutions)):
+            covered = 0.0
+            for piece, where in enumerate(figure.poses(pose)):
+                place(piece, *where, scale, shape)
+                covered += covered_area(shape, figure.outline(), figure.ends)
+            assert covered == pytest.approx(outline_area(figure.outline(), figure.ends), rel=1e-12)
+            assert (figure.poses(pose)[:, 2] < PERIODS).all()
+
+
+@pytest.mark.parametrize("figures", [lambda: library().values(), lambda: drawn(50, seed=8)])
+def test_text_there_and_back(figures):
+    for figure in figures():
+        again = parse(text_of(figure))[figure.name]
+        assert np.array_equal(again.vertices, figure.vertices) and np.array_equal(again.ends, figure.ends)
+        assert np.array_equal(again.solutions, figure.solutions)
+
+
+def test_the_documented_format():
+    text = silhouettes.__doc__.split("::\n")[1].split("\nLengths")[0].replace("\n    ", "\n")
+    figures = parse(text)
+    assert list(figures) == ["A square", "A rectangle"]
+    assert np.array_equal(figures["A square"].vertices, library()["A square"].vertices)
+    assert np.array_equal(figures["A rectangle"].vertices, library()["A rectangle"].vertices)
+
+
+def test_a_figure_with_a_hole():
+    text = "A ring\n  outline 0 0, 4 0, 6 2, 6 4, 4 6, 0 6\n  hole "
+    with pytest.raises(ValueError, match=r"line 1: A ring: .* area"):
+        parse(text + "2 2, 2 4, 4 4, 4 2")
+    figure = next(figure for figure in drawn(500, seed=1) if figure.ends[0] < figure.ends[-1])
+    rings = np.split(figure.vertices, figure.ends)[:2]
+    lines = [", ".join(f"{written(x)} {written(y)}" for x, y in ring.tolist()) for ring in rings]
+    again = parse(f"Again\n  outline {lines[0]}\n  hole {lines[1]}\n")["Again"]
+    assert np.array_equal(again.vertices, figure.vertices)
+
+
+@given(st.integers(-40, 40), st.integers(-20, 20))
+def test_numbers_there_and_back(a, b):
+    exact = a * (1 << 20) + b
+    assert number(written(exact)) == exact
+    assert number(f"{a / 2 + b * 2**0.5 / 2:.4f}") == exact
+
+
+def line(text):
+    return f"A figure\n  {text}\n"
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("  Red 0 0 0", "line 1: 'Red 0 0 0' stands below no name"),
+        ("A figure", "line 1: A figure: no piece is placed"),
+        (line(SQUARE) + line(SQUARE), "line 3: A figure: a second figure of this name"),
+        (line(SQUARE.replace("Green 270 2 1", "")), "Green is missing in solution 1"),
+        (line(SQUARE.replace("Green", "Yellow")), "Yellow is there twice"),
+        (line(SQUARE.replace("Green", "Orange")), "no piece is called 'Orange'"),
+        (line(SQUARE.replace("Green", "Gren")), "did you mean 'Green'"),
+        (line(SQUARE.replace("Red 0 0 0", "Red 0 0 1")), r"Red and \w+ overlap by \S+ u²"),
+        (line(SQUARE.replace("Red 0 0 0", "Red 0 0 -1")), "not connected: Red nowhere touch Cream, Purple"),
+        (line(SQUARE.replace("Red 0", "Red 30")), "Red's rotation '30' is no multiple of 45"),
+        (line(SQUARE.replace("Red 0 0 0", "Red 0 0")), "'Red 0 0' is no placement"),
+        (line(SQUARE.replace("Red 0 0 0", "Red 0 0.3 0")), "'0.3' is no sum of halves"),
+        (line(SQUARE.replace("Red 0 0 0", "Red 0 x 0")), "'x' is no length"),
+        (line(SQUARE.replace("Red 0 0 0", "Red 0 1e9 0")), "'1e9' is no length"),
+        (line(SQUARE.replace("Red 0 0 0", "Red 0 99999 0")), "'99999' u is off any board"),
+        (
+            line(SQUARE) + "  " + SQUARE.replace("Purple 45 1 2", "Purple 45 1 4"),
+            "nowhere touch|overlap|another outline",
+        ),
+        (line("outline 0 0, 4 0, 4 4, 0 4, 0 3"), None),
+        (line("outline 0 0, 4 0, 4 4"), "area of 8 u²; the seven pieces have 16"),
+        (line("outline 0 0, 4 4, 4 0, 0 4"), "not simple: Self-intersection"),
+        (line("outline 0 0, 8 0, 8 2, 0 2"), "do not fill this outline"),
+        (line("outline 0 0, 8 0, 4 4, 4 4"), None),
+        (line("outline 0 0, 16 0, 12 2"), "runs in no step of 45°"),
+        (line("outline 0 0, 4 0"), "'0 0, 4 0' is no ring"),
+        (line("outline"), "'' is no ring"),
+        (line("outline 0 0 0, 4 0, 4 4"), "no ring"),
+        (line("hole 0 0, 4 0, 4 4"), "give either the pieces or one outline"),
+        (line(f"outline 0 0, 4 0, 4 4, 0 4\n  {SQUARE}"), "give either the pieces or one outline"),
+        (line("outline 0 0, 16 0, 16 1, 0 1"), "do not fill|find room"),
+    ],
+)
+def test_mistakes_are_named(text, message):
+    if message is None:
+        assert len(parse(text)) == 1
+        return
+    with pytest.raises(ValueError, match=message):
+        parse(text)
+
+
+@given(st.text(alphabet="Red Geny0123r/+-,\n# outlineho.", max_size=60))
+def test_any_text_is_read_or_refused(text):
+    try:
+        figures = parse(text)
+    except ValueError as error:
+        assert str(error).startswith("line ")
+    else:
+        assert not figures
+
+
+def test_the_picture_of_ones_own_figures(tmp_path):
+    command = [sys.executable, "-m", "parlour.envs.tangram.gallery"]
+    mine = tmp_path / "mine.txt"
+    mine.write_text(line(SQUARE), encoding="utf-8")
+    drawing = subprocess.run([*command, str(mine)], capture_output=True, encoding="utf-8", check=True).stdout
+    assert drawing == picture(parse(line(SQUARE)).values()) and drawing.count("<polygon") == 7
+    mine.write_text(line("Red 0 0 0"), encoding="utf-8")
+    refused = subprocess.run([*command, str(mine)], capture_output=True, encoding="utf-8")
+    assert refused.returncode == 1 and "Cream is missing" in refused.stderr and "Traceback" not in refused.stderr
+
+
+def test_objectives_are_found_by_name():
+    for name in OBJECTIVES:
+        assert objective(name).name == name
+    assert objective("  a HOUSE. ").name == objective("house").name == "A house"
+    assert objective("the cats face") is None and objective("a cat's face").name == "A cat's face"
+    assert objective("") is None and objective("Something else") is None
+
+
+@pytest.mark.skipif(not DOCS.exists(), reason="the picture belongs to the checkout")
+def test_the_picture_in_the_docs_is_the_librarys():
+    assert (DOCS / "tangram.svg").read_text(encoding="utf-8") == picture(library().values())

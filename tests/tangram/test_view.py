@@ -1,0 +1,187 @@
+"""TurnState of a board (tangram.md, Platform Playing Messages), its pictures, and back into a record."""
+
+import struct
+import zlib
+from base64 import b64decode
+from copy import deepcopy
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs import Action, TurnState
+from parlour.envs.tangram.pieces import AREAS, PIECES
+from parlour.envs.tangram.render import BACKGROUND, COLOURS
+from parlour.envs.tangram.silhouettes import library
+
+
+def board(**options):
+    """One piece finished, another one played on it."""
+    env = envs.make("tangram", **{"figure": "A house", **options})
+    env.reset(seed=0)
+    assert env.submit("player_0", Action("play", {"shape": "Red", "position": [30, 30], "rotation": 90})).ok
+    assert env.submit("player_0", Action("finish")).ok
+    assert env.submit("player_1", Action("play", {"shape": "Blue", "position": [33, 30], "rotation": 0})).ok
+    return env
+
+
+def test_game_state_is_the_documents():
+    state = board().turn_state("player_1").game_state
+    assert state["objective"] == "A house"
+    assert list(state["on_board"]) == ["Red", "Blue"]
+    red = state["on_board"]["Red"]
+    assert set(red) == {"position", "vertices", "rotation", "collisions"}
+    assert (red["position"], red["rotation"], red["collisions"]) == ([30, 30], 90, ["Blue"])
+    # Turned clockwise by 90 degrees, the apex, above the centre, points to the right.
+    unit = 25.6 / 3.37
+    assert red["vertices"] == pytest.approx(
+        np.array([[30 + unit, 30], [30 - unit, 30 + 2 * unit], [30 - unit, 30 - 2 * unit]])
+    )
+    assert list(state["off_board"]) == ["Cream", "Purple", "Brown", "Yellow", "Green"]
+    assert state["off_board"]["Green"]["rotation"] == 0
+    assert state["off_board"]["Green"]["vertices"] == pytest.approx(unit * np.array([[0, 0.5], [-1, -0.5], [1, -0.5]]))
+    assert len(state["off_board"]["Brown"]["vertices"]) == 4
+
+
+def test_what_the_document_does_not_have():
+    env = board(turns=9, plays=4)
+    state = env.turn_state("player_0").game_state
+    assert state["silhouette"][0] == env.table.outline[: env.table.ends[0]].tolist()
+    assert (state["turn_number"], state["turns"], state["plays_left"], state["passes"]) == (2, 9, 3, 0)
+    assert state["moved"] == {"shape": "Blue", "from": None}
+    assert 0 < state["iou"] < 4 / 16
+    env.submit("player_1", Action("finish"))
+    env.submit("player_0", Action("play", {"shape": "Red", "position": [60, 60], "rotation": 0}))
+    moved = env.turn_state("player_0").game_state["moved"]
+    assert moved == {"shape": "Red", "from": {"position": [30, 30], "rotation": 90}}
+
+
+def test_seats_see_the_same():
+    env = board(seats=3)
+    states = [env.turn_state(agent) for agent in env.possible_agents]
+    assert states[0].game_state == states[1].game_state == states[2].game_state
+    assert [state.is_my_turn for state in states] == [False, True, False]
+
+
+# Back into a record.
+
+
+def loaded(state, **options):
+    game = envs.game("tangram", **{"figure": "A house", **options})
+    tables, seat = game.load(state)
+    return game, tables[0], seat
+
+
+def test_agents_of_any_name_take_the_free_seats():
+    state = board().turn_state("player_1")
+    state.agent_id = state.current_turn_agent_id = "somebody"
+    game, table, seat = loaded(state)
+    assert seat == table.turn == 0
+    assert game.mask(table, seat).any()
+    state.current_turn_agent_id = "somebody else"
+    _, table, seat = loaded(state)
+    assert (seat, int(table.turn)) == (0, 1)
+
+
+def test_more_agents_than_seats_are_refused():
+    state = board().turn_state("player_1")
+    state.agent_id, state.current_turn_agent_id = "one", "two"
+    with pytest.raises(ValueError, match="'two' have no seat: this game was made for 1"):
+        loaded(state, seats=1)
+
+
+def test_the_documents_fields_alone_are_enough():
+    state = board().turn_state("player_1")
+    state.game_state = {name: state.game_state[name] for name in ("objective", "on_board", "off_board")}
+    for piece in state.game_state["on_board"].values():
+        del piece["vertices"], piece["collisions"]
+    game, table, seat = loaded(state, figure="random")
+    assert game.view(table, seat).game_state["silhouette"] == board().turn_state("player_1").game_state["silhouette"]
+    assert (int(table.turn_number), int(table.moved)) == (1, -1)
+    assert game.mask(table, seat).any()
+
+
+def test_collisions_are_those_that_are_told():
+    """In the live game physics decides, and pieces that only touch may collide."""
+    state = board().turn_state("player_1")
+    state.game_state["on_board"]["Blue"]["collisions"] = []
+    state.game_state["on_board"]["Red"]["collisions"] = ["BOUNDARY"]
+    game, table, seat = loaded(state)
+    shown = game.view(table, seat).game_state["on_board"]
+    assert (shown["Blue"]["collisions"], shown["Red"]["collisions"]) == ([], ["BOUNDARY"])
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "said"),
+    [
+        (lambda game: game["on_board"].update(Pink=game["on_board"].pop("Red")), ValueError, "'Pink' is no piece"),
+        (lambda game: game["on_board"]["Red"].pop("position"), KeyError, "position"),
+        (lambda game: game["on_board"]["Red"].update(rotation="a lot"), ValueError, "a lot"),
+        (lambda game: game.update(objective="A thing") or game.pop("silhouette"), ValueError, "no silhouette is given"),
+        (lambda game: game.update(silhouette=[]), ValueError, "0 rings"),
+        (lambda game: game.update(silhouette=[[[1, 2]] * 40]), ValueError, "40 vertices"),
+    ],
+)
+def test_what_cannot_be_loaded_is_said(change, error, said):
+    state = deepcopy(board().turn_state("player_1"))
+    change(state.game_state)
+    with pytest.raises(error, match=said):
+        loaded(state, figure="random")
+
+
+# Pictures.
+
+
+def pixels_of(text):
+    """A decoder of our own for what `png` writes: uint8[height, width] and the palette."""
+    data = b64decode(text)
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    chunks, at = {}, 8
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at : at + 8])
+        body = data[at + 8 : at + 8 + size]
+        assert struct.unpack(">I", data[at + 8 + size : at + 12 + size])[0] == zlib.crc32(kind + body)
+        chunks[kind] = body
+        at += 12 + size
+    width, height, depth, colour = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
+    assert (depth, colour) == (8, 3)
+    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, width + 1)
+    assert not rows[:, 0].any()
+    return rows[:, 1:], np.frombuffer(chunks[b"PLTE"], np.uint8).reshape(-1, 3)
+
+
+def test_pictures_show_the_board_and_the_drawer():
+    state = board(images=True, aspect="godot").turn_state("player_0").game_state
+    picture, palette = pixels_of(state["board_img"])
+    assert picture.shape == (322, 337)
+    assert palette.tolist() == [list(colour) for colour in (BACKGROUND, *COLOURS)]
+    counts = np.bincount(picture.ravel(), minlength=8)[1:]
+    assert set(np.flatnonzero(counts)) == {PIECES.index("Red"), PIECES.index("Blue")}
+    assert counts[PIECES.index("Blue")] == pytest.approx(2 * 25.6**2, rel=0.03)  # it lies on top
+    rows, columns = np.nonzero(picture == 1 + PIECES.index("Red"))
+    assert 337 * 0.15 < columns.min()
+    assert 322 * (1 - 0.46) < rows.min()  # pixels count from the top, board units from below
+    drawer, _ = pixels_of(state["drawer_img"])
+    counts = np.bincount(drawer.ravel(), minlength=8)[1:]
+    assert counts == pytest.approx([0, *(AREAS[1:4] * 25.6**2), 0, *(AREAS[5:] * 25.6**2)], rel=0.05)
+
+
+def test_pictures_come_when_asked_for_and_change_nothing_else():
+    plain, pictured = (board(images=images).turn_state("player_0") for images in (False, True))
+    assert set(pictured.game_state) - set(plain.game_state) == {"board_img", "drawer_img"}
+    game = envs.game("tangram", figure="A house", images=True)
+    tables, seat = game.load(TurnState.from_json(pictured.to_json()))
+    assert game.view(tables[0], seat).game_state == pictured.game_state
+
+
+def test_text_shows_every_piece_by_its_letter():
+    env = envs.make("tangram", figure="A square", render_mode="ansi")
+    env.reset(seed=0)
+    assert env.render().count(".") > 100
+    for name, pose in zip(PIECES, library()["A square"].poses().tolist(), strict=True):
+        env.submit(env.agent_selection, Action("play", {"shape": name, "position": pose[:2], "rotation": pose[2]}))
+        env.submit(env.agent_selection, Action("finish"))
+    canvas = "".join(env.render().splitlines()[1:26])
+    shares = [canvas.count(letter) for letter in "RCPNBYG"]
+    assert "." not in canvas
+    assert np.array(shares) / sum(shares) == pytest.approx(AREAS / 16, abs=0.04)
+    assert "solved" in env.render()

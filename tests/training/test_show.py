@@ -1,0 +1,85 @@
+"""`parlour watch`, `parlour record`, `parlour replay`."""
+
+import io
+import json
+
+import pytest
+from parlour.envs import game
+from parlour.training import cli, watch
+from parlour.training.play import Match
+from parlour.wrappers.agent import PolicyAgent
+from parlour.wrappers.record import read
+from rich.console import Console
+from rich.live import Live
+
+MATCH = ("bargaining", "--agents", "fair", "boulware", "--seed", "5")
+
+
+def test_watching_shows_one_table_that_changes(capsys):
+    assert cli.main(["watch", *MATCH, "--hands", "2", "--delay", "0"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("bargaining-v0") == 1  # no terminal: the last screen alone
+    assert "over: " in out
+    assert "boulware" in out
+    assert "player_1 (boulware): " in out
+
+
+def test_a_screen_is_drawn_for_every_action():
+    table = game("bargaining")
+    players = [PolicyAgent(table, table.bots[name](table, 1)) for name in ("fair", "boulware")]
+    console = Console(file=io.StringIO(), width=120, force_terminal=True)
+    with Live(console=console, auto_refresh=False) as live:
+        match = Match(table, players, ["a", "b"], console)
+        match.show = watch.Screen(match, live).show
+        match.play(1, seed=5)
+    text = console.file.getvalue()
+    assert text.count("bargaining-v0") > 3
+    assert "player_0 (a): submit_offer" in text
+
+
+def test_a_person_cannot_be_watched(capsys):
+    assert cli.main(["watch", "bargaining", "--agents", "fair", "human"]) == 2
+    assert "parlour play" in capsys.readouterr().err
+
+
+def test_a_match_is_recorded_as_a_page_and_replayed_from_its_log(tmp_path, capsys):
+    out, log = tmp_path / "films" / "match.html", tmp_path / "logs" / "match.jsonl"
+    assert cli.main(["record", *MATCH, "--hands", "2", "--out", str(out), "--log", str(log)]) == 0
+    assert f"written: {out}" in capsys.readouterr().out
+    assert "fair, boulware" in out.read_text("utf-8")
+    first = next(read(log))
+    assert first["agent_ids"] == ["fair", "boulware"]
+    assert cli.main(["replay", str(log)]) == 0
+    again = log.with_suffix(".html").read_text("utf-8")
+    assert (
+        again.split("application/json")[1].split('"views"')[1]
+        == (out.read_text("utf-8").split("application/json")[1].split('"views"')[1])
+    )
+
+
+def test_a_match_is_recorded_as_a_film(tmp_path):
+    pytest.importorskip("resvg_py")
+    out = tmp_path / "match.gif"
+    assert cli.main(["record", *MATCH, "--out", str(out), "--view", "fair"]) == 0
+    assert out.read_bytes()[:6] in (b"GIF87a", b"GIF89a")
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (["record", *MATCH, "--out", "match.avi"], "write to a .html, .gif or .mp4"),
+        (["record", *MATCH, "--out", "match.gif", "--view", "player_0"], "there are 'all', 'fair', 'boulware'"),
+        (["record", *MATCH, "--out", "match.gif", "--fps", "0"], "fps=0"),
+        (["record", *MATCH, "--out", "match.html", "--hands", "0"], "hands=0"),
+        (["replay", "nothing.jsonl"], "nothing.jsonl"),
+        (["replay", "empty.jsonl"], "holds no decision"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(tmp_path, monkeypatch, capsys, args, complaint):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.jsonl").write_text(json.dumps({"kind": "joined"}) + "\n")
+    assert cli.main(args) == 2
+    err = capsys.readouterr().err
+    assert complaint in err
+    assert err.count("\n") == 1
+    assert not list(tmp_path.glob("match.*"))

@@ -1,0 +1,1 @@
+"""The live tangram game's protocol (tangram.md), both ends."""

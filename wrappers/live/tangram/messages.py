@@ -1,0 +1,314 @@
+"""The messages of tangram.md, both directions, as structs tagged by ``type``.
+
+What we send is the document's form, or on request the real game's (tangram-notes.md, The dialect of the real game).
+What we read may come in either: vectors as ``[x, y]``, ``"(x, y)"`` or ``{"x": …, "y": …}``, pieces nested or in a
+list, vertices missing, timestamps as numbers, fields that nobody knows.
+"""
+
+import math
+import re
+from contextlib import suppress
+from reprlib import repr
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from ....envs.tangram.pieces import PIECES
+
+BOUNDARY = "BOUNDARY"
+"""Stands among a piece's `collisions` if it is out of bounds."""
+DIALECTS = ("documented", "godot")
+"""The forms that `encode` writes: the document's, and that of the real game."""
+MESSAGE_LIMIT = 4 * 2**20
+"""Bytes that a message of the game may have: its outbound buffer holds no more (tangram-notes.md, Connecting)."""
+
+Dialect: TypeAlias = Literal["documented", "godot"]
+Vector: TypeAlias = tuple[float, float]
+Timestamp: TypeAlias = str | float | None
+
+
+# Parts of messages.
+
+
+class Placed(Struct, kw_only=True):
+    """A piece on the board: its centre in board units, its rotation in degrees, and what it collides with."""
+
+    position: Vector
+    vertices: list[Vector] = []
+    rotation: float
+    collisions: list[str] = []
+
+
+class Spare(Struct, kw_only=True):
+    """A piece in the drawer; vertices are relative to its centre."""
+
+    vertices: list[Vector] = []
+    rotation: float = 0.0
+
+
+class State(Struct, kw_only=True):
+    """Where the pieces are, by name."""
+
+    on_board: dict[str, Placed]
+    off_board: dict[str, Spare]
+
+
+# From the game.
+
+
+class PlayRequest(Struct, kw_only=True, tag_field="type", tag="playRequest"):
+    """The agent's turn begins. Images are base64 PNG and stay as they came."""
+
+    objective: str = ""
+    state: State
+    board_img: str | None = None
+    drawer_img: str | None = None
+    timestamp: Timestamp = None
+
+
+class PlayFeedback(Struct, kw_only=True, tag_field="type", tag="playFeedback"):
+    """The board after a play."""
+
+    objective: str = ""
+    state: State
+    board_img: str | None = None
+    drawer_img: str | None = None
+    timestamp: Timestamp = None
+
+
+class ChatRequest(Struct, kw_only=True, tag_field="type", tag="chatRequest"):
+    """What the player said, and the board, None where it could not be read: the player wants an answer all the same."""
+
+    objective: str = ""
+    message: str
+    state: State | None = None
+    board_img: str | None = None
+    drawer_img: str | None = None
+    timestamp: Timestamp = None
+
+
+# From the agent.
+
+
+class Play(Struct, kw_only=True, tag_field="type", tag="play"):
+    """Put a piece with its centre at a position, turned by so many degrees."""
+
+    shape: str
+    position: Vector
+    rotation: float
+    timestamp: Timestamp = None
+
+
+class Finish(Struct, kw_only=True, tag_field="type", tag="finish"):
+    """The agent's turn is over."""
+
+    timestamp: Timestamp = None
+
+
+class Chat(Struct, kw_only=True, tag_field="type", tag="chat"):
+    """What the agent says."""
+
+    message: str
+    timestamp: Timestamp = None
+
+
+# From both.
+
+
+class Error(Struct, kw_only=True, tag_field="type", tag="error"):
+    """The other end sent what cannot be understood, or not be played."""
+
+    message: str
+    timestamp: Timestamp = None
+
+
+class Unknown(Struct):
+    """What could not be read: its ``type`` ("" if it has none) and, for people, why."""
+
+    type: str
+    reason: str
+
+
+GameMessage: TypeAlias = PlayRequest | PlayFeedback | ChatRequest | Error
+AgentMessage: TypeAlias = Play | Finish | Chat | Error
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode(message: GameMessage | AgentMessage, dialect: Dialect = "documented") -> str:
+    """Return the message as the JSON text that travels."""
+    if dialect == "godot" and isinstance(message, (PlayRequest, PlayFeedback, ChatRequest)):
+        fields = msgspec.to_builtins(message)
+        fields["state"] = message.state and _as_godot(message.state)
+        return _encoder.encode(fields).decode()
+    return _encoder.encode(message).decode()
+
+
+def decode_game(data: Any) -> GameMessage | Unknown:
+    """Read what a game sent: text, bytes, or parsed JSON. Never raises; see `Unknown`."""
+    message: GameMessage | Unknown = _decode(data, GameMessage)
+    return message
+
+
+def decode_agent(data: Any) -> AgentMessage | Unknown:
+    """Read what an agent sent: text, bytes, or parsed JSON. Never raises; see `Unknown`."""
+    message: AgentMessage | Unknown = _decode(data, AgentMessage)
+    return message
+
+
+def printable(text: str, most: int = 200) -> str:
+    """Return the first `most` characters of a stranger's text; what would steer a terminal or end a line is escaped."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:most])
+
+
+# Reading.
+
+
+def _decode(data: Any, kind: Any) -> Any:
+    tag = ""
+    try:
+        fields = msgspec.json.decode(data) if isinstance(data, (str, bytes, bytearray)) else data
+        if not isinstance(fields, dict):
+            raise ValueError(f"a message is an object, not {_short(fields)}")
+        if isinstance(fields.get("type"), str):
+            tag = fields["type"]
+        return msgspec.convert(_mended(fields), kind)
+    except (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError) as error:
+        return Unknown(tag, str(error) or type(error).__name__)
+
+
+def _mended(fields: dict[str, Any]) -> dict[str, Any]:
+    """Bring a message of any dialect into the document's form."""
+    mended = {key: value for key, value in fields.items() if value is not None and _harmless(key, value)}
+    match fields.get("type"):
+        case "playRequest" | "playFeedback":
+            mended["state"] = _state(fields.get("state"))
+        case "chatRequest":
+            with suppress(ValueError):
+                mended["state"] = _state(mended.pop("state", None))
+        case "play":
+            mended["position"] = _vector(fields.get("position"), "position")
+            mended["rotation"] = _number(fields.get("rotation"), "rotation")
+    return mended
+
+
+def _harmless(key: str, value: Any) -> bool:
+    """Tell whether a field that can be done without has a value that can be read."""
+    if key == "timestamp":
+        return isinstance(value, (str, float)) or (isinstance(value, int) and abs(value) < 2**63)
+    return key not in ("objective", "board_img", "drawer_img") or isinstance(value, str)
+
+
+def _state(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict) or not ("on_board" in value or "off_board" in value):
+        raise ValueError(f"state must hold on_board and off_board, not {_short(value)}")
+    on_board = {name: _placed(name, piece) for name, piece in _pieces(value, "on_board")}
+    off_board = {name: _spare(piece) for name, piece in _pieces(value, "off_board") if name not in on_board}
+    return {"on_board": on_board, "off_board": off_board}
+
+
+def _pieces(state: dict[str, Any], where: str) -> list[tuple[str, dict[str, Any]]]:
+    pieces = state.get(where)
+    pieces = {} if pieces in (None, []) else pieces
+    if not isinstance(pieces, dict):
+        raise ValueError(f"{where} must be an object of pieces, not {_short(pieces)}")
+    found = []
+    for name, piece in pieces.items():
+        if name not in PIECES:
+            raise ValueError(f"{where} holds {_short(name)}, which is none of {', '.join(PIECES)}")
+        if isinstance(piece, list) and len(piece) == 1:  # the document writes object[]
+            piece = piece[0]
+        if not isinstance(piece, dict):
+            raise ValueError(f"{where}.{name} must be an object, not {_short(piece)}")
+        found.append((name, piece))
+    return found
+
+
+def _placed(name: str, piece: dict[str, Any]) -> dict[str, Any]:
+    position = piece.get("position")
+    if isinstance(position, dict) and "position" in position:
+        piece = {**piece, **position}
+    collisions = piece.get("collisions")
+    named = [one for one in collisions if isinstance(one, str)] if isinstance(collisions, list) else []
+    return {
+        "position": _vector(piece.get("position"), f"{name}.position"),
+        "vertices": _vectors(piece.get("vertices")),
+        "rotation": _number(piece.get("rotation"), f"{name}.rotation"),
+        # Whatever it collides with that is no piece is a bound to it.
+        "collisions": list(dict.fromkeys(one if one in PIECES else BOUNDARY for one in named)),
+    }
+
+
+def _spare(piece: dict[str, Any]) -> dict[str, Any]:
+    rotation = piece.get("rotation")
+    try:
+        turned = _number(rotation, "rotation")
+    except ValueError:  # nothing depends on how a piece lies in the drawer
+        turned = 0.0
+    return {"vertices": _vectors(piece.get("vertices")), "rotation": turned}
+
+
+def _vectors(value: Any) -> list[Vector]:
+    """Read vertices; none if they cannot be read, for they follow from position and rotation."""
+    values = list(value.values()) if isinstance(value, dict) else value
+    if not isinstance(values, list) or len(values) > 16:
+        return []
+    try:
+        return [_vector(one, "a vertex") for one in values]
+    except ValueError:
+        return []
+
+
+_TEXT = re.compile(r"\s*(?:Vector2)?\s*\(([^,()]{1,40}),([^,()]{1,40})\)\s*", re.ASCII)
+
+
+def _vector(value: Any, what: str) -> Vector:
+    match value:
+        case [x, y]:
+            pass
+        case {"x": x, "y": y}:
+            pass
+        case str() if (text := _TEXT.fullmatch(value[:100])) is not None:
+            x, y = text[1], text[2]
+        case _:
+            raise ValueError(f"{what} must be two numbers, as [x, y], not {_short(value)}")
+    return _number(x, what), _number(y, what)
+
+
+def _number(value: Any, what: str) -> float:
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{what} must be a finite number, not {_short(value)}")
+    return number
+
+
+def _short(value: Any) -> str:
+    try:
+        return printable(repr(value), 80)
+    except (ValueError, RecursionError):  # Python writes no whole number of more than 4,300 digits
+        return f"such a {type(value).__name__}"
+
+
+# Writing the real game's dialect.
+
+
+def _as_godot(state: State) -> dict[str, Any]:
+    on_board = {
+        name: {
+            "position": {"position": _text(piece.position), "vertices": list(map(_text, piece.vertices))},
+            "rotation": piece.rotation,
+            "collisions": piece.collisions,
+        }
+        for name, piece in state.on_board.items()
+    }
+    off_board = {name: {"rotation": piece.rotation} for name, piece in state.off_board.items()}
+    return {"on_board": on_board, "off_board": off_board}
+
+
+def _text(vector: Vector) -> str:
+    """Write a vector as Godot does where it makes text of one: six significant digits."""
+    return f"({vector[0]:.6g}, {vector[1]:.6g})"
