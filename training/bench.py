@@ -385,7 +385,7 @@ def _random_layers(*sizes: int) -> list[tuple[Any, Any]]:
 
 
 def boards(modality: str, plays: int = 8) -> Callable[[], int]:
-    """Return what plays a random open place on each of 1,024 boards, or finishes where none is, and counts the places."""
+    """Return what plays a random open place on each of 1,024 boards, `finish` where none is, and counts the places."""
     from ..envs import tangram_v0
 
     tables = tangram_v0.vector_env(1_024, modality=modality, plays=plays)
@@ -451,12 +451,12 @@ def _shapely_boards(count: int = 256) -> Callable[[], int]:
 
     def run() -> int:
         moved = shapely.polygons(chosen)
-        shapely.area(shapely.intersection(moved, pieces)) > 0.1
-        shapely.area(shapely.intersection(moved, figure))
+        collides = shapely.area(shapely.intersection(moved, pieces)) > 0.1
+        covered = shapely.area(shapely.intersection(moved, figure))
         free = shapely.difference(left, moved)
         options = shapely.polygons(offered)
-        shapely.area(shapely.intersection(options, free[:, None])) > shapely.area(options) - 0.1
-        return count
+        fits = shapely.area(shapely.intersection(options, free[:, None])) > shapely.area(options) - 0.1
+        return min(len(collides), len(covered), len(fits))
 
     return run
 

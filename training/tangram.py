@@ -65,10 +65,12 @@ def host(
         except EOFError:
             raise ValueError("the input ended before the match") from None
     for one in played:
+        end = one.outcome or {}
         console.print(
             f"{one.objective}: {one.turns} turns, {one.lost} lost by the agent, {one.refused} of its messages refused; "
-            f"{one.outcome}",
+            f"{end.get('reason')}, IoU {end.get('iou'):.2f}",
             markup=False,
+            soft_wrap=True,
         )
 
 

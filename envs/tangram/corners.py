@@ -79,55 +79,60 @@ def _left_of(right: float, up: float) -> int:
 
 
 @compiled
-def _side(table: Any, ax: float, ay: float, bx: float, by: float) -> int:
-    """Return the sectors to the left of the edge from a to b, in board units."""
-    return _left_of((bx - ax) * table.per_unit[0], (by - ay) * table.per_unit[1])
-
-
-@compiled
-def wedges(table: Any) -> None:
-    """Write the sectors inside the figure around each vertex of its outline."""
-    table.inside[:] = 0
+def _within(table: Any, x: float, y: float) -> bool:
+    """Tell whether a point, on no edge of the outline, lies in the figure: by how many edges are right of it."""
+    odd = False
     start = 0
     for ring in range(len(table.ends)):
         end = table.ends[ring]
         for i in range(start, end):
-            before = i - 1 if i > start else end - 1
-            after = i + 1 if i + 1 < end else start
-            x, y = table.outline[i, 0], table.outline[i, 1]
-            from_x, from_y = table.outline[before, 0], table.outline[before, 1]
-            to_x, to_y = table.outline[after, 0], table.outline[after, 1]
-            into = _side(table, from_x, from_y, x, y)
-            out = _side(table, x, y, to_x, to_y)
-            convex = (x - from_x) * (to_y - y) > (y - from_y) * (to_x - x)
-            table.inside[i] = into & out if convex else into | out
+            j = i + 1 if i + 1 < end else start
+            ax, ay = table.outline[i, 0] - x, table.outline[i, 1] - y
+            bx, by = table.outline[j, 0] - x, table.outline[j, 1] - y
+            odd ^= (ay > 0.0) != (by > 0.0) and (ax * by > ay * bx) == (by > ay)
         start = end
+    return odd
+
+
+@compiled
+def wedges(table: Any) -> None:
+    """Write the sectors inside the figure around each vertex of its outline; where rings touch, for the first one."""
+    table.inside[:] = 0
+    for i in range(table.ends[-1]):
+        x, y = table.outline[i, 0], table.outline[i, 1]
+        bits = 0
+        first = True
+        for j in range(i):
+            first = first and not (abs(table.outline[j, 0] - x) < NEAR and abs(table.outline[j, 1] - y) < NEAR)
+        for sector in range(8 if first else 0):
+            aside, above = _MIDDLES[sector, 0] * table.scale[0], _MIDDLES[sector, 1] * table.scale[1]
+            if _within(table, x + NEAR / 8 * aside, y + NEAR / 8 * above):
+                bits |= 1 << sector
+        table.inside[i] = bits
 
 
 @compiled
 def _inside(table: Any, x: float, y: float) -> int:
     """Return the sectors inside the figure around a point; none around a vertex of the outline, which has its own."""
-    within = False
+    beside = _WHOLE
     start = 0
     for ring in range(len(table.ends)):
         end = table.ends[ring]
         for i in range(start, end):
-            after = i + 1 if i + 1 < end else start
+            j = i + 1 if i + 1 < end else start
             ax, ay = table.outline[i, 0] - x, table.outline[i, 1] - y
-            bx, by = table.outline[after, 0] - x, table.outline[after, 1] - y
+            bx, by = table.outline[j, 0] - x, table.outline[j, 1] - y
             if abs(ax) < NEAR and abs(ay) < NEAR:
                 return 0
             right, up = bx - ax, by - ay
-            aside = ax * by - ay * bx  # the distance times the length, positive where the point is on the left
-            along = -(ax * right + ay * up)
+            aside = ax * by - ay * bx
             length = right * right + up * up
-            if aside * aside < NEAR * NEAR * length and 0 < along < length:
-                if not (abs(bx) < NEAR and abs(by) < NEAR):
-                    return _left_of(right * table.per_unit[0], up * table.per_unit[1])
-            elif (ay > 0) != (by > 0) and (aside > 0) == (by > ay):
-                within = not within
+            if aside * aside < NEAR * NEAR * length and 0.0 < -(ax * right + ay * up) < length:
+                beside &= _left_of(right * table.per_unit[0], up * table.per_unit[1])
         start = end
-    return _WHOLE if within else 0
+    if beside != _WHOLE:
+        return beside
+    return _WHOLE if _within(table, x, y) else 0
 
 
 @compiled

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .geometry import place
 from .pieces import BOARD, CORNERS, PIECES, PIXELS
+from .rules import FIGURES
 from .table import SOLVED
 
 LETTERS = "RCPNBYG"
@@ -50,6 +51,11 @@ def within(points: Points, outline: Points, ends: Any) -> NDArray[np.bool_]:
     return odd
 
 
+def words(title: str, table: Any) -> str:
+    """Return the figure in words: its name in the library, or `title`."""
+    return FIGURES[int(table.figure)].name if table.figure >= 0 else title
+
+
 def render(title: str, table: Any, seat: int | None) -> str:
     """Return the board in letters (`LETTERS`; a dot is an uncovered part of the figure) and a few lines on the turn."""
     x = (np.arange(_COLUMNS) + 0.5) * BOARD / _COLUMNS
@@ -58,7 +64,7 @@ def render(title: str, table: Any, seat: int | None) -> str:
     canvas = np.where(within(points, table.outline, table.ends.tolist()), ".", " ")
     for piece in np.flatnonzero(table.on_board):
         canvas[inside(points, table.vertices[piece, : CORNERS[piece]])] = LETTERS[piece]
-    lines = [f"{title} · turn {int(table.turn_number)} of {int(table.turns)} · iou {float(table.iou):.3f}"]
+    lines = [f"{words(title, table)} · turn {int(table.turn_number)} of {int(table.turns)} · iou {float(table.iou):.3f}"]
     lines += ["".join(row).rstrip() for row in canvas]
     drawer = [name for name, there in zip(PIECES, table.on_board, strict=True) if not there]
     lines.append(f"drawer: {', '.join(drawer) or 'empty'}")

@@ -26,7 +26,7 @@ from .corners import clear_menu, measure, survey
 from .geometry import place
 from .lattice import RINGS, VERTICES
 from .pieces import ASPECTS, CORNERS, PIECES
-from .render import board_image, drawer_image
+from .render import board_image, drawer_image, words
 from .rules import FIGURES, begin, hold, normal, put
 from .silhouettes import objective
 from .table import BOUNDARY, OWN, SOLVED
@@ -44,7 +44,7 @@ def game_state(title: str, table: Any, seat: int) -> dict[str, Any]:
     """Return the board, which every seat sees; `title` is the objective where the figure is none of the library's."""
     there = table.on_board.tolist()
     state: dict[str, Any] = {
-        "objective": FIGURES[int(table.figure)].name if table.figure >= 0 else title,
+        "objective": words(title, table),
         "on_board": {name: _placed(table, piece) for piece, name in enumerate(PIECES) if there[piece]},
         "off_board": {
             name: {"vertices": shape, "rotation": 0.0}

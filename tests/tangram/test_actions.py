@@ -28,7 +28,7 @@ def piece(**changes):
     [
         (piece(shape="red"), "invalid_payload", "'red' is none of Red, Cream"),
         (piece(shape=1), "invalid_payload", "str"),
-        (piece(position=[50]), "invalid_payload", "array of length 2"),
+        (piece(position=[50]), "invalid_payload", "of length 2"),
         (piece(position="(50, 50)"), "invalid_payload", "array"),
         (piece(position=[50, 100.5]), "invalid_payload", "(50.0, 100.5) lies off the board: both are 0 to 100"),
         (piece(position=[50, float("nan")]), "invalid_payload", ""),

@@ -55,8 +55,8 @@ def walk(seed, steps=14, **options):
 
 def fits_lying(table, piece, figure, others):
     """Every rotation and vertex by which a piece fits into the focus along its right side: its polygons."""
-    angle = np.radians(45 * int(table.ray))
-    along = np.array([np.cos(angle), np.sin(angle)])
+    ray = np.radians(45 * int(table.ray))
+    along = np.array([np.cos(ray), np.sin(ray)])
     shape = np.empty((4, 2))
     found = []
     for rotation in range(0, 360, 45):
@@ -64,7 +64,9 @@ def fits_lying(table, piece, figure, others):
         vertices = shape[: CORNERS[piece]]
         for i in range(CORNERS[piece]):
             edge = (vertices[(i + 1) % CORNERS[piece]] - vertices[i]) / table.scale
-            if edge @ along < np.hypot(*edge) - 1e-9:
+            back = (vertices[i - 1] - vertices[i]) / table.scale
+            angle = np.arccos(edge @ back / np.hypot(*edge) / np.hypot(*back))
+            if edge @ along < np.hypot(*edge) - 1e-9 or angle > np.pi / 4 * table.width + 1e-9:
                 continue
             lying = Polygon(vertices - vertices[i] + table.focus)
             if lying.difference(figure).area < SLACK and not overlaps(lying, others):

@@ -34,6 +34,8 @@ def shape_of(table):
 
 
 def pieces_of(table):
+    if not table.on_board.any():
+        return shapely.Polygon()
     return shapely.union_all([shapely.Polygon(table.vertices[i, : CORNERS[i]]) for i in np.flatnonzero(table.on_board)])
 
 
@@ -47,7 +49,7 @@ def test_pixels_are_what_lies_on_the_middle_of_each_cell(aspect):
     for game, table in boards(modality="pixels", aspect=aspect):
         planes = part(game, table, "game_state.board_img")
         for plane, shape in zip(planes, (shape_of(table), pieces_of(table)), strict=True):
-            sure = ~shapely.contains(shape.boundary.buffer(1e-6), middles(64))
+            sure = shapely.distance(shapely.boundary(shape), middles(64)) > 1e-6 if shape.area else np.array(True)
             assert np.array_equal(plane[sure] > 0, shapely.contains(shape, middles(64))[sure])
 
 
@@ -57,7 +59,7 @@ def test_each_piece_in_the_drawer_has_a_plane():
         assert np.array_equal(planes.any((1, 2)), table.on_board == 0)
         areas = planes.sum((1, 2)) * SIDE**2 / np.prod(table.scale)
         wanted = np.array([4, 4, 2, 2, 2, 1, 1]) * (table.on_board == 0)
-        assert areas == pytest.approx(wanted, abs=0.35)
+        assert areas == pytest.approx(wanted, abs=0.6)
 
 
 def test_the_coarse_grids_are_shares_of_the_cells():
@@ -90,7 +92,7 @@ def test_around_the_focus_is_what_is_uncovered_in_its_frame():
         x = table.focus[0] + table.scale[0] * (right * np.cos(angle) - up * np.sin(angle))
         y = table.focus[1] + table.scale[1] * (right * np.sin(angle) + up * np.cos(angle))
         points = shapely.points(x, y)
-        sure = ~shapely.contains(shape.boundary.buffer(1e-6), points)
+        sure = shapely.distance(shapely.boundary(shape), points) > 1e-6
         around = part(game, table, "allowed_actions.focus.around")
         assert np.array_equal(around[sure] > 0, shapely.contains(shape, points)[sure])
 

@@ -187,7 +187,7 @@ def test_the_reward_is_the_change_of_the_iou():
     assert finish(env) == pytest.approx(4 / 16)
     play(env, "Purple", *poses["Purple"])
     assert finish(env) == pytest.approx(2 / 16)
-    play(env, "Red", 12, 12)  # off the figure
+    play(env, "Red", 82, 12)  # off the figure
     assert finish(env) == pytest.approx(2 / 20 - 6 / 16)
 
 

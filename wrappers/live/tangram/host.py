@@ -69,7 +69,7 @@ class Person:
             EOFError: if no more answers come.
         """
         tables, seat = self._game.load(state)
-        self._write(self._game.render(tables[0], seat))
+        self._write(f"{state.game_state['objective']}\n{self._game.render(tables[0], seat)}")
         while True:
             self._write("play PIECE [x,y] rotation · finish · say …")
             line = (self._source or sys.stdin).readline()
