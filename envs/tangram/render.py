@@ -64,7 +64,9 @@ def render(title: str, table: Any, seat: int | None) -> str:
     canvas = np.where(within(points, table.outline, table.ends.tolist()), ".", " ")
     for piece in np.flatnonzero(table.on_board):
         canvas[inside(points, table.vertices[piece, : CORNERS[piece]])] = LETTERS[piece]
-    lines = [f"{words(title, table)} · turn {int(table.turn_number)} of {int(table.turns)} · iou {float(table.iou):.3f}"]
+    lines = [
+        f"{words(title, table)} · turn {int(table.turn_number)} of {int(table.turns)} · iou {float(table.iou):.3f}"
+    ]
     lines += ["".join(row).rstrip() for row in canvas]
     drawer = [name for name, there in zip(PIECES, table.on_board, strict=True) if not there]
     lines.append(f"drawer: {', '.join(drawer) or 'empty'}")
