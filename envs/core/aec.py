@@ -337,7 +337,7 @@ class GameEnv(AECEnv[str, Any, Any]):
 
     def _space_of_actions(self) -> spaces.Space[Any]:
         if self._grid is not None:
-            return spaces.MultiDiscrete(self._grid.sizes)
+            return spaces.MultiDiscrete(list(self._grid.sizes))
         if self._payloads:
             return spaces.Dict({"action_type": spaces.Discrete(len(self._action_types)), **self.game.action_spaces})
         return spaces.Discrete(self.game.num_actions)
@@ -377,7 +377,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         for value, mask in zip(values.tolist(), grid.legal(self.table), strict=True):
             if not 0 <= value < len(mask) or not mask[value]:
                 raise ValueError(f"action {action!r} is not legal: {value} is none of {np.flatnonzero(mask).tolist()}")
-        return values.tolist()
+        return [int(value) for value in values]
 
     def _payload(self, action: Any) -> Action:
         if not isinstance(action, Mapping) or "action_type" not in action:
