@@ -105,7 +105,7 @@ async def test_several_games_at_once():
         Action("play", {"shape": "Orange", "position": [1, 2], "rotation": 0}),
         Action("play", {"shape": "Red", "position": [float("nan"), 2], "rotation": 0}),
         AgentResponse(action=None),
-        lambda state: time.sleep(0.6) or FINISH,
+        pytest.param(lambda state: time.sleep(0.6) or FINISH, id="late"),
     ],
     ids=lambda bad: str(bad)[:40],
 )
