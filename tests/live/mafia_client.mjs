@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { AgentConnection, CallError, RemoteAgent } from './dist/index.js';
 
 const { url, calls } = JSON.parse(process.argv[2]);
-const connection = new AgentConnection(url, { timeoutMs: 5000, retryMs: 20 });
+const connection = new AgentConnection(url, { timeoutMs: 60_000, retryMs: 20 });
 const agents = new Map();
 
 function agent(id, on = connection) {

@@ -15,11 +15,11 @@ from parlour.wrappers.record import MatchLog, read
 
 
 def on_loop(test):
-    """Run an async test in a loop of its own; nothing here may take longer than 30 s."""
+    """Run an async test in a loop of its own; nothing here may take longer than two minutes, compiling included."""
 
     @wraps(test)
     def run(*args, **kwargs):
-        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 30))
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 120))
 
     return run
 
