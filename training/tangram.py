@@ -1,6 +1,5 @@
 """`parlour host tangram` and `parlour deploy tangram`: the live game's side, and our policies behind its protocol."""
 
-import asyncio
 import logging
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,6 +13,7 @@ from ..wrappers.live.tangram.host import Host, Person
 from ..wrappers.live.tangram.messages import Dialect
 from ..wrappers.record import MatchLog
 from .names import agent, game_with
+from .stopping import until_done
 
 
 def host(
@@ -61,7 +61,7 @@ def host(
             on_chat=lambda text: console.print(f"the agent says: {text}", markup=False),
         )
         try:
-            played = asyncio.run(table.play(matches, seed))
+            played = until_done(table.play(matches, seed))
         except EOFError:
             raise ValueError("the input ended before the match") from None
     for one in played:
@@ -105,7 +105,7 @@ def deploy(
     seen = player.game if isinstance(player, PolicyAgent) else game
     with MatchLog(log) if log is not None else nullcontext() as book:
         server = AgentServer(player, seen, address=address, port=port, deadline=deadline, log=book)
-        asyncio.run(_serve(server, Path(run).stem, games, Console(highlight=False)))
+        until_done(_serve(server, Path(run).stem, games, Console(highlight=False)))
 
 
 async def _serve(server: AgentServer, name: str, games: int | None, console: Console) -> None:

@@ -95,14 +95,17 @@ class PolicyAgent:
         return told
 
     def rehearse(self) -> None:
-        """Answer a made-up turn, so that nothing is left to be compiled or loaded when a clock runs.
+        """Answer two made-up turns, so that nothing is left to be compiled or loaded when a clock runs.
 
         Raises:
             ValueError: as `respond` does; whatever else the policy raises.
         """
         table = self.game.tables(1)[0]
         self.game.reset(table)
-        self.respond(self.game.view(table, int(table.turn)))
+        for _ in range(2):  # the second one on a table where something has happened
+            if not table.done:
+                answer = self.respond(self.game.view(table, int(table.turn)))
+                self.game.step(table, self.game.decode(table, answer.action))
 
 
 LEAST_LIKELY = 0.0005

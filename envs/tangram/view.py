@@ -154,7 +154,8 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     before = dict(there)
     if moved is not None:
         lifted = _piece(moved["shape"])
-        del before[lifted]
+        if before.pop(lifted, None) is None:
+            raise ValueError(f"{moved['shape']} was moved and is not on the board")
         if moved["from"] is not None:
             before[lifted] = _pose(moved["from"])
     for piece, pose in before.items():

@@ -1,6 +1,7 @@
 """The agent's server over real sockets: whole games, agents that fail, games that behave badly."""
 
 import asyncio
+import contextlib
 import json
 import logging
 import threading
@@ -17,6 +18,7 @@ from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.tangram import agent
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import AgentServer
+from parlour.wrappers.live.tangram.session import AgentSession
 from parlour.wrappers.record import MatchLog, read
 
 GAME = envs.game("tangram", aspect="godot")
@@ -215,6 +217,38 @@ async def test_a_game_that_does_not_read_holds_up_nobody():
     async with serving(Scripted(PLAY)) as (_, connect), connect() as deaf, connect() as socket:
         for _ in range(2_000):
             await deaf.send_str("{")
+        assert await turn(socket, SmallGame("A square")) == 1
+
+
+@on_loop
+async def test_games_that_do_not_take_leave_are_not_waited_for():
+    async with serving(Scripted(PLAY)) as (server, connect), connect() as deaf:
+        sockets = [await connect() for _ in range(5)]
+        flood = asyncio.create_task(_flood(deaf))
+        await asyncio.sleep(0.5)
+        begun = time.monotonic()
+        await server.stop()
+        assert time.monotonic() - begun < 5
+        flood.cancel()
+        for socket in sockets:
+            await socket.close()
+
+
+async def _flood(socket):
+    with contextlib.suppress(OSError):
+        for _ in range(100_000):
+            await socket.send_str("{")
+
+
+@on_loop
+async def test_a_mistake_of_ours_costs_a_turn_and_no_game(monkeypatch, caplog):
+    async with serving(Scripted(PLAY)) as (_, connect), connect() as socket:
+        receive = AgentSession.receive
+        monkeypatch.setattr(AgentSession, "receive", lambda self, data: 1 // 0)
+        await socket.send_str(SmallGame("A square").message())
+        assert isinstance(await answer(socket), m.Finish)
+        assert "ZeroDivisionError" in caplog.text
+        monkeypatch.setattr(AgentSession, "receive", receive)
         assert await turn(socket, SmallGame("A square")) == 1
 
 

@@ -1,12 +1,16 @@
 """`parlour deploy tangram` and `parlour host tangram` as a user types them."""
 
+import asyncio
 import json
 import re
+import signal
+import sys
 
 import pytest
 from live.test_poker_host import on_loop
-from live.test_poker_stop import command
+from live.test_poker_stop import SIGNALS, command, stopped
 from parlour.training import cli
+from parlour.wrappers.record import read
 
 
 @pytest.mark.slow
@@ -26,6 +30,48 @@ async def test_two_processes_build_a_house_together(dialect, tmp_path):
     assert "A house: 7 turns, 0 lost by the agent, 0 of its messages refused" in said.decode()
     assert "0 replaced by finish" in printed.decode()
     assert json.loads(log.read_text().splitlines()[-1])["outcome"]["reason"] == "solved"
+
+
+@pytest.mark.slow
+@SIGNALS
+@on_loop
+async def test_both_ends_are_stopped_tidily(sig, code, tmp_path):
+    logs = {end: tmp_path / f"{end}.jsonl" for end in ("deploy", "host")}
+    async with command("deploy", "tangram", "random", "--port", "0", "--log", str(logs["deploy"])) as agent:
+        url = re.search(r"ws://\S+?(?=;)", (await agent.stdout.readline()).decode())[0]
+        options = ("--partner", "random", "--matches", "1000", "--delay", "0.05", "--log", str(logs["host"]))
+        async with command("host", "tangram", "--url", url, *options) as host:
+            while not logs["deploy"].exists() or "response" not in logs["deploy"].read_text():
+                await asyncio.sleep(0.1)
+            assert await stopped(host, sig) == (code, "parlour host: stopped\n" if sig == signal.SIGINT else "")
+        returned, problems = await stopped(agent, sig)
+        assert returned == code and "Traceback" not in problems
+    assert list(read(logs["deploy"]))[-1]["kind"] == "ended"
+    assert {entry["kind"] for entry in read(logs["host"])} >= {"match", "turn"}
+
+
+@pytest.mark.slow
+@SIGNALS
+@on_loop
+async def test_a_person_at_the_terminal_is_not_waited_for(sig, code):
+    async with command("deploy", "tangram", "random", "--port", "0") as agent:
+        url = re.search(r"ws://\S+?(?=;)", (await agent.stdout.readline()).decode())[0]
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "parlour.training.cli", "host", "tangram", "--url", url),
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+        )
+        try:
+            while b"play PIECE" not in await process.stdout.readline():
+                pass
+            returned, problems = await stopped(process, sig)
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        assert returned == code and "Traceback" not in problems and "Fatal" not in problems
 
 
 @pytest.mark.parametrize(

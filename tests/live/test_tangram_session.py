@@ -370,6 +370,8 @@ def test_a_piece_that_vanished_is_played_elsewhere_or_not_at_all():
     asked = decision(session.receive(game.message()))
     session.act(play(), asked.turn)
     asked = decision(session.receive(game.message("playFeedback")))
+    tables, _ = GAME.load(asked.turn_state)  # what agents are told makes sense
+    assert (asked.turn_state.phase, int(tables[0].moved)) == ("play", -1)
     assert session.act(play(), asked.turn) == [m.Finish()]
 
 
@@ -416,7 +418,18 @@ def test_what_cannot_be_understood_gets_an_error(data):
     assert decision(session.receive(game.message()))
 
 
-WILD = st.floats() | st.integers() | st.sampled_from([1e9, -1e9, 1e308, 90, 45.0, "(1, 2)", None])
+def test_a_piece_where_numbers_end_is_no_reason_to_fail():
+    session = AgentSession(GAME)
+    for objective in ("A square", NOBODYS):
+        for far in (1e5, 1e17, 1e300):
+            red = {"position": [far, 50], "rotation": 0, "collisions": ["BOUNDARY"]}
+            state = {"on_board": {"Red": red, "Blue": {"position": [50, 50], "rotation": 0, "collisions": ["Red"]}}}
+            for kind in ("playRequest", "playFeedback", "chatRequest"):
+                events = session.receive({"type": kind, "objective": objective, "state": state, "message": "?"})
+                assert not any(isinstance(answer, m.Error) for answer in sent(events))
+
+
+WILD = st.floats() | st.integers() | st.sampled_from([1e9, -1e9, 1e17, 1e308, 90, 45.0, "(1, 2)", None])
 PIECE = st.fixed_dictionaries(
     {"position": st.tuples(WILD, WILD) | st.just("(50, 50)"), "rotation": WILD},
     optional={"collisions": st.lists(st.sampled_from([*PIECES, "BOUNDARY", "Orange"]), max_size=3)},

@@ -25,9 +25,11 @@ from .session import AgentSession, Decision, Event, Heard, Note, Send
 
 logger = logging.getLogger(__name__)
 
-FRAME_LIMIT = 2**26
+FRAME_LIMIT = 2**24
 """Bytes after which a connection is closed in the middle of a message. What the session refuses to read is far less, so
 that it can say so."""
+GOODBYE = 1.0
+"""Seconds in which a game may take note that we go."""
 HEARTBEAT = 30.0
 """Seconds between WebSocket's own pings, which find out that a game is gone."""
 TALKS = 4
@@ -95,8 +97,8 @@ class AgentServer:
         Raises:
             OSError: if the port is taken.
         """
-        await asyncio.to_thread(self._rehearse)
-        self._worker = Worker()
+        self._worker = Worker()  # a thread that a signal need not wait for
+        await self._worker.call(self._rehearse)
         app = web.Application()
         app.add_routes([web.get("/{path:.*}", self._connection)])
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
@@ -107,8 +109,7 @@ class AgentServer:
 
     async def stop(self) -> None:
         """Close the connections and stop listening."""
-        for socket in list(self._connected):
-            await socket.close(code=1001, message=b"the agent is going away")
+        await asyncio.gather(*map(_part, self._connected))
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
@@ -139,7 +140,8 @@ class AgentServer:
         AgentSession(self._game).rehearse()
 
     async def _connection(self, request: web.Request) -> web.StreamResponse:
-        socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=FRAME_LIMIT)
+        # Without compression, because a small frame might hold gigabytes.
+        socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=FRAME_LIMIT, compress=False)
         if not socket.can_prepare(request):
             return web.Response(status=426, text="this is a tangram agent: connect with WebSocket\n")
         if len(self._connected) >= GAMES:
@@ -215,7 +217,7 @@ class _Connection:
         try:
             async for frame in self._socket:
                 if frame.type in (WSMsgType.TEXT, WSMsgType.BINARY):
-                    for event in self.session.receive(frame.data):
+                    for event in self._receive(frame.data):
                         await self._handle(event)
         finally:
             for task in (self._thinking, *self._talking):
@@ -223,6 +225,13 @@ class _Connection:
                     task.cancel()
             logger.info("%s has gone: %d turns, %d plays", name, self.session.turns, self.session.plays)
             self._server.write("ended", match_id=name, turns=self.session.turns, plays=self.session.plays)
+
+    def _receive(self, data: str | bytes) -> list[Event]:
+        try:
+            return self.session.receive(data)
+        except Exception:  # a mistake of ours must not cost the game
+            logger.exception("%s: finish, because of a message that begins %.200r", self.session.match_id, data)
+            return self.session.give_up()
 
     async def _handle(self, event: Event) -> None:
         self._server.tell(self.session.match_id, event)
@@ -276,6 +285,12 @@ class _Connection:
         message.timestamp = now()
         with contextlib.suppress(OSError):  # the game is gone; reading ends, too
             await self._socket.send_str(messages.encode(message))
+
+
+async def _part(socket: web.WebSocketResponse) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(GOODBYE):
+            await socket.close(code=1001, message=b"the agent is going away")
 
 
 def _without_images(state: TurnState) -> TurnState:

@@ -22,6 +22,8 @@ DIALECTS = ("documented", "godot")
 """The forms that `encode` writes: the document's, and that of the real game."""
 MESSAGE_LIMIT = 4 * 2**20
 """Bytes that a message of the game may have: its outbound buffer holds no more (tangram-notes.md, Connecting)."""
+FAR = 1e9
+"""Board units: what is said to be farther off than this is no board that could be played on."""
 
 Dialect: TypeAlias = Literal["documented", "godot"]
 Vector: TypeAlias = tuple[float, float]
@@ -273,7 +275,10 @@ def _vector(value: Any, what: str) -> Vector:
             x, y = text[1], text[2]
         case _:
             raise ValueError(f"{what} must be two numbers, as [x, y], not {_short(value)}")
-    return _number(x, what), _number(y, what)
+    x, y = _number(x, what), _number(y, what)
+    if max(abs(x), abs(y)) > FAR:
+        raise ValueError(f"{what} must be near the board, which is 0 to 100 both ways, not {_short(value)}")
+    return x, y
 
 
 def _number(value: Any, what: str) -> float:

@@ -326,6 +326,11 @@ class AgentSession:
         spread = (x + grown * (pose[0] - x), y + grown * (pose[1] - y), pose[2])
         return apart(name, spread, others, gap) or pose
 
+    def give_up(self) -> list[Event]:
+        """End the turn, whatever has happened in it."""
+        self._close()
+        return [Send(Finish())]
+
     def _finish(self) -> list[Event]:
         self.undone += self._board.end(self._moved)
         self._close()
@@ -341,14 +346,15 @@ class AgentSession:
     def _turn_state(self, mine: bool) -> TurnState:
         """Return the board as tangram's TurnState."""
         acting = SimpleNamespace(plays_left=self._board.plays_left)
+        moved = self._moved if self._moved in self._board.poses else None
         return TurnState(
             match_id=self.match_id,
             game_id=self._game_id,
             agent_id=self._me,
-            phase="play" if self._moved is None else "feedback",
+            phase="play" if moved is None else "feedback",
             is_my_turn=mine,
             current_turn_agent_id=self._me if mine else self._person,
-            game_state=self._board.game_state(self._moved),
+            game_state=self._board.game_state(moved),
             messages=list(self._talk),
             allowed_actions=allowed(acting) if mine else [],
         )
