@@ -3,11 +3,9 @@
 import asyncio
 import logging
 import os
-import signal
-from collections.abc import Callable, Coroutine, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import tyro
 from rich.console import Console
@@ -19,8 +17,7 @@ from ..wrappers.live.poker.session import Event, HandOver, Seated
 from ..wrappers.record import MatchLog
 from . import arena, mafia, tangram
 from .names import agent, game_with, named
-
-Result = TypeVar("Result")
+from .stopping import until_done
 
 
 def host(args: list[str]) -> None:
@@ -119,31 +116,6 @@ def host_poker(
         on_event=note,
     )
     until_done(_serve(server, forever=hands is None, console=console))
-
-
-def until_done(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run until it is done. SIGTERM ends it as tidily as Ctrl-C does, with exit code 143 (128 + 15)."""
-    terminated = False
-
-    async def run() -> Result:
-        task = asyncio.current_task()
-
-        def end() -> None:
-            nonlocal terminated
-            if task is not None and not terminated:  # a second one must not cut short what the first began
-                terminated = True
-                task.cancel()
-
-        with suppress(NotImplementedError, RuntimeError):  # Windows has no such signals, nor have other threads
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
-        return await work
-
-    try:
-        return asyncio.run(run())
-    except asyncio.CancelledError:
-        if terminated:
-            raise SystemExit(128 + signal.SIGTERM) from None
-        raise
 
 
 async def _serve(server: Host, forever: bool, console: Console) -> None:

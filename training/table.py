@@ -16,8 +16,9 @@ from ..wrappers.live.table.host import Host
 from ..wrappers.live.table.paced import Paced
 from ..wrappers.live.table.poker import PokerTable
 from ..wrappers.record import MatchLog
-from .live import poker_agent, until_done
+from .live import poker_agent
 from .names import agent, game_with, has_seats
+from .stopping import until_done
 
 POKER_OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
 """Hold'em's options that a poker table has, and what they are called there."""

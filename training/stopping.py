@@ -1,0 +1,34 @@
+"""Commands that run until they are stopped."""
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+def until_done(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run until it is done. SIGTERM ends it as tidily as Ctrl-C does, with exit code 143 (128 + 15)."""
+    terminated = False
+
+    async def run() -> Result:
+        task = asyncio.current_task()
+
+        def end() -> None:
+            nonlocal terminated
+            if task is not None and not terminated:  # a second one must not cut short what the first began
+                terminated = True
+                task.cancel()
+
+        with suppress(NotImplementedError, RuntimeError):  # Windows has no such signals, nor have other threads
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+        return await work
+
+    try:
+        return asyncio.run(run())
+    except asyncio.CancelledError:
+        if terminated:
+            raise SystemExit(128 + signal.SIGTERM) from None
+        raise
