@@ -247,7 +247,6 @@ class Match:
             self._eliminated(killed, "night_kill")
 
     async def _act_at_night(self, seat: int) -> None:
-        agent = self.agents[seat]
         context, info = self._private(seat)
         self._show(seat)
         await self._think(seat, context, info)
@@ -287,7 +286,6 @@ class Match:
         """Let the next speaker plan and make its statement."""
         self._enter("DAY_DISCUSSION")
         seat = int(self._plain["turn"])
-        agent = self.agents[seat]
         context, info = self._private(seat)
         self._show(seat)
         await self._think(seat, context, info)
