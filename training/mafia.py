@@ -23,10 +23,14 @@ from ..wrappers.live.mafia.policy import AgentPolicy
 from ..wrappers.live.mafia.remote import Connection, RemoteAgent
 from ..wrappers.live.mafia.scripted import ScriptedAgent
 from ..wrappers.live.mafia.trained import PolicyAgent
+from ..wrappers.live.worker import Worker
 from ..wrappers.llm import Model
 from ..wrappers.policy import load_run
 from ..wrappers.record import MatchLog
 from .names import RUNS, game_with, player
+from .stopping import until_done
+
+logger = logging.getLogger(__name__)
 
 NAMES = [
     "Alice",
@@ -103,7 +107,9 @@ def host(
     if len(remote) > game.seats or (not agents and len(remote) < game.seats):
         raise ValueError(f"{len(remote)} remote agents and {len(agents)} of ours for {game.seats} seats")
     llm = _model(model, llm_url)
-    makes = [_maker(spec, game, llm, None if seed is None else seed + 1 + i) for i, spec in enumerate(agents)]
+    makes = [
+        _maker(spec, game, llm, None if seed is None else seed + 1 + i, game.seats) for i, spec in enumerate(agents)
+    ]
     console = Console(highlight=False)
     limits = Limits(think=timeout, say=timeout, act=timeout)
     token = admin_token or os.environ.get("PARLOUR_ADMIN_TOKEN") or None
@@ -119,7 +125,7 @@ def host(
             on_event=None if quiet else _Teller(console),
         )
         connections = [Connection(url, access_token or os.environ.get("PARLOUR_ACCESS_TOKEN")) for url in remote]
-        asyncio.run(_play(server, makes, connections, matches, wait, console, token is None))
+        until_done(_play(server, makes, connections, matches, wait, console, token is None))
 
 
 async def _play(
@@ -177,6 +183,10 @@ class _Teller:
     def _line(self, kind: str, payload: dict[str, Any]) -> str:
         if kind == "GAME_CREATED":
             self._names = {player["id"]: player["name"] for player in payload["players"]}
+        elif kind == "NIGHT_RESOLVED" and payload["killed"] is None:
+            return "  nobody was killed: the doctor was there"
+        elif kind == "VOTE_RESULT" and payload["eliminatedPlayerId"] is None:
+            return "  nobody is voted out"
         elif kind == "PHASE_CHANGED" and payload["to"] in ("NIGHT_ACTIONS", "DAY_DISCUSSION"):
             return f"\n— {payload['to']} {payload['roundNumber']}"
         elif kind == "AGENT_SAY_STREAM":
@@ -231,7 +241,7 @@ def deploy(
         access_token=access_token or os.environ.get("PARLOUR_ACCESS_TOKEN"),
         seed=seed,
     )
-    asyncio.run(_serve(server, run, Console(highlight=False)))
+    until_done(_serve(server, run, Console(highlight=False)))
 
 
 async def _serve(server: service.AgentService, run: str, console: Console) -> None:
@@ -247,8 +257,10 @@ def _model(name: str | None, url: str | None) -> Model | None:
     return None if name is None else Model(name=name, base_url=url)
 
 
-def _maker(spec: str, game: Game, model: Model | None, seed: int | None) -> Make:
-    """Return what makes an agent as `spec` names it, each with a seed of its own.
+def _maker(spec: str, game: Game, model: Model | None, seed: int | None, seats: int | None = None) -> Make:
+    """Return what makes an agent as `spec` names it, each with a seed of its own. Saved policies run in a thread.
+
+    `seats` are those of the match, where it is known: a run that was trained for another number is told.
 
     Raises:
         ValueError: if there is none.
@@ -273,12 +285,16 @@ def _maker(spec: str, game: Game, model: Model | None, seed: int | None) -> Make
         trained, policy = load_run(folder, seed=seed)
         if trained.name != "mafia":
             raise ValueError(f"{spec} plays {trained.name}, not mafia")
-        return lambda agent_id, name: PolicyAgent(agent_id, name, trained, policy, seed=own())
+        if seats not in (None, trained.seats):
+            logger.warning("%s was trained for %d players: a bot plays for it among %d", spec, trained.seats, seats)
+        worker = Worker(spec)
+        return lambda agent_id, name: PolicyAgent(agent_id, name, trained, policy, seed=own(), worker=worker)
     if spec != "random" and spec not in game.bots and not Path(spec).exists() and not Path(spec + ".zip").exists():
         known = sorted({*PERSONALITIES, "llm", "random", *game.bots})
         raise ValueError(f"{spec!r} is neither an agent nor a file or run folder; {did_you_mean(spec, known)}")
     policy = player(spec, game, seed)
-    return lambda agent_id, name: PolicyAgent(agent_id, name, game, policy, seed=own())
+    own_worker = None if spec == "random" or spec in game.bots else Worker(spec)
+    return lambda agent_id, name: PolicyAgent(agent_id, name, game, policy, seed=own(), worker=own_worker)
 
 
 def _check_port(port: int) -> None:

@@ -75,7 +75,8 @@ class Model:
             ModelError: if no text came, or it broke off.
         """
         said = False
-        async with _told(self), self._client() as client:
+        async with _told(self):
+            client = await self._client()
             # The time runs while we wait for the model, not while its chunks are passed on.
             end = asyncio.get_running_loop().time() + self.timeout
             async with asyncio.timeout_at(end):
@@ -110,7 +111,8 @@ class Model:
         problem = ""
         constrained = True
         end = asyncio.get_running_loop().time() + self.timeout
-        async with _told(self), self._client() as client:
+        async with _told(self):
+            client = await self._client()
             for _ in range(self.attempts):
                 async with asyncio.timeout_at(end):
                     try:
@@ -156,12 +158,35 @@ class Model:
             "max_tokens": self.max_tokens,
         }
 
-    def _client(self) -> "AsyncOpenAI":
+    async def _client(self) -> "AsyncOpenAI":
+        """Return the event loop's client for this endpoint: it keeps its connections, and is closed with the loop."""
         key = os.environ.get("OPENAI_API_KEY") or "none"  # a server of one's own asks for none
-        client: AsyncOpenAI = library().AsyncOpenAI(
-            api_key=key, base_url=self.base_url, max_retries=self.retries, timeout=self.timeout
-        )
-        return client
+        loop = asyncio.get_running_loop()
+        wanted = key, self.base_url, os.environ.get("OPENAI_BASE_URL"), self.retries, self.timeout
+        clients = _clients.get(loop)
+        if clients is None:
+            for old in [old for old in _clients if old.is_closed()]:
+                del _clients[old]
+            clients = _clients[loop] = {}
+        if wanted not in clients:
+            client = library().AsyncOpenAI(
+                api_key=key, base_url=self.base_url, max_retries=self.retries, timeout=self.timeout
+            )
+            held = _held(client)
+            clients[wanted] = await anext(held), held
+        return clients[wanted][0]
+
+
+_clients: "dict[asyncio.AbstractEventLoop, dict[Any, tuple[AsyncOpenAI, AsyncGenerator[AsyncOpenAI, None]]]]" = {}
+
+
+async def _held(client: "AsyncOpenAI") -> "AsyncGenerator[AsyncOpenAI, None]":
+    """Hold a client until the event loop ends: `asyncio.run` then closes the generators that are left."""
+    try:
+        yield client
+    finally:
+        _clients.pop(asyncio.get_running_loop(), None)
+        await client.close()
 
 
 class _Unconstrained(Exception):
@@ -234,7 +259,10 @@ class LLMAgent:
         self._messages = messages
 
     def respond(self, state: TurnState) -> AgentResponse:
-        """Answer a turn. Blocks until the model has answered; call it from a thread without a running event loop."""
+        """Answer a turn. Blocks until the model has answered; call it from a thread without a running event loop.
+
+        Connections last for one call; `answer` keeps them as long as its event loop runs.
+        """
         try:
             return asyncio.run(self.answer(state))
         except ModelError as error:

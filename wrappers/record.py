@@ -6,7 +6,8 @@ sent out of turn. Live bridges write what they see with `MatchLog`: ``joined``, 
 ``hand``, ``ended``. No log holds a token or a key.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +21,7 @@ from ..envs.core.turn_state import Action, ActionResult, AgentResponse, TurnStat
 
 Path_ = str | PathLike[str]
 SECRETS = ("token", "api_key", "apikey", "authorization", "password", "secret")
-"""What no name in a log may contain."""
+"""What no name in a log may contain, but for the names of players where a table goes by them (votes, roles)."""
 
 
 class MatchLog:
@@ -37,11 +38,16 @@ class MatchLog:
         kept = self.path.read_bytes() if append and self.path.exists() else b""
         self._file = self.path.open("ab")
         self._file.truncate(kept.rfind(b"\n") + 1)
+        self._players: set[str] = set()  # of the match that is being written
 
     def write(self, kind: str, **fields: Any) -> None:
         """Write a line: TurnState types, structs, dicts, lists, text, numbers. Secrets by name are left out."""
         plain = msgspec.to_builtins({"kind": kind, **fields}, enc_hook=_plain, str_keys=True)
-        self._file.write(msgspec.json.encode(_without_secrets(plain)) + b"\n")
+        if kind == "match":
+            self._players = set(_names(plain))
+        elif isinstance(plain.get("turn_state"), dict):
+            self._players |= set(_names(plain["turn_state"].get("game_state")))
+        self._file.write(msgspec.json.encode(_without_secrets(plain, self._players)) + b"\n")
         self._file.flush()
 
     def close(self) -> None:
@@ -172,11 +178,24 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} {value!r} cannot be logged; give plain data")
 
 
-def _without_secrets(value: Any) -> Any:
+def _names(value: Any) -> Iterator[str]:
+    """Return what the players of a match, or of a game's state, are called: ids and names."""
+    if not isinstance(value, dict):
+        return
+    for field in ("agents", "agent_ids", "players"):
+        players = value.get(field)
+        for player in players if isinstance(players, list) else ():
+            called = [player.get("id"), player.get("name")] if isinstance(player, dict) else [player]
+            yield from (name for name in called if isinstance(name, str))
+
+
+def _without_secrets(value: Any, players: Set[str]) -> Any:
     if isinstance(value, dict):
-        return {
-            name: _without_secrets(part)
-            for name, part in value.items()
-            if not any(secret in str(name).lower() for secret in SECRETS)
-        }
-    return [_without_secrets(part) for part in value] if isinstance(value, list) else value
+        by_player = value.keys() <= players
+        return {name: _without_secrets(part, players) for name, part in value.items() if by_player or _harmless(name)}
+    return [_without_secrets(part, players) for part in value] if isinstance(value, list) else value
+
+
+@lru_cache(maxsize=4096)
+def _harmless(name: str) -> bool:
+    return not any(secret in name.lower() for secret in SECRETS)

@@ -226,13 +226,16 @@ def read(text: str, speaker: int, seats: Mapping[str, int]) -> Act:
     return GENERAL, -1
 
 
+_BREAK = re.compile(r"((?<![.!?])[.!?]++(?=\s|$)|\n+)")  # a run of marks is looked at once, however long it is
+
+
 def _whole(name: str) -> str:
     return re.sub(r"[.!?\n]", "\ue000", name)
 
 
 def _sentences(text: str) -> list[str]:
     """Return what stands between full stops and exclamation marks; questions are left out."""
-    parts = re.split(r"([.!?]+(?=\s|$)|\n+)", text.replace("’", "'"))
+    parts = _BREAK.split(text.replace("’", "'"))
     ends = [*parts[1::2], ""]
     return [part for part, end in zip(parts[::2], ends, strict=True) if "?" not in end]
 

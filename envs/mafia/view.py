@@ -361,13 +361,16 @@ def redeal(table: Any, seat: int, generator: np.random.Generator) -> None:
     if world.role[seat] == MAFIA:
         own |= {other for other in range(world.seats) if world.role[other] == MAFIA}
     before = _acted(world) & own
-    _redeal_roles(world, seat, own, generator)
-    if world.phase == NIGHT and world.turn != seat:
-        while not (turns := _possible_turns(world, seat, own, before)):
-            _redeal_roles(world, seat, own, generator)
-        world.turn = generator.choice(turns)
-    for row in range(world.round_number):
-        _redeal_night(world, row, own, generator)
+    asleep = world.phase == NIGHT and world.turn != seat
+    while True:
+        _redeal_roles(world, seat, own, generator)
+        if asleep:
+            turns = _possible_turns(world, seat, own, before)
+            if not turns:
+                continue
+            world.turn = generator.choice(turns)
+        if all(_redeal_night(world, row, own, generator) for row in range(world.round_number)):
+            break
     if world.phase == VOTING:
         votes = log(world, "votes")[world.round_number - 1]
         for voter in _living(world):
@@ -412,29 +415,52 @@ def _possible_turns(world: Any, seat: int, own: set[int], before: set[int]) -> l
     return turns
 
 
-def _redeal_night(world: Any, row: int, own: set[int], generator: np.random.Generator) -> None:
-    """Draw anew what the others chose in a night; who died, or that somebody was saved, stays."""
+def _redeal_night(world: Any, row: int, own: set[int], generator: np.random.Generator) -> bool:
+    """Draw anew what the others chose in a night; who died, or that somebody was saved, stays.
+
+    Returns whether it could be so: somebody of the mafia could choose the target, and where that one was saved, some
+    doctor had not protected it the night before.
+    """
     there = [other for other in range(world.seats) if not 0 < world.eliminated_round[other] <= row]
     acted = there if row < world.round_number - 1 else _acted(world)
     died = [other for other in there if world.eliminated_round[other] == row + 1 and not world.voted_out[other]]
     over = row <= _last_night(world)
     target = _target(world, row, there, died, own, generator) if over else -1
+    nights = log(world, "night")
     for other in there:
         if other in own:
             continue
         role = world.role[other]
         choices = [one for one in there if one != other or role == DOCTOR]
-        if role == DOCTOR and over:
-            choices = [target] if not died else [one for one in choices if one != target]
+        if role == DOCTOR:
+            before = int(nights[row - 1, other]) if row else -1
+            choices = [one for one in choices if one != before and not (died and one == target)]
         elif role == MAFIA and over and target != other:
             choices = [target]
         chosen = other in acted and MAFIA <= role <= SHERIFF
-        log(world, "night")[row, other] = generator.choice(choices) if chosen else -1
+        nights[row, other] = generator.choice(choices) if chosen else -1
+    if not over:
+        return True
+    if not any(world.role[other] == MAFIA and nights[row, other] == target for other in there):
+        return False
+    if died:
+        return True
+    doctors = [other for other in there if world.role[other] == DOCTOR and other in acted]
+    if any(nights[row, other] == target for other in doctors):
+        return True
+    able = [other for other in doctors if other not in own and (row == 0 or nights[row - 1, other] != target)]
+    if able:
+        nights[row, generator.choice(able)] = target
+    return bool(able)
 
 
 def _target(
     world: Any, row: int, there: list[int], died: list[int], own: set[int], generator: np.random.Generator
 ) -> int:
-    """Return whom the mafia can have meant: who died, else one that `own` protected or meant, else anybody."""
-    meant = [int(log(world, "night")[row, other]) for other in own if world.role[other] in (MAFIA, DOCTOR)]
-    return int(generator.choice(died or [one for one in meant if one >= 0] or there))
+    """Return whom the mafia can have meant: who died, else whom most of `own` chose, or one that `own` protected or
+    chose, else anybody."""
+    choices = log(world, "night")[row]
+    chosen = [int(choices[other]) for other in own if world.role[other] == MAFIA and choices[other] >= 0]
+    most = [one for one in set(chosen) if 2 * chosen.count(one) > len(chosen)]
+    saved = [int(choices[other]) for other in own if world.role[other] == DOCTOR and choices[other] >= 0]
+    return int(generator.choice(died or most or chosen or saved or there))

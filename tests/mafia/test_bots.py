@@ -7,7 +7,8 @@ from parlour import envs
 from parlour.envs import Action
 from parlour.envs.core.rng import streams
 from parlour.envs.mafia.bots import BOTS, PERSONALITIES, Loyal, Scripted
-from parlour.training.sides import finished, habits, sides
+from parlour.envs.mafia.habits import habits
+from parlour.training.sides import finished, sides
 
 
 def chosen(env, bot):

@@ -5,7 +5,10 @@ import pytest
 from matches import match, night, ok, talk, vote
 from parlour import envs
 from parlour.envs import Action
+from parlour.envs.core.rng import streams
 from parlour.envs.mafia.suspicion import suspicions
+from parlour.envs.mafia.table import DOCTOR, MAFIA, NIGHT
+from parlour.envs.mafia.view import log
 
 
 def seen(env, agent):
@@ -140,3 +143,35 @@ def test_a_contested_sheriff_is_believed_by_nobody():
 def test_the_size_is_fixed_by_the_seats():
     assert {envs.game("mafia", **options).layout.size for options in ({}, {"talk": False}, {"sheriffs": 3})} == {590}
     assert envs.game("mafia", seats=20).layout.size == 1_970
+
+
+@pytest.mark.parametrize("doctors", [1, 3])
+def test_what_is_dealt_anew_could_have_happened(doctors):
+    """No doctor protects the same player twice running; who was saved was protected, who died was not."""
+    game, generator = (
+        envs.game("mafia", seats=8, mafia=2, doctors=doctors, talk=False, max_days=5),
+        np.random.default_rng(3),
+    )
+    saved = 0
+    for seed in range(12):
+        table = game.tables(1)[0]
+        table.stream = streams(seed, 1)[0]
+        game.reset(table)
+        while not table.done:
+            number = generator.choice(game.mask(table, int(table.turn)).nonzero()[0])
+            game.play(table, int(number))
+            for seat in range(game.seats if not table.done else 0):
+                other = table.copy()
+                game.redeal(other, seat, generator)
+                night = log(other, "night")[: int(other.round_number)]
+                doctor = other.role[: game.seats] == DOCTOR
+                again = (night[1:] == night[:-1]) & (night[1:] >= 0)
+                assert not again[:, doctor].any()
+                last = night[-1 - (other.phase == NIGHT)] if len(night) > (other.phase == NIGHT) else None
+                if last is not None and other.killed >= 0:
+                    assert other.killed not in last[doctor]
+                if last is not None and other.prevented:
+                    saved += 1
+                    villains = last[(other.role[: game.seats] == MAFIA) & (last >= 0)]
+                    assert set(villains) & set(last[doctor])
+    assert saved > 50

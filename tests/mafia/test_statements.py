@@ -1,5 +1,7 @@
 """Statements: said, and heard in anybody's words."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -124,8 +126,12 @@ def test_long_texts_are_read_in_time():
         "I " * 2000,
         " " * 4000,
         "doubt p3 is mafia " * 220,
+        "." * 3_999 + "x",
+        "!?." * 1_333 + "x",
     ):
+        began = time.process_time()
         read(text, 0, SEATS)
+        assert time.process_time() - began < 0.5
 
 
 @settings(max_examples=30)  # every set of names has its own patterns

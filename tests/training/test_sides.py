@@ -8,8 +8,9 @@ from matches import match, night, talk, vote
 from parlour import envs
 from parlour.envs.core.rng import streams
 from parlour.envs.mafia.bots import BOTS
+from parlour.envs.mafia.habits import habits
 from parlour.training import cli
-from parlour.training.sides import Ratio, Share, finished, habits, sides
+from parlour.training.sides import Ratio, Share, finished, sides
 
 
 def test_the_interval_is_wilsons():

@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 from parlour import envs
 from parlour.envs import Action, AgentResponse
+from parlour.wrappers import llm
 from parlour.wrappers.agent import PolicyAgent
 from parlour.wrappers.llm import LLMAgent, Model, ModelError
 from parlour.wrappers.policy import make_policy
@@ -40,6 +41,28 @@ def test_a_stream_comes_chunk_by_chunk():
     assert chunks == ["one ", "two ", "three "]
     body = asked[0][0]
     assert (body["model"], body["max_tokens"], body["temperature"], body["stream"]) == ("stub", 7, 0.5, True)
+
+
+def test_connections_are_kept_while_the_event_loop_runs_and_closed_with_it():
+    ports = []
+
+    async def answer(request, body):
+        ports.append(request.transport.get_extra_info("peername")[1])
+        return await endpoint.talking()(request, body)
+
+    async def main():
+        async with endpoint.endpoint(answer) as (url, _):
+            for one in (model(url), model(url)):
+                await one.choose(CHAT, SCHEMA)
+                await read(one.stream(CHAT))
+                clients.append(await one._client())
+
+    clients = []
+    for _ in range(2):
+        run(main())
+    assert [len(set(ports[at : at + 4])) for at in (0, 4)] == [1, 1]
+    assert clients[0] is clients[1] is not clients[2]
+    assert all(client.is_closed() for client in clients) and not llm._clients
 
 
 def test_a_choice_is_constrained_by_its_schema():

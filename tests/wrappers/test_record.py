@@ -63,6 +63,32 @@ def test_secrets_are_left_out(tmp_path):
     assert json.loads((tmp_path / "log").read_text()) == {"kind": "odd", "deep": [{"fine": 1}]}
 
 
+def test_names_of_players_are_no_secrets_whatever_they_are_called(tmp_path):
+    votes = {"token": "Secretary", "Secretary": "token"}
+    with MatchLog(tmp_path / "log") as log:
+        for players in ({"agents": [{"id": "token", "name": "Secretary"}]}, {"agent_ids": ["token", "Secretary"]}):
+            log.write("match", **players, options={"token": 1, "seats": 2})
+            log.write("event", payload={"votes": votes, "token": "x", "settings": {"access_token": "y"}})
+        log.write("match", agent_ids=["a", "b"])
+        log.write("event", payload=votes)
+    for match, event in (list(read(tmp_path / "log"))[at : at + 2] for at in (0, 2)):
+        assert match["options"] == {"seats": 2}
+        assert event["payload"] == {"votes": votes, "settings": {}}
+    assert list(read(tmp_path / "log"))[-1]["payload"] == {}
+
+
+def test_names_of_players_in_what_a_live_agent_saw_are_no_secrets(tmp_path):
+    env = envs.make("mafia", seats=5)
+    env.reset(seed=1)
+    state = env.turn_state("p1")
+    state.game_state["players"][1] |= {"id": "my-token", "name": "Ann"}
+    state.game_state["nightActions"] = {"my-token": "p1"}
+    with MatchLog(tmp_path / "log") as log:
+        log.write("turn", turn_state=state, response=AgentResponse(Action("pass")))
+    ((seen, _),) = turns(tmp_path / "log")
+    assert seen.game_state["nightActions"] == {"my-token": "p1"}
+
+
 def test_appending_and_a_line_cut_off(tmp_path):
     path = tmp_path / "log"
     for number in range(2):

@@ -73,4 +73,9 @@ def described(error: BaseException) -> str:
         text = str(error)
     except Exception:
         text = "(no text)"
-    return f"{type(error).__name__}: {text}"[:300]
+    return shown(f"{type(error).__name__}: {text}")
+
+
+def shown(text: str) -> str:
+    """Return others' text for a log, at most 300 characters: on one line, with what a terminal would obey escaped."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:300])[:300]

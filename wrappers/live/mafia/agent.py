@@ -19,7 +19,8 @@ from typing import Self
 from aiohttp import WSMsgType, web
 
 from ..arena.agent import listening
-from ..worker import described
+from ..site import Origins
+from ..worker import described, shown
 from .messages import NIGHT_ACTIONS, NightAction, PrivateInfo, PublicInfo, VoteAction
 from .policy import AgentPolicy, night_problem, night_targets, vote_problem
 from .session import MESSAGE_LIMIT, Begin, CallId, GivenUp, ServiceSession
@@ -91,7 +92,7 @@ class AgentService:
         Raises:
             OSError: if the port is taken.
         """
-        app = web.Application()
+        app = web.Application(middlewares=[Origins.of(self._address).check])
         app.add_routes([web.get("/", self._connect), web.get("/health", self._health)])
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
@@ -211,7 +212,8 @@ class AgentService:
 
     def _warn(self, begin: Begin, problem: str) -> None:
         self.replaced += 1
-        logger.warning("%s, %s of %s: %s", begin.context.game_id[:64], begin.method, begin.agent_id[:64], problem)
+        game_id, agent_id = shown(begin.context.game_id[:64]), shown(begin.agent_id[:64])
+        logger.warning("%s, %s of %s: %s", game_id, begin.method, agent_id, shown(problem))
 
 
 class _Connection:
@@ -255,7 +257,7 @@ class _Connection:
         try:
             agent = self._service.agent(self.client, begin)
         except Exception as error:
-            logger.warning("no agent for %s: %s", begin.agent_id[:64], described(error))
+            logger.warning("no agent for %s: %s", shown(begin.agent_id[:64]), described(error))
             await self._send(self._session.failed(begin.id, f"there is no agent for {begin.agent_id[:64]!r}"))
             return
         if begin.method in ("think", "say"):

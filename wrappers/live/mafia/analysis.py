@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ....envs.mafia.suspicion import suspicions
 from .messages import GameState, PrivateInfo, StatementType
-from .reading import known_roles, of_size, turn_state
+from .reading import known_roles, of_context, turn_state
 
 
 class PastVote(Struct, rename="camel", omit_defaults=True):
@@ -66,7 +66,7 @@ class GameAnalysis:
     def suspicion(self) -> dict[str, float]:
         """Return how suspicious every player looks to the agent, by id, 0 to 100."""
         players = self._context.players
-        tables, seat = of_size(len(players)).load(
+        tables, seat = of_context(self._context).load(
             turn_state(self._agent_id, self._context, self._private, my_turn=False)
         )
         points = suspicions(tables[0], seat)

@@ -2,12 +2,16 @@
 
 import asyncio
 import contextlib
+import logging
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import Any
 
+from ..worker import described
 from .messages import AgentConfig, GameState, NightAction, PrivateInfo, PublicInfo, VoteAction, encode, read
 from .policy import AgentPolicy
+
+logger = logging.getLogger(__name__)
 
 
 class Apart:
@@ -22,6 +26,7 @@ class Apart:
     def __init__(self, agent: AgentPolicy) -> None:
         self._agent = agent
         self.id, self.name = agent.id, agent.name
+        self._role: str | None = agent.role
         self.config: AgentConfig = agent.config
         self._busy = False
         self._task: asyncio.Task[Any] | None = None
@@ -31,12 +36,19 @@ class Apart:
 
     @property
     def role(self) -> str | None:
-        """The agent's role."""
-        return self._agent.role
+        """The agent's role, as it was given last; the agent itself is told in its thread."""
+        return self._role
 
     @role.setter
     def role(self, role: str | None) -> None:
-        self._agent.role = role
+        self._role = role
+        self._loop.call_soon_threadsafe(self._assign, role)
+
+    def _assign(self, role: str | None) -> None:
+        try:
+            self._agent.role = role
+        except Exception as error:  # the calls tell it, too
+            logger.warning("%s takes no role: %s", self.id, described(error))
 
     def stop(self) -> None:
         """Let the thread end, if it can."""
@@ -56,6 +68,7 @@ class Apart:
             try:
                 self._loop.run_forever()
                 self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+                self._loop.close()
                 return
             except BaseException:  # SystemExit, say: the call has failed with it, and the loop goes on
                 continue

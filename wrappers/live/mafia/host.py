@@ -18,6 +18,7 @@ from aiohttp import WSMsgType, web
 from ....envs.core.game import Game
 from ...record import MatchLog
 from ..arena.agent import listening
+from ..site import Origins
 from .apart import Apart
 from .events import Feed
 from .llm import LLMAgent
@@ -100,7 +101,7 @@ class Host:
         Raises:
             OSError: if the port is taken.
         """
-        app = web.Application()
+        app = web.Application(middlewares=[Origins.of(self._address).check])
         app.add_routes(
             [
                 web.get("/observe", self._observe),

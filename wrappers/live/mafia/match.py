@@ -31,10 +31,11 @@ from ....envs.mafia.table import (
     VOTE,
     WINNERS,
 )
-from ..worker import described
+from ..worker import described, shown
 from .events import Feed
 from .messages import (
     NIGHT_ACTIONS,
+    AgentConfig,
     Alive,
     Dead,
     GameState,
@@ -50,6 +51,7 @@ from .messages import (
     Statement,
     VoteAction,
     VotingRound,
+    encode,
     read,
 )
 from .policy import AgentPolicy, night_problem, vote_problem
@@ -245,7 +247,6 @@ class Match:
             self._eliminated(killed, "night_kill")
 
     async def _act_at_night(self, seat: int) -> None:
-        agent = self.agents[seat]
         context, info = self._private(seat)
         self._show(seat)
         await self._think(seat, context, info)
@@ -253,15 +254,15 @@ class Match:
         target = await self._chosen(seat, context, info)
         if target is None:
             target = self._drawn(seat)
-            self._fault(agent.id, "nightAction", "no legal target", f"{self._ids[target]}, drawn")
+            self._fault(self._ids[seat], "nightAction", "no legal target", f"{self._ids[target]}, drawn")
         self._tonight[seat] = target
         kind = NIGHT_ACTIONS[self._roles[seat]]
-        payload = {"agentId": agent.id, "actionType": kind, "targetId": self._ids[target]}
+        payload = {"agentId": self._ids[seat], "actionType": kind, "targetId": self._ids[target]}
         self.feed.emit("NIGHT_ACTION_SUBMITTED", payload, private=True)
         if kind == "INVESTIGATE":
             self._results.setdefault(seat, []).append((int(self._plain["round_number"]), target))
             found = self._roles[target] == "mafia"
-            result = {"agentId": agent.id, "targetId": self._ids[target], "isMafia": found}
+            result = {"agentId": self._ids[seat], "targetId": self._ids[target], "isMafia": found}
             self.feed.emit("INVESTIGATION_RESULT", result, private=True)
 
     async def _chosen(self, seat: int, context: GameState, info: PrivateInfo) -> int | None:
@@ -278,14 +279,13 @@ class Match:
                 problem = f"no answer within {self.limits.act:g} s"
             except Exception as error:  # whatever it is, it is that agent's
                 problem = described(error)
-            self._fault(agent.id, "nightAction", str(problem))
+            self._fault(self._ids[seat], "nightAction", str(problem))
         return None
 
     async def _statement(self) -> None:
         """Let the next speaker plan and make its statement."""
         self._enter("DAY_DISCUSSION")
         seat = int(self._plain["turn"])
-        agent = self.agents[seat]
         context, info = self._private(seat)
         self._show(seat)
         await self._think(seat, context, info)
@@ -295,7 +295,7 @@ class Match:
         wire = to_wire((kind, target), self._ids)
         self._statements.append(
             Statement(
-                player_id=agent.id,
+                player_id=self._ids[seat],
                 round=int(self._plain["round_number"]),
                 type=wire["type"],
                 content=text,
@@ -355,7 +355,7 @@ class Match:
             if vote is None:
                 problem: str | None = "no vote"
             else:
-                problem = vote_problem(vote, agent.id, context)
+                problem = vote_problem(vote, self._ids[seat], context)
                 if problem is None and vote.target_id is not None:
                     votes[seat] = self._ids.index(vote.target_id)
         except TimeoutError:
@@ -363,29 +363,29 @@ class Match:
         except Exception as error:  # whatever it is, it is that agent's
             problem = described(error)
         if problem is not None:
-            self._fault(agent.id, "vote", problem, "abstains")
+            self._fault(self._ids[seat], "vote", problem, "abstains")
 
     # Streams.
 
     async def _think(self, seat: int, context: GameState, info: PrivateInfo) -> None:
         agent = self.agents[seat]
         part = {"NIGHT_ACTIONS": "night", "DAY_DISCUSSION": "day", "DAY_VOTING": "vote"}[context.phase]
-        payload = {"agentId": agent.id, "agentName": agent.name, "turnId": self._turn_id("think", part, agent.id)}
+        payload = self._stream("think", part, seat)
         try:
             thought = agent.think(context, info)
             async with self._within(agent, thought, self.limits.think, self.limits.thought) as stream:
                 async for chunk in stream:
                     self.feed.emit("AGENT_THINK_STREAM", {**payload, "chunk": chunk}, private=True)
         except TimeoutError:
-            self._fault(agent.id, "think", f"cut off after {self.limits.think:g} s")
+            self._fault(self._ids[seat], "think", f"cut off after {self.limits.think:g} s")
         except Exception as error:  # whatever it is, it is that agent's
-            self._fault(agent.id, "think", described(error))
+            self._fault(self._ids[seat], "think", described(error))
         self.feed.emit("AGENT_THINK_STREAM", {**payload, "chunk": ""}, private=True)
 
     async def _say(self, seat: int, context: GameState) -> str:
         """Pass a statement on as it comes, at most five sentences of it, and return what was passed on."""
         agent = self.agents[seat]
-        payload = {"agentId": agent.id, "agentName": agent.name, "turnId": self._turn_id("say", "day", agent.id)}
+        payload = self._stream("say", "day", seat)
         said: list[str] = []
         cut = Cut()
         try:
@@ -397,16 +397,16 @@ class Match:
                         said.append(part)
                         self.feed.emit("AGENT_SAY_STREAM", {**payload, "chunk": part})
                     if cut.full:
-                        self._fault(agent.id, "say", "more than five sentences: the rest is left out")
+                        self._fault(self._ids[seat], "say", "more than five sentences: the rest is left out")
                         break
         except TimeoutError:
-            self._fault(agent.id, "say", f"cut off after {self.limits.say:g} s")
+            self._fault(self._ids[seat], "say", f"cut off after {self.limits.say:g} s")
         except Exception as error:  # whatever it is, it is that agent's
-            self._fault(agent.id, "say", described(error))
+            self._fault(self._ids[seat], "say", described(error))
         self.feed.emit("AGENT_SAY_STREAM", {**payload, "chunk": ""})
         text = "".join(said)
         if not text.strip():
-            self._fault(agent.id, "say", "it said nothing")
+            self._fault(self._ids[seat], "say", "it said nothing")
         return text
 
     @staticmethod
@@ -415,10 +415,12 @@ class Match:
         at_once = isinstance(agent, SeatAgent) and agent.at_once
         return contextlib.aclosing(stream if at_once else chunks(stream, seconds, most))
 
-    def _turn_id(self, stream: str, part: str, agent_id: str) -> str:
+    def _stream(self, stream: str, part: str, seat: int) -> dict[str, str]:
+        """Return what every chunk of a stream tells."""
         speech = int(self._plain["speech"]) if part == "day" else 0
         again = f"-{speech + 1}" if speech else ""
-        return f"{stream}-{part}-{int(self._plain['round_number'])}-{agent_id}{again}"
+        turn_id = f"{stream}-{part}-{int(self._plain['round_number'])}-{self._ids[seat]}{again}"
+        return {"agentId": self._ids[seat], "agentName": self._names[seat], "turnId": turn_id}
 
     async def _together(self, calls: list[Coroutine[Any, Any, None]]) -> None:
         async with asyncio.TaskGroup() as group:
@@ -554,11 +556,14 @@ class Match:
                 options=self.game.options,
                 seed=self._seed,
                 match_id=self.feed.game_id,
-                agents=[{**player, "config": agent.config} for player, agent in zip(players, self.agents, strict=True)],
+                agents=[{**player, **_config(agent)} for player, agent in zip(players, self.agents, strict=True)],
             )
         self.feed.emit("GAME_CREATED", {"players": players})
-        for agent, role in zip(self.agents, self._roles, strict=True):
-            agent.role = role
+        for seat, role in enumerate(self._roles):
+            try:
+                self.agents[seat].role = role
+            except Exception as error:  # it learns its role by the calls, too
+                self._fault(self._ids[seat], "role", described(error))
         self.feed.emit("ROLES_ASSIGNED", {"roles": dict(zip(self._ids, self._roles, strict=True))}, private=True)
 
     def _enter(self, phase: Phase, round_number: int | None = None) -> None:
@@ -600,7 +605,8 @@ class Match:
     def _fault(self, agent_id: str, method: str, problem: str, instead: str = "") -> None:
         fault = Fault(agent_id, self._told, int(self._plain["round_number"]), method, problem, instead)
         self.faults.append(fault)
-        logger.warning("%s, round %d, %s of %s: %s", self.feed.game_id, fault.round_number, method, agent_id, problem)
+        what = shown(problem)
+        logger.warning("%s, round %d, %s of %s: %s", self.feed.game_id, fault.round_number, method, agent_id, what)
         if self._note is not None:
             self._note("fault", **msgspec.to_builtins(fault))
 
@@ -622,12 +628,18 @@ def _check_players(game: Game, ids: Sequence[str], names: Sequence[str]) -> None
             raise ValueError(f"{agent_id} cannot be called {name!r}, which is another agent's id")
 
 
+def _config(agent: AgentPolicy) -> dict[str, AgentConfig]:
+    """Return an agent's config for the log; what others call so may be anything, and hold secrets."""
+    config = getattr(agent, "config", None)
+    return {"config": config} if type(config) is AgentConfig else {}
+
+
 def _answer(answer: Any, kind: type[Any]) -> Any:
     """Return an agent's answer as a struct of ours: it may be one, a dict, or an object with its fields."""
-    if answer is None or type(answer) is kind:
-        return answer
-    if isinstance(answer, dict):
-        return read(answer, kind)
+    if answer is None:
+        return None
+    if isinstance(answer, (dict, kind)):
+        return read(encode(answer), kind)  # a struct made by hand may hold anything
     return msgspec.convert(answer, kind, from_attributes=True)
 
 

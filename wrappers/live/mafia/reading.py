@@ -4,6 +4,7 @@ The document's own host puts every player's role into the context. What the agen
 its own role, the dead, its teammates and its results count.
 """
 
+from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,7 @@ import msgspec
 from ....envs import game as make_game
 from ....envs.core.game import Game
 from ....envs.core.turn_state import TurnState
+from ....envs.mafia.table import DAYS, SPEECHES
 from .messages import UNKNOWN, GameState, PrivateInfo
 
 DECISIONS = {
@@ -27,13 +29,28 @@ DECISIONS = {
 
 
 @cache
-def of_size(seats: int) -> Game:
-    """Return a game of as many players; no context tells its other options.
+def of_size(seats: int, speeches: int = 1, days: int = 20) -> Game:
+    """Return a game of as many players, and with as many discussion rounds and days as given.
 
     Raises:
-        ValueError: if mafia is not played by so many.
+        ValueError: if mafia is not played by so many, or so long.
     """
-    return make_game("mafia", seats=seats)
+    return make_game("mafia", seats=seats, discussion_rounds=speeches, max_days=days)
+
+
+def of_context(context: GameState) -> Game:
+    """Return a game that holds what a context tells.
+
+    No context tells a game's options. Discussion rounds are counted in what was said. The limit of days is taken to be
+    the usual one, unless the match has gone on beyond it; one doctor and one sheriff are taken for granted.
+
+    Raises:
+        ValueError: if mafia is not played by so many, or so long.
+    """
+    said = Counter((one.round, one.player_id) for one in context.statements or ())
+    days = next((days for days in (20, DAYS) if context.round_number <= days), DAYS)
+    speeches = min(max(said.values(), default=1), 8, SPEECHES // days)
+    return of_size(len(context.players), speeches, days)
 
 
 def known_roles(agent_id: str, context: GameState, private: PrivateInfo | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
-from ..worker import described
+from ..worker import described, shown
 from .messages import AgentConfig, GameState, Method, NightAction, PrivateInfo, PublicInfo, VoteAction, read
 from .session import MESSAGE_LIMIT, CallerSession, Chunk, Done, Failed
 
@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 CONNECT_WITHIN = 10.0
 """Seconds for a handshake."""
 HEARTBEAT = 30.0
+COMPLAINTS = 100
+"""Messages that cannot be read, or complain about ours; then the connection is closed, until the next call."""
 WAITING = 10_000
 """Parts of an answer that may wait to be taken; a service that sends more has lost the call."""
 
@@ -106,12 +108,17 @@ class Connection:
 
     async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         """Put what comes into the inboxes of the calls; when the connection is lost, they have all failed."""
+        complaints = 0
         async for message in socket:
             if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
                 continue
             part = self._session.receive(message.data)
             if isinstance(part, Failed) and part.id is None:
-                logger.warning("%s: %s", self.url, part.problem)
+                complaints += 1
+                logger.warning("%s: %s", self.url, shown(part.problem))
+                if complaints == COMPLAINTS:
+                    logger.warning("%s: that is enough; the connection is closed", self.url)
+                    await socket.close()
             elif part is not None:
                 self._put(part.id, part)
         for call, failed in self._session.lost().items():

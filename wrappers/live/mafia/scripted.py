@@ -41,7 +41,7 @@ class ScriptedAgent(SeatAgent):
 
     def policy(self, game: Game) -> tuple[Game, Policy]:
         """See `SeatAgent`."""
-        bot = self._bots.get(game.seats)
+        bot = self._bots.get(game.seats)  # what it goes by lies where it does whatever the other options are
         if bot is None:
             bot = self._bots[game.seats] = Scripted(game, self._seed, **self._settings)
         return game, bot

@@ -1,8 +1,8 @@
 """Agents whose decisions are action numbers of our game: bots and trained policies behind `AgentPolicy`."""
 
 import random
-from collections.abc import AsyncIterator, Sequence
-from typing import NamedTuple
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from ....envs.mafia.table import (
 from ...policy import Policy
 from ..worker import Worker
 from .messages import NIGHT_ACTIONS, AgentConfig, GameState, NightAction, PrivateInfo, PublicInfo, VoteAction
-from .reading import of_size, turn_state
+from .reading import of_context, turn_state
 from .speech import render, sentences
 
 Numbers = NDArray[np.float32]
@@ -143,7 +143,7 @@ class SeatAgent:
         decision = await self._decide(context)
         self._decision = decision
         names = [player.name for player in context.players]
-        for sentence in self.reasons(decision, names):
+        for sentence in await self._away(self.reasons, decision, names):
             yield sentence + " "
         yield f"So {intention(decision, names)}{', which is a lie' if decision.lies else ''}."
 
@@ -186,23 +186,26 @@ class SeatAgent:
             shown = self._read(context)
         game, policy = self.policy(shown[0])
         observation, mask = shown[1:]
-        if self._worker is None:
-            numbers = policy.act(observation[None], mask[None])
-        else:
-            if self._worker.stuck:
-                raise RuntimeError("the policy is still busy with an earlier decision")
-            numbers = await self._worker.call(policy.act, observation[None], mask[None])
+        numbers = await self._away(policy.act, observation[None], mask[None])
         number = int(np.asarray(numbers).reshape(-1)[0])
         if not 0 <= number < len(mask) or not mask[number]:
             raise ValueError(f"the policy chose action {number}, which is masked")
         return Decision(_moment(context), seat, number, move_of(game, seat, number), game, observation, mask)
+
+    async def _away(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return what a function of the policy returns, which the worker calls if there is one."""
+        if self._worker is None:
+            return function(*args)
+        if self._worker.stuck:
+            raise RuntimeError("the policy is still busy with an earlier decision")
+        return await self._worker.call(function, *args)
 
     def _read(self, context: GameState) -> tuple[Game, Numbers, NDArray[np.int8]]:
         """Read the observation from the context and what the agent was told in private."""
         private = self._private
         if private is not None and private.game_state.game_id != context.game_id:
             private = None
-        game = of_size(len(context.players))
+        game = of_context(context)
         tables, seat = game.load(turn_state(self.id, context, private))
         return game, game.observation(tables[0], seat), game.mask(tables[0], seat)
 

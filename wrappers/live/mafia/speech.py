@@ -96,7 +96,7 @@ def _heard(core: str, act: Act, speaker: int, names: tuple[str, ...]) -> str:
     return said if read(said, speaker, seats) == act else sentence(act, speaker, names)
 
 
-_END = re.compile(r"[.!?…]+[\"')\]]*(?=\s|$)")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"')\]]*+(?=\s|$)")
 
 
 def sentences(text: str) -> list[str]:

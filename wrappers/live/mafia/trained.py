@@ -47,14 +47,17 @@ class PolicyAgent(SeatAgent):
         self._game = game
         self._policy = policy
         self._deputy = ScriptedAgent(id, name, config, seed=seed)
+        self._warned = False
 
     def policy(self, game: Game) -> tuple[Game, Policy]:
         """See `SeatAgent`."""
         if self._fits(game):
             return self._game, self._policy
-        logger.warning(
-            "%s was trained for %d players; a bot plays for it among %d", self.id, self._game.seats, game.seats
-        )
+        if not self._warned:
+            self._warned = True
+            logger.warning(
+                "%s was trained for %d players; a bot plays for it among %d", self.id, self._game.seats, game.seats
+            )
         return self._deputy.policy(game)
 
     def reasons(self, decision: Decision, names: Sequence[str]) -> Sequence[str]:

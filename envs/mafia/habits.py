@@ -1,0 +1,77 @@
+"""How the mafia and the town have played, counted in finished matches. Compiled."""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.compiled import compiled
+from ..core.game import Tables
+from .statements import KIND
+from .table import (
+    ACCUSE,
+    CLAIM_DOCTOR,
+    CLAIM_MAFIA,
+    CLAIM_SHERIFF,
+    CLAIM_VILLAGER,
+    CLEARED,
+    DEFEND,
+    DOCTOR,
+    FOUND,
+    GENERAL,
+    MAFIA,
+    SHERIFF,
+    VILLAGER,
+)
+
+CLAIMED = np.zeros(16, np.int64)  # by kind of statement: the role that it claims, 0 for none
+CLAIMED[[CLEARED, FOUND, CLAIM_SHERIFF]] = SHERIFF
+CLAIMED[[CLAIM_DOCTOR, CLAIM_VILLAGER, CLAIM_MAFIA]] = DOCTOR, VILLAGER, MAFIA
+
+HABITS = ("accusations", "defenses", "claims", "untrue", "abstentions", "changes")
+
+
+def habits(tables: Tables, mafia: bool) -> dict[str, float]:
+    """Return how the mafia, or the town, played in finished matches (recarray of shape (N,)), as shares.
+
+    Of its statements: ``accusations`` (a claimed result of "mafia" too), ``defenses``, ``claims``, and those that are
+    ``untrue``: that accuse who is not mafia, defend who is, claim a role or a result that is not so. Of its votes:
+    ``abstentions``, and ``changes``: for another player than in the vote before, though that one was still there.
+    """
+    counts, wholes = np.zeros(len(HABITS), np.int64), np.zeros(len(HABITS), np.int64)
+    _count(tables.view(np.ndarray), mafia, counts, wholes)
+    return dict(zip(HABITS, (counts / np.maximum(wholes, 1)).tolist(), strict=True))
+
+
+@compiled
+def _count(tables: Any, mafia: bool, counts: Any, wholes: Any) -> None:
+    for i in range(len(tables)):
+        table = tables[i]
+        seats = table.seats
+        for n in range(table.round_number * table.discussion_rounds * seats if table.talk else 0):
+            role = table.role[n % seats]
+            if table.said[n] > 0 and (role == MAFIA) == mafia:
+                wholes[:4] += 1
+                kind = GENERAL + (table.said[n] - 1) // KIND
+                villain = table.role[(table.said[n] - 1) % KIND] == MAFIA
+                claimed = CLAIMED[kind]
+                counts[0] += kind in (ACCUSE, FOUND)
+                counts[1] += kind == DEFEND
+                counts[2] += claimed > 0
+                untrue = (kind in (ACCUSE, FOUND) and not villain) or (kind in (DEFEND, CLEARED) and villain)
+                counts[3] += untrue or (claimed > 0 and claimed != role)
+        for n in range(table.votings * seats):
+            voter, day = n % seats, n // seats + 1
+            if (table.role[voter] == MAFIA) == mafia and _there(table, voter, day):
+                wholes[4] += 1
+                counts[4] += table.votes[n] < 0
+                before = table.votes[n - seats] if day > 1 else -1
+                if before >= 0 and table.votes[n] >= 0 and _there(table, before, day):
+                    wholes[5] += 1
+                    counts[5] += table.votes[n] != before
+
+
+@compiled
+def _there(table: Any, seat: int, day: int) -> bool:
+    """Tell whether `seat` could vote, and be voted for, on `day`."""
+    gone = table.eliminated_round[seat]
+    return bool(gone == 0 or gone > day or (gone == day and table.voted_out[seat] == 1))
