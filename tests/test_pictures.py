@@ -213,6 +213,27 @@ def test_gymnasium_accepts_the_pictures():
     assert all(frame.shape == (480, 640, 3) for frame in film.render())
 
 
+def test_every_table_of_a_vector_environment_is_a_frame(game_id):
+    env = gymnasium.make_vec(f"parlour/{game_id.capitalize()}", num_envs=3, render_mode="svg", opponents="random")
+    env.reset(seed=4)
+    first = env.render()
+    seats = env.seats
+    views = zip(seats.tables.tables, seats.seat.tolist(), strict=True)
+    assert first == tuple(seats.game.picture([seats.game.view(table, seat)]) for table, seat in views)
+    env.step(np.array([np.flatnonzero(mask)[-1] for mask in env.action_masks()]))
+    assert env.render() != first
+    assert env.metadata["render_modes"] == ["rgb_array", "svg", "ansi"]
+
+
+def test_vector_environments_give_pixels():
+    pytest.importorskip("resvg_py")
+    env = gymnasium.make_vec("parlour/Auction-v0", num_envs=2, render_mode="rgb_array")
+    env.reset(seed=1)
+    assert [frame.shape for frame in env.render()] == [(480, 640, 3)] * 2
+    with pytest.raises(ValueError, match="choose from None, 'rgb_array', 'svg', 'ansi'"):
+        gymnasium.make_vec("parlour/Auction-v0", num_envs=2, render_mode="human")
+
+
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(screen, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"'rgb_array' needs resvg_py.*parlour\[render\]"):

@@ -15,6 +15,7 @@ from ..wrappers.agent import Agent
 from ..wrappers.live.table.host import Host
 from ..wrappers.live.table.paced import Paced
 from ..wrappers.live.table.poker import PokerTable
+from ..wrappers.llm import LLMAgent, Model
 from ..wrappers.record import MatchLog
 from .live import poker_agent
 from .names import agent, game_with, has_seats
@@ -34,6 +35,8 @@ def command(
     address: str = "127.0.0.1",
     names: tuple[str, ...] = (),
     access_token: str | None = None,
+    model: str | None = None,
+    llm_url: str | None = None,
     timeout: float = 60.0,
     delay: float = 1.0,
     hands: int | None = None,
@@ -44,13 +47,16 @@ def command(
 
     Args:
         game: its name, such as holdem.
-        agents: who sits there, seat by seat: runs, policy files, bots; human is a person's seat, and so are those left.
+        agents: who sits there, seat by seat: runs, policy files, bots, or llm; human is a person's seat, and so are
+            those left.
         seats: how many; default: one for each of the agents, and one for a person if none is named.
         options: the game's options as key=value.
         port: where to listen; 0 takes a free one.
         address: where to listen; 0.0.0.0 lets other machines in.
         names: further host names under which browsers reach this server, such as a proxy's.
         access_token: asked of those who sit down; it is part of the link that is printed.
+        model: the language model that llm stands for.
+        llm_url: its endpoint, such as http://127.0.0.1:8080/v1; default: the environment's OPENAI_BASE_URL.
         timeout: seconds for a turn; then the safe action is played.
         delay: seconds that policies and bots take for an answer, at least.
         hands: hands of a poker table, after which it ends and another opens; default: no limit.
@@ -64,6 +70,11 @@ def command(
     chosen = game_with(game, options, seats=_seats(game, agents, seats, options))
     specs = [*agents, *["human"] * (chosen.seats - len(agents))]
     seeds = [None if seed is None else seed + 1 + seat for seat in range(len(specs))]
+    llm = None if model is None else Model(name=model, base_url=llm_url, timeout=min(20.0, 0.8 * timeout))
+    players = [
+        None if spec == "human" else Paced(_program(spec, chosen, llm, one), delay)
+        for spec, one in zip(specs, seeds, strict=True)
+    ]
     console = Console(highlight=False)
     with MatchLog(log) if log is not None else nullcontext() as book:
         common: dict[str, Any] = {
@@ -75,16 +86,8 @@ def command(
             "access_token": access_token,
         }
         if chosen.name == "holdem":
-            players = [
-                None if spec == "human" else Paced(poker_agent(spec, False, chosen.seats, one), delay)
-                for spec, one in zip(specs, seeds, strict=True)
-            ]
             table: Host | PokerTable = _poker(chosen, options, _named(specs, players), hands, book, common)
         else:
-            players = [
-                None if spec == "human" else Paced(agent(spec, chosen, one), delay)
-                for spec, one in zip(specs, seeds, strict=True)
-            ]
             table = Host(chosen, _named(specs, players), log=book, **common)
         until_done(_serve(table, access_token, console))
 
@@ -94,6 +97,15 @@ def _seats(game: str, agents: Sequence[str], seats: int | None, options: Sequenc
     if not has_seats(game) or (seats is None and any(option.startswith("seats=") for option in options)):
         return seats
     return seats or max(2, len(agents) + ("human" not in agents))
+
+
+def _program(spec: str, game: Game, model: Model | None, seed: int | None) -> Agent:
+    """Return the agent that `spec` names."""
+    if spec == "llm":
+        if model is None:
+            raise ValueError("llm needs --model NAME, and an endpoint by --llm-url or OPENAI_BASE_URL")
+        return LLMAgent(model, None, talks=game.forbids is None)
+    return poker_agent(spec, False, game.seats, seed) if game.name == "holdem" else agent(spec, game, seed)
 
 
 def _named(specs: Sequence[str], players: Sequence[Agent | None]) -> list[tuple[str, Agent] | None]:

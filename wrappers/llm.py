@@ -239,8 +239,9 @@ class LLMAgent:
 
     Args:
         model: what answers.
-        fallback: answers where the model does not, such as a bot's `PolicyAgent`.
+        fallback: answers where the model does not, such as a bot's `PolicyAgent`; None: nothing does.
         instructions: what the model is told first, besides what it sees.
+        talks: whether it may say something beside its action; not where the rules keep that for actions of their own.
         messages: how many messages of the match's chat it is shown, the latest ones.
 
     Attributes:
@@ -250,22 +251,30 @@ class LLMAgent:
         ImportError: if the extra `llm` is not installed.
     """
 
-    def __init__(self, model: Model, fallback: Agent, *, instructions: str = "", messages: int = 30) -> None:
+    def __init__(
+        self, model: Model, fallback: Agent | None, *, instructions: str = "", talks: bool = True, messages: int = 30
+    ) -> None:
         library()
         self.model = model
         self.fallback = fallback
         self.replaced = 0
         self._instructions = instructions
+        self._talks = talks
         self._messages = messages
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn. Blocks until the model has answered; call it from a thread without a running event loop.
 
         Connections last for one call; `answer` keeps them as long as its event loop runs.
+
+        Raises:
+            ModelError: if the model does not answer, and there is no fallback.
         """
         try:
             return asyncio.run(self.answer(state))
         except ModelError as error:
+            if self.fallback is None:
+                raise
             self.replaced += 1
             logger.warning("match %s: the fallback answers: %s", state.match_id, error)
             return self.fallback.respond(state)
@@ -279,13 +288,14 @@ class LLMAgent:
         offers = {offer.action_type: offer for offer in state.allowed_actions}
         if not offers:
             raise ModelError(f"nothing is open to {state.agent_id}")
+        words = {"say": {"type": "string", "maxLength": 300}} if self._talks else {}
         variants = [
             {
                 "type": "object",
                 "properties": {
                     "action_type": {"type": "string", "enum": [name]},
                     "payload": offer.payload_schema,
-                    "say": {"type": "string", "maxLength": 300},
+                    **words,
                 },
                 "required": ["action_type", "payload"],
                 "additionalProperties": False,
@@ -300,7 +310,7 @@ class LLMAgent:
                 raise ValueError("payload must be an object")
 
         answer = await self.model.choose(self._chat(state), {"anyOf": variants}, fits)
-        said = answer.get("say")
+        said = answer.get("say") if self._talks else None
         messages = [MessageIntent(MessageScope.PUBLIC, said[:300])] if isinstance(said, str) and said.strip() else []
         return AgentResponse(Action(answer["action_type"], answer.get("payload", {})), messages)
 

@@ -25,9 +25,12 @@ from ..envs import game as make_game
 from ..envs.core.game import Game, Tables
 from ..envs.core.random_policy import RandomPolicy
 from ..envs.core.screen import FPS, MODES, Window, check_mode, pixels
+from ..envs.core.turn_state import TurnState
 from ..envs.core.vector import STAY, VectorGame
 from .policy import Policy, make_policy
 
+FRAMES = tuple(mode for mode in MODES if mode != "human")
+"""How many tables at once can be rendered: a window shows one."""
 EPISODES_WITHOUT_DECISION = 1_000
 """Episodes in a row at one table in which the learner may have no decision before that is an error."""
 
@@ -352,16 +355,31 @@ class SeatVecEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]
         num_envs: how many tables.
         opponents: see `Opponents`.
         seat: the learner's seat, or ``"rotate"``.
+        render_mode: ``"rgb_array"``, ``"svg"``, ``"ansi"`` or None; see `render`.
+        render_view: whose eyes `render` has: ``"own"`` (the learner's), ``"public"`` (what all may see) or ``"all"``.
     """
 
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 (Gymnasium's name)
+    metadata = {  # noqa: RUF012 (Gymnasium's name)
+        "render_modes": list(FRAMES),
+        "render_fps": FPS,
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+    }
 
     def __init__(
-        self, game: Game, num_envs: int = 1, opponents: Opponents = "random", seat: int | str = "rotate"
+        self,
+        game: Game,
+        num_envs: int = 1,
+        opponents: Opponents = "random",
+        seat: int | str = "rotate",
+        render_mode: str | None = None,
+        render_view: str = "own",
     ) -> None:
+        check_mode(render_mode, FRAMES)
+        _check_view(game, render_view)
         self.seats = Seats(game, num_envs, opponents, seat)
         self.num_envs = num_envs
-        self.render_mode = None
+        self.render_mode = render_mode
+        self.render_view = render_view
         self.single_observation_space = game.layout.flat_space()
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -393,6 +411,19 @@ class SeatVecEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]
         ended = seats.dones & ~seats.truncations
         return seats.observations.copy(), seats.rewards.copy(), ended, seats.truncations.copy(), self._infos()
 
+    def render(self) -> tuple[NDArray[np.uint8] | str, ...] | None:
+        """Return every table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None.
+
+        Where an episode has just ended, that is the one that began.
+        """
+        if self.render_mode is None:
+            return None
+        records, learners = self.seats.tables.tables, self.seats.seat.tolist()
+        return tuple(
+            _frame(self.seats.game, records[i], seat, self.render_mode, self.render_view)
+            for i, seat in enumerate(learners)
+        )
+
     def _infos(self) -> dict[str, Any]:
         seats = self.seats
         every = np.ones(self.num_envs, np.bool_)
@@ -409,6 +440,27 @@ class SeatVecEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]
             infos |= {"skipped_episodes": seats.skipped.copy(), "_skipped_episodes": seats.skipped > 0}
             infos |= {"skipped_return": seats.skipped_returns.copy(), "_skipped_return": seats.skipped > 0}
         return infos
+
+
+def _check_view(game: Game, view: str) -> None:
+    if view not in ("own", "public", "all") or (view == "public" and game.public is None):
+        public = ', "public"' if game.public is not None else ""
+        raise ValueError(f'render_view={view!r} is unknown; choose from "own"{public}, "all"')
+
+
+def _seen(game: Game, record: Any, seat: int, view: str) -> list[TurnState]:
+    """Return the TurnStates that make a view, as `Game.picture` takes them."""
+    if view == "public":
+        return [game.look(record)]
+    return [game.view(record, one) for one in (range(game.seats) if view == "all" else [seat])]
+
+
+def _frame(game: Game, record: Any, seat: int, mode: str, view: str) -> NDArray[np.uint8] | str:
+    """Return a table in a mode other than ``"human"``."""
+    if mode == "ansi":
+        return game.render(record, {"own": seat, "public": -1, "all": None}[view])
+    drawn = game.picture(_seen(game, record, seat, view))
+    return drawn if mode == "svg" else pixels(drawn)
 
 
 class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
@@ -436,9 +488,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         render_view: str = "own",
     ) -> None:
         check_mode(render_mode)
-        if render_view not in ("own", "public", "all") or (render_view == "public" and game.public is None):
-            public = ', "public"' if game.public is not None else ""
-            raise ValueError(f'render_view={render_view!r} is unknown; choose from "own"{public}, "all"')
+        _check_view(game, render_view)
         self.seats = Seats(game, 1, opponents, seat)
         self.render_mode = render_mode
         self.render_view = render_view
@@ -492,19 +542,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             return None
         seats, game = self.seats, self.seats.game
         record, seat = seats.final_table(0) if self._over else (seats.tables.tables[0], int(seats.seat[0]))
-        if self.render_mode == "ansi":
-            return game.render(record, {"own": seat, "public": -1, "all": None}[self.render_view])
-        if self.render_view == "public":
-            states = [game.look(record)]
-        else:
-            states = [game.view(record, one) for one in (range(game.seats) if self.render_view == "all" else [seat])]
-        drawn = game.picture(states)
-        if self.render_mode == "svg":
-            return drawn
-        if self.render_mode == "rgb_array":
-            return pixels(drawn)
+        if self.render_mode != "human":
+            return _frame(game, record, seat, self.render_mode, self.render_view)
         self._window = self._window or Window(game.id)
-        self._window.show(drawn)
+        self._window.show(game.picture(_seen(game, record, seat, self.render_view)))
         return None
 
     def close(self) -> None:
@@ -533,10 +574,12 @@ def make_seats(
     num_envs: int = 1,
     opponents: Opponents = "random",
     seat: int | str = "rotate",
+    render_mode: str | None = None,
+    render_view: str = "own",
     **options: Any,
 ) -> SeatVecEnv:
     """Return a `SeatVecEnv` by the game's name; ``gymnasium.make_vec("parlour/Holdem-v0", num_envs=1024)``."""
-    return SeatVecEnv(as_game(game, options), num_envs, opponents, seat)
+    return SeatVecEnv(as_game(game, options), num_envs, opponents, seat, render_mode, render_view)
 
 
 def as_game(game: str | Game, options: dict[str, Any]) -> Game:

@@ -205,6 +205,7 @@ async def test_the_page_is_served_with_its_policy_and_nothing_else():
                 "game": "bargaining",
                 "page": "bargaining",
                 "seats": 2,
+                "options": dict(BARGAINING.options),
                 "protocol": "turnstate",
             }
         for path in ("types.d.ts", "jsconfig.json", "..%2fhost.py", "games", "host.py"):

@@ -183,7 +183,7 @@ class Host:
             left = max(0, round(1000 * (self._ends_at - asyncio.get_running_loop().time())))
         for client, message in sends:
             if isinstance(message, State):
-                message.left = left
+                message.left = None if message.turn < 0 else left
             connection = self._connections.get(client)
             if connection is not None:
                 connection.send(messages.encode(message))
@@ -245,7 +245,9 @@ class Host:
 def page(game: Game, **facts: Any) -> list[web.RouteDef]:
     """Return the routes of the page for a game; one without a file of its own gets the general one."""
     own = (PAGE / "games" / f"{game.name}.js").is_file()
-    return routes(PAGE, {"game": game.name, "page": game.name if own else "any", "seats": game.seats, **facts})
+    options = {name: value for name, value in game.options.items() if name != "figure"}  # whose text has its solution
+    known = {"game": game.name, "page": game.name if own else "any", "seats": game.seats, "options": options}
+    return routes(PAGE, known | facts)
 
 
 def _warm_up(game: Game) -> None:

@@ -104,7 +104,10 @@ class Unseated(Struct, kw_only=True, tag_field="type", tag="unseated"):
 
 
 class State(Struct, kw_only=True, tag_field="type", tag="state"):
-    """What the receiver sees, and the number of the turn under way; `left` is its time left, in milliseconds."""
+    """What the receiver sees, and the number of the turn under way; `left` is its time left, in milliseconds.
+
+    Where whose turn it is is a secret to the receiver, it is number −1, without a time.
+    """
 
     turn: int
     turn_state: TurnState

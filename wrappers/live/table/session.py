@@ -126,6 +126,7 @@ class TableSession:
         self.matches = 0
         self._env = GameEnv(game, "flat")
         self._clients: dict[int, int | None] = {}
+        self._told: dict[int, tuple[int | None, ts.TurnState]] = {}
         self._before = 0  # turns of earlier matches
         self._timeout = timeout
         self._seeds = np.random.SeedSequence(seed)
@@ -155,6 +156,7 @@ class TableSession:
 
     def disconnect(self, client: int) -> list[Send]:
         """Note that a client is gone. Its seat stays its own, and the clock acts for it."""
+        self._told.pop(client, None)
         seat = self._clients.pop(client, None)
         if seat is None:
             return []
@@ -282,10 +284,10 @@ class TableSession:
         before = self.turn
         if self.match is None:
             result = ts.refused(ts.MATCH_NOT_RUNNING, "the match has not begun")
+        elif self.due is not None and self.due.seat != seat:  # whose it is may be a secret, and its number with it
+            result = ts.refused(ts.NOT_YOUR_TURN, "it is not your turn")
         elif message.turn != before:
             result = ts.refused(ts.NOT_YOUR_TURN, "that turn is over")
-        elif self.due is not None and self.due.seat != seat:  # whose it is may be a secret
-            result = ts.refused(ts.NOT_YOUR_TURN, "it is not your turn")
         else:
             result = self.match.act(self.game.agents[seat], message.response)
         told = [Send(client, Result(turn=message.turn, result=result))]
@@ -314,15 +316,27 @@ class TableSession:
     # What is told.
 
     def _states(self, clients: Any) -> list[Send]:
+        """Return what clients see, for those to whom it is new.
+
+        Where it is a secret whose turn it is, those who wait are told nothing until they see something else: how long
+        each of several turns takes would tell who has one, and so would their numbers.
+        """
         if self.match is None:
             return []
         sends = []
         for client in clients:
             seat = self._clients[client]
             if seat is not None and self.seats[seat].dealt:
-                sends.append(Send(client, State(turn=self.turn, turn_state=self.state(seat))))
+                state = self.state(seat)
             elif self.game.public is not None:
-                sends.append(Send(client, State(turn=self.turn, turn_state=self._look())))
+                state = self._look()
+            else:
+                continue
+            secret = not state.game_over and state.current_turn_agent_id is None
+            if secret and self._told.get(client) == (seat, state):
+                continue
+            self._told[client] = seat, state
+            sends.append(Send(client, State(turn=-1 if secret else self.turn, turn_state=state)))
         return sends
 
     def _look(self) -> ts.TurnState:

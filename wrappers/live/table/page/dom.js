@@ -19,6 +19,32 @@ export function el(tag, attributes = {}, ...children) {
 }
 
 /**
+ * An element of a drawing.
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, string | number>} [attributes]
+ * @param {(Node | string)[]} children
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
+export function svg(tag, attributes = {}, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  node.append(...children);
+  return node;
+}
+
+/**
+ * Let a node have these children and no others. Where it has them already nothing is touched: not what has the focus,
+ * nor what a finger holds.
+ * @param {Element} node
+ * @param {Node[]} children
+ */
+export function fill(node, children) {
+  const same = children.length === node.childNodes.length && children.every((one, i) => one === node.childNodes[i]);
+  if (!same) node.replaceChildren(...children);
+}
+
+/**
  * @template {HTMLElement} Kind
  * @param {string} id
  * @param {new () => Kind} kind
@@ -36,4 +62,13 @@ export function byId(id, kind) {
  */
 export function number(value) {
   return value.toLocaleString("en", { maximumFractionDigits: 2 });
+}
+
+/**
+ * Whether a key goes into a field.
+ * @param {KeyboardEvent} event
+ */
+export function isWriting(event) {
+  const fields = "input:not([type=range], [type=radio]), textarea, select";
+  return event.target instanceof Element && event.target.matches(fields);
 }

@@ -1,12 +1,12 @@
 /** The page: what a client's view has, shown; what a person does, handed to the client. */
 
 import { control } from "./controls.js";
-import { byId, el } from "./dom.js";
+import { byId, el, fill, isWriting } from "./dom.js";
 import { nameOf, nameTag } from "./names.js";
 import { PokerClient } from "./poker.js";
 import { TurnStateClient } from "./turnstate.js";
 
-/** @import { Client, Facts, GamePage, View } from "./types.d.ts" */
+/** @import { Act, Client, Facts, GamePage, Talk, View } from "./types.d.ts" */
 
 const board = byId("board", HTMLElement);
 const controls = byId("controls", HTMLElement);
@@ -30,10 +30,14 @@ const TALK = "message_only"; // the message box does that
 const facts = await (await fetch("facts.json")).json();
 /** @type {GamePage} */
 const game = (await import(`./games/${facts.page}.js`)).default;
+const about = game.about(facts.options);
 /** @type {Client} */
 const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new TurnStateClient(show);
 
 let shown = ""; // the turn that the controls are for
+
+/** @type {Act} */
+const act = (action) => client.act(action);
 
 function show() {
   const view = client.view;
@@ -44,13 +48,24 @@ function show() {
   again.hidden = !(view.elsewhere || (view.you !== null && view.status === "over" && !waits(view)));
   again.textContent = view.elsewhere ? "Play in this window" : "Play again";
   seats.replaceChildren(...view.seats.map((place) => seat(view, place)));
-  board.replaceChildren(
-    ...(view.state === null ? [el("p", { class: "empty" }, "Nothing is dealt yet.")] : game.draw(view)),
-  );
+  fill(board, view.state === null ? invitation(view) : game.draw(view, act));
   document.body.classList.toggle("mine", mine(view));
+  document.body.classList.toggle("empty", view.state === null);
   showControls(view);
   showMessages(view);
   tick();
+}
+
+/**
+ * What stands on an empty table.
+ * @param {View} view
+ */
+function invitation(view) {
+  const wanted = view.you === null && view.seats.some(open) ? "Write your name under Seats and sit down." : "";
+  return [
+    el("p", { class: "big" }, ["Nothing is dealt yet.", wanted].join(" ")),
+    ...about.map((line) => el("p", { class: "empty" }, line)),
+  ];
 }
 
 /** @param {View} view */
@@ -85,7 +100,7 @@ function sentence(view) {
       return missing ? "The match is over; somebody is missing for the next." : "The match is over.";
     case "running":
       if (mine(view)) return "It is your turn.";
-      if (view.state?.current_turn_agent_id == null) return "";
+      if (view.state?.current_turn_agent_id == null) return "Others choose in secret.";
       return `${nameOf(view, view.state.current_turn_agent_id)} is to act.`;
   }
 }
@@ -117,30 +132,45 @@ function showControls(view) {
     const focused = document.activeElement ?? document.body;
     const held = focused === document.body || controls.contains(focused) || !focused.checkVisibility();
     const allowed = turn ? (view.state?.allowed_actions ?? []).filter((one) => one.action_type !== TALK) : [];
-    controls.replaceChildren(
-      ...allowed.map((one, i) => control(one, i + 1, view, game, (action) => client.act(action))),
-    );
+    const forms = allowed.map((one, i) => control(one, i + 1, view, game, act));
+    controls.replaceChildren(...(turn && game.controls !== undefined ? game.controls(view, act) : forms));
     if (held) controls.querySelector("button")?.focus({ preventScroll: true });
   }
   for (const button of controls.querySelectorAll("button")) button.disabled = view.busy;
 }
 
+/**
+ * @param {View} view
+ * @returns {Talk}
+ */
+function talk(view) {
+  if (game.talk !== undefined) return game.talk(view);
+  const others = view.seats.filter((place) => place.seat !== view.you);
+  const each = others.map((place) => ({ label: nameOf(view, place.agent_id), to: [place.agent_id] }));
+  return {
+    title: "Messages",
+    readers: [{ label: "everybody", to: null }, ...(others.length > 1 ? each : [])],
+    heard: view.state?.messages ?? [],
+  };
+}
+
 /** @param {View} view */
 function showMessages(view) {
-  byId("chat", HTMLElement).hidden = client.say === null;
-  say.hidden = view.you === null || view.status !== "running";
-  const said = view.state?.messages ?? [];
+  const { title, readers, heard: said } = talk(view);
+  const writes = view.you !== null && view.status === "running" && readers.length > 0;
+  byId("talk", HTMLElement).textContent = title;
+  byId("chat", HTMLElement).hidden = client.say === null || (!writes && said.length === 0);
+  say.hidden = !writes;
   const atEnd = messages.scrollHeight - messages.scrollTop - messages.clientHeight < 8;
   const kept = messages.dataset.match === view.state?.match_id ? messages.children.length : 0;
   if (kept === 0 || kept > said.length) messages.replaceChildren();
   messages.dataset.match = view.state?.match_id ?? "";
   messages.append(...said.slice(messages.children.length).map((one) => message(view, one)));
   if (atEnd) messages.scrollTop = messages.scrollHeight;
-  const others = view.seats.filter((place) => place.seat !== view.you);
-  const wanted = ["everybody", ...(others.length > 1 ? others.map((place) => nameOf(view, place.agent_id)) : [])];
-  if ([...reader.options].map((option) => option.text).join("\n") !== wanted.join("\n")) {
-    const values = ["", ...others.map((place) => place.agent_id)];
-    reader.replaceChildren(...wanted.map((name, i) => el("option", { value: values[i] }, name)));
+  const wanted = readers.map(({ label, to }) => ({ label, value: JSON.stringify(to) }));
+  const options = [...reader.options].map(({ text: label, value }) => ({ label, value }));
+  if (JSON.stringify(options) !== JSON.stringify(wanted)) {
+    reader.replaceChildren(...wanted.map(({ label, value }) => el("option", { value }, label)));
   }
   reader.hidden = wanted.length === 1;
 }
@@ -184,21 +214,21 @@ say.addEventListener("submit", (event) => {
   event.preventDefault();
   const content = text.value.trim();
   if (content === "" || client.say === null) return;
-  const one = reader.value;
-  client.say({ scope: one ? "private" : "public", content, to_agent_ids: one ? [one] : null });
+  const to = JSON.parse(reader.value);
+  client.say({ scope: to === null ? "public" : "private", content, to_agent_ids: to });
   text.value = "";
 });
 document.addEventListener("keydown", (event) => {
-  const writing = event.target instanceof Element && event.target.matches("input:not([type=range]), textarea, select");
-  if (writing || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
-  const button = controls.querySelector(`button[data-key="${event.key}"]`);
-  if (button instanceof HTMLButtonElement && !button.disabled) {
+  if (isWriting(event) || event.ctrlKey || event.metaKey || event.altKey || !/^[a-z1-9]$/.test(event.key)) return;
+  const target = controls.querySelector(`[data-key="${event.key}"]:not(:disabled)`);
+  if (target instanceof HTMLElement && target.checkVisibility()) {
     event.preventDefault();
-    button.click();
+    target.click();
   }
 });
 window.setInterval(tick, 250);
 
+byId("about", HTMLElement).append(...about.map((line) => el("p", {}, line)));
 byId("title", HTMLElement).textContent = document.title = game.title || facts.game;
 byId("name", HTMLInputElement).value = localStorage.getItem(NAME) ?? "";
 show();

@@ -107,6 +107,8 @@ export interface Facts {
   game: string;
   protocol: "turnstate" | "poker";
   seats: number;
+  /** The game's. */
+  options: Record<string, any>;
   people?: number[];
 }
 
@@ -119,11 +121,33 @@ export interface Range {
   presets?: { label: string; value: number }[];
 }
 
+/** Plays an action of the turn under way. */
+export type Act = (action: Action) => void;
+
+/** Somebody who can be written to: everybody (null), or some. */
+export interface Reader {
+  label: string;
+  to: string[] | null;
+}
+
+/** The message box: what it is called, whom one can write to now (nobody: one can only read), and what stands in it. */
+export interface Talk {
+  title: string;
+  readers: Reader[];
+  heard: Message[];
+}
+
 /** A game's own file: games/<game>.js has it as its default export; games/any.js is for games without. */
 export interface GamePage {
   title: string;
-  /** The table as `view.state` has it. */
-  draw(view: View): Node[];
+  /** How it is played, for somebody who has never heard of it: a sentence each. */
+  about(options: Record<string, any>): string[];
+  /** The table as `view.state` has it. Nodes that it returns again stay as they are. */
+  draw(view: View, act: Act): Node[];
+  /** Controls of the game's own; default: a form for every action. */
+  controls?(view: View, act: Act): Node[];
+  /** Default: everybody hears everything, and everybody can be written to. */
+  talk?(view: View): Talk;
   /** What an action's button says; default: its name. */
   label?(action: AllowedAction, view: View): string;
   /** How a number of a payload is chosen; default: by the schema's bounds. */

@@ -8,6 +8,7 @@ import { nameTag, outcome } from "../names.js";
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "",
+  about: () => [],
 
   draw(view) {
     return [

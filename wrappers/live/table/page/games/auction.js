@@ -3,9 +3,21 @@
 import { el, number } from "../dom.js";
 import { nameOf, nameTag, outcome } from "../names.js";
 
+const PAYS = {
+  "first-price": "The winner pays its own bid.",
+  "second-price": "The winner pays the second-highest bid.",
+  "all-pay": "Everybody pays the own bid, the losers too.",
+};
+
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "Auction",
+  about: ({ rule, rounds }) => [
+    "One thing is sold, and it is worth something else to everybody; only you know what it is worth to you.",
+    `All bid once, in secret. The highest bid wins. ${PAYS[/** @type {keyof typeof PAYS} */ (rule)]}`,
+    "What you gain is what it is worth to you, if you get it, less what you pay.",
+    `Who passes may bid in the next of ${rounds} rounds.`,
+  ],
 
   draw(view) {
     const game = view.state?.game_state;

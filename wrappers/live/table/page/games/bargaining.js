@@ -8,6 +8,12 @@ import { nameOf, nameTag, outcome } from "../names.js";
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "Bargaining",
+  about: ({ rounds, discount }) => [
+    "Two share a pie. In turn, say how much of it you want, or take what the other leaves you.",
+    "What you gain is your share less what it is worth to you to go without; only you know how much that is.",
+    `Without a deal after ${rounds} rounds, nobody gains anything.`,
+    ...(discount < 1 ? [`With every round the pie shrinks to ${number(100 * discount)} % of what it was.`] : []),
+  ],
 
   draw(view) {
     const game = view.state?.game_state;

@@ -10,6 +10,11 @@ const SUITS = { s: "♠", h: "♥", d: "♦", c: "♣" };
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "Hold'em",
+  about: () => [
+    "Everybody has two cards of their own; up to five more are laid open for all. The best five of the seven win the pot.",
+    "When it is your turn, fold, check or call, or raise: the slider and the field say to how much in all.",
+    "Who has won all chips, or most of them after the last hand, has won.",
+  ],
 
   draw(view) {
     const game = view.state?.game_state;

@@ -1,0 +1,419 @@
+/** Mafia: the village, what is known of everybody, what was said, and the person's own secret. */
+
+import { el } from "../dom.js";
+import { nameOf, nameTag, outcome } from "../names.js";
+
+/** @import { Act, AllowedAction, View } from "../types.d.ts" */
+
+const ROLES = {
+  mafia: "Every night you and your mates choose whom to kill. By day, do not be found out.",
+  doctor: "Every night you protect somebody, but nobody twice running; you may protect yourself.",
+  sheriff: "Every night you learn of somebody whether they are mafia. Tell the village, if you dare.",
+  villager: "You have nothing but your wits and your vote. Find the mafia.",
+  unknown: "",
+};
+/** @type {Record<string, [string, string]>} */
+const PHASES = {
+  NIGHT_ACTIONS: ["Night", "The village sleeps. Mafia, doctor and sheriff choose in secret."],
+  DAY_DISCUSSION: ["Day", "Everybody speaks in turn. What is said may be a lie."],
+  DAY_VOTING: ["Day", "All vote; the votes stay sealed until all are in. Most votes: out."],
+  END: ["The end", "All roles are open."],
+};
+const DEEDS = { KILL: "Kill", PROTECT: "Protect", INVESTIGATE: "Investigate" };
+
+/** @type {import("../types.d.ts").GamePage} */
+export default {
+  title: "Mafia",
+  about: ({ seats, talk }) => [
+    `Among ${seats} players some are mafia and know each other; nobody else knows who is what.`,
+    "Every night the mafia kills one. The doctor may save that one, and the sheriff finds out about somebody.",
+    talk ? "By day all speak in turn, and then vote one of them out." : "By day all vote one of them out.",
+    "The village wins when no mafia is left, the mafia when it is as many as the others. The dead win with their side.",
+  ],
+
+  draw(view) {
+    const game = view.state?.game_state;
+    const [title, text] = PHASES[game.phase] ?? [game.phase, ""];
+    const number = game.phase === "END" ? "" : ` ${game.dayNumber || game.roundNumber}`;
+    const round = game.phase === "NIGHT_ACTIONS" ? ` ${game.roundNumber}` : number;
+    return [
+      el(
+        "div",
+        { class: `sky ${game.phase === "NIGHT_ACTIONS" ? "night" : "day"}` },
+        el("h2", {}, `${title}${round}`),
+        el("p", {}, text),
+      ),
+      ...card(view, game),
+      el(
+        "ul",
+        { class: "village", "aria-label": "The village" },
+        ...game.players.map((/** @type {any} */ one) => villager(view, game, one)),
+      ),
+      ...outcome(view),
+      ...story(view, game),
+    ];
+  },
+
+  controls(view, act) {
+    const [allowed] = view.state?.allowed_actions ?? [];
+    if (allowed === undefined) return [];
+    return [allowed.action_type === "say" ? statement(view, allowed, act) : choice(view, allowed, act)];
+  },
+
+  talk(view) {
+    const game = view.state?.game_state;
+    const self = game?.self;
+    const mates = (game?.privateKnowledge?.mafiaTeammates ?? []).filter((/** @type {any} */ one) => one.alive);
+    const open = self?.alive && game.phase === "NIGHT_ACTIONS" && mates.length > 0;
+    return {
+      title: "Among the mafia",
+      readers: open ? [{ label: "my mates", to: mates.map((/** @type {any} */ one) => one.id) }] : [],
+      heard: (view.state?.messages ?? []).filter((one) => one.scope === "private"),
+    };
+  },
+};
+
+// What is seen.
+
+/**
+ * What the person is, and what only it knows.
+ * @param {View} view
+ * @param {any} game
+ * @returns {Node[]}
+ */
+function card(view, game) {
+  const { self, privateKnowledge: known } = game;
+  if (self === undefined) return [];
+  const rows = [];
+  const mates = (known.mafiaTeammates ?? []).map((/** @type {any} */ one) => one.id);
+  if (mates.length) rows.push(el("p", {}, "Mafia with you: ", ...listed(view, mates), "."));
+  if (known.lastProtected)
+    rows.push(el("p", {}, "Last night you protected ", ...listed(view, [known.lastProtected]), "."));
+  if (game.lastNightResult?.protected) rows.push(el("p", {}, "You saved a life."));
+  for (const found of known.investigationResults) {
+    const verdict = found.isMafia ? " is mafia." : " is not mafia.";
+    rows.push(el("p", {}, `Night ${found.round}: `, nameTag(view, found.target.id), verdict));
+  }
+  for (const [who, target] of Object.entries(game.nightActions)) {
+    rows.push(el("p", {}, "Tonight ", nameTag(view, who), " chose ", nameTag(view, target), "."));
+  }
+  if (game.ownVote) rows.push(el("p", {}, "You voted against ", nameTag(view, game.ownVote), "."));
+  if (!self.alive) rows.unshift(el("p", {}, el("b", {}, "You are dead."), " You see what the village sees."));
+  const explained = ROLES[/** @type {keyof typeof ROLES} */ (self.role)] ?? "";
+  return [
+    el(
+      "section",
+      { class: `card-of ${self.role}`, "aria-label": "Your role" },
+      el(
+        "h3",
+        {},
+        "You are ",
+        el("b", {}, self.role === "mafia" ? "mafia" : `the ${self.role}`.replace("the v", "a v")),
+      ),
+      el("p", {}, explained),
+      ...rows,
+    ),
+  ];
+}
+
+/**
+ * @param {View} view
+ * @param {any} game
+ * @param {any} one a player
+ */
+function villager(view, game, one) {
+  const turn = view.status === "running" && view.state?.current_turn_agent_id === one.id;
+  const today = game.statements.filter((/** @type {any} */ said) => said.round === game.dayNumber);
+  const against = today.filter((/** @type {any} */ said) => said.targetId === one.id && hostile(said)).length;
+  const role = one.role === "unknown" ? "" : one.role;
+  const notes = [
+    one.alive ? "" : fate(game, one),
+    against && game.phase.startsWith("DAY") ? `accused by ${against}` : "",
+    turn ? (game.phase === "DAY_VOTING" ? "votes" : "speaks") : "",
+  ].filter(Boolean);
+  return el(
+    "li",
+    { class: [one.alive ? "" : "dead", turn ? "turn" : "", role].filter(Boolean).join(" ") },
+    nameTag(view, one.id),
+    role ? el("span", { class: "role" }, role) : "",
+    el("small", {}, notes.join(", ")),
+  );
+}
+
+/** @param {any} said */
+function hostile(said) {
+  return said.type === "accusation" || said.isMafia === true;
+}
+
+/**
+ * @param {any} game
+ * @param {any} one a dead player
+ */
+function fate(game, one) {
+  const voted = game.votingHistory.some((/** @type {any} */ row) => row.eliminated === one.id);
+  return voted ? `voted out on day ${one.eliminatedRound}` : `killed in night ${one.eliminatedRound}`;
+}
+
+/**
+ * What has happened, the latest round first.
+ * @param {View} view
+ * @param {any} game
+ * @returns {Node[]}
+ */
+function story(view, game) {
+  const words = (view.state?.messages ?? []).filter((one) => one.scope === "public");
+  const said = game.statements.map((/** @type {any} */ one, /** @type {number} */ i) => ({
+    ...one,
+    words: words[i]?.sender_id === one.playerId ? words[i]?.content : one.content,
+  }));
+  const rounds = [];
+  for (let round = game.roundNumber; round >= 1; round -= 1) {
+    const lines = [
+      ...vote(view, game, round),
+      ...said
+        .filter((/** @type {any} */ one) => one.round === round)
+        .map((/** @type {any} */ one) => speech(view, one))
+        .reverse(),
+      ...night(view, game, round),
+    ];
+    if (lines.length) rounds.push(el("li", {}, el("h3", {}, `Round ${round}`), el("ul", {}, ...lines)));
+  }
+  return rounds.length
+    ? [el("ol", { class: "story", "aria-label": "What has happened, the latest first" }, ...rounds)]
+    : [];
+}
+
+/**
+ * @param {View} view
+ * @param {any} game
+ * @param {number} round
+ */
+function night(view, game, round) {
+  if (game.phase === "NIGHT_ACTIONS" && round === game.roundNumber) return [];
+  const out = game.votingHistory.map((/** @type {any} */ row) => row.eliminated);
+  const died = game.players.filter((/** @type {any} */ one) => one.eliminatedRound === round && !out.includes(one.id));
+  if (!died.length) return [el("li", { class: "event" }, `Night ${round}: nobody died.`)];
+  return died.map((/** @type {any} */ one) =>
+    el("li", { class: "event" }, `Night ${round}: `, nameTag(view, one.id), ` was killed: ${one.role}.`),
+  );
+}
+
+/**
+ * @param {View} view
+ * @param {any} one a statement
+ */
+function speech(view, one) {
+  const target = one.targetId === null ? [] : [" ", nameTag(view, one.targetId)];
+  const verdict = one.isMafia === null ? "" : one.isMafia ? ": mafia" : ": not mafia";
+  const acts = {
+    accusation: ["accuses", ...target],
+    defense: ["defends", ...target],
+    claim: [`claims ${one.role}`, ...target, verdict],
+  };
+  const act = acts[/** @type {keyof typeof acts} */ (one.type)];
+  return el(
+    "li",
+    { class: hostile(one) ? "bad" : one.type === "general" ? "" : "good" },
+    nameTag(view, one.playerId),
+    ": ",
+    el("q", { dir: "auto" }, named(view, one.words)),
+    act ? el("span", { class: "act" }, ...act) : "",
+  );
+}
+
+/**
+ * The votes of a day, by whom they are against, most first.
+ * @param {View} view
+ * @param {any} game
+ * @param {number} round
+ */
+function vote(view, game, round) {
+  const found = game.votingHistory.find((/** @type {any} */ row) => row.round === round);
+  if (found === undefined) return [];
+  /** @type {Map<string, string[]>} */
+  const tally = new Map();
+  for (const [voter, target] of Object.entries(found.votes)) tally.set(target, [...(tally.get(target) ?? []), voter]);
+  const rows = [...tally].sort((a, b) => b[1].length - a[1].length);
+  const role = game.players.find((/** @type {any} */ one) => one.id === found.eliminated)?.role;
+  const end = found.eliminated
+    ? [nameTag(view, found.eliminated), ` was voted out: ${role}.`]
+    : ["Nobody was voted out."];
+  return [
+    el("li", { class: "event" }, `Vote ${round}: `, ...end),
+    ...rows.map(([target, voters]) =>
+      el(
+        "li",
+        { class: "tally" },
+        el("b", {}, String(voters.length)),
+        " against ",
+        nameTag(view, target),
+        ": ",
+        ...listed(view, voters),
+      ),
+    ),
+  ];
+}
+
+/**
+ * @param {View} view
+ * @param {string[]} agents
+ * @returns {(Node | string)[]}
+ */
+function listed(view, agents) {
+  return agents.flatMap((one, i) => (i ? [", ", nameTag(view, one)] : [nameTag(view, one)]));
+}
+
+// Words. In the game players have ids, such as p3; people read and write names.
+
+/**
+ * @param {View} view
+ * @param {string} words
+ */
+function named(view, words) {
+  const agents = view.seats.map((place) => place.agent_id);
+  return words.replace(/\bp\d+\b/g, (id) =>
+    agents.includes(id) ? (nameOf(view, id) === "You" ? ownName(view) : nameOf(view, id)) : id,
+  );
+}
+
+/** @param {View} view */
+function ownName(view) {
+  return view.seats[view.you ?? -1]?.name ?? "me";
+}
+
+/**
+ * @param {View} view
+ * @param {string} words
+ */
+function identified(view, words) {
+  const known = view.seats.filter((place) => (place.name ?? "").length > 1);
+  const longest = known.sort((a, b) => (b.name ?? "").length - (a.name ?? "").length);
+  if (!longest.length) return words;
+  const names = longest.map((place) => (place.name ?? "").replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${names.join("|")})(?![\\p{L}\\p{N}_])`, "giu");
+  return words.replace(
+    pattern,
+    (name) => longest.find((place) => place.name?.toLowerCase() === name.toLowerCase())?.agent_id ?? name,
+  );
+}
+
+// What the person does.
+
+/**
+ * One of the players: whom to vote for, kill, protect, investigate.
+ * @param {View} view
+ * @param {AllowedAction} allowed
+ * @param {Act} act
+ */
+function choice(view, allowed, act) {
+  const { actionType, targetId } = allowed.payload_schema.properties ?? {};
+  const kind = actionType?.enum?.[0];
+  const ids = (targetId?.enum ?? []).filter((one) => one !== null).map(String);
+  const open = (targetId?.enum ?? []).includes(null) ? [...ids, ""] : ids;
+  const question = kind === undefined ? "Whom do you vote out?" : `Whom do you ${String(kind).toLowerCase()} tonight?`;
+  const deed = kind === undefined ? "Vote" : (DEEDS[/** @type {keyof typeof DEEDS} */ (kind)] ?? String(kind));
+  const form = el(
+    "form",
+    { class: "move wide" },
+    el(
+      "fieldset",
+      { class: "targets" },
+      el("legend", {}, question),
+      ...open.map((id, i) => {
+        const key = i < 9 ? String(i + 1) : null;
+        const input = el("input", { type: "radio", name: "target", value: id, required: true, "data-key": key });
+        const hint = key === null ? "" : el("kbd", { "aria-hidden": "true" }, key);
+        return el("label", {}, input, id ? nameTag(view, id) : "Nobody", hint);
+      }),
+    ),
+    el(
+      "button",
+      { type: "submit", "data-key": "d", "data-action": allowed.action_type },
+      deed,
+      " ",
+      el("kbd", { "aria-hidden": "true" }, "D"),
+    ),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const target = String(new FormData(form).get("target") ?? "") || null;
+    const payload = kind === undefined ? { targetId: target } : { actionType: kind, targetId: target };
+    act({ action_type: allowed.action_type, payload });
+  });
+  return form;
+}
+
+/**
+ * A statement: what it does, of whom, and the words.
+ * @param {View} view
+ * @param {AllowedAction} allowed
+ * @param {Act} act
+ */
+function statement(view, allowed, act) {
+  const { targetId, role: roles } = allowed.payload_schema.properties ?? {};
+  const ids = (targetId?.enum ?? []).filter((one) => one !== null).map(String);
+  const others = ids.filter((id) => id !== view.state?.agent_id);
+  const option = (/** @type {string} */ value, /** @type {string} */ label) => el("option", { value }, label);
+  const kind = el(
+    "select",
+    { "aria-label": "What you do" },
+    option("talk", "just talk"),
+    option("accusation", "accuse"),
+    option("defense", "defend"),
+    option("claim", "say what I am"),
+    option("found", "as sheriff: is mafia"),
+    option("cleared", "as sheriff: is not mafia"),
+  );
+  const whom = el("select", { "aria-label": "Whom" });
+  const role = el(
+    "select",
+    { "aria-label": "Role" },
+    ...(roles?.enum ?? []).filter((one) => one !== null).map((one) => option(String(one), String(one))),
+  );
+  const words = el("input", {
+    "aria-label": "Your words",
+    maxlength: 1000,
+    autocomplete: "off",
+    placeholder: "In your own words, or leave it empty",
+  });
+  const fit = () => {
+    const open = kind.value === "defense" ? ids : others;
+    whom.replaceChildren(...open.map((id) => option(id, nameOf(view, id))));
+    whom.hidden = kind.value === "talk" || kind.value === "claim";
+    role.hidden = kind.value !== "claim";
+  };
+  kind.addEventListener("change", fit);
+  fit();
+  const form = el(
+    "form",
+    { class: "move wide statement" },
+    el("b", {}, "Your statement: I"),
+    kind,
+    whom,
+    role,
+    words,
+    el(
+      "button",
+      { type: "submit", "data-key": "d", "data-action": "say" },
+      "Say it ",
+      el("kbd", { "aria-hidden": "true" }, "D"),
+    ),
+    el("small", {}, "All hear you, once today. Bots understand the choice, and plain words such as “I accuse …”."),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const own = identified(view, words.value.trim());
+    const text = own ? { text: own } : {};
+    /** @type {Record<string, Record<string, unknown>>} */
+    const payloads = {
+      talk: own ? {} : { type: "general" },
+      accusation: { type: "accusation", targetId: whom.value },
+      defense: { type: "defense", targetId: whom.value },
+      claim: { type: "claim", role: role.value },
+      found: { type: "claim", role: "sheriff", targetId: whom.value, isMafia: true },
+      cleared: { type: "claim", role: "sheriff", targetId: whom.value, isMafia: false },
+    };
+    act({ action_type: "say", payload: { ...payloads[kind.value], ...text } });
+  });
+  return form;
+}
