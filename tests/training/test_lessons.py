@@ -35,8 +35,8 @@ def test_lessons_are_the_same_from_the_same_seed():
 
 @pytest.mark.slow
 def test_a_small_learner_builds_more_than_chance(tmp_path):
-    run = train(load_config("tangram", runs=tmp_path, name="small", lessons=30_000, hidden=(64,), critic=(16,),
-                            steps=64, num_envs=8, rollout=8, batch_size=8, learning_rate=3e-3, progress=False))  # fmt: skip
+    settings = {"lessons": 30_000, "steps": 64, "num_envs": 8, "rollout": 8, "batch_size": 8, "learning_rate": 3e-3}
+    run = train(load_config("tangram", runs=tmp_path, hidden=(64,), critic=(16,), progress=False, **settings))
     game, policy = load_run(run)
     assert isinstance(policy, MlpPolicy)
     unseen = game.layout["game_state.silhouette.outline"]
