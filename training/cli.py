@@ -11,6 +11,7 @@ COMMANDS = {
     "train": ("train", "main", "train a policy by self-play against its past selves and bots"),
     "evaluate": ("evaluate", "command", "tell how strong a policy is, with confidence intervals"),
     "sides": ("sides", "command", "tell what the mafia and the town win, one policy on each side"),
+    "figures": ("figures", "command", "tell how many tangram figures a policy solves, beside the bots"),
     "play": ("play", "command", "watch a match in the terminal, or play in it"),
     "table": ("table", "command", "play in the browser, alone or with others, beside policies and bots"),
     "watch": ("watch", "command", "watch a match in the terminal, on one screen"),

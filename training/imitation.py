@@ -1,6 +1,7 @@
 """Imitation: before it learns by itself, the learner copies how a bot plays, and what playing so brings."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,39 +33,43 @@ class Lessons(NamedTuple):
 
 def imitate(
     model: MaskablePPO,
-    game: Game,
-    teacher: Policy,
+    lessons: Iterator[Lessons],
     *,
     decisions: int,
+    minutes: float | None = None,
     batch_size: int = 1_024,
     reward_scale: float = 1.0,
     seed: int = 0,
+    progress: Callable[[float, str], None] = lambda used, note: None,
 ) -> float:
-    """Fit actor and critic to a teacher, each decision used once.
+    """Fit actor and critic to a teacher, each decision used once. The learning rate falls to 0 in the second half.
 
     Args:
-        model: the learner; its optimiser is used with the learning rate as it is.
-        game: with its options.
-        teacher: what plays all seats.
+        model: the learner; its optimiser is used, from the learning rate that it has.
+        lessons: without end.
         decisions: how many at least; whole matches are played.
+        minutes: the end at the latest.
         batch_size: decisions per gradient step.
         reward_scale: the critic learns returns multiplied by it.
-        seed: of deals and shuffling; the teacher draws from its own stream.
+        seed: of shuffling.
+        progress: called with the share of decisions or minutes that is used up, and a note on how it goes.
 
     Returns:
         The mean probability (geometric) that the learner gave the teacher's actions in the last batch, 0 to 1.
     """
     random = np.random.default_rng(seed)
-    policy = model.policy
-    policy.set_training_mode(True)
-    done, chance = 0, 0.0
-    for lessons in taught(game, teacher, seed):
-        order = random.permutation(len(lessons.actions))
+    policy, rate = model.policy, model.policy.optimizer.param_groups[0]["lr"]
+    started, done, used, chance = time.monotonic(), 0, 0.0, 0.0
+    for taken in lessons:
+        policy.set_training_mode(True)
+        order = random.permutation(len(taken.actions))
         for start in range(0, len(order), batch_size):
+            for group in policy.optimizer.param_groups:
+                group["lr"] = rate * min(1.0, 2 - 2 * used)
             rows = order[start : start + batch_size]
-            observations, actions = torch.as_tensor(lessons.observations[rows]), torch.as_tensor(lessons.actions[rows])
-            values, log_prob, _entropy = policy.evaluate_actions(observations, actions, lessons.masks[rows] != 0)
-            returns = torch.as_tensor(lessons.returns[rows] * reward_scale)
+            observations, actions = torch.as_tensor(taken.observations[rows]), torch.as_tensor(taken.actions[rows])
+            values, log_prob, _entropy = policy.evaluate_actions(observations, actions, taken.masks[rows] != 0)
+            returns = torch.as_tensor(taken.returns[rows] * reward_scale)
             loss = -log_prob.mean() + model.vf_coef * torch.nn.functional.mse_loss(values[:, 0], returns)
             policy.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
@@ -72,9 +77,12 @@ def imitate(
             policy.optimizer.step()
             chance = float(log_prob.detach().mean().exp())
         done += len(order)
-        if done >= decisions:
+        spent = 0.0 if minutes is None else (time.monotonic() - started) / (60 * minutes)
+        used = min(1.0, max(done / decisions, spent))
+        progress(used, f"{done:,} decisions, probability {chance:.3f}")
+        if used == 1.0:
             return chance
-    raise AssertionError("matches never end")
+    raise AssertionError("lessons never end")
 
 
 def taught(game: Game, teacher: Policy, seed: int) -> Iterator[Lessons]:

@@ -29,12 +29,15 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 from threadpoolctl import threadpool_limits
 
+from ..envs import Game
 from ..envs import game as make_game
 from ..envs.core.options import named, number, whole
-from ..wrappers.policy import MlpPolicy, make_policy
-from ..wrappers.sb3 import SB3VecEnv, sb3_env
-from .imitation import imitate
+from ..wrappers.policy import MlpPolicy, SB3Policy, make_policy
+from ..wrappers.sb3 import Parts, SB3VecEnv, sb3_env
+from .imitation import imitate, taught
 from .league import League
+from .lessons import TEACHER
+from .lessons import taught as lessons_of_teacher
 
 CONFIGS = Path(__file__).parent / "configs"
 """Parlour's own settings, by game."""
@@ -90,15 +93,22 @@ class TrainConfig:
     bots: Annotated[dict[str, float], _PAIRS] = field(default_factory=lambda: {"random": 1.0})
     """The other opponents, with their shares relative to each other."""
     imitate: str = ""
-    """A bot whose play the learner copies before it learns by itself; empty: none."""
+    """A bot whose play the learner copies before it learns by itself; empty: none. Tangram also has a "teacher", who
+    knows how every figure was made, and corrects the learner in its own matches."""
     lessons: int = 1_000_000
     """Decisions of that bot, in all seats, from which it is copied."""
+    lesson_minutes: float | None = None
+    """End the lessons after so many minutes at the latest; `minutes` begin when they have ended."""
     opening: int = 0
     """Most decisions that chance makes when an episode begins. The least falls from as many to 0 by the middle of the
     budget: the end of the game is learned first, and good play need not lead there (reverse curriculum)."""
 
+    inputs: tuple[str, ...] = ()
+    """The parts of the observation that the networks see, by their paths in its layout; empty: all."""
     hidden: tuple[int, ...] = (64, 64)
     """Sizes of the hidden layers, of policy and value alike."""
+    critic: tuple[int, ...] = ()
+    """Sizes of the hidden layers of the value, where they are others."""
     activation: str = "ReLU"
     """Between the layers: ReLU or Tanh."""
     learning_rate: float = 2e-3
@@ -136,12 +146,16 @@ class TrainConfig:
         for name in ("steps", "threads", "num_envs", "snapshot_every", "rollout", "batch_size", "epochs", "lessons"):
             whole(name, getattr(self, name), 1)
         whole("opening", self.opening, 0)
-        if not isinstance(self.hidden, tuple):
-            raise ValueError(f"hidden={self.hidden!r}: need the sizes of the layers, such as [64, 64]")
-        for size in self.hidden:
-            whole("hidden", size, 1)
-        if self.minutes is not None:
-            number("minutes", self.minutes, 0, 1e9, above=True)
+        for name in ("hidden", "critic", "inputs"):
+            if not isinstance(getattr(self, name), tuple):
+                example = '["phase"]' if name == "inputs" else "[64, 64]"
+                raise ValueError(f"{name}={getattr(self, name)!r}: need a list, such as {example}")
+        for name in ("hidden", "critic"):
+            for size in getattr(self, name):
+                whole(name, size, 1)
+        for name in ("minutes", "lesson_minutes"):
+            if getattr(self, name) is not None:
+                number(name, getattr(self, name), 0, 1e9, above=True)
         if self.name and not re.fullmatch(r"\w[\w.-]*", self.name):
             raise ValueError(f"name={self.name!r}: need letters, digits, . - _, not beginning with . or -")
         if self.activation not in ("ReLU", "Tanh"):
@@ -175,8 +189,9 @@ def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
         named(f"setting of {source}", name, [part.name for part in dataclasses.fields(TrainConfig)])
     if "runs" in settings:
         settings["runs"] = Path(settings["runs"])
-    if isinstance(settings.get("hidden"), list):
-        settings["hidden"] = tuple(settings["hidden"])
+    for name in ("hidden", "critic", "inputs"):
+        if isinstance(settings.get(name), list):
+            settings[name] = tuple(settings[name])
     return TrainConfig(**settings)
 
 
@@ -317,7 +332,9 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
     game = make_game(config.game, **config.options)
     config = dataclasses.replace(config, game=game.id, options=dict(game.options))
     if config.imitate:
-        named("bot", config.imitate, game.bots)
+        named("bot", config.imitate, [*game.bots, *([TEACHER] if game.name == "tangram" else [])])
+    columns = _columns(config, game)
+    parts = {"features_extractor_class": Parts, "features_extractor_kwargs": {"columns": columns}}
     league = _league(config)
     env = _tables(config, league)
     folder = _new_folder(config)
@@ -339,18 +356,43 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
             vf_coef=config.value,
             max_grad_norm=config.max_grad_norm,
             policy_kwargs={
-                "net_arch": list(config.hidden),
+                "net_arch": {"pi": list(config.hidden), "vf": list(config.critic or config.hidden)},
                 "activation_fn": getattr(torch.nn, config.activation),
+                **(parts if columns else {}),
             },
             seed=config.seed,
             device="cpu",
         )
         if config.imitate:
-            teacher = make_policy(config.imitate, game, seed=config.seed)
-            chance = imitate(model, game, teacher, decisions=config.lessons, reward_scale=config.reward_scale,
-                             seed=config.seed)  # fmt: skip
+            chance = _imitate(model, config, game)
+            save(model, folder)
             Console().print(f"copied {config.imitate}: its choices have probability {chance:.2f} on average")
         return _learn(model, config, folder, league, env)
+
+
+def _columns(config: TrainConfig, game: Game) -> list[int]:
+    """Return which numbers of the observation the networks see, in its order; none: all."""
+    for path in config.inputs:
+        named("part of the observation", path, [part.path for part in game.layout])
+    return [column for part in game.layout if part.path in config.inputs for column in range(part.start, part.stop)]
+
+
+def _imitate(model: _Learner, config: TrainConfig, game: Game) -> float:
+    if config.imitate == TEACHER:
+        lessons = lessons_of_teacher(game, SB3Policy(model, seed=config.seed), config.seed)
+    else:
+        lessons = taught(game, make_policy(config.imitate, game, seed=config.seed), config.seed)
+    with _bar(Console(), shown=config.progress) as bar:
+        task = bar.add_task("lessons", total=1.0, note="")
+        return imitate(
+            model,
+            lessons,
+            decisions=config.lessons,
+            minutes=config.lesson_minutes,
+            reward_scale=config.reward_scale,
+            seed=config.seed,
+            progress=lambda used, note: bar.update(task, completed=used, note=note),
+        )
 
 
 def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (), **overrides: Any) -> Path:

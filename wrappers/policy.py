@@ -149,16 +149,18 @@ class MlpPolicy(_Learned):
         """Copy the network of a Stable-Baselines3 actor-critic model (PPO, MaskablePPO, A2C, TRPO).
 
         Raises:
-            ValueError: if it is anything but linear layers with one kind of Tanh or ReLU between them.
+            ValueError: if it is anything but linear layers with one kind of Tanh or ReLU between them, on all of the
+                observation or on `columns` of it.
         """
         try:
             hidden, last = list(model.policy.mlp_extractor.policy_net), model.policy.action_net
             extractor = type(model.policy.features_extractor).__name__
+            columns = getattr(model.policy.features_extractor, "columns", None)
         except AttributeError:
             raise ValueError(f"{type(model).__name__} has no actor network that can be copied; use SB3Policy") from None
         kinds = [type(module).__name__ for module in (*hidden, last)]
         activation = kinds[1] if len(kinds) > 1 else "Tanh"
-        plain = extractor == "FlattenExtractor" and activation in _ACTIVATIONS
+        plain = (extractor == "FlattenExtractor" or columns is not None) and activation in _ACTIVATIONS
         if not plain or kinds != ["Linear", activation] * (len(hidden) // 2) + ["Linear"]:
             raise ValueError(f"the network {extractor}, {', '.join(kinds)} is no plain MLP; use SB3Policy")
         values = [*model.policy.mlp_extractor.value_net, model.policy.value_net]
@@ -166,6 +168,12 @@ class MlpPolicy(_Learned):
             [(m.weight.detach().cpu().numpy().T, m.bias.detach().cpu().numpy()) for m in modules[::2]]
             for modules in ([*hidden, last], values)
         )
+        if columns is not None:  # what it does not see has no weight
+            for net in (layers, critic):
+                seen = net[0][0]
+                whole = np.zeros((model.observation_space.shape[0], seen.shape[1]), np.float32)
+                whole[columns] = seen
+                net[0] = whole, net[0][1]
         return cls(layers, activation, deterministic, seed, critic)
 
     def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:

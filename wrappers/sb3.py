@@ -5,8 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecEnv
 
 from ..envs.core.game import Game
@@ -94,6 +96,24 @@ class SB3VecEnv(VecEnv):
         if indices is None:
             return range(self.num_envs)
         return [indices] if isinstance(indices, int) else list(indices)
+
+
+class Parts(BaseFeaturesExtractor):
+    """What a network sees of the observation: some of its numbers, in their order.
+
+    Args:
+        observation_space: of the whole.
+        columns: which numbers.
+    """
+
+    def __init__(self, observation_space: spaces.Box, columns: Sequence[int]) -> None:
+        super().__init__(observation_space, len(columns))
+        self.columns = [int(column) for column in columns]
+        self._index = torch.as_tensor(self.columns)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return float32[N, len(columns)] of float32[N, D]."""
+        return observations.index_select(1, self._index)
 
 
 def sb3_env(

@@ -5,7 +5,7 @@ import pytest
 import torch
 from parlour.envs import game, holdem_v0
 from parlour.wrappers.policy import MlpPolicy, Policy, RandomPolicy, SB3Policy, load_policy, load_run, make_policy
-from parlour.wrappers.sb3 import sb3_env
+from parlour.wrappers.sb3 import Parts, sb3_env
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 
@@ -59,6 +59,20 @@ def test_mlp_policy_has_the_torch_models_distribution(scene, activation, layers)
     np.testing.assert_allclose(SB3Policy(original).probabilities(observations, masks), expected, atol=1e-5)
     np.testing.assert_allclose(MlpPolicy.from_model(original).values(observations), values, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(SB3Policy(original).values(observations), values, rtol=1e-5)
+
+
+def test_mlp_policy_of_a_network_that_sees_parts_of_the_observation(scene):
+    parts = {"features_extractor_class": Parts, "features_extractor_kwargs": {"columns": [*range(3, 40), 60]}}
+    original = model(policy_kwargs=parts)
+    tensor = torch.as_tensor(scene[0])
+    with torch.no_grad():
+        expected = original.policy.get_distribution(tensor, action_masks=scene[1].astype(bool)).distribution.probs
+        values = original.policy.predict_values(tensor)[:, 0]
+    frozen = MlpPolicy.from_model(original)
+    np.testing.assert_allclose(frozen.probabilities(*scene), expected.numpy(), atol=1e-5)
+    np.testing.assert_allclose(frozen.values(scene[0]), values.numpy(), atol=1e-5)
+    seen, _rest = frozen.layers[0]
+    assert (np.flatnonzero(seen.any(1)) == [*range(3, 40), 60]).all()
 
 
 def test_mlp_policy_is_a_copy_that_further_training_does_not_touch(scene):

@@ -1,0 +1,125 @@
+"""A teacher, who knows how every figure was made. For learning only: what it knows, no player sees.
+
+It gives each figure of `generate` together with the seven poses that it was made from, its **plan**. At the focus it
+plays the piece that the plan has there. Where a player has left the plan and the figure can still be solved, the
+solution that is found takes the plan's place. Where it cannot, the teacher keeps to the plan as far as the menu allows:
+it moves what is misplaced, and skips turns until a corner comes up where that can be done.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.compiled import compiled
+from . import geometry
+from .bots import search
+from .corners import NEAR, pose
+from .forms import PIECE, TWIN
+from .generator import centre, corners, find
+from .observation import observe
+from .pieces import BOARD, CORNERS
+from .rules import begin, legal
+from .table import PLACES
+
+STEPS = 2_000
+"""Pieces that are placed in search of a new plan, at most."""
+
+
+@compiled
+def begin_batch(tables: Any, plans: Any, batch: Any) -> None:
+    """Begin an episode on every table with a figure drawn at random, whatever the option `figure` says, and show it.
+
+    Args:
+        tables: N records; the options `split` and `hidden` hold.
+        plans: float64[N, 7, 4, 2], written: by piece, the vertices of its pose in the figure.
+        batch: observations, masks and turns are written.
+    """
+    for i in range(len(tables)):
+        table = tables[i]
+        _draw(table, plans[i])
+        begin(table)
+        batch.turn[i] = table.turn
+        observe(table, table.turn, batch.observations[i])
+        legal(table, batch.masks[i])
+
+
+@compiled
+def _draw(table: Any, plan: Any) -> None:
+    """Draw a figure as `generator.generate` does, with its plan."""
+    pieces = np.empty(7, np.int64)
+    steps = np.empty(7, np.int64)
+    at = np.empty((7, 2), np.int64)
+    vertices = np.empty((len(table.outline), 2), np.int64)
+    ends = np.empty(len(table.ends), np.int64)
+    words = np.empty(1, np.uint64)
+    words[0] = table.stream
+    find(words, table.split, table.easiest, table.hardest, pieces, steps, at, vertices, ends)
+    table.stream = words[0]
+    centre(vertices, ends, table.scale, BOARD / 2, table.outline)
+    for ring in range(len(ends)):
+        table.ends[ring] = ends[ring]
+    for i in range(7):
+        corners(pieces[i], steps[i], at[i, 0], at[i, 1], plan[pieces[i]])
+    for axis in range(2):
+        low = plan[:, :, axis].min()
+        middle = (low + plan[:, :, axis].max()) / 2
+        for i in range(7):
+            for k in range(4):
+                plan[i, k, axis] = BOARD / 2 + table.scale[axis] * (plan[i, k, axis] - middle)
+
+
+@compiled
+def advise_batch(tables: Any, plans: Any, boards: Any, actions: Any) -> None:
+    """Write the number that the teacher would play on every table that is not done, where a turn begins.
+
+    Args:
+        tables: N records.
+        plans: float64[N, 7, 4, 2] as by `begin_batch`, changed where another solution is found.
+        boards: 8 records of the same game to think with, written.
+        actions: int64[N], written.
+    """
+    for i in range(len(tables)):
+        if not tables[i].done:
+            actions[i] = PLACES if tables[i].moved >= 0 else _advise(tables[i], plans[i], boards)
+
+
+@compiled
+def _advise(table: Any, plan: Any, boards: Any) -> int:
+    strayed = False
+    for piece in range(7):
+        strayed = strayed or (table.on_board[piece] > 0 and not _planned(piece, table.vertices[piece], plan))
+    if strayed:
+        boards[0] = table
+        depth, first, _ = search(boards, STEPS)
+        if depth >= 0:
+            for piece in range(7):
+                for k in range(4):
+                    for axis in range(2):
+                        plan[piece, k, axis] = boards[depth].vertices[piece, k, axis]
+            return first
+    shape = np.empty((4, 2))
+    for place in range(PLACES):
+        piece = PIECE[place]
+        if table.open >> place & 1 and not (table.on_board[piece] and _planned(piece, table.vertices[piece], plan)):
+            x, y, rotation = pose(table, place)
+            geometry.place(piece, x, y, rotation, table.scale, shape)
+            if _planned(piece, shape, plan):
+                return place
+    return PLACES
+
+
+@compiled
+def _planned(piece: int, shape: Any, plan: Any) -> bool:
+    """Tell whether the plan has a piece like this one there."""
+    for other in range(7):
+        if other == piece or TWIN[other] == piece or TWIN[piece] == other:
+            alike = True
+            for k in range(CORNERS[piece]):
+                near = False
+                for m in range(CORNERS[piece]):
+                    x, y = shape[k, 0] - plan[other, m, 0], shape[k, 1] - plan[other, m, 1]
+                    near = near or (abs(x) < NEAR and abs(y) < NEAR)
+                alike = alike and near
+            if alike:
+                return True
+    return False

@@ -1,0 +1,88 @@
+"""The teacher: its figures, its plans, and what it says where a player has left them."""
+
+import numpy as np
+from parlour.envs import game as make
+from parlour.envs.core.game import Batch
+from parlour.envs.core.rng import streams
+from parlour.envs.tangram.bots import search
+from parlour.envs.tangram.geometry import covered_area
+from parlour.envs.tangram.pieces import AREAS, CORNERS
+from parlour.envs.tangram.table import PLACES, SOLVED
+from parlour.envs.tangram.teacher import advise_batch, begin_batch
+
+GAME = make("tangram")
+COUNT = 64
+
+
+def begun(seed):
+    tables, batch = GAME.tables(COUNT), Batch.of(GAME, COUNT)
+    tables.stream = streams(seed, COUNT)
+    plans = np.zeros((COUNT, 7, 4, 2))
+    begin_batch(tables.view(np.ndarray), plans, batch)
+    return tables, batch, plans
+
+
+def advice(tables, plans):
+    actions = np.full(COUNT, -1)
+    advise_batch(tables.view(np.ndarray), plans, GAME.tables(8).view(np.ndarray), actions)
+    return np.where(tables.done, -1, actions)
+
+
+def follow(tables, batch, plans):
+    while not tables.done.all():
+        actions = advice(tables, plans)
+        assert all(batch.masks[i, number] for i, number in enumerate(actions) if number >= 0)
+        GAME.step_batch(tables.view(np.ndarray), actions, batch, False)
+
+
+def test_a_plan_fills_its_figure():
+    tables, _batch, plans = begun(1)
+    for table, plan in zip(tables, plans, strict=True):
+        inside = [covered_area(shape[: CORNERS[piece]], table.outline, table.ends) for piece, shape in enumerate(plan)]
+        np.testing.assert_allclose(inside, AREAS * table.scale.prod(), rtol=1e-9)
+
+
+def test_who_follows_the_teacher_solves_every_figure_in_seven_turns():
+    tables, batch, plans = begun(2)
+    follow(tables, batch, plans)
+    assert (tables.iou >= SOLVED).all()
+    assert (tables.turn_number == 7).all()
+
+
+def test_it_finds_another_solution_where_a_player_has_left_its_own():
+    """After two turns at random, every figure that still has a solution is solved without a skipped turn."""
+    tables, batch, plans = begun(5)
+    random = np.random.default_rng(3)
+    for _turn in range(2):
+        places = [random.choice(np.flatnonzero(mask[:PLACES])) for mask in batch.masks]
+        for actions in (np.array(places), np.full(COUNT, PLACES)):
+            GAME.step_batch(tables.view(np.ndarray), actions, batch, False)
+    boards = GAME.tables(8).view(np.ndarray)
+    solvable = np.zeros(COUNT, bool)
+    for i, table in enumerate(tables.view(np.ndarray)):
+        boards[0] = table
+        solvable[i] = search(boards, 10_000)[0] >= 0
+    left = [any(not _among(shape, plan) for piece, shape in enumerate(table.vertices) if table.on_board[piece])
+            for table, plan in zip(tables, plans, strict=True)]  # fmt: skip
+    assert (solvable & left).any()
+    assert (~solvable).any()
+    follow(tables, batch, plans)
+    assert (tables.iou[solvable] >= SOLVED).all()
+    assert (tables.turn_number[solvable] == 7).all()
+
+
+def _among(shape, plan):
+    middles = plan.mean(1)
+    return np.abs(middles - shape.mean(0)).max(1).min() < 0.05
+
+
+def test_it_puts_some_figures_right_that_are_lost():
+    tables, batch, plans = begun(4)
+    greedy = GAME.bots["greedy"](GAME)
+    for _ in range(6):
+        actions = np.where(tables.done, -1, greedy.act(batch.observations, batch.masks))
+        GAME.step_batch(tables.view(np.ndarray), actions, batch, False)
+    dead = ~tables.done & (tables.dead > 0)
+    assert dead.any()
+    follow(tables, batch, plans)
+    assert (tables.iou[dead] >= SOLVED).mean() > 0.3
