@@ -23,7 +23,8 @@ def compiled(function: Function) -> Function:
 
     Numba's cache looks only at the file of the function itself, and goes stale when a function that it calls lives in
     another file and changes. Here the key is every source file of the game and of `core`. Where no folder for the
-    cache can be written (package and home both read-only), the function is compiled anew in every process.
+    cache can be written (package and home both read-only), the function is compiled anew in every process; so is one
+    that was written in a notebook, where no file tells when another cell has changed.
 
     Args:
         function: plain function over records and arrays, with no closure over other compiled functions.
@@ -31,6 +32,8 @@ def compiled(function: Function) -> Function:
     Returns:
         The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` itself.
     """
+    if not Path(function.__code__.co_filename).is_file():
+        return cast(Function, numba.njit(function))
     try:
         dispatcher = numba.njit(cache=True)(function)
     except RuntimeError:  # "cannot cache function: no locator available"

@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,12 @@ class Layout:
         """Return the slices as a Markdown table."""
         rows = [f"| {p.start}:{p.stop} | `{p.path}` | {p.shape} | {p.low:g} … {p.high:g} | {p.meaning} |" for p in self]
         return "\n".join(["| index | slice | shape | range | meaning |", "|---|---|---|---|---|", *rows])
+
+    def chart(self, observation: NDArray[np.float32]) -> "Figure":
+        """Draw an observation (float32[size]), slice by slice, with matplotlib; see `parlour.envs.core.chart`."""
+        from .chart import chart
+
+        return chart(self, observation)
 
 
 def _nest(slices: Iterable[Slice]) -> dict[str, Any]:

@@ -53,6 +53,17 @@ def test_without_any_folder_for_the_cache_it_compiles_and_runs(package):
     assert not list(package.rglob("*.nbi"))
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_what_a_notebook_compiles_is_not_kept():
+    """No file tells that another cell has changed, and the cache would go stale."""
+    cell = CALLEE.format(10)
+    for name in ("/tmp/ipykernel_1/2.py", "<string>"):
+        space = {}
+        exec(compile(cell, name, "exec"), space)
+        assert space["callee"](1) == 11
+        assert isinstance(space["callee"]._cache, numba.core.caching.NullCache)
+
+
 MOVER = """from typing import NamedTuple
 from parlour.envs.core.compiled import compiled
 

@@ -53,3 +53,17 @@ def test_paths_may_share_a_beginning():
 
 def test_the_description_is_a_table():
     assert "| 6:10 | `game_state.history` | (2, 2) | -1 … 1 | moves |" in LAYOUT.describe().splitlines()
+
+
+def test_the_chart_shows_every_slice():
+    pytest.importorskip("matplotlib")
+    flat = np.arange(10, dtype=np.float32) - 3
+    axes = LAYOUT.chart(flat).axes[0]
+    assert [text.get_text() for text in axes.texts] == [
+        "phase", "game_state.players.stack", "game_state.pot = 2", "game_state.history",
+    ]  # fmt: skip
+    drawn = [mesh.get_array() for mesh in axes.collections]
+    assert [cells.shape for cells in drawn] == [(1, 3), (1, 2), (1, 1), (2, 2)]  # the first axis runs downwards
+    assert np.concatenate([cells.ravel() for cells in drawn]).tolist() == flat.tolist()
+    with pytest.raises(ValueError, match=r"\(9,\)"):
+        LAYOUT.chart(flat[:9])
