@@ -51,7 +51,7 @@ class Scene:
 
 
 SCENES = {
-    "holdem-v0": Scene(seed=4, play=(1, 0, 4, 0, 1, 0, 1, 5, 1, 1, 4)),
+    "holdem-v0": Scene(seed=4, play=(1, 4, 1, 0, 0, 0, 1, 1, 4, 1, 0, 4)),
     "mafia-v0": Scene(seed=3, play="mixed", decisions=31),
     "tangram-v0": Scene({"figure": "A house"}, 3, "solver", 9, variants=[{"modality": "both"}]),
     "bargaining-v0": Scene(seed=3, play="conceder", decisions=7, variants=[{"talk": True}, {"public": True}]),
@@ -123,7 +123,7 @@ def picture(game_id: str, seat: int | None = None) -> str:
 def front_picture() -> str:
     """Return the five games side by side, and hold'em again as one player sees it."""
     pictures = [picture(game_id) for game_id in SCENES]
-    pictures.insert(1, picture("holdem-v0", 3))
+    pictures.insert(1, picture("holdem-v0", 0))
     places = [(column * WIDTH, row * HEIGHT) for row in range(3) for column in range(2)]
     placed = [one.replace("<svg ", f'<svg x="{x}" y="{y}" ', 1) for one, (x, y) in zip(pictures, places, strict=True)]
     size = f'viewBox="0 0 {2 * WIDTH} {3 * HEIGHT}" width="{2 * WIDTH}" height="{3 * HEIGHT}"'
