@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Small networks run faster on one thread, and far faster when anything else runs beside them.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast lint types page notebooks bench clean
+.PHONY: demo test test-fast lint types page docs notebooks bench clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and seat it at a live table
 	$(BIN)/parlour demo
@@ -26,6 +26,9 @@ types: $(VENV)/.dev
 page:  ## the types of the JavaScript of table and replays (needs Node)
 	npx --yes --package typescript@5 tsc --project wrappers/live/table/page/jsconfig.json
 	npx --yes --package typescript@5 tsc --project wrappers/replay/jsconfig.json
+
+docs: $(VENV)/.dev  ## the games' pages and pictures, from the code
+	$(BIN)/python docs/games.py
 
 notebooks: $(VENV)/.dev
 	$(BIN)/python -m pytest --nbmake notebooks

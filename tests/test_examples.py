@@ -1,4 +1,4 @@
-"""Every example that a reader can copy runs: README's code blocks and the docstrings' examples."""
+"""Every example that a reader can copy runs: the pages' code blocks and the docstrings' examples."""
 
 import doctest
 import importlib
@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[1] / "README.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+HERE = Path(__file__).parents[1]
+PAGES = [HERE / "README.md", *sorted((HERE / "docs").rglob("*.md"))]
+BLOCKS = [
+    pytest.param(block, id=f"{page.relative_to(HERE)} {number}")
+    for page in PAGES
+    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL))
+]
 
 
 def modules():
@@ -19,14 +24,14 @@ def modules():
         yield from (found.name for found in pkgutil.walk_packages(package.__path__, name + "."))
 
 
-def test_readme_has_code():
-    assert BLOCKS
+def test_the_front_page_has_code():
+    assert "README.md 0" in [block.id for block in BLOCKS]
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
-def test_readme_block_runs(block, tmp_path, monkeypatch):
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_block_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    exec(compile(block, "README.md", "exec"), {"__name__": "__readme__"})
+    exec(compile(block, "page", "exec"), {"__name__": "__page__"})
 
 
 @pytest.mark.parametrize("name", list(modules()))

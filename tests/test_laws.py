@@ -290,6 +290,8 @@ def test_every_legal_number_is_a_documented_payload(game):
             for number in some(np.flatnonzero(mask), env.table):
                 response = game.encode(env.table, number)
                 action = response.action
+                blocks = [block for block in game.numbers if block.start <= number < block.stop]
+                assert [action.action_type in block.action_types for block in blocks] == [True] * bool(game.numbers)
                 jsonschema.Draft202012Validator(allowed[action.action_type]).validate(action.payload)
                 assert game.action_spaces[action.action_type].contains(as_sample(action.payload))
                 if action.action_type != "message_only":  # talk: the message says which number it is

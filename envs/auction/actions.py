@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from ..core import turn_state as ts
+from ..core.game import Numbers
 from ..core.talk import Talk
 from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
 from .rules import Move, menu
@@ -36,6 +37,15 @@ def action_spaces(table: Any) -> dict[str, spaces.Dict]:
     """Return every action type with the space of its payload."""
     bid = spaces.Box(0.0, highest(table), (), np.float64)
     return {"submit_bid": spaces.Dict({"bid": bid}), "pass": spaces.Dict({}), "message_only": spaces.Dict({})}
+
+
+def numbers(bids: int, top: float, talk: Talk | None) -> tuple[Numbers, ...]:
+    """Return what the action numbers mean, with those of `talk` where there is some; `top`: the grid's highest bid."""
+    return (
+        Numbers(0, bids, ("submit_bid",), f"bid 0, {top / (bids - 1):g}, … {top:g}"),
+        Numbers(bids, bids + 1, ("pass",), "do not bid in this round"),
+        *(talk.numbers(bids + 1) if talk else ()),
+    )
 
 
 def allowed(table: Any) -> list[AllowedAction]:

@@ -122,6 +122,7 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
         blank=blank,
         layout=observation.layout(len(agents), highest / most, talk),
         num_actions=options["bids"] + 1 + talk * NUMBERS,
+        numbers=actions.numbers(options["bids"], highest / actions.HIGHEST, words if talk else None),
         reward_range=(-highest, most),
         zero_sum=False,
         action_spaces=actions.action_spaces(table),

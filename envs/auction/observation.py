@@ -17,14 +17,14 @@ def layout(bidders: int, most: float, talks: bool) -> Layout:
         [
             Slice("agent_id", (bidders,), 0, 1, "own seat, one-hot: distributions may differ by seat"),
             Slice("phase", (1,), 0, 1, "always 1: auction"),
-            Slice("is_my_turn", (1,), 0, 1, ""),
+            Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
             Slice("current_turn_agent_id", (bidders,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
-            Slice("game_state.my_valuation", (1,), 0, 1, ""),
+            Slice("game_state.my_valuation", (1,), 0, 1, "what the good is worth to the observer"),
             Slice("game_state.my_bid", (2,), 0, max(most, 1), "whether there is one, and its amount"),
             Slice("game_state.opponents_with_bid", (bidders - 1,), 0, 1, "by relative seat, from 1"),
             Slice("game_state.action_history.rounds_left", (1,), 0, 1, "share of the rounds, this one included"),
             *(talk.slices(bidders) if talks else ()),
-            Slice("game_over", (1,), 0, 1, ""),
+            Slice("game_over", (1,), 0, 1, "whether the auction is over"),
             Slice("outcome.payoffs", (bidders,), -most, 1, "utilities by relative seat"),
             Slice("outcome.winner", (bidders,), 0, 1, "one-hot by relative seat; all 0 without one"),
         ]

@@ -9,10 +9,11 @@ import numpy as np
 from gymnasium import spaces
 
 from ..core import turn_state as ts
+from ..core.game import Numbers
 from ..core.talk import Talk
 from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
 from .rules import Turn, menu
-from .table import ACCEPT, KINDS, OFFER, REJECT, TALK
+from .table import ACCEPT, KINDS, OFFER, PASS, REJECT, TALK
 
 TYPES = (*KINDS[:TALK], "message_only")
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
@@ -29,6 +30,19 @@ def action_spaces(total: float) -> dict[str, spaces.Dict]:
     """Return every action type with the space of its payload."""
     share = spaces.Dict({"my_share": spaces.Box(0.0, total, (), np.float64)})
     return {name: share if name == "submit_offer" else spaces.Dict({}) for name in TYPES}
+
+
+def numbers(offers: int, total: float, talk: Talk | None) -> tuple[Numbers, ...]:
+    """Return what the action numbers mean, with the numbers of `talk` where there is some."""
+    kinds = {ACCEPT: "take the standing offer", REJECT: "turn it down", PASS: "do nothing; a standing offer stays"}
+    return (
+        Numbers(0, offers, ("submit_offer",), f"demand 0, {total / (offers - 1):g}, … {total:g} for oneself"),
+        *(
+            Numbers(offers + i, offers + i + 1, (KINDS[kind],), meaning)
+            for i, (kind, meaning) in enumerate(kinds.items())
+        ),
+        *(talk.numbers(offers + len(kinds)) if talk else ()),
+    )
 
 
 def allowed(table: Any) -> list[AllowedAction]:

@@ -103,6 +103,7 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
         blank=blank,
         layout=observation.layout(options["public"], talk),
         num_actions=options["offers"] + 3 + talk * NUMBERS,
+        numbers=actions.numbers(options["offers"], total, words if talk else None),
         reward_range=(-max(high for _, high in ranges), total - min(low for low, _ in ranges)),
         zero_sum=False,
         action_spaces=actions.action_spaces(total),

@@ -17,16 +17,16 @@ LAST = 4
 
 def layout(public: bool, talks: bool) -> Layout:
     """Return the slices; with `public` reservation values the opponent's is among them."""
-    opponent = Slice("game_state.opponent_reservation_value", (1,), 0, 1, "")
+    opponent = Slice("game_state.opponent_reservation_value", (1,), 0, 1, "the other's")
     return Layout(
         [
             Slice("agent_id", (1,), 0, 1, "1: the observer is player_0, who moves first"),
             Slice("phase", (1,), 0, 1, "always 1: negotiation"),
-            Slice("is_my_turn", (1,), 0, 1, ""),
+            Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
             Slice("current_turn_agent_id", (2,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
             Slice("game_state.current_offer", (1,), 0, 1, "what the observer would get; 0 if no offer stands"),
             Slice("game_state.last_offer_by", (2,), 0, 1, "of the standing offer, one-hot by relative seat"),
-            Slice("game_state.my_reservation_value", (1,), 0, 1, ""),
+            Slice("game_state.my_reservation_value", (1,), 0, 1, "the observer's own"),
             *((opponent,) if public else ()),
             Slice("game_state.action_history.moves_left", (1,), 0, 1, "share of all moves, this one included"),
             Slice(
@@ -38,7 +38,7 @@ def layout(public: bool, talks: bool) -> Layout:
                 "whether it was a rejection or a pass",
             ),
             *(talk.slices(2) if talks else ()),
-            Slice("game_over", (1,), 0, 1, ""),
+            Slice("game_over", (1,), 0, 1, "whether the negotiation is over"),
             Slice("outcome.payoffs", (2,), -1, 1, "utilities by relative seat"),
         ]
     )

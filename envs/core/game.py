@@ -83,6 +83,16 @@ class Batch(NamedTuple):
         )
 
 
+class Numbers(NamedTuple):
+    """Action numbers that belong together, for people: from `start` up to `stop` (not among them), the action types for
+    which they stand, and what they mean."""
+
+    start: int
+    stop: int
+    action_types: tuple[str, ...]
+    meaning: str
+
+
 @dataclass(frozen=True)
 class Grid:
     """A second space of actions: several choices at once (`spaces.MultiDiscrete`).
@@ -110,6 +120,7 @@ class Game:
         blank: one table with its options filled in and nothing dealt (recarray of shape (1,)).
         layout: the observation.
         num_actions: how many action numbers there are.
+        numbers: what they mean, one block after the other, all of them; empty: nobody tells.
         reward_range: lowest and highest sum of a seat's rewards over one episode.
         zero_sum: whether all seats' rewards sum to zero.
         unit: the reward that reports call 1 (hold'em: the big blind), and `unit_name` its name.
@@ -164,6 +175,7 @@ class Game:
     blank: Tables
     layout: Layout
     num_actions: int
+    numbers: tuple[Numbers, ...] = ()
     reward_range: tuple[float, float]
     zero_sum: bool
     unit: float = 1.0

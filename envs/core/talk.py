@@ -15,6 +15,7 @@ from typing import Any
 
 from .aec import MESSAGES_PER_TURN
 from .compiled import compiled
+from .game import Numbers
 from .layout import Slice
 from .turn_state import Message, MessageIntent, MessageScope
 
@@ -106,6 +107,16 @@ class Talk:
     appeal: str
     agents: tuple[str, ...]
     highest: float
+
+    def numbers(self, start: int) -> tuple[Numbers, ...]:
+        """Return what the talk numbers mean where they begin at `start`."""
+        values = f"with 0, {self.highest / (STEPS - 1):g}, … {self.highest:g}"
+        blocks = ((STEPS, f"“{self.claim}.” {values}"), (STEPS, f"“{self.announce}.” {values}"))
+        told = []
+        for count, meaning in (*blocks, (1, f"“{self.threaten}.”"), (1, f"“{self.appeal}.”")):
+            told.append(Numbers(start, start + count, ("message_only",), f"say to all {meaning}"))
+            start += count
+        return tuple(told)
 
     def sentence(self, number: int) -> str:
         """Return what talk number `number` (0 to `NUMBERS` − 1) says."""

@@ -1,5 +1,6 @@
 """Action number ◄─► move ◄─► documented payload (poker.md: fold, check, call, raiseTo)."""
 
+from collections.abc import Sequence
 from reprlib import repr
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from ..core import turn_state as ts
+from ..core.game import Numbers
 from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction
 from .rules import Move, legal, menu
 from .table import CALL, CALL_NUMBER, FIRST_FRACTION, FOLD, FOLD_NUMBER, KINDS, LEAST_RAISE, RAISE
@@ -27,6 +29,22 @@ def action_spaces(most_chips: int) -> dict[str, spaces.Dict]:
     empty = spaces.Dict({})
     amount = spaces.Box(0, most_chips, (), np.int64)
     return {"fold": empty, "check": empty, "call": empty, "raiseTo": spaces.Dict({"amount": amount})}
+
+
+def numbers(fractions: Sequence[float]) -> tuple[Numbers, ...]:
+    """Return what the action numbers mean; of several that name the same amount, one is open."""
+    raises = [
+        "raise to the least that is allowed",
+        *(f"raise by {part:.3g} × the pot after the call" for part in fractions),
+    ]
+    return (
+        Numbers(FOLD_NUMBER, FOLD_NUMBER + 1, ("fold",), "give up the hand"),
+        Numbers(CALL_NUMBER, CALL_NUMBER + 1, ("check", "call"), "check; call where there is something to call"),
+        *(
+            Numbers(number, number + 1, ("raiseTo",), meaning)
+            for number, meaning in enumerate([*raises, "all-in"], start=LEAST_RAISE)
+        ),
+    )
 
 
 def allowed(table: Any) -> list[AllowedAction]:

@@ -123,6 +123,7 @@ def _made(options: dict[str, Any]) -> Game:
         blank=blank,
         layout=observation.layout(options["seats"], chips / (100 * big_blind)),
         num_actions=FIRST_FRACTION + len(options["pot_fractions"]) + 1,
+        numbers=actions.numbers(options["pot_fractions"]),
         reward_range=(-float(max(per_seat)), float(chips - min(per_seat))),
         zero_sum=True,
         unit=float(big_blind),

@@ -38,7 +38,7 @@ def layout(seats: int, most_chips: float) -> Layout:
     return Layout(
         [
             Slice("phase", (len(PHASES),), 0, 1, "one-hot: " + ", ".join(PHASES)),
-            Slice("is_my_turn", (1,), 0, 1, ""),
+            Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
             Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 when the episode is over"),
             Slice("game_state.hand", (1,), 0, 1, "share of the episode's hands still to be played, this one included"),
             Slice("game_state.board", (DECK,), 0, 1, "by card: 1 on the flop, 3/4 the turn, 1/2 the river"),
@@ -61,8 +61,8 @@ def layout(seats: int, most_chips: float) -> Layout:
             Slice("game_state.players.stack", (seats,), 0, high, "chips behind"),
             Slice("game_state.players.bet", (seats,), 0, high, "chips put in on this street"),
             Slice("game_state.players.committed", (seats,), 0, high, "chips put in in this hand"),
-            Slice("game_state.players.folded", (seats,), 0, 1, ""),
-            Slice("game_state.players.allIn", (seats,), 0, 1, ""),
+            Slice("game_state.players.folded", (seats,), 0, 1, "gave up this hand"),
+            Slice("game_state.players.allIn", (seats,), 0, 1, "in this hand with no chips behind"),
             Slice("game_state.players.seated", (seats,), 0, 1, "dealt into this hand"),
             Slice("game_state.dealer", (seats,), 0, 1, "the button, one-hot by relative seat"),
             Slice("game_state.toCall", (1,), 0, high, "own turn only"),
@@ -75,7 +75,7 @@ def layout(seats: int, most_chips: float) -> Layout:
                 f"the last {slots} actions of each street in order: (relative seat + 1) / seats, and the actor's bet "
                 "afterwards or −1 for a fold",
             ),
-            Slice("game_over", (1,), 0, 1, ""),
+            Slice("game_over", (1,), 0, 1, "whether the episode is over"),
             Slice("outcome.payoffs", (seats,), -most_chips, most_chips, "net hundreds of big blinds of the episode"),
         ]
     )

@@ -1,19 +1,6 @@
 """Action number ◄─► move ◄─► documented payload (mafia.md: NightAction, VoteAction; statements by `say`).
 
-Numbers are relative to the acting seat. With n seats there are six blocks of n, in which number r of a block means the
-seat r places to the left, and two more:
-
-======  ======================================================================================
-from
-======  ======================================================================================
-0       night: the target (0: oneself, for a doctor)
-n       vote for r; n itself: abstain
-2n      "r is mafia" (accusation); 2n itself: nothing of these (general)
-3n      "r is innocent" (defense; 3n itself: of oneself)
-4n      "I am the sheriff: r is not mafia"; 4n itself: "I am the sheriff"
-5n      "I am the sheriff: r is mafia"; 5n itself: "I am the doctor"
-6n      "I am a villager", and 6n + 1: "I am mafia"
-======  ======================================================================================
+Numbers are relative to the acting seat: see `numbers`.
 """
 
 from reprlib import repr
@@ -25,6 +12,7 @@ from gymnasium import spaces
 
 from ..core import turn_state as ts
 from ..core.aec import MESSAGE_LENGTH
+from ..core.game import Numbers
 from ..core.rng import choose, mix
 from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
 from .rules import Choice, legal, menu
@@ -129,6 +117,28 @@ def action_spaces(table: Any) -> dict[str, spaces.Dict]:
 
 
 _PRINTABLE = frozenset(map(chr, range(32, 127)))
+
+
+def numbers(seats: int) -> tuple[Numbers, ...]:
+    """Return what the action numbers mean: six blocks of n = `seats` and two more. Number r of a block means the seat r
+    places to the left of the acting one."""
+    others = {
+        0: ("nightAction", "r is the target of the night", "oneself is (doctors)"),
+        1: ("vote", "vote for r", "abstain"),
+        2: ("say", "“r is mafia” (accusation)", "nothing of note (general)"),
+        3: ("say", "“r is innocent” (defense)", "“I am innocent” (defense)"),
+        4: ("say", "“I am the sheriff: r is not mafia” (claim)", "“I am the sheriff”"),
+        5: ("say", "“I am the sheriff: r is mafia” (claim)", "“I am the doctor”"),
+    }
+    told = []
+    for block, (kind, of_others, of_oneself) in others.items():
+        first = block * seats
+        told.append(Numbers(first, first + 1, (kind,), of_oneself))
+        told.append(Numbers(first + 1, first + seats, (kind,), of_others))
+    last = 6 * seats
+    told.append(Numbers(last, last + 1, ("say",), "“I am a villager”"))
+    told.append(Numbers(last + 1, last + 2, ("say",), "“I am mafia”"))
+    return tuple(told)
 
 
 def allowed(table: Any) -> list[AllowedAction]:

@@ -83,6 +83,7 @@ def _made(options: dict[str, Any]) -> Game:
         blank=blank,
         layout=observation.layout(seats),
         num_actions=6 * seats + 2,
+        numbers=actions.numbers(seats),
         reward_range=(-1.0, 1.0),
         zero_sum=False,  # the teams have different sizes
         action_spaces=actions.action_spaces(blank[0]),

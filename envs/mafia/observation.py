@@ -21,15 +21,15 @@ def layout(seats: int) -> Layout:
     return Layout(
         [
             Slice("phase", (len(PHASES),), 0, 1, "one-hot: " + ", ".join(PHASES)),
-            Slice("is_my_turn", (1,), 0, 1, ""),
+            Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
             Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot; all 0 at night (but for oneself) and at the end"),
             Slice("game_state.dayNumber", (1,), 0, 1, "share of max_days"),
             Slice("game_state.mafiaCount", (1,), 0, 1, "living mafia, share of the seats"),
-            Slice("game_state.players.alive", (seats,), 0, 1, ""),
+            Slice("game_state.players.alive", (seats,), 0, 1, "whether it lives"),
             Slice("game_state.players.eliminatedRound", (seats,), 0, 1, "share of max_days; 0: alive"),
             Slice("game_state.players.role", (seats, 4), 0, 1, "where it is known, one-hot: " + ", ".join(ROLES[1:])),
             Slice("game_state.lastNightResult.killed", (seats,), 0, 1, "one-hot"),
-            Slice("game_state.lastNightResult.prevented", (1,), 0, 1, ""),
+            Slice("game_state.lastNightResult.prevented", (1,), 0, 1, "whether the mafia's target was protected"),
             Slice("game_state.privateKnowledge.lastProtected", (seats,), 0, 1, "doctor: one-hot, last night"),
             Slice("game_state.privateKnowledge.investigationResults", (seats,), -1, 1, "sheriff: 1 mafia, −1 not"),
             Slice("game_state.nightActions", (seats,), 0, 5, "mafia: 0.5 for each of its choices so far tonight"),
@@ -41,7 +41,7 @@ def layout(seats: int) -> Layout:
             Slice("game_state.statements.stance", pairs, -1, 1, "the same of all days: the last one, but results stay"),
             Slice("game_state.statements.claimed", (seats, 4), 0, 1, "the role last claimed, one-hot as above"),
             Slice("suspicion", (seats,), 0, 1, "0.01 per point; see parlour.envs.mafia.suspicion"),
-            Slice("game_over", (1,), 0, 1, ""),
+            Slice("game_over", (1,), 0, 1, "whether the match is over"),
             Slice("outcome.payoffs", (1,), -1, 1, "one's own utility"),
         ]
     )

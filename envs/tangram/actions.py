@@ -11,8 +11,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ..core import turn_state as ts
-from ..core.game import Grid
+from ..core.game import Grid, Numbers
 from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction
+from .forms import FIRST
 from .pieces import BOARD, PERIODS, PIECES
 from .rules import Placement, menu, normal
 from .table import FINISH, PLACES, PLAY
@@ -67,6 +68,16 @@ def action_spaces() -> dict[str, spaces.Dict]:
     position = spaces.Box(0.0, BOARD, (2,), np.float64)
     play = spaces.Dict({"shape": Shape(), "position": position, "rotation": spaces.Box(-TURNS, TURNS, (), np.float64)})
     return {"play": play, "finish": spaces.Dict({}), "message_only": spaces.Dict({})}
+
+
+NUMBERS = (
+    *(
+        Numbers(int(FIRST[piece]), int(FIRST[piece + 1]), ("play",), f"{name} into the focus, by each of its corners")
+        for piece, name in enumerate(PIECES)
+    ),
+    Numbers(PLACES, PLACES + 1, ("finish",), "end the turn"),
+)
+"""What the action numbers mean."""
 
 
 def allowed(table: Any) -> list[AllowedAction]:

@@ -163,4 +163,5 @@ def search(boards: Any, steps: int) -> tuple[int, int, int]:
 
 
 BOTS = {"random": random_bot, "greedy": Greedy, "solver": Solver}
-"""`random`: any legal number. `greedy`: see `Greedy`. `solver`: see `Solver`; it solves every figure of the library."""
+"""`random`: any legal number. `greedy`: plays what covers most. `solver`: fills the figure exactly by backtracking over
+the same menu, and puts right what others misplaced; it solves every figure of the library."""

@@ -129,6 +129,7 @@ def _made(options: dict[str, Any], source: int, known: Silhouette | None) -> Gam
         blank=blank,
         layout=observation.layout(len(agents), int(blank[0].modality), lowest),
         num_actions=PLACES + 1,
+        numbers=actions.NUMBERS,
         reward_range=(lowest, BONUS + (0.0 if options["sparse"] else 1.0)),
         zero_sum=False,
         action_spaces=actions.action_spaces(),

@@ -49,7 +49,7 @@ def layout(seats: int, modality: int, lowest: float) -> Layout:
     return Layout(
         [
             Slice("phase", (2,), 0, 1, "one-hot: play, feedback"),
-            Slice("is_my_turn", (1,), 0, 1, ""),
+            Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
             Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
             Slice("game_state.turns_left", (1,), 0, 1, "share of the turns, this one included"),
             Slice("game_state.plays_left", (1,), 0, 1, "share of this turn's plays"),
@@ -69,7 +69,7 @@ def layout(seats: int, modality: int, lowest: float) -> Layout:
             Slice("allowed_actions.play.snug", (PLACES,), 0, 1, "by open place: share of its border that would touch"),
             *(numeric if modality != PIXELS else ()),
             *(pixels if modality != NUMERIC else ()),
-            Slice("game_over", (1,), 0, 1, ""),
+            Slice("game_over", (1,), 0, 1, "whether the game is over"),
             Slice("outcome.payoffs", (seats,), lowest, 1 + BONUS, "utilities by relative seat"),
         ]
     )

@@ -1,0 +1,181 @@
+"""The pages: those of the games are what the code says, links lead somewhere, command lines are understood."""
+
+import importlib
+import importlib.util
+import json
+import re
+import shlex
+from functools import cache, wraps
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from parlour.training import cli
+
+HERE = Path(__file__).parents[1]
+DOCS = HERE / "docs"
+INTROS = DOCS / "games" / "intro"
+PAGES = [
+    *(HERE / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")),
+    *(page for page in sorted(DOCS.rglob("*.md")) if page.parent != INTROS),  # they stand in the games' pages
+]
+NAMES = [str(page.relative_to(HERE)) for page in PAGES]
+checkout = pytest.mark.skipif(not (HERE / "envs").is_dir(), reason="links lead into the checkout")
+
+
+# The games' pages.
+
+
+@cache
+def generator():
+    spec = importlib.util.spec_from_file_location("pages_of_games", DOCS / "games.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("part", ["page", "picture"])
+def test_a_games_page_is_what_the_code_says(game_id, part):
+    name = game_id.partition("-")[0]
+    if game_id not in generator().SCENES:
+        assert name == "kuhn", f"{game_id} has no page: give docs/games.py a scene of it"
+        return
+    kept = (DOCS / "games" / f"{name}.{'md' if part == 'page' else 'svg'}").read_text(encoding="utf-8")
+    assert kept == getattr(generator(), part)(game_id), "the code has changed: make docs"
+
+
+def test_the_front_picture_is_what_the_code_draws():
+    kept = (DOCS / "parlour.svg").read_text(encoding="utf-8")
+    assert kept == generator().front_picture(), "the code has changed: make docs"
+    assert len(kept) < 300_000
+
+
+def test_action_numbers_are_told_without_gaps_and_slices_have_meanings(game):
+    if game.name != "kuhn":
+        assert (game.numbers[0].start, game.numbers[-1].stop) == (0, game.num_actions)
+        assert all(one.stop == other.start for one, other in pairwise(game.numbers))
+        assert [part.path for part in game.layout if not part.meaning] == []
+
+
+# Links.
+
+
+@cache
+def parsed(page):
+    return MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
+
+
+def targets(page):
+    for token in parsed(page):
+        for part in token.children or ():
+            if part.type in ("link_open", "image"):
+                yield part.attrs.get("href") or part.attrs["src"]
+
+
+@cache
+def anchors(page):
+    """The headings of a page as code-hosting sites name them."""
+    tokens, names = parsed(page), []
+    for token, inline in pairwise(tokens):
+        if token.type == "heading_open":
+            text = "".join(part.content for part in inline.children if part.type in ("text", "code_inline"))
+            name = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+            names.append(f"{name}-{names.count(name)}" if name in names else name)
+    return names
+
+
+@checkout
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_links_lead_somewhere(page):
+    for target in targets(page):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        there = (page.parent / path).resolve() if path else page
+        assert there.exists(), target
+        assert there.is_relative_to(HERE), target
+        assert not anchor or anchor in anchors(there), target
+
+
+def test_a_link_to_nowhere_and_a_wrong_anchor_are_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# A title: `code`, words\n\n[one](#a-title-code-words) [two](gone.md) ![three](x.svg)\n")
+    assert anchors(page) == ["a-title-code-words"]
+    assert list(targets(page)) == ["#a-title-code-words", "gone.md", "x.svg"]
+
+
+def test_every_page_can_be_reached_from_the_front_page():
+    reached, queue = {HERE / "README.md"}, [HERE / "README.md"]
+    while queue:
+        page = queue.pop()
+        linked = {(page.parent / target.partition("#")[0]).resolve() for target in targets(page)}
+        new = linked & set(PAGES) - reached
+        reached |= new
+        queue += new
+    assert set(PAGES) - reached <= {DOCS / "README.md"}
+
+
+# Blocks of code.
+
+
+def blocks(page, *languages):
+    return [token.content for token in parsed(page) if token.type == "fence" and token.info in languages]
+
+
+def written_as_code(page):
+    for token in parsed(page):
+        yield from (part.content for part in token.children or () if part.type == "code_inline")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_json_can_be_read(page):
+    for text in (*blocks(page, "json"), *(line for block in blocks(page, "jsonl") for line in block.splitlines())):
+        json.loads(text)
+
+
+COMMANDS = sorted(
+    {
+        (name, line)
+        for page, name in zip(PAGES, NAMES, strict=True)
+        for line in (*"\n".join(blocks(page, "bash")).splitlines(), *written_as_code(page))
+        if re.match(r"parlour [a-z]", line) and not re.search(r" …$| PLATFORM| LOG$| COMMAND", line)
+    }
+)
+
+
+@pytest.mark.parametrize(("page", "line"), COMMANDS)
+def test_a_command_line_is_understood(page, line, monkeypatch, tmp_path, capsys):
+    """The command's own parser reads it; what would be done is left out."""
+    done = []
+
+    def left_out(module, function):
+        module = importlib.import_module(f"parlour.training.{module}")
+        real = getattr(module, function)
+        monkeypatch.setattr(module, function, wraps(real)(lambda *args, **kwargs: done.append(function)))
+
+    _, command, *rest = words = shlex.split(line, comments=True)
+    if len(rest) == (command in ("host", "deploy") and bool(rest)):  # it is only named
+        words.append("--help")
+    if command == "train":
+        left_out("train", "train")
+        left_out("train", "resume")
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "runs" / "first").mkdir(parents=True)
+        (tmp_path / "runs" / "first" / "config.toml").write_text('game = "auction"\n')
+    elif command in ("host", "deploy") and rest:
+        module, function = ("live", f"{command}_poker") if rest[0] == "poker" else (rest[0], command)
+        left_out(module, function)
+    elif command not in ("host", "deploy"):
+        left_out(*cli.COMMANDS[command][:2])
+    assert cli.main(words[1:]) == 0 or "--help" in words, capsys.readouterr().err
+    assert done or "--help" in words
+
+
+@checkout
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_make_knows_its_targets(page):
+    known = re.findall(r"^(\w[\w-]*):", (HERE / "Makefile").read_text(), re.MULTILINE)
+    for line in (*"\n".join(blocks(page, "bash")).splitlines(), *written_as_code(page)):
+        if line.startswith("make "):
+            assert set(shlex.split(line, comments=True)[1:]) <= set(known), line
