@@ -36,10 +36,10 @@ def compiled(function: Function) -> Function:
         The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` itself.
     """
     try:
-        dispatcher = numba.njit(cache=True)(function)
+        dispatcher: Any = numba.njit(cache=True)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
         dispatcher = numba.njit(function)
-    if isinstance(dispatcher, numba.core.dispatcher.Dispatcher):
+    if dispatcher is not function:
         dispatcher.get_call_template = partial(_widened, dispatcher.get_call_template)
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:
@@ -55,7 +55,7 @@ def _widened(template: Callable[..., Any], args: Any, kws: Any) -> Any:
 
 
 def _whole(kind: Any) -> bool:
-    return isinstance(kind, types.IntegerLiteral) or (isinstance(kind, types.Integer) and kind.signed)
+    return isinstance(kind, types.IntegerLiteral) or kind in types.signed_domain
 
 
 def _forget_older(index: Path, time: int) -> None:
