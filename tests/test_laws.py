@@ -313,7 +313,7 @@ def some(numbers, table):
 
 
 def as_sample(payload):
-    return {key: np.array(value) if isinstance(value, (int, float)) else value for key, value in payload.items()}
+    return {key: np.array(value) if isinstance(value, (int, float, list)) else value for key, value in payload.items()}
 
 
 def same_view(one, other):

@@ -14,13 +14,14 @@ from .corners import NEAR, measure, pose, survey
 from .forms import PIECE, TWIN
 from .pieces import BOARD
 from .rules import begin, put
-from .table import PLACES, SOLVED
+from .table import PLACES, POINTS, SOLVED
 
 Poses = dict[int, tuple[float, float, float]]
 """By piece: x, y, rotation."""
 
-STEPS = 20_000
-"""Pieces that the solver places in one decision at most, in its head: a fifth of a second."""
+STEPS = 10_000
+"""Pieces that the solver places in one decision at most, in its head: half a second of processor time, where there is
+no solution to be found; a millisecond as a rule."""
 
 
 class Greedy:
@@ -43,7 +44,8 @@ class Greedy:
 class Solver:
     """Fills the figure exactly: it places the drawer's pieces in its head, corner by corner, and takes them back where
     some corner is left that nothing fits. Where pieces on the board are in the way, it finds the fewest that are, and
-    plays what brings the board nearer to a solution as soon as the focus allows it.
+    plays what brings the board nearer to a solution as soon as the focus allows it; where no focus does, it moves those
+    in the way somewhere else.
 
     Where there is no solution, or none within `STEPS` placements, it plays as `Greedy` does.
     """
@@ -80,18 +82,39 @@ class Solver:
                     return None
         return None
 
-    def _towards(self, solved: Any, seen: Any, mask: Any, poses: Poses, lifted: tuple[int, ...]) -> int:
-        """Return an open number that puts a piece where the solution has it or its twin; without one, `finish`."""
+    def _towards(self, solved: Any, seen: Any, mask: Any, poses: Poses, lifted: tuple[int, ...]) -> int | None:
+        """Return an open number that puts a piece where the solution has it or its twin; `finish`, where another corner
+        allows that. Where none does, move a piece that is in the way somewhere else; None where nothing of that helps.
+        """
         self._set_up(seen, poses)
-        shape = np.empty((4, 2))
-        for place in np.flatnonzero(mask[:PLACES]).tolist():
-            piece = int(PIECE[place])
-            if piece in lifted or piece not in poses:
-                geometry.place(piece, *pose(self._boards[0], place), self._boards[0].scale, shape)
-                alike = [other for other in range(7) if other == piece or TWIN[other] == piece or TWIN[piece] == other]
-                if any(np.abs(solved[other] - shape).max() < NEAR for other in alike):
-                    return int(place)
-        return PLACES
+        board = self._boards[0]
+        skipped = int(board.passes)
+        first = tuple(board.focus), int(board.ray)
+        away: list[tuple[int, int]] = []
+        for skips in range(POINTS):
+            board.passes = skipped + skips
+            survey(board)
+            if skips and (tuple(board.focus), int(board.ray)) == first:
+                break
+            for place in (place for place in range(PLACES) if board.open >> place & 1):
+                home, lies = self._compare(place, solved)
+                piece = int(PIECE[place])
+                if home and (piece in lifted or piece not in poses):
+                    return PLACES if skips else place
+                if piece in lifted and not lies:
+                    away.append((skips, place))
+        now = [place for skips, place in away if not skips and mask[place]]
+        if now:
+            return now[int(board.turn_number) % len(now)]
+        return PLACES if away else None
+
+    def _compare(self, place: int, solved: Any) -> tuple[bool, bool]:
+        """Tell whether the first board's place is one of the solution's, and whether its piece lies there already."""
+        board, piece, shape = self._boards[0], int(PIECE[place]), np.empty((4, 2))
+        geometry.place(piece, *pose(board, place), board.scale, shape)
+        alike = [other for other in range(7) if other == piece or TWIN[other] == piece or TWIN[piece] == other]
+        home = any(np.abs(solved[other] - shape).max() < NEAR for other in alike)
+        return home, bool(np.abs(board.vertices[piece] - shape).max() < NEAR)
 
     def _poses(self, seen: NDArray[np.float32]) -> Poses:
         poses = {}
@@ -114,6 +137,8 @@ class Solver:
         begin(board)
         for piece, at in poses.items():
             put(board, piece, *at)
+        left = float(self._read("game_state.turns_left", seen)[0])
+        board.turn_number = board.turns + 1 - round(left * int(board.turns))
         board.passes = round(float(self._read("game_state.passes", seen)[0]) * int(board.turns))
         measure(board)
         survey(board)

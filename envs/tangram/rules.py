@@ -2,7 +2,8 @@
 
 Seats take turns. In a turn one piece moves: it is played, and played again as long as plays are left; playing another
 piece first puts it back. `finish` ends the turn; where the moved piece collides with anything, it goes back and the
-turn is skipped, as it is where nothing was moved. The last play of a turn finishes it. Every seat may play every piece.
+turn is skipped, as it is where nothing was moved, or put where it already was. The last play of a turn finishes it.
+Every seat may play every piece.
 
 All seats share the reward: what the turn changed in the intersection over union of pieces and figure, less a little for
 a skipped turn, and a bonus when the figure is solved, which ends the game. It also ends after the last turn: how many
@@ -19,6 +20,7 @@ from .corners import clear_menu, mark, measure, pose, survey, unmark, wedges
 from .forms import PIECE
 from .generator import SPLITS, centre, generate
 from .geometry import collides, covered_area, on_board, outline_area, place
+from .lattice import RINGS
 from .observation import observe
 from .pieces import BOARD
 from .raster import fill_outline, fill_piece, fill_pieces
@@ -59,7 +61,8 @@ def reset(table: Any) -> None:
     elif table.source == LIBRARY:
         table.figure = table.first_figure + draw(table, table.figures)
         centre(_VERTICES[table.figure], _ENDS[table.figure], table.scale, BOARD / 2, table.outline)
-        table.ends[:] = _ENDS[table.figure]
+        for ring in range(RINGS):  # an assignment of arrays takes Numba seconds to compile
+            table.ends[ring] = _ENDS[table.figure, ring]
     begin(table)
 
 
@@ -170,6 +173,14 @@ def step(table: Any, move: Any) -> None:
 
 
 @compiled
+def _unmoved(table: Any) -> bool:
+    """Tell whether the turn's piece lies where it lay before."""
+    piece = table.moved
+    same = table.x[piece] == table.was[0] and table.y[piece] == table.was[1] and table.rotation[piece] == table.was[2]
+    return bool(table.was_on_board and same)
+
+
+@compiled
 def _finish(table: Any) -> None:
     """End the turn: undo a move that collides, reward all seats, go on to the next seat or end the game."""
     skipped = table.moved < 0
@@ -178,6 +189,7 @@ def _finish(table: Any) -> None:
             _put_back(table)
             skipped = True
         else:
+            skipped = _unmoved(table)
             _forget(table)
     before = table.iou
     measure(table)

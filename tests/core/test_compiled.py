@@ -12,6 +12,10 @@ CALLER = (
     "from parlour.envs.core.compiled import compiled\nfrom .callee import callee\n\n\n"
     "@compiled\ndef caller(x):\n    return callee(x)\n"
 )
+NUMBERS = (
+    "import numpy as np\nfrom parlour.envs.core.compiled import compiled\nfrom .callee import callee\n\n\n"
+    "@compiled\ndef caller(x):\n    return callee(3) + callee(x) + callee(np.int8(x))\n"
+)
 CALL = "from tiny.caller import caller; r = caller(1); s = caller.stats; print(r, sum(s.cache_hits.values()))"
 
 
@@ -31,6 +35,13 @@ def package(tmp_path):
     (tmp_path / "tiny" / "callee.py").write_text(CALLEE.format(10))
     (tmp_path / "tiny" / "caller.py").write_text(CALLER)
     return tmp_path
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_whole_numbers_of_all_kinds_are_compiled_once(package):
+    (package / "tiny" / "caller.py").write_text(NUMBERS)
+    code = "from tiny.caller import caller, callee; print(caller(1), caller(0.5), callee.signatures)"
+    assert python(code, package) == "35 33.5 [(int64,), (float64,)]"
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")

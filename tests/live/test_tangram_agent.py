@@ -195,6 +195,17 @@ async def test_bad_messages_get_errors_and_the_connection_lives():
 
 
 @on_loop
+async def test_rubbish_does_not_fill_the_log(monkeypatch, caplog):
+    monkeypatch.setattr(agent, "NOTES", 3)
+    async with serving(Scripted()) as (_, connect), connect() as socket:
+        for _ in range(10):
+            await socket.send_str("{")
+            assert isinstance(await answer(socket), m.Error)
+    assert sum("cannot be read" in text for text in caplog.messages) == 3
+    assert sum("the last note" in text for text in caplog.messages) == 1
+
+
+@on_loop
 async def test_a_game_that_goes_in_the_middle_of_a_play_comes_back():
     async with serving(Scripted(PLAY, lambda state: time.sleep(0.2) or PLAY, PLAY)) as (server, connect):
         game = SmallGame("A square")

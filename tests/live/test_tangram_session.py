@@ -481,7 +481,7 @@ def test_bots_build_a_square_on_the_wire(bot, aspect, margin, godot):
 
 
 @pytest.mark.parametrize("godot", [False, True])
-@pytest.mark.parametrize(("person", "agent"), [("greedy", "greedy"), ("random", "solver")])
+@pytest.mark.parametrize(("person", "agent"), [("greedy", "greedy"), ("random", "solver"), ("random", "random")])
 def test_what_the_agent_sees_on_the_wire_is_what_the_environment_shows(person, agent, godot):
     """Law 1 through the wire: bit for bit, and up to rounding where the game rounds, which the real one does."""
     game = envs.game("tangram", figure="library", split=None, aspect="godot", turns=14)

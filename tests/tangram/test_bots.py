@@ -88,6 +88,25 @@ def test_the_solver_goes_on_where_there_is_no_solution():
     assert env.table.iou > 0.3
 
 
+def test_the_solver_mostly_solves_what_somebody_began_wrong():
+    game = envs.game("tangram", figure="library", split=None, turns=30)
+    solver, generator = make_policy("solver", game), np.random.default_rng(2)
+    reached = []
+    for seed in range(10):
+        env = GameEnv(game, "flat")
+        env.reset(seed=seed)
+        x, y = generator.uniform(35, 65, 2).tolist()
+        wrong = {"shape": "Brown", "position": [x, y], "rotation": float(generator.choice([17, 45, 90]))}
+        for action in (Action("play", wrong), Action("finish")):
+            assert env.submit(env.agent_selection, action).ok
+        assert env.table.on_board.any()
+        while env.agents and not env.table.done:
+            seen = env.observe(env.agent_selection)
+            env.step(int(solver.act(seen["observation"][None], seen["action_mask"][None])[0]))
+        reached.append(float(env.table.iou))
+    assert np.mean(np.array(reached) >= 0.95) >= 0.6 and np.mean(reached) > 0.8
+
+
 def test_greedy_is_better_than_random_and_the_solver_is_best():
     game = envs.game("tangram", split="test")
     random, greedy, solver = (played(game, [bot, bot], 60, seed=1) for bot in ("random", "greedy", "solver"))

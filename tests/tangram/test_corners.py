@@ -77,10 +77,11 @@ def fits_lying(table, piece, figure, others):
 OPTIONS = [{}, {"aspect": "godot"}, {"hidden": [0.5, 1.0], "split": "test"}, {"figure": "library", "split": None}]
 
 
+@pytest.mark.parametrize("games", [3, pytest.param(12, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_open_places_are_those_that_shapely_finds(options):
+def test_open_places_are_those_that_shapely_finds(options, games):
     fitting = loose = 0
-    for seed in range(12):
+    for seed in range(games):
         for table in walk(seed, **options):
             if table.width == 0:
                 continue
@@ -122,7 +123,7 @@ def test_open_places_are_those_that_shapely_finds(options):
                 )
             }
             assert moves == {int(PIECE[number]) for number in offered} & set(pieces)
-    assert min(fitting, loose) > 30
+    assert min(fitting, loose) > 2 * games
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

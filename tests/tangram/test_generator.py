@@ -49,7 +49,7 @@ def found(count, seed=0, split=ANY):
 
 
 def test_generated_figures_are_solvable():
-    figures = drawn(400, seed=1)
+    figures = drawn(150, seed=1)
     for figure in figures:
         assert_solved(figure)
         shape = region(figure.outline(), figure.ends)
@@ -60,12 +60,12 @@ def test_generated_figures_are_solvable():
         unit = ASPECTS["square"][0]
         assert np.concatenate(sides).min() >= SHORTEST * unit
         assert figure.difficulty == pytest.approx(1 - shape.length / unit / PERIMETER)
-    assert sum(bool(region(figure.outline(), figure.ends).interiors) for figure in figures) > 3
+    assert sum(bool(region(figure.outline(), figure.ends).interiors) for figure in figures) > 0
 
 
 @pytest.mark.parametrize("aspect", ASPECTS)
 def test_outlines_lie_on_the_board(aspect):
-    tables = generated(3_000, aspect=aspect)
+    tables = generated(500, aspect=aspect)
     used = np.arange(VERTICES) < tables["ends"][:, -1:]
     inside = (tables["vertices"] > 0) & (tables["vertices"] < BOARD)
     assert inside[used].all() and (tables["vertices"][~used] == 0).all()
@@ -88,21 +88,23 @@ def test_the_record_has_room_for_100_000_figures():
     assert 20 < most <= VERTICES - 4
 
 
-def test_no_figure_comes_up_in_two_splits():
+@pytest.mark.parametrize("count", [500, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_no_figure_comes_up_in_two_splits(count):
     seen = []
     for split in range(3):
-        codes, splits = found(2_000, seed=split, split=split)
+        codes, splits = found(count, seed=split, split=split)
         assert set(splits) == {split}
         seen.append(set(codes))
-        assert len(seen[-1]) > 1_900
+        assert len(seen[-1]) > 0.9 * count
     assert not seen[0] & seen[1] and not seen[0] & seen[2] and not seen[1] & seen[2]
-    _, splits = found(5_000)
-    assert np.bincount(splits) / 5_000 == pytest.approx([0.7, 0.1, 0.2], abs=0.03)
+    _, splits = found(2_000)
+    assert np.bincount(splits) / 2_000 == pytest.approx([0.7, 0.1, 0.2], abs=0.05)
 
 
-def test_no_held_out_figure_of_the_library_is_ever_generated_for_training():
+@pytest.mark.parametrize("count", [2_000, pytest.param(50_000, marks=pytest.mark.slow)])
+def test_no_held_out_figure_of_the_library_is_ever_generated_for_training(count):
     held_out = {code(figure.vertices, figure.ends) for figure in library().values() if figure.split != "train"}
-    codes, _ = found(20_000, split=SPLITS.index("train"))
+    codes, _ = found(count, split=SPLITS.index("train"))
     assert len(held_out) > 20 and not held_out & set(codes)
 
 

@@ -54,12 +54,13 @@ def layouts(count, seed):
     return both
 
 
-def test_areas_are_shapelys_over_100_000_placements():
-    first, second = layouts(100_000, 0)
+@pytest.mark.parametrize("count", [4_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_areas_are_shapelys(count):
+    first, second = layouts(count, count)
     ours = np.array([covered_area(a, b, (4,)) for a, b in zip(first, second, strict=True)])
     exact = shapely.area(shapely.intersection(shapely.polygons(first), shapely.polygons(second)))
     assert np.abs(ours - exact).max() < 1e-9
-    assert 0.2 < (exact > 1).mean() < 0.9 and (exact < 1e-9).sum() > 5_000  # the sample is a mixture
+    assert 0.2 < (exact > 1).mean() < 0.9 and (exact < 1e-9).mean() > 0.05  # the sample is a mixture
 
 
 def test_area_within_outlines_with_holes():

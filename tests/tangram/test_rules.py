@@ -116,6 +116,20 @@ def test_finishing_without_a_play_skips_the_turn():
     assert env.turn_state("player_0").game_state["passes"] == 0
 
 
+def test_putting_a_piece_where_it_already_was_skips_the_turn():
+    env = tangram(figure="A square")
+    play(env, "Red", 50, 50, 45)
+    finish(env)
+    play(env, "Red", 60, 50, 45)
+    play(env, "Red", 50, 50, 405)
+    finish(env)
+    assert env.table.passes == 1
+    assert env.rewards["player_0"] == -0.01
+    play(env, "Red", 50, 50, 46)
+    finish(env)
+    assert env.table.passes == 0
+
+
 def test_the_last_play_of_a_turn_finishes_it():
     env = tangram(plays=2)
     play(env, "Red", 30, 30)

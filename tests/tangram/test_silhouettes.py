@@ -141,6 +141,7 @@ def test_any_text_is_read_or_refused(text):
         assert not figures
 
 
+@pytest.mark.slow
 def test_the_picture_of_ones_own_figures(tmp_path):
     command = [sys.executable, "-m", "parlour.envs.tangram.gallery"]
     mine = tmp_path / "mine.txt"

@@ -34,6 +34,8 @@ HEARTBEAT = 30.0
 """Seconds between WebSocket's own pings, which find out that a game is gone."""
 TALKS = 4
 """Questions of a player that wait for the agent at once."""
+NOTES = 100
+"""Notes on a game that go to the log: who sends rubbish all night must not fill a disk."""
 GAMES = 64
 """Games that may be connected at once."""
 
@@ -206,6 +208,7 @@ class _Connection:
         self.session = session
         self._server = server
         self._socket = socket
+        self._notes = 0
         self._thinking: asyncio.Task[None] | None = None
         self._talking: set[asyncio.Task[None]] = set()
 
@@ -248,10 +251,11 @@ class _Connection:
                 task.add_done_callback(self._talking.discard)
             case Send():
                 await self._send(event.message)
-            case Note():
-                logger.log(
-                    logging.WARNING if event.problem else logging.INFO, "%s: %s", self.session.match_id, event.text
-                )
+            case Note() if self._notes < NOTES:
+                self._notes += 1
+                last = " (the last note on this game)" if self._notes == NOTES else ""
+                level = logging.WARNING if event.problem else logging.INFO
+                logger.log(level, "%s: %s%s", self.session.match_id, event.text, last)
 
     async def _decide(self, decision: Decision) -> None:
         response, problem = None, None

@@ -16,7 +16,7 @@ from ....envs.tangram.pieces import AREAS, ASPECTS, BOARD, CORNERS, PIECES
 from ....envs.tangram.silhouettes import Silhouette, objective
 from .following import begun, taken
 from .messages import ChatRequest, PlayFeedback, PlayRequest
-from .placing import SCALE, Polygon, Pose
+from .placing import SCALE, Polygon, Pose, collisions
 
 SAME = 0.05
 """Board units, and degrees, within which the game tells a pose again that we sent."""
@@ -83,13 +83,15 @@ class Reading:
     def cut_off(self, name: str, sent: Pose, meant: Pose) -> None:
         """Note that our last turn ended with this play, without feedback: there are games with so many plays in a turn.
 
-        Whether the play stands shows in the board that was seen since.
+        The person has moved since, maybe the same piece: whether the play stood follows from what lay around it.
         """
-        stands = name in self.poses and same(self.poses[name], sent)
-        if stands:
+        before = self._told_before
+        stood = not collisions(name, {**before, name: sent})
+        there = sent
+        if name in self.poses and same(self.poses[name], sent):
+            there = self.poses[name]
             self.put(name, meant)
-        self._passes = 0 if stands else self._passes + 1
-        self._left_behind = {**self._told_before, name: self.poses[name]} if stands else self._told_before
+        self._ended({**before, name: there} if stood else before)
 
     def begin(self) -> None:
         """Begin our turn with the board that was seen."""
@@ -127,9 +129,12 @@ class Reading:
     def end(self, moved: str | None) -> bool:
         """End our turn, in which this piece was moved; return whether the game undoes that."""
         undone = moved is not None and bool(self.collided.get(moved))
-        self._passes = self._passes + 1 if undone or moved is None else 0
-        self._left_behind = self._told_before if undone else self.poses
+        self._ended(self._told_before if undone else self.poses)
         return undone
+
+    def _ended(self, behind: dict[str, Pose]) -> None:
+        self._passes = self._passes + 1 if behind == self._told_before else 0
+        self._left_behind = behind
 
     # What we see.
 
