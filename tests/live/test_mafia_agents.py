@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mafia_players import FIVE, NAMES, SHORT, TEN, context, scripted, table, warnings
+from mafia_players import FIVE, NAMES, TEN, context, scripted, table, warnings
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.envs.mafia.statements import read
 from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.analysis import GameAnalysis
+from parlour.wrappers.live.mafia.match import Limits
 from parlour.wrappers.live.mafia.policy import AgentPolicy, night_targets
 from parlour.wrappers.live.mafia.reading import of_context, turn_state
 from parlour.wrappers.live.mafia.scripted import ScriptedAgent
@@ -370,7 +371,7 @@ def test_a_policy_that_hangs_costs_only_its_own_answers_where_it_has_a_worker():
     run(table(seed=1).play())  # compiled before clocks run
     stuck = Stuck()
     bad = PolicyAgent("p1", "Ann", TEN, stuck, worker=Worker("stuck"))
-    match = table(seed=1, bad={0: bad}, limits=SHORT)
+    match = table(seed=1, bad={0: bad}, limits=Limits(think=0.5, say=0.5, act=0.5))
     result = run(match.play(), 60)
     assert {fault.agent_id for fault in result.faults} == {"p1"}
     assert stuck.calls == 1 and any("still busy" in fault.problem for fault in result.faults)
