@@ -159,8 +159,8 @@ def _check_size(context: GameState, info: PrivateInfo | PublicInfo) -> None:
     if isinstance(info, PrivateInfo):
         told = info.private_knowledge
         names += [info.game_state.game_id, info.self.id, info.self.name]
-        told_of = (told.mafia_teammates or [], told.investigation_results, told.night_actions or {})
-        if any(len(one) > limit for one, limit in zip(told_of, (SEATS, SEATS * DAYS, SEATS), strict=True)):
+        crowds = len(told.mafia_teammates or ()), len(told.night_actions or ())
+        if max(crowds) > SEATS or len(told.investigation_results) > SEATS * DAYS:
             raise ValueError("privateKnowledge holds more than a match has")
     longest = max(names, key=len)
     if len(longest) > NAME:
