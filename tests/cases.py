@@ -38,12 +38,19 @@ OPTIONS = {
         "fifty rounds": {"rounds": 50, "reservations": [0, 100], "offers": 21},
     },
     "mafia-v0": {
-        "default, three days": {"max_days": 3},
+        "default, two days": {"max_days": 2},
         "five, three words a day": {"seats": 5, "discussion_rounds": 3, "max_days": 2},
-        "seven, muted, no ties": {"seats": 7, "mafia": 2, "talk": False, "tie": "none", "max_days": 4},
+        "seven, muted, no ties, no special roles": {
+            "seats": 7,
+            "mafia": 2,
+            "doctors": 0,
+            "sheriffs": 0,
+            "talk": False,
+            "tie": "none",
+            "max_days": 4,
+        },
         "many doctors and sheriffs": {"seats": 8, "mafia": 2, "doctors": 3, "sheriffs": 3, "max_days": 2},
         "twenty, muted, one day": {"seats": 20, "max_days": 1, "talk": False},
-        "no special roles": {"seats": 6, "mafia": 2, "doctors": 0, "sheriffs": 0, "max_days": 3},
     },
     "tangram-v0": {
         "default": {"turns": 8, "plays": 3},

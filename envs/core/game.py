@@ -164,6 +164,8 @@ class Game:
             know; None where all may.
         aloud: ``aloud(table, action) -> list[MessageIntent]``: what others hear of an accepted action, sent before it
             is played; None where actions are silent.
+        interpret: ``interpret(table, action, names) -> Action``: the same action with what its words say written out,
+            where players call the seats by other names (by seat); None where no words count.
         forbids: ``forbids(table, seat, intent) -> str | None``: why the rules do not let `seat` send this message now;
             None where talk is free.
     """
@@ -211,6 +213,7 @@ class Game:
     sides: Callable[[Tables], NDArray[np.int8]] | None = None
     acting: Callable[[Any, int], int] | None = None
     aloud: Callable[[Any, Action], list[MessageIntent]] | None = None
+    interpret: Callable[[Any, Action, Sequence[str]], Action] | None = None
     forbids: Callable[[Any, int, MessageIntent], str | None] | None = None
 
     @property

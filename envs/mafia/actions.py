@@ -3,6 +3,7 @@
 Numbers are relative to the acting seat: see `numbers`.
 """
 
+from collections.abc import Sequence
 from reprlib import repr
 from typing import Any
 
@@ -24,6 +25,7 @@ from .table import (
     CLAIM_VILLAGER,
     CLEARED,
     DEFEND,
+    DISCUSSION,
     DOCTOR,
     FOUND,
     GENERAL,
@@ -259,7 +261,7 @@ def _seat(table: Any, target_id: str) -> int:
 
 def _say(table: Any, payload: dict[str, Any]) -> Choice | ActionResult:
     wanted = msgspec.convert(payload, Say)
-    turn, text = int(table.turn), wanted.text or ""
+    text = wanted.text or ""
     if len(text) > MESSAGE_LENGTH:
         raise ValueError(f"text has {len(text):,} characters; at most {MESSAGE_LENGTH:,} are taken")
     if wanted.type is None:
@@ -267,14 +269,29 @@ def _say(table: Any, payload: dict[str, Any]) -> Choice | ActionResult:
             raise ValueError(f"targetId, role and isMafia need a type: {', '.join(TYPES)}")
         if not text.strip():
             raise ValueError(f"say something: give a type ({', '.join(TYPES)}) or a text")
-        kind, target = read(text, turn, {name(seat): seat for seat in range(int(table.seats))})
-        return Choice(kind, target) if _sayable(table, kind, target) else Choice(GENERAL, -1)
+        return _heard(table, text, {name(seat): seat for seat in range(int(table.seats))})
     target = -1 if wanted.targetId is None else _seat(table, wanted.targetId)
     kind, target = from_wire(wanted.type, target, wanted.role, wanted.isMafia)
     if not _sayable(table, kind, target):
         why = "is dead" if not table.alive[target] else "is yourself"
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot say that of {wanted.targetId}, who {why}")
     return Choice(kind, target)
+
+
+def _heard(table: Any, text: str, seats: dict[str, int]) -> Choice:
+    kind, target = read(text, int(table.turn), seats)
+    return Choice(kind, target) if _sayable(table, kind, target) else Choice(GENERAL, -1)
+
+
+def interpret(table: Any, action: Action, names: Sequence[str]) -> Action:
+    """Return words that come without an act with the one that they say, by `names`; any other action as it is."""
+    text = action.payload.get("text")
+    if action.action_type != "say" or not isinstance(text, str) or not text.strip() or len(text) > MESSAGE_LENGTH:
+        return action
+    if table.phase != DISCUSSION or any(part is not None for key, part in action.payload.items() if key != "text"):
+        return action
+    act = _heard(table, text, {called: seat for seat, called in enumerate(names)})
+    return Action("say", {**to_wire((int(act.kind), int(act.target)), names), "text": text})
 
 
 def _sayable(table: Any, kind: int, target: int) -> bool:

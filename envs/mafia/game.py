@@ -111,6 +111,7 @@ def _made(options: dict[str, Any]) -> Game:
         picture=picture.picture,
         acting=view.turn,
         aloud=actions.aloud,
+        interpret=actions.interpret,
         forbids=actions.forbids,
         sides=rules.sides,
     )

@@ -327,3 +327,24 @@ class Echo:
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
+
+
+def test_words_are_heard_by_the_arenas_names_and_told_by_them():
+    """Mafia, where free text is read for an act, and acts are told in words."""
+    ids = ["ann", "token-bot", "p1", "dan", "eve"]  # p1 sits in the third seat
+    session = MatchSession(envs.game("mafia", seats=5), ids, seed=1, limits=FREE)
+    while session.env.table.phase == 0:
+        assert session.act(session.turn, {"action": {"action_type": "pass"}}).ok
+    living = [one for one in ids if session.env.table.alive[ids.index(one)]]
+    speaker = session.turn
+    target = next(one for one in living if one not in (speaker, "p1"))
+    text = f"I accuse {target}."
+    assert session.act(speaker, {"action": {"action_type": "say", "payload": {"text": text}}}).ok
+    second = session.turn
+    seat = f"p{ids.index(speaker) + 1}"
+    answer = AgentResponse(Action("say", {"type": "accusation", "targetId": seat, "text": f"I accuse {seat}."}))
+    assert session.act_as_seat(second, answer).ok
+    state = session.turn_state(living[-1])
+    acts = [(one["playerId"], one["type"], one["targetId"]) for one in state.game_state["statements"]]
+    assert acts == [(speaker, "accusation", target), (second, "accusation", speaker)]
+    assert [message.content for message in state.messages] == [text, f"I accuse {speaker}."]

@@ -3,6 +3,7 @@
 import asyncio
 import random
 import re
+import threading
 from dataclasses import dataclass
 
 import msgspec
@@ -16,11 +17,14 @@ from parlour.envs.mafia.statements import read
 from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.analysis import GameAnalysis
+from parlour.wrappers.live.mafia.match import Limits
 from parlour.wrappers.live.mafia.policy import AgentPolicy, night_targets
+from parlour.wrappers.live.mafia.reading import of_context, turn_state
 from parlour.wrappers.live.mafia.scripted import ScriptedAgent
 from parlour.wrappers.live.mafia.speech import CLOSINGS, CORES, OPENINGS, SELF, SENTENCES, Cut, render, sentences
 from parlour.wrappers.live.mafia.streams import chunks
 from parlour.wrappers.live.mafia.trained import PolicyAgent
+from parlour.wrappers.live.worker import Worker
 from parlour.wrappers.policy import MlpPolicy, RandomPolicy
 
 SEATS = {name: seat for seat, name in enumerate(NAMES)}
@@ -344,3 +348,72 @@ def test_villagers_sleep():
         assert await agent.night_action(state, private) is None
 
     run(main())
+
+
+class Stuck:
+    """A policy that never comes back."""
+
+    def __init__(self):
+        self.free = threading.Event()
+        self.calls = 0
+
+    def act(self, observations, masks):
+        self.calls += 1
+        self.free.wait()
+        return np.argmax(masks, axis=1)
+
+    def probabilities(self, observations, masks):
+        self.free.wait()
+        return masks / masks.sum()
+
+
+def test_a_policy_that_hangs_costs_only_its_own_answers_where_it_has_a_worker():
+    run(table(seed=1).play())  # compiled before clocks run
+    stuck = Stuck()
+    bad = PolicyAgent("p1", "Ann", TEN, stuck, worker=Worker("stuck"))
+    match = table(seed=1, bad={0: bad}, limits=Limits(think=0.5, say=0.5, act=0.5))
+    result = run(match.play(), 60)
+    assert {fault.agent_id for fault in result.faults} == {"p1"}
+    assert stuck.calls == 1 and any("still busy" in fault.problem for fault in result.faults)
+    stuck.free.set()
+
+
+def test_thoughts_are_computed_in_the_worker_too():
+    class Slow(Stuck):
+        def act(self, observations, masks):
+            return np.argmax(masks, axis=1)
+
+    slow = Slow()
+    agent = PolicyAgent("p1", "Ann", FIVE, slow, worker=Worker("slow"))
+
+    async def main():
+        thinking = asyncio.create_task(heard(agent.think(*context("DAY_VOTING")[:2])))
+        await asyncio.sleep(0.05)
+        slow.free.set()
+        return await thinking
+
+    assert "My likeliest choices" in "".join(run(main(), 30))
+
+
+def test_a_context_of_more_statements_a_day_or_more_days_is_read_whole():
+    said = [
+        wire.Statement(player_id="p2", round=1, type="accusation", content=f"{i}", target_id=target)
+        for i, target in enumerate(("p3", "p4"))
+    ]
+    state, _, _ = context("DAY_DISCUSSION", statements=said)
+    game = of_context(state)
+    assert (game.options["discussion_rounds"], game.options["max_days"]) == (2, 20)
+    tables, seat = game.load(turn_state("p1", state, None))
+    today = game.layout["game_state.statements.today"]
+    observed = game.observation(tables[0], seat)[today.start : today.stop].reshape(5, 5)
+    assert observed[1].tolist() == [0, 0, 0.5, 0.5, 0]
+    late = msgspec.structs.replace(state, round_number=31, day_number=31)
+    assert of_context(late).options["max_days"] == 40
+    assert run(scripted(0).vote(late, None)) is not None
+
+
+def test_what_is_remembered_of_private_information_is_no_context():
+    state, private, _ = context("NIGHT_ACTIONS", role="sheriff")
+    kept = private.kept()
+    assert (kept.self, kept.private_knowledge) == (private.self, private.private_knowledge)
+    assert kept.game_state.game_id == state.game_id and kept.game_state.players == [] != state.players

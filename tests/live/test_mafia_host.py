@@ -190,7 +190,10 @@ def test_mistakes_on_the_command_line_are_explained(arguments, hint, capsys):
     assert hint in capsys.readouterr().err
 
 
-def test_deploy_command_serves_until_it_is_told_to_end():
+@pytest.mark.parametrize(
+    ("told", "code"), [pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow), (signal.SIGTERM, 143)]
+)
+def test_deploy_command_serves_until_it_is_told_to_end(told, code):
     process = subprocess.Popen(
         [sys.executable, "-m", "parlour.training.cli", "deploy", "mafia", "social", "--port", "0", "--seed", "1"],
         stdout=subprocess.PIPE,
@@ -210,9 +213,9 @@ def test_deploy_command_serves_until_it_is_told_to_end():
                 return result
 
         assert not run(main()).faults
-        process.send_signal(signal.SIGINT)
+        process.send_signal(told)
         out, err = process.communicate(timeout=90)
-        assert process.returncode == 130 and "0 answers replaced" in out, err
+        assert process.returncode == code and "0 answers replaced" in out, err
     finally:
         process.kill()
 

@@ -4,6 +4,8 @@ import asyncio
 import itertools
 import json
 import logging
+import threading
+import time
 
 import msgspec
 import numpy as np
@@ -442,3 +444,94 @@ def test_apart_gives_up_an_agent_that_is_still_busy():
         agent.stop()
 
     run(main())
+
+
+# Hostile objects.
+
+
+class Everything(str):
+    """Equal to everybody."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        return True
+
+
+class Hostile(Plain):
+    """Takes no role, has another id every time, and answers with what no JSON can hold."""
+
+    def __init__(self, **who):
+        super().__init__(**who)
+        self.config = {"llmConfig": {"apiKey": "sk-secret"}}
+
+    def __setattr__(self, name, value):
+        if name == "role" and value is not None:
+            raise PermissionError("\ud800 no \x1b[2J role\n")
+        super().__setattr__(name, value)
+
+    async def think(self, context, private_info):
+        yield "half a pair \ud800"
+
+    async def say(self, context, public_info):
+        yield "I accuse Bob. \udfff"
+
+    async def night_action(self, context, private_info):
+        return wire.NightAction("KILL", Everything("p9"), {"\ud800": object()})
+
+    async def vote(self, context, public_info):
+        raise ValueError("\ud800\x1b[2J\nVOTE_CAST")
+
+
+@pytest.mark.parametrize("seed", [0, dealt("mafia")])
+@pytest.mark.parametrize("apart", [False, True])
+def test_what_cannot_be_written_costs_only_its_own_answers(seed, apart, tmp_path, caplog):
+    hostile = Hostile(id="p1", name="Ann")
+    agents = [hostile, *(scripted(seat) for seat in range(1, 5))]
+
+    async def main():
+        with record.MatchLog(tmp_path / "log") as log:
+            if apart:
+                return await Host(FIVE, limits=SHORT, log=log).play(agents, seed)
+            return await Match(FIVE, agents, feed=Feed("g"), seed=seed, limits=SHORT, note=log.write).play()
+
+    result = run(main())
+    assert {fault.agent_id for fault in result.faults} == {"p1"} and result.winner
+    assert record.replay(tmp_path / "log").state().tobytes() == result.record
+    assert "sk-secret" not in (tmp_path / "log").read_text()
+    for line in warnings(caplog):
+        assert line.getMessage().isprintable()
+
+
+def test_an_answer_is_what_it_says_and_not_what_it_is_equal_to():
+    everything = Answers(wire.NightAction("KILL", Everything("nobody")), wire.VoteAction(Everything("nobody")))
+    match = table(seed=dealt("mafia"), seats=5, bad={0: everything})
+    result = run(match.play())
+    assert {fault.agent_id for fault in result.faults} == {"p1"} and result.winner
+    assert any(fault.instead.endswith("drawn") for fault in result.faults)
+
+
+def test_an_agent_of_many_small_chunks_is_cut_off():
+    class Drip(Plain):
+        async def think(self, context, private_info):
+            while True:
+                yield "."
+
+    match = table(seats=5, bad={0: Drip()}, limits=Limits(thought=20_000))
+    result = run(match.play())
+    assert any("more than 5,000 chunks" in fault.problem for fault in result.faults)
+
+
+def test_threads_and_loops_of_agents_end_with_the_match():
+    async def main():
+        host = Host(FIVE, limits=SHORT)
+        for seed in range(5):
+            await host.play([Plain(f"p{seat + 1}", NAMES[seat]) for seat in range(5)], seed)
+
+    before = threading.active_count()
+    run(main())
+    for _ in range(100):
+        if threading.active_count() <= before:
+            break
+        time.sleep(0.02)
+    assert threading.active_count() <= before

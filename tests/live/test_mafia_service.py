@@ -376,3 +376,60 @@ def test_an_unreachable_service_and_no_address():
             Connection(url)
     with pytest.raises(ValueError, match="deadline"):
         AgentService(personality, deadline=0)
+
+
+def test_pages_of_other_sites_are_refused():
+    async def main():
+        status = []
+        async with serve(Plain) as service, Host(FIVE) as host, aiohttp.ClientSession() as http:
+            for url in (service.url, host.url + "/observe"):
+                for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}, {}):
+                    async with http.get(url.replace("ws", "http", 1), headers=headers) as answer:
+                        status.append(answer.status)
+        return status
+
+    assert run(main()) == [403, 403, 426, 403, 403, 426]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda call: call["context"].update(gameId="g" * 201), "an id or name has 201 characters"),
+        (lambda call: call["context"]["players"][1].update(name="n" * 300), "an id or name has 300 characters"),
+        (lambda call: call["context"].update(players=call["context"]["players"] * 5), "context has 25 players"),
+        (
+            lambda call: call["info"]["privateKnowledge"].update(nightActions={str(i): "p1" for i in range(21)}),
+            "privateKnowledge holds more",
+        ),
+    ],
+)
+def test_what_no_match_has_is_refused(spoil, words):
+    async def main():
+        call = request(1, "nightAction")
+        spoil(call)
+        async with serve(Plain) as service, client(service) as socket:
+            await socket.send_json(call)
+            await socket.send_json(request(2, "nightAction"))
+            return await answers(socket, 1, 2), len(service._agents)
+
+    got, made = run(main())
+    assert words in got[1][0]["error"] and "result" in got[2][0] and made == 1
+
+
+def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay_on_one_line(caplog):
+    async def nonsense(socket, call):
+        for _ in range(200):
+            await socket.send_str("\x1b[2J{\n")
+
+    async def main():
+        async with rude(nonsense) as url:
+            connection = Connection(url)
+            agent = RemoteAgent("p1", "Ann", connection)
+            state, private, _ = context("NIGHT_ACTIONS", role="mafia")
+            with pytest.raises(ConnectionError):
+                await agent.night_action(state, private)
+            await connection.close()
+
+    run(main(), 30)
+    told = [line.getMessage() for line in warnings(caplog)]
+    assert len(told) <= 101 and "that is enough" in told[-1] and all(line.isprintable() for line in told)

@@ -140,7 +140,8 @@ def _two_bidders(state: TurnState) -> dict[str, Any]:
 class Names:
     """The agents' ids in an arena ◄─► the names of an environment's seats.
 
-    Whatever is exactly a name is renamed, wherever it stands in a TurnState, but for what people wrote.
+    Whatever is exactly a name is renamed, wherever it stands in a TurnState, but for what people wrote. In the words of
+    an action of ours (its ``text``) every seat is renamed; in those of others nothing, but the game hears both names.
 
     Args:
         agent_ids: seat by seat; none of them may be a word of the game (see `words`).
@@ -151,6 +152,7 @@ class Names:
         self.out = dict(zip(seats, agent_ids, strict=True))
         self.back = dict(zip(agent_ids, seats, strict=True))
         self._outward, self._inward = _Renaming(self.out), _Renaming(self.back)
+        self._seat = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(seats, key=len, reverse=True)))})(?!\w)")
 
     def outward(self, state: TurnState) -> TurnState:
         """Return the environment's TurnState with the arena's ids: a copy, which the agent may do with as it likes."""
@@ -162,7 +164,16 @@ class Names:
 
     def response_outward(self, response: AgentResponse) -> AgentResponse:
         """Return an answer that names seats with the arena's ids."""
-        return self._outward.response(response)
+        return self._outward.response(self.spoken_outward(response))
+
+    def spoken_outward(self, response: AgentResponse) -> AgentResponse:
+        """Return an answer whose words name seats with the arena's ids, but for the rest of it."""
+        action = response.action
+        text = action.payload.get("text")
+        if not isinstance(text, str):
+            return response
+        said = self._seat.sub(lambda found: self.out[found[0]], text)
+        return AgentResponse(Action(action.action_type, {**action.payload, "text": said}), response.messages)
 
     def response_inward(self, response: AgentResponse) -> AgentResponse:
         """Return an answer that names agents with the seats' names."""

@@ -148,6 +148,8 @@ class MatchSession:
         problem = self._unsendable(agent_id, response.messages)
         if problem is not None:
             return self._refuse(agent_id, problem)
+        if self.game.interpret is not None:
+            response.action = self.game.interpret(self.env.table, response.action, self.agent_ids)
         return self._submit(agent_id, self._names.response_inward(response))
 
     def seat_state(self, agent_id: str) -> TurnState:
@@ -164,6 +166,7 @@ class MatchSession:
         if problem is not None:
             return problem
         problem = self._too_many(agent_id, len(response.messages))
+        response = self._names.spoken_outward(response)
         return self._submit(agent_id, response, thoughts) if problem is None else self._refuse(agent_id, problem)
 
     def _submit(

@@ -153,7 +153,7 @@ class LLMAgent:
         )
 
     def _told(self, private_info: PrivateInfo) -> None:
-        self._private = private_info
+        self._private = private_info.kept()
         self.role = private_info.self.role
         self._deputy.told(private_info)
 

@@ -149,6 +149,11 @@ class PrivateInfo(Struct, kw_only=True, rename="camel"):
     game_state: GameState
     private_knowledge: PrivateKnowledge
 
+    def kept(me) -> "PrivateInfo":
+        """Return what is worth remembering of it: all but the context, which every call brings anew."""
+        state = GameState(game_id=me.game_state.game_id, phase=me.game_state.phase, players=[])
+        return PrivateInfo(self=me.self, game_state=state, private_knowledge=me.private_knowledge)
+
 
 # What agents answer.
 

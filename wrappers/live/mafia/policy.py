@@ -1,4 +1,9 @@
-"""`AgentPolicy`, the interface of mafia.md in Python, and what it may choose from."""
+"""`AgentPolicy`, the interface of mafia.md in Python, and what it may choose from.
+
+The document lets the mafia coordinate, but its interface has no call in which they could speak to each other: `say` is
+public, and `think` is shown to admins only. So here, other than in the environment, the mafia send no messages; they
+coordinate by what `PrivateKnowledge` tells them: who they are, and (ours) whom the others have chosen so far tonight.
+"""
 
 from collections.abc import AsyncIterator
 from typing import Protocol, runtime_checkable

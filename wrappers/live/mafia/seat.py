@@ -131,7 +131,7 @@ class SeatAgent:
 
     def told(self, private_info: PrivateInfo) -> None:
         """Learn what a call tells in private; statements and votes, whose calls tell none, go by it."""
-        self._private = private_info
+        self._private = private_info.kept()
         self.role = private_info.self.role
 
     async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:

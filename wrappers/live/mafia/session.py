@@ -12,12 +12,15 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
+from ....envs.mafia.table import DAYS, SEATS
 from .messages import Call, Cancel, GameState, Method, PrivateInfo, PublicInfo, Reply, encode, read
 
 CALLS = 64
 """Calls that may run at once on one connection."""
 MESSAGE_LIMIT = 2**22
 """Bytes of the longest message: a context with all that twenty players said in twenty days has room."""
+NAME = 200
+"""Characters of the longest id or name."""
 INFO: dict[str, type[PrivateInfo] | type[PublicInfo]] = {
     "think": PrivateInfo,
     "nightAction": PrivateInfo,
@@ -125,6 +128,7 @@ class ServiceSession:
             info: PrivateInfo | PublicInfo = read(call.info, kind)
         except ValueError as error:
             raise ValueError(_shown(f"info of {call.method} is no {kind.__name__}: {error}")) from None
+        _check_size(context, info)
         return Begin(call.id, self._addressed(call, info), call.method, context, info)
 
     def _addressed(self, call: Call, info: PrivateInfo | PublicInfo) -> str:
@@ -144,6 +148,23 @@ class ServiceSession:
             known = ", ".join(self._selves) or "none has thought yet"
             raise ValueError(f"whose {call.method} is it? Name the agent in `agent` ({known})")
         return next(iter(self._selves))
+
+
+def _check_size(context: GameState, info: PrivateInfo | PublicInfo) -> None:
+    """Refuse what no match has: an agent remembers who plays, and what it was told in private."""
+    count = len(context.players)
+    if count > SEATS:
+        raise ValueError(f"context has {count} players; mafia is played by at most {SEATS}")
+    names = [context.game_id, *(name for player in context.players for name in (player.id, player.name))]
+    if isinstance(info, PrivateInfo):
+        told = info.private_knowledge
+        names += [info.game_state.game_id, info.self.id, info.self.name]
+        crowds = len(told.mafia_teammates or ()), len(told.night_actions or ())
+        if max(crowds) > SEATS or len(told.investigation_results) > SEATS * DAYS:
+            raise ValueError("privateKnowledge holds more than a match has")
+    longest = max(names, key=len)
+    if len(longest) > NAME:
+        raise ValueError(f"an id or name has {len(longest)} characters; at most {NAME} are taken")
 
 
 def _cancel(data: str | bytes) -> Cancel | None:
