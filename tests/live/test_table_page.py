@@ -1,139 +1,22 @@
-"""Whole matches through the page, in a real browser: what people do at `parlour table`, and what the wire holds."""
+"""What people do at `parlour table`, in a real browser; whole matches are in test_table_matches.py."""
 
 import asyncio
 import json
-import re
-import subprocess
-import sys
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Thread
 
 import pytest
-from browser import chromium
 from parlour import envs
-from parlour.wrappers import record
+from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.table.host import Host
+from tables import MINE, OVER, WITHIN, move, passed, sit, turn_of
 
 pytestmark = pytest.mark.slow
 
-WITHIN = 90_000  # milliseconds that anything may take on a busy machine
-MINE = "body.mine #controls button[data-key]:enabled"
-OVER = "#status:text('over')"
-BAD = ("error", "warning")
 
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def table(browser):
-    """Serve a table, ``with table(game, …) as visit``; every ``visit()`` opens its page in a browser of its own.
-
-    In the end nobody's console may hold a complaint, and the server must stop tidily.
-    """
-
-    @contextmanager
-    def serve(*args, delay="0.05"):
-        command = [sys.executable, "-m", "parlour.training.cli", "table", *args, "--port", "0", "--delay", delay]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        complaints, contexts = [], []
-        try:
-            line = server.stdout.readline()
-            assert line, server.stderr.read()
-            url = re.search(r"http://\S+", line)[0]
-
-            def visit(ready=None, key=True, **options):
-                contexts.append(browser.new_context(**options))
-                page = contexts[-1].new_page()
-                page.set_default_timeout(WITHIN)
-                page.on("console", lambda said: complaints.append(said.text) if said.type in BAD else None)
-                page.on("pageerror", lambda error: complaints.append(str(error)))
-                page.traffic = []
-                page.on("response", lambda reply: page.traffic.append(reply.url))
-                page.on("websocket", lambda one: one.on("framereceived", lambda text: page.traffic.append(text)))
-                if ready is not None:
-                    ready(page)
-                page.goto(url if key else url.partition("#")[0])
-                return page
-
-            yield visit
-        finally:
-            for context in contexts:
-                context.close()
-            server.terminate()
-            _, errors = server.communicate(timeout=20)
-        assert complaints == []
-        assert server.returncode == 143  # SIGTERM
-        assert "Traceback" not in errors
-
-    return serve
-
-
-def sit(page, name):
-    page.fill("#name", name)
-    page.click("#sit button")
-    page.wait_for_selector("#stand:visible")
-
-
-def move(page, action, **values):
-    """Play an action of this turn, with exact values."""
-    page.wait_for_selector(MINE)
-    form = page.locator(f"form.move:has([data-action={action}])")
-    for field, value in values.items():
-        form.locator(f"label:has-text('{field.replace('_', ' ')}') input[type=number]").fill(str(value))
-    form.locator(f"[data-action={action}]").click()
-
-
-def passed(page, turn):
-    """Wait until a turn is over: somebody else's, the same person's next one, or the end."""
-    page.wait_for_selector(f"#controls:not([data-turn='{turn}'])", state="attached")
-
-
-def turn_of(page):
-    return page.get_attribute("#controls", "data-turn")
-
-
-def frames(page, kind):
-    found = [json.loads(one) for one in page.traffic if one.startswith("{")]
-    return [message for message in found if message["type"] == kind]
-
-
-# Bargaining.
-
-
-def test_bargaining_is_played_to_the_end_and_again(table, tmp_path):
-    with table("bargaining", "--agents", "human", "hardliner", "--seed", "4", "--log", f"{tmp_path}/log") as visit:
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        page.fill("#text", "<b>fair?</b> <img src=x onerror=alert(1)>")
-        page.press("#text", "Enter")
-        page.wait_for_selector("#messages li:has-text('<b>fair?</b> <img src=x onerror=alert(1)>')")
-        move(page, "submit_offer", my_share=71.5)
-        page.wait_for_selector("#board .history li:has-text('71.5 wanted')")
-        slider = page.locator("form.wide input[type=range]")
-        page.wait_for_selector(MINE)
-        slider.fill("40")
-        assert page.input_value("form.wide input[type=number]") == "40"
-        page.press("form.wide input[type=number]", "Enter")
-        page.wait_for_selector("#board .history li:has-text('40 wanted')")
-        while page.wait_for_selector(f"{MINE}, {OVER}").evaluate("node => node.matches('button')"):
-            accept = page.query_selector("[data-action=accept]:enabled")
-            turn = turn_of(page)
-            (accept or page.query_selector("[data-action=pass]:enabled")).click()
-            passed(page, turn)
-        assert page.inner_text(".outcome h3") == "agreement"
-        page.click("#again")
-        page.wait_for_selector(MINE)
-        assert page.locator("#messages li").count() == 0
-        assert "No offer stands" in page.inner_text("#board")
-    kinds = [entry["kind"] for entry in record.read(tmp_path / "log")]
-    assert kinds.count("match") == 2
-    assert "message" in kinds
+# Fields, keys and clocks.
 
 
 def test_a_value_out_of_bounds_is_not_sent_and_the_keyboard_plays(table):
@@ -230,20 +113,43 @@ def test_a_seat_that_another_window_takes_can_be_taken_back(table, game, key):
 # A game without a page of its own.
 
 
-def test_any_turn_state_game_can_be_played(browser):
+def obliging(state):
+    """Return the first thing that is allowed, with the first value of each field that it needs."""
+    offer = state.allowed_actions[0]
+    fields = offer.payload_schema["properties"]
+    payload = {name: fields[name]["enum"][0] for name in offer.payload_schema["required"]}
+    return AgentResponse(Action(offer.action_type, payload or {"type": "general"}))
+
+
+class Obliging:
+    respond = staticmethod(obliging)
+
+
+@contextmanager
+def served(game, players):
+    """Serve a table from this process; yield its address."""
     loop, url, over = asyncio.new_event_loop(), Future(), asyncio.Event()
 
     async def serve():
-        async with Host(envs.game("kuhn"), [None, None], seed=1) as host:
+        async with Host(game, players, seed=1) as host:
             url.set_result(host.url)
             await over.wait()
 
     serving = asyncio.run_coroutine_threadsafe(serve(), loop)
     Thread(target=loop.run_forever, daemon=True).start()
     try:
+        yield url.result(60)
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        serving.result(20)
+        loop.call_soon_threadsafe(loop.stop)
+
+
+def test_any_turn_state_game_can_be_played(browser):
+    with served(envs.game("kuhn"), [None, None]) as url:
         pages = [browser.new_context().new_page() for _ in range(2)]
         for page, name in zip(pages, ("Ann", "Bob"), strict=True):
-            page.goto(url.result(20))
+            page.goto(url)
             sit(page, name)
         while not pages[0].query_selector(OVER):
             for page in pages:
@@ -256,17 +162,15 @@ def test_any_turn_state_game_can_be_played(browser):
         for page in pages:
             page.wait_for_selector(f"{OVER}")
             assert page.locator(".outcome tr").count() == 3
-    finally:
-        loop.call_soon_threadsafe(over.set)
-        serving.result(20)
-        loop.call_soon_threadsafe(loop.stop)
 
 
-def test_mafia_is_played_by_what_its_schemas_ask_for(table):
-    with table("mafia", "--agents", "human", *["loyal"] * 4, "--seed", "2") as visit:
-        page = visit()
+def test_words_and_choices_are_asked_for_by_the_schemas(browser):
+    village = replace(envs.game("mafia", seats=5), name="village")
+    with served(village, [None, *[("obliging", Obliging())] * 4]) as url:
+        page = browser.new_context().new_page()
+        page.goto(url)
         sit(page, "Ann")
-        while page.wait_for_selector(f"{MINE}, {OVER}").evaluate("node => node.matches('button')"):
+        while page.wait_for_selector(f"{MINE}, {OVER}", timeout=WITHIN).evaluate("node => node.matches('button')"):
             turn, form = turn_of(page), page.locator("form.move").first
             if form.locator("[data-action=say]").count():
                 form.locator("label:has-text('text') input").fill("I am a villager, and I suspect nobody yet.")
@@ -279,50 +183,7 @@ def test_mafia_is_played_by_what_its_schemas_ask_for(table):
         assert page.locator(".outcome tr").count() == 6
 
 
-# Several people, and what they may not know.
-
-
-def test_an_auction_of_two_people_a_bot_and_one_who_looks_on(table, tmp_path):
-    names = ("Ann", "<b>Bob</b>")
-    with table("auction", "--agents", "human", "human", "shade", "--seed", "6", "--log", f"{tmp_path}/log") as visit:
-        eve = visit()
-        people = [visit() for _ in names]
-        for page, name in zip(people, names, strict=True):
-            sit(page, name)
-        ann, bob = people
-        bob.wait_for_selector("#seats li:has-text('<b>Bob</b> (you)')")
-        ann.select_option("#reader", label="<b>Bob</b>")
-        ann.fill("#text", "between us")
-        ann.press("#text", "Enter")
-        bob.wait_for_selector("#messages li.private:has-text('between us')")
-        move(ann, "submit_bid", bid=11.125)
-        move(bob, "submit_bid", bid=13.375)
-        for page in (*people, eve):
-            page.wait_for_selector(OVER)
-            page.wait_for_selector(".outcome")
-        values = [frames(page, "state")[0]["turn_state"]["game_state"]["my_valuation"] for page in people]
-        secrets = {"Ann": [values[0], 11.125], "Bob": [values[1], 13.375]}
-        for page, others in ((ann, ("Bob",)), (bob, ("Ann",)), (eve, ("Ann", "Bob"))):
-            held = numbers([state["turn_state"]["game_state"] for state in frames(page, "state")])
-            assert held
-            for other in others:
-                assert not held & set(secrets[other])
-        assert "between us" not in str(eve.traffic)
-        assert eve.locator("#say:visible, #controls button, #sit:visible").count() == 0
-    bids = [entry["response"]["action"] for entry in record.read(tmp_path / "log") if entry["kind"] == "turn"]
-    assert [bid["payload"]["bid"] for bid in bids][:2] == [11.125, 13.375]
-    program = bids[2]["payload"]["bid"]
-    for page in (*people, eve):
-        assert program not in numbers([state["turn_state"]["game_state"] for state in frames(page, "state")])
-
-
-def numbers(value):
-    """Return every number in parsed JSON."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return set().union(*map(numbers, value))
-    return {value} if isinstance(value, (int, float)) and not isinstance(value, bool) else set()
+# Who may sit down.
 
 
 def test_a_locked_table_is_opened_by_its_link(table):
@@ -334,51 +195,7 @@ def test_a_locked_table_is_opened_by_its_link(table):
         sit(visit(), "Ann")
 
 
-# Hold'em, over the protocol of every poker agent.
-
-
-def test_holdem_is_played_to_the_end_and_no_card_is_seen_too_soon(table, tmp_path):
-    log = tmp_path / "log"
-    args = ("holdem", "--agents", "call", "human", "tight", "--hands", "4", "--seed", "3", "--log", str(log))
-    with table(*args, delay="0.02") as visit:
-        eve, ann = visit(), visit()
-        sit(ann, "Ann")
-        move(ann, "call")
-        moves = 0
-        while ann.wait_for_selector(f"{MINE}, #status:text('over')").evaluate("node => node.matches('button')"):
-            moves, turn = moves + 1, turn_of(ann)
-            raises = ann.query_selector("[data-action=raiseTo]:enabled")
-            if moves == 1 and raises:
-                ann.click("text=least")
-                raises.click()
-            else:
-                ann.keyboard.press("2")  # check or call
-            passed(ann, turn)
-        assert "The table has ended" in ann.inner_text("#board")
-        assert moves > 3
-        ann.click("#again")
-        ann.wait_for_selector(MINE)
-        eve.wait_for_selector("#status:not(:text('over'))")
-    hands = {entry["hand"]: entry for entry in record.read(log) if entry["kind"] == "hand"}
-    assert set(hands) == {1, 2, 3, 4}
-    first = next(i for i, one in enumerate(ann.traffic) if '"ended"' in one)
-    second = next(i for i, one in enumerate(eve.traffic) if '"ended"' in one)
-    for page, seat, end in ((ann, 1, first), (eve, None, second)):
-        hidden, dealt = set(), 0
-        for text in [one for one in page.traffic[:end] if one.startswith("{")]:
-            message = json.loads(text)
-            hand = hands.get(message.get("hand"))
-            if message["type"] == "game_state":
-                dealt += 1
-                hidden = {card for row in hand["players"] if row["seat"] != seat for card in row["cards"]}
-                hidden |= set(hand["board"]) - set(message["board"])
-                assert not hidden & set(re.findall(r'"([2-9TJQKA][shdc])"', text))
-            elif message["type"] == "hand_complete":
-                shown = {row["seat"] for row in hand["results"] if row.get("rank")}
-                for row in message["results"]:
-                    assert "cards" not in row or row["seat"] in shown | {seat}
-        assert dealt > 8
-    assert "api_key" not in str(eve.traffic)
+# Hold'em.
 
 
 def test_holdem_of_two_people_by_touch_on_a_telephone(table):

@@ -19,6 +19,7 @@ const PHASES = {
   DAY_VOTING: ["Day", "All vote; the votes stay sealed until all are in. Most votes: out."],
   END: ["The end", "All roles are open."],
 };
+const DOES = { NIGHT_ACTIONS: "chooses", DAY_DISCUSSION: "speaks", DAY_VOTING: "votes" };
 const DEEDS = { KILL: "Kill", PROTECT: "Protect", INVESTIGATE: "Investigate" };
 
 /** @type {import("../types.d.ts").GamePage} */
@@ -129,7 +130,7 @@ function villager(view, game, one) {
   const notes = [
     one.alive ? "" : fate(game, one),
     against && game.phase.startsWith("DAY") ? `accused by ${against}` : "",
-    turn ? (game.phase === "DAY_VOTING" ? "votes" : "speaks") : "",
+    turn ? (DOES[/** @type {keyof typeof DOES} */ (game.phase)] ?? "") : "",
   ].filter(Boolean);
   return el(
     "li",
@@ -194,7 +195,7 @@ function night(view, game, round) {
   const died = game.players.filter((/** @type {any} */ one) => one.eliminatedRound === round && !out.includes(one.id));
   if (!died.length) return [el("li", { class: "event" }, `Night ${round}: nobody died.`)];
   return died.map((/** @type {any} */ one) =>
-    el("li", { class: "event" }, `Night ${round}: `, nameTag(view, one.id), ` was killed: ${one.role}.`),
+    el("li", { class: "event" }, `Night ${round}: `, nameTag(view, one.id), ` (${one.role}), killed.`),
   );
 }
 
@@ -236,7 +237,7 @@ function vote(view, game, round) {
   const rows = [...tally].sort((a, b) => b[1].length - a[1].length);
   const role = game.players.find((/** @type {any} */ one) => one.id === found.eliminated)?.role;
   const end = found.eliminated
-    ? [nameTag(view, found.eliminated), ` was voted out: ${role}.`]
+    ? [nameTag(view, found.eliminated), ` (${role}), voted out.`]
     : ["Nobody was voted out."];
   return [
     el("li", { class: "event" }, `Vote ${round}: `, ...end),

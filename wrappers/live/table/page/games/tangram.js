@@ -112,8 +112,7 @@ class Table {
       this.turn = view.turn;
       this.drag = null;
       const lies = this.held === null ? undefined : this.game.on_board[this.held.name];
-      if (!this.mine) this.held = null;
-      else if (this.held !== null && this.held.pending) this.held = lies ? held(this.held.name, lies) : null;
+      this.held = this.mine && this.held !== null && lies ? held(this.held.name, lies) : null;
       const moved = this.game.moved?.shape;
       const well = moved !== undefined && this.game.on_board[moved].collisions.length === 0;
       if (this.ending && this.mine && well) this.act({ action_type: "finish", payload: {} });

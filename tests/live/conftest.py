@@ -1,0 +1,60 @@
+"""A browser, and tables served to it."""
+
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+from browser import chromium
+from tables import BAD, WITHIN
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def table(browser):
+    """Serve a table, ``with table(game, …) as visit``; every ``visit()`` opens its page in a browser of its own.
+
+    In the end nobody's console may hold a complaint, and the server must stop tidily.
+    """
+
+    @contextmanager
+    def serve(*args, delay="0.05"):
+        command = [sys.executable, "-m", "parlour.training.cli", "table", *args, "--port", "0", "--delay", delay]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        complaints, contexts = [], []
+        try:
+            line = server.stdout.readline()
+            assert line, server.stderr.read()
+            url = re.search(r"http://\S+", line)[0]
+
+            def visit(ready=None, key=True, **options):
+                contexts.append(browser.new_context(**options))
+                page = contexts[-1].new_page()
+                page.set_default_timeout(WITHIN)
+                page.on("console", lambda said: complaints.append(said.text) if said.type in BAD else None)
+                page.on("pageerror", lambda error: complaints.append(str(error)))
+                page.traffic = []
+                page.on("response", lambda reply: page.traffic.append(reply.url))
+                page.on("websocket", lambda one: one.on("framereceived", lambda text: page.traffic.append(text)))
+                if ready is not None:
+                    ready(page)
+                page.goto(url if key else url.partition("#")[0])
+                return page
+
+            yield visit
+        finally:
+            for context in contexts:
+                context.close()
+            server.terminate()
+            _, errors = server.communicate(timeout=20)
+        assert complaints == []
+        assert server.returncode == 143  # SIGTERM
+        assert "Traceback" not in errors
+
+    return serve

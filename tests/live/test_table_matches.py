@@ -1,0 +1,333 @@
+"""Whole matches through the page, in a real browser: every game, with a page loaded anew on the way.
+
+What is hidden from a seat may not be in anything that its page ever received.
+"""
+
+import json
+import re
+
+import pytest
+from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.silhouettes import library
+from parlour.wrappers import record
+from tables import MINE, OVER, frames, move, numbers, passed, sit, turn_of
+
+pytestmark = pytest.mark.slow
+
+
+def matches(log):
+    """Return the entries of each match of a log."""
+    found = []
+    for entry in record.read(log):
+        if entry["kind"] == "match":
+            found.append([])
+        found[-1].append(entry)
+    return found
+
+
+# Bargaining, auction, hold'em.
+
+
+def test_bargaining_is_played_to_the_end_and_again(table, tmp_path):
+    with table("bargaining", "--agents", "human", "hardliner", "--seed", "4", "--log", f"{tmp_path}/log") as visit:
+        page = visit()
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        page.fill("#text", "<b>fair?</b> <img src=x onerror=alert(1)>")
+        page.press("#text", "Enter")
+        page.wait_for_selector("#messages li:has-text('<b>fair?</b> <img src=x onerror=alert(1)>')")
+        move(page, "submit_offer", my_share=71.5)
+        page.wait_for_selector("#board .history li:has-text('71.5 wanted')")
+        page.reload()
+        slider = page.locator("form.wide input[type=range]")
+        page.wait_for_selector(MINE)
+        slider.fill("40")
+        assert page.input_value("form.wide input[type=number]") == "40"
+        page.press("form.wide input[type=number]", "Enter")
+        page.wait_for_selector("#board .history li:has-text('40 wanted')")
+        while page.wait_for_selector(f"{MINE}, {OVER}").evaluate("node => node.matches('button')"):
+            accept = page.query_selector("[data-action=accept]:enabled")
+            turn = turn_of(page)
+            (accept or page.query_selector("[data-action=pass]:enabled")).click()
+            passed(page, turn)
+        assert page.inner_text(".outcome h3") == "agreement"
+        page.click("#again")
+        page.wait_for_selector(MINE)
+        assert page.locator("#messages li").count() == 0
+        assert "No offer stands" in page.inner_text("#board")
+    first, again = matches(tmp_path / "log")
+    assert again
+    other = float(record.replay(first).table.my_reservation_value[1])
+    seen = [state["turn_state"] for state in frames(page, "state")]
+    assert other not in numbers([state["game_state"] for state in seen if state["match_id"] == first[0]["match_id"]])
+    kinds = [entry["kind"] for entry in record.read(tmp_path / "log")]
+    assert kinds.count("match") == 2
+    assert "message" in kinds
+
+
+def test_an_auction_of_two_people_a_bot_and_one_who_looks_on(table, tmp_path):
+    names = ("Ann", "<b>Bob</b>")
+    with table("auction", "--agents", "human", "human", "shade", "--seed", "6", "--log", f"{tmp_path}/log") as visit:
+        eve = visit()
+        people = [visit() for _ in names]
+        for page, name in zip(people, names, strict=True):
+            sit(page, name)
+        ann, bob = people
+        bob.wait_for_selector("#seats li:has-text('<b>Bob</b> (you)')")
+        ann.select_option("#reader", label="<b>Bob</b>")
+        ann.fill("#text", "between us")
+        ann.press("#text", "Enter")
+        bob.wait_for_selector("#messages li.private:has-text('between us')")
+        move(ann, "submit_bid", bid=11.125)
+        ann.reload()
+        ann.wait_for_selector("#board dd:text('11.13')")
+        move(bob, "submit_bid", bid=13.375)
+        for page in (*people, eve):
+            page.wait_for_selector(OVER)
+            page.wait_for_selector(".outcome")
+        values = [frames(page, "state")[0]["turn_state"]["game_state"]["my_valuation"] for page in people]
+        secrets = {"Ann": [values[0], 11.125], "Bob": [values[1], 13.375]}
+        for page, others in ((ann, ("Bob",)), (bob, ("Ann",)), (eve, ("Ann", "Bob"))):
+            held = numbers([state["turn_state"]["game_state"] for state in frames(page, "state")])
+            assert held
+            for other in others:
+                assert not held & set(secrets[other])
+        assert "between us" not in str(eve.traffic)
+        assert eve.locator("#say:visible, #controls button, #sit:visible").count() == 0
+    bids = [entry["response"]["action"] for entry in record.read(tmp_path / "log") if entry["kind"] == "turn"]
+    assert [bid["payload"]["bid"] for bid in bids][:2] == [11.125, 13.375]
+    program = bids[2]["payload"]["bid"]
+    for page in (*people, eve):
+        assert program not in numbers([state["turn_state"]["game_state"] for state in frames(page, "state")])
+
+
+def test_holdem_is_played_to_the_end_and_no_card_is_seen_too_soon(table, tmp_path):
+    log = tmp_path / "log"
+    args = ("holdem", "--agents", "call", "human", "tight", "--hands", "4", "--seed", "3", "--log", str(log))
+    with table(*args, delay="0.02") as visit:
+        eve, ann = visit(), visit()
+        sit(ann, "Ann")
+        move(ann, "call")
+        moves = 0
+        while ann.wait_for_selector(f"{MINE}, #status:text('over')").evaluate("node => node.matches('button')"):
+            moves, turn = moves + 1, turn_of(ann)
+            raises = ann.query_selector("[data-action=raiseTo]:enabled")
+            if moves == 1 and raises:
+                ann.click("text=least")
+                raises.click()
+            else:
+                ann.keyboard.press("2")  # check or call
+            passed(ann, turn)
+            if moves == 2:
+                ann.reload()
+        assert "The table has ended" in ann.inner_text("#board")
+        assert moves > 3
+        ann.click("#again")
+        ann.wait_for_selector(MINE)
+        eve.wait_for_selector("#status:not(:text('over'))")
+    hands = {entry["hand"]: entry for entry in record.read(log) if entry["kind"] == "hand"}
+    assert set(hands) == {1, 2, 3, 4}
+    first = next(i for i, one in enumerate(ann.traffic) if '"ended"' in one)
+    second = next(i for i, one in enumerate(eve.traffic) if '"ended"' in one)
+    for page, seat, end in ((ann, 1, first), (eve, None, second)):
+        hidden, dealt = set(), 0
+        for text in [one for one in page.traffic[:end] if one.startswith("{")]:
+            message = json.loads(text)
+            hand = hands.get(message.get("hand"))
+            if message["type"] == "game_state":
+                dealt += 1
+                hidden = {card for row in hand["players"] if row["seat"] != seat for card in row["cards"]}
+                hidden |= set(hand["board"]) - set(message["board"])
+                assert not hidden & set(re.findall(r'"([2-9TJQKA][shdc])"', text))
+            elif message["type"] == "hand_complete":
+                shown = {row["seat"] for row in hand["results"] if row.get("rank")}
+                for row in message["results"]:
+                    assert "cards" not in row or row["seat"] in shown | {seat}
+        assert dealt > 8
+    assert "api_key" not in str(eve.traffic)
+
+
+# Mafia.
+
+
+def take_turn(page):
+    """Do what is asked for, by mouse and keyboard."""
+    turn = turn_of(page)
+    if page.query_selector(".statement"):
+        page.select_option(".statement select >> nth=0", "accusation")
+        page.fill(".statement input", "I do not like how quiet Cy is.")
+        page.press(".statement input", "Enter")
+    else:
+        page.keyboard.press("1")
+        page.wait_for_selector(".targets input:checked")
+        page.click("#controls [type=submit]")
+    passed(page, turn)
+
+
+def test_mafia_of_three_people_is_played_and_the_village_learns_no_role(table):
+    bots = ["loyal"] * 4
+    with table("mafia", "--agents", *["human"] * 3, *bots, "--seed", "93") as visit:  # Ann and Bob are the mafia
+        eve, ann, bob, cy = (visit() for _ in range(4))
+        for page, name in ((ann, "Ann"), (bob, "Bob"), (cy, "<i>Cy</i>")):
+            sit(page, name)
+        ann.wait_for_selector(".card-of.mafia:has-text('Bob')")
+        bob.wait_for_selector(".card-of.mafia:has-text('Ann')")
+        cy.wait_for_selector(".card-of.villager")
+        ann.fill("#text", "Let us take <b>the loyal one</b>")
+        ann.press("#text", "Enter")
+        bob.wait_for_selector("#messages li.private:has-text('<b>the loyal one</b>')")
+        assert cy.locator("#chat:visible").count() == eve.locator("#chat:visible").count() == 0
+        again = False
+        while not eve.query_selector(OVER):
+            for page in (ann, bob, cy):
+                if page.query_selector(MINE):
+                    take_turn(page)
+                    assert page.inner_text("#notice") == ""
+            if not again and bob.query_selector(".sky.day"):
+                bob.reload()
+                bob.wait_for_selector(".card-of.mafia:has-text('Ann')")
+                again = True
+            eve.wait_for_timeout(100)
+        assert again
+        for page in (ann, bob, cy, eve):
+            page.wait_for_selector(OVER)
+            assert page.locator(".outcome tr").count() == 8
+            assert page.locator(".village .role").count() == 7
+        assert ann.locator(".story .tally").count() > 0
+        assert ann.locator(".story q:has-text('quiet')").count() > 0
+    mafia = {"p1", "p2"}
+    for page, me, mates in ((ann, "p1", mafia), (bob, "p2", mafia), (cy, "p3", {"p3"}), (eve, "", set())):
+        states = [state for state in frames(page, "state") if not state["turn_state"]["game_over"]]
+        assert len(states) > 10
+        for state in states:
+            game = state["turn_state"]["game_state"]
+            for player in game["players"]:
+                assert player["role"] == "unknown" or not player["alive"] or player["id"] in mates | {me}
+            assert set(game.get("nightActions", {})) <= mates
+            if game["phase"] == "NIGHT_ACTIONS":  # whose turn it is would tell roles, and how long it takes
+                mine = state["turn_state"]["is_my_turn"]
+                assert (state["turn"] >= 0, state["left"] is not None) == (mine, mine)
+    assert "loyal one" not in str(cy.traffic) + str(eve.traffic)
+
+
+# Tangram.
+
+
+def on_screen(page, x, y):
+    """Return where a point of the board is."""
+    return page.locator("svg.tangram").evaluate(
+        "(node, [x, y]) => { const at = new DOMPoint(x, 100 - y).matrixTransform(node.getScreenCTM());"
+        " return [at.x, at.y]; }",
+        [x, y],
+    )
+
+
+def middle_of(page, name):
+    """Return where a piece can be taken."""
+    return page.locator(f"[data-piece={name}] polygon").evaluate(
+        "node => { const all = [...node.points].map((one) => one.matrixTransform(node.getScreenCTM()));"
+        " const mean = (axis) => all.reduce((sum, one) => sum + one[axis], 0) / all.length;"
+        " return [mean('x'), mean('y')]; }"
+    )
+
+
+def drag(page, name, x, y):
+    """Take a piece from the drawer to a point of the board, by mouse."""
+    page.mouse.move(*middle_of(page, name))
+    page.mouse.down()
+    page.mouse.move(*on_screen(page, x + 6, y + 6))
+    page.mouse.move(*on_screen(page, x, y), steps=3)
+    page.mouse.up()
+
+
+def test_a_tangram_is_built_by_two_people_with_the_mouse(table, tmp_path):
+    poses = library()["A cat"].poses()
+    args = ("tangram", "--agents", "human", "human", "--options", 'figure="A cat"', "--log", f"{tmp_path}/log")
+    with table(*args) as visit:
+        eve, *people = (visit(reduced_motion="reduce") for _ in range(3))
+        for page, name in zip(people, ("Ann", "Bob"), strict=True):
+            sit(page, name)
+        for piece, (x, y, rotation) in enumerate(poses.tolist()):
+            page, name = people[piece % 2], PIECES[piece]
+            page.wait_for_selector(MINE)
+            page.keyboard.press(str(piece + 1))
+            for _ in range(round(rotation / 45)):
+                page.keyboard.press("r")
+            turn = turn_of(page)
+            drag(page, name, x + 0.7, y - 0.6)  # near enough to snap
+            passed(page, turn)
+            if piece == 1:
+                page.reload()
+            page.wait_for_selector(f".word:text('{name} lies well')")
+            if piece == 2:
+                page.fill("#text", "now the <u>tail</u>")
+                page.press("#text", "Enter")
+            page.click("[data-action=finish]")
+        for page in (eve, *people):
+            page.wait_for_selector(OVER)
+            assert page.inner_text(".outcome h3") == "solved"
+            assert "100 % built" in page.inner_text(".build")
+            assert "now the <u>tail</u>" in page.inner_text("#messages")
+        assert "figure" not in eve.evaluate("fetch('facts.json').then((reply) => reply.json())")["options"]
+    assert record.replay(tmp_path / "log").table.iou > 0.999
+
+
+def test_a_piece_that_overlaps_is_marked_and_goes_back_and_the_keyboard_builds(table):
+    with table("tangram", "--options", "seats=1", "turns=3", 'figure="A cat"') as visit:
+        page = visit(reduced_motion="reduce")
+        sit(page, "Ann")
+
+        def played(*keys):
+            turn = turn_of(page)
+            for one in keys:
+                page.keyboard.press(one)
+            passed(page, turn)
+
+        page.wait_for_selector(MINE)
+        played("1", "r", "ArrowRight", "Shift+ArrowUp", "p")
+        page.wait_for_selector(".word:text('Red lies well')")
+        assert page.locator("[data-piece=Red]").get_attribute("aria-label").endswith("turned by 45 degrees")
+        played("f")
+        played("2", "r", "ArrowRight", "Shift+ArrowUp", "p")
+        page.wait_for_selector(".word:text('Cream overlaps Red')")
+        assert page.locator(".piece.wrong").count() == 2
+        played("f")
+        page.wait_for_selector("[data-piece=Cream][aria-label='Cream, in the drawer']")
+        page.keyboard.press("1")
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_selector("[data-piece=Red].pending")
+        page.keyboard.press("f")  # puts it first
+        page.wait_for_selector(OVER)
+        assert page.inner_text(".outcome h3") == "max turns exceeded"
+
+
+def test_a_tangram_is_built_beside_a_bot_by_touch_on_a_telephone(table):
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with table("tangram", "--agents", "human", "solver", "--options", "turns=2", 'figure="A cat"') as visit:
+        page = visit(reduced_motion="reduce", **phone)
+        page.fill("#name", "Ann")
+        page.tap("#sit button")
+        page.wait_for_selector(MINE)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        hand = page.context.new_cdp_session(page)
+
+        def finger(kind, *at):
+            points = [{"x": at[0], "y": at[1]}] if at else []
+            hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        def swipe(start, end):
+            turn = turn_of(page)
+            finger("touchStart", *start)
+            for part in (0.3, 0.6, 1):
+                finger("touchMove", *(a + part * (b - a) for a, b in zip(start, end, strict=True)))
+            finger("touchEnd")
+            passed(page, turn)
+
+        swipe(middle_of(page, "Purple"), on_screen(page, 20, 20))
+        page.wait_for_selector(".word:text('Purple lies well')")
+        knob = page.locator(".handle").bounding_box()
+        swipe((knob["x"] + knob["width"] / 2, knob["y"] + knob["height"] / 2), on_screen(page, 33, 31))
+        label = page.locator("[data-piece=Purple]").get_attribute("aria-label")
+        assert label.endswith("turned by 45 degrees"), label
+        page.tap("[data-action=finish]")
+        page.wait_for_selector(OVER)

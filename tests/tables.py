@@ -1,0 +1,46 @@
+"""What a person does at a table in the browser, and what the page's traffic held."""
+
+import json
+
+WITHIN = 90_000  # milliseconds that anything may take on a busy machine
+MINE = "body.mine #controls button[data-key]:enabled"
+OVER = "#status:text('over')"
+BAD = ("error", "warning")
+
+
+def sit(page, name):
+    page.fill("#name", name)
+    page.click("#sit button")
+    page.wait_for_selector("#stand:visible")
+
+
+def move(page, action, **values):
+    """Play an action of this turn, with exact values."""
+    page.wait_for_selector(MINE)
+    form = page.locator(f"form.move:has([data-action={action}])")
+    for field, value in values.items():
+        form.locator(f"label:has-text('{field.replace('_', ' ')}') input[type=number]").fill(str(value))
+    form.locator(f"[data-action={action}]").click()
+
+
+def passed(page, turn):
+    """Wait until a turn is over: somebody else's, the same person's next one, or the end."""
+    page.wait_for_selector(f"#controls:not([data-turn='{turn}'])", state="attached")
+
+
+def turn_of(page):
+    return page.get_attribute("#controls", "data-turn")
+
+
+def frames(page, kind):
+    found = [json.loads(one) for one in page.traffic if one.startswith("{")]
+    return [message for message in found if message["type"] == kind]
+
+
+def numbers(value):
+    """Return every number in parsed JSON."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return set().union(*map(numbers, value))
+    return {value} if isinstance(value, (int, float)) and not isinstance(value, bool) else set()
