@@ -14,6 +14,8 @@ from ..envs.core.rng import streams
 from ..envs.core.vector import STAY
 from ..wrappers.policy import Policy
 
+TEACHER = "teacher"
+"""Who can be copied in tangram, beside the bots (see `lessons`)."""
 TABLES = 512
 """Matches played side by side; their decisions are shuffled together."""
 
@@ -37,7 +39,7 @@ def imitate(
     *,
     decisions: int,
     minutes: float | None = None,
-    batch_size: int = 1_024,
+    batch_size: int = 256,
     reward_scale: float = 1.0,
     seed: int = 0,
     progress: Callable[[float, str], None] = lambda used, note: None,
