@@ -39,7 +39,7 @@ def imitate(
     *,
     decisions: int,
     minutes: float | None = None,
-    batch_size: int = 256,
+    batch_size: int = 1_024,
     reward_scale: float = 1.0,
     seed: int = 0,
     progress: Callable[[float, str], None] = lambda used, note: None,

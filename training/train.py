@@ -97,6 +97,8 @@ class TrainConfig:
     """Decisions of that bot, in all seats, from which it is copied."""
     lesson_minutes: float | None = None
     """End the lessons after so many minutes at the latest; `minutes` begin when they have ended."""
+    lesson_batch: int = 1_024
+    """Decisions per gradient step in the lessons."""
     opening: int = 0
     """Most decisions that chance makes when an episode begins. The least falls from as many to 0 by the middle of the
     budget: the end of the game is learned first, and good play need not lead there (reverse curriculum)."""
@@ -143,6 +145,7 @@ class TrainConfig:
         """Check what would fail late or silently."""
         for name in ("steps", "threads", "num_envs", "snapshot_every", "rollout", "batch_size", "epochs", "lessons"):
             whole(name, getattr(self, name), 1)
+        whole("lesson_batch", self.lesson_batch, 1)
         whole("opening", self.opening, 0)
         for name in ("hidden", "critic"):
             if not isinstance(getattr(self, name), tuple):
@@ -394,6 +397,7 @@ def _imitate(model: _Learner, config: TrainConfig, game: Game) -> float:
             lessons,
             decisions=config.lessons,
             minutes=config.lesson_minutes,
+            batch_size=config.lesson_batch,
             reward_scale=config.reward_scale,
             seed=config.seed,
             progress=lambda used, note: bar.update(task, completed=used, note=note),
