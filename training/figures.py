@@ -25,7 +25,7 @@ TABLES = 1_024
 """Figures built side by side."""
 
 SETS: dict[str, dict[str, Any]] = {
-    "random": {"figure": "random", "split": "test"},
+    "random": {"figure": "random", "split": "test", "hidden": (0.0, 1.0)},
     "random, hard": {"figure": "random", "split": "test", "hidden": (0.5, 1.0)},
     "library": {"figure": "library", "split": "test"},
 }

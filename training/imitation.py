@@ -14,6 +14,8 @@ from ..envs.core.rng import streams
 from ..envs.core.vector import STAY
 from ..wrappers.policy import Policy
 
+TEACHER = "teacher"
+"""Who can be copied in tangram, beside the bots (see `lessons`)."""
 TABLES = 512
 """Matches played side by side; their decisions are shuffled together."""
 

@@ -13,8 +13,6 @@ from ..envs.tangram.teacher import advise_batch, begin_batch
 from ..wrappers.policy import Policy
 from .imitation import TABLES, Lessons
 
-TEACHER = "teacher"
-"""Its name among the bots that can be copied."""
 LEAST = (0.0, 0.4, 0.45, 0.5)
 """Least difficulties (see `generator.difficulty`), which the matches take in turn."""
 EASY = 16

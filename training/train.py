@@ -34,10 +34,8 @@ from ..envs import game as make_game
 from ..envs.core.options import named, number, whole
 from ..wrappers.policy import MlpPolicy, SB3Policy, make_policy
 from ..wrappers.sb3 import Parts, SB3VecEnv, sb3_env
-from .imitation import imitate, taught
+from .imitation import TEACHER, imitate, taught
 from .league import League
-from .lessons import TEACHER
-from .lessons import taught as lessons_of_teacher
 
 CONFIGS = Path(__file__).parent / "configs"
 """Parlour's own settings, by game."""
@@ -99,6 +97,8 @@ class TrainConfig:
     """Decisions of that bot, in all seats, from which it is copied."""
     lesson_minutes: float | None = None
     """End the lessons after so many minutes at the latest; `minutes` begin when they have ended."""
+    lesson_batch: int = 1_024
+    """Decisions per gradient step in the lessons."""
     opening: int = 0
     """Most decisions that chance makes when an episode begins. The least falls from as many to 0 by the middle of the
     budget: the end of the game is learned first, and good play need not lead there (reverse curriculum)."""
@@ -145,14 +145,15 @@ class TrainConfig:
         """Check what would fail late or silently."""
         for name in ("steps", "threads", "num_envs", "snapshot_every", "rollout", "batch_size", "epochs", "lessons"):
             whole(name, getattr(self, name), 1)
+        whole("lesson_batch", self.lesson_batch, 1)
         whole("opening", self.opening, 0)
-        for name in ("hidden", "critic", "inputs"):
-            if not isinstance(getattr(self, name), tuple):
-                example = '["phase"]' if name == "inputs" else "[64, 64]"
-                raise ValueError(f"{name}={getattr(self, name)!r}: need a list, such as {example}")
         for name in ("hidden", "critic"):
+            if not isinstance(getattr(self, name), tuple):
+                raise ValueError(f"{name}={getattr(self, name)!r}: need the sizes of the layers, such as [64, 64]")
             for size in getattr(self, name):
                 whole(name, size, 1)
+        if not isinstance(self.inputs, tuple):
+            raise ValueError(f"inputs={self.inputs!r}: need parts of the observation, such as ['phase']")
         for name in ("minutes", "lesson_minutes"):
             if getattr(self, name) is not None:
                 number(name, getattr(self, name), 0, 1e9, above=True)
@@ -364,7 +365,12 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
             device="cpu",
         )
         if config.imitate:
-            chance = _imitate(model, config, game)
+            try:
+                chance = _imitate(model, config, game)
+            except KeyboardInterrupt:
+                save(model, folder)
+                Console().print(f"stopped in the lessons; go on without them with: parlour train --resume {folder}")
+                return folder
             save(model, folder)
             Console().print(f"copied {config.imitate}: its choices have probability {chance:.2f} on average")
         return _learn(model, config, folder, league, env)
@@ -379,7 +385,9 @@ def _columns(config: TrainConfig, game: Game) -> list[int]:
 
 def _imitate(model: _Learner, config: TrainConfig, game: Game) -> float:
     if config.imitate == TEACHER:
-        lessons = lessons_of_teacher(game, SB3Policy(model, seed=config.seed), config.seed)
+        from . import lessons as tangram  # here, for other games need not load it
+
+        lessons = tangram.taught(game, SB3Policy(model, seed=config.seed), config.seed)
     else:
         lessons = taught(game, make_policy(config.imitate, game, seed=config.seed), config.seed)
     with _bar(Console(), shown=config.progress) as bar:
@@ -389,6 +397,7 @@ def _imitate(model: _Learner, config: TrainConfig, game: Game) -> float:
             lessons,
             decisions=config.lessons,
             minutes=config.lesson_minutes,
+            batch_size=config.lesson_batch,
             reward_scale=config.reward_scale,
             seed=config.seed,
             progress=lambda used, note: bar.update(task, completed=used, note=note),

@@ -109,11 +109,11 @@ class Parts(BaseFeaturesExtractor):
     def __init__(self, observation_space: spaces.Box, columns: Sequence[int]) -> None:
         super().__init__(observation_space, len(columns))
         self.columns = [int(column) for column in columns]
-        self._index = torch.as_tensor(self.columns)
+        self.register_buffer("_index", torch.as_tensor(self.columns), persistent=False)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Return float32[N, len(columns)] of float32[N, D]."""
-        return observations.index_select(1, self._index)
+        return observations[:, self._index]
 
 
 def sb3_env(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.training.imitation import taught
-from parlour.training.train import load_config, train
+from parlour.training.train import load_config, resume, train
 from parlour.wrappers.policy import load_run, make_policy
 
 
@@ -29,6 +29,19 @@ def test_a_copy_of_truthful_bids_about_its_valuation(tmp_path):
     lessons = next(taught(auction, make_policy("truthful", auction), seed=7))
     bids = policy.act(lessons.observations, lessons.masks)
     assert np.abs(bids - lessons.actions).mean() < 20  # blind guesses are 33 off
+
+
+def test_lessons_that_are_broken_off_are_saved(tmp_path, monkeypatch, capsys):
+    def broken_off(*_args, **_settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("parlour.training.train.imitate", broken_off)
+    tiny = {"steps": 64, "num_envs": 8, "rollout": 8, "batch_size": 8, "hidden": (4,), "progress": False}
+    run = train(load_config("auction", runs=tmp_path, name="broken", imitate="truthful", **tiny))
+    load_run(run)
+    assert "--resume" in capsys.readouterr().out
+    resume(run, progress=False)
+    assert (run / "metrics.jsonl").read_text().count("\n") == 1
 
 
 def test_a_teacher_by_a_wrong_name(tmp_path):
