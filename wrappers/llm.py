@@ -9,7 +9,8 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -234,6 +235,16 @@ def _json(text: str) -> Any:
         raise ValueError("it is no JSON object") from None
 
 
+def _finished(answer: Coroutine[Any, Any, AgentResponse]) -> AgentResponse:
+    """Run `answer` to its end: in another thread where this one has a running event loop, which takes no second one."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(answer)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, answer).result()
+
+
 class LLMAgent:
     """A language model that answers TurnStates of any game.
 
@@ -263,7 +274,7 @@ class LLMAgent:
         self._messages = messages
 
     def respond(self, state: TurnState) -> AgentResponse:
-        """Answer a turn. Blocks until the model has answered; call it from a thread without a running event loop.
+        """Answer a turn. Blocks until the model has answered, a running event loop (of a notebook) included.
 
         Connections last for one call; `answer` keeps them as long as its event loop runs.
 
@@ -271,7 +282,7 @@ class LLMAgent:
             ModelError: if the model does not answer, and there is no fallback.
         """
         try:
-            return asyncio.run(self.answer(state))
+            return _finished(self.answer(state))
         except ModelError as error:
             if self.fallback is None:
                 raise

@@ -182,6 +182,17 @@ def test_a_fallback_answers_where_the_model_does_not(choice, caplog):
     assert len([line for line in caplog.records if "fallback" in line.message]) == 1
 
 
+def test_an_agent_answers_where_an_event_loop_runs_already(caplog):
+    """As in a notebook's cell."""
+    _, state = first_turn(BARGAINING)
+    agent = LLMAgent(model("http://127.0.0.1:9/v1", retries=0), bot(BARGAINING))
+
+    async def cell():
+        return agent.respond(state)
+
+    assert isinstance(run(cell()), AgentResponse) and agent.replaced == 1
+
+
 @pytest.mark.parametrize(
     "settings", [{"name": ""}, {"max_tokens": 0}, {"timeout": 0}, {"temperature": 3}, {"retries": -1}, {"attempts": 0}]
 )
