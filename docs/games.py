@@ -175,10 +175,9 @@ def glance(game: Game) -> str:
         "observation": f'float32[{game.layout.size}] (`observation="flat"`), or nested as TurnState is',
         "reward": f"of an episode {low:g} to {high:g} for a seat{sums}{unit}",
         "safe action": f"{first_sentence(game.safe).partition(': ')[2]}: played for an agent that gives no answer",
-        "besides": "; ".join(what for what, so in extras.items() if so)
-        or "all turns are public, and seats play for themselves",
     }
-    return table(["with default options", ""], [[what, text] for what, text in rows.items()])
+    besides = "; ".join(what for what, so in extras.items() if so)
+    return table(["with default options", ""], [*rows.items(), *([("besides", besides)] if besides else [])])
 
 
 def options(game_id: str) -> str:
