@@ -411,7 +411,7 @@ def parts(kind: Any) -> Iterator[type[Struct]]:
 
 def described(kind: type[Struct]) -> list[str]:
     """Return a struct's name on the wire, its fields, and what its docstring says."""
-    tag = types.type_info(kind).tag
+    tag = kind.__struct_config__.tag
     name = f"`{tag}`" if tag else f"{kind.__name__}"
     fields = []
     for part in msgspec.structs.fields(kind):
