@@ -175,10 +175,9 @@ def glance(game: Game) -> str:
         "observation": f'float32[{game.layout.size}] (`observation="flat"`), or nested as TurnState is',
         "reward": f"of an episode {low:g} to {high:g} for a seat{sums}{unit}",
         "safe action": f"{first_sentence(game.safe).partition(': ')[2]}: played for an agent that gives no answer",
-        "besides": "; ".join(what for what, so in extras.items() if so)
-        or "all turns are public, and seats play for themselves",
     }
-    return table(["with default options", ""], [[what, text] for what, text in rows.items()])
+    besides = "; ".join(what for what, so in extras.items() if so)
+    return table(["with default options", ""], [*rows.items(), *([("besides", besides)] if besides else [])])
 
 
 def options(game_id: str) -> str:
@@ -412,7 +411,7 @@ def parts(kind: Any) -> Iterator[type[Struct]]:
 
 def described(kind: type[Struct]) -> list[str]:
     """Return a struct's name on the wire, its fields, and what its docstring says."""
-    tag = types.type_info(kind).tag
+    tag = kind.__struct_config__.tag
     name = f"`{tag}`" if tag else f"{kind.__name__}"
     fields = []
     for part in msgspec.structs.fields(kind):
