@@ -1,6 +1,5 @@
 """`parlour host arena` and `parlour deploy arena`: round robins of any game, and our policies in others' arenas."""
 
-import asyncio
 import json
 import logging
 import os
@@ -22,6 +21,7 @@ from ..wrappers.live.arena.results import MatchResult, Standing, standings
 from ..wrappers.live.arena.session import Limits
 from ..wrappers.record import MatchLog
 from .names import agent, game_of, game_with
+from .stopping import until_done
 
 Cost = Literal["keep", "pass", "end"]
 
@@ -93,7 +93,7 @@ def host(
             access_token=access_token,
             log=book,
         )
-        results = asyncio.run(_tournament(arena, ours, theirs, coming, rounds, console))
+        results = until_done(_tournament(arena, ours, theirs, coming, rounds, console))
     lines = standings(results)
     if as_json:
         print(json.dumps({"game": played.id, "options": dict(played.options), "standings": list(map(asdict, lines))}))
@@ -211,18 +211,20 @@ def deploy(
     player = ArenaAgent(name or Path(run).stem, agent(run, chosen, seed))
     server = AgentServer(player, address=address, port=port, deadline=deadline, endpoint=endpoint)
     token = access_token or os.environ.get("PARLOUR_ACCESS_TOKEN")
-    asyncio.run(_serve(server, arena, token, matches, Console(highlight=False)))
+    until_done(_serve(server, arena, token, matches, Console(highlight=False)))
 
 
 async def _serve(
     server: AgentServer, arena: str | None, access_token: str | None, matches: int | None, console: Console
 ) -> None:
-    async with server:
-        console.print(f"{server.agent.agent_id} answers at {server.endpoint}; Ctrl-C ends it", markup=False)
-        if arena is not None:
-            await server.register(arena, access_token)
-            console.print(f"registered at {arena}", markup=False)
-        await server.played(matches)
-    console.print(
-        f"{server.matches} matches, {server.turns} turns, {server.agent.replaced} replaced by the safe action"
-    )
+    try:
+        async with server:
+            console.print(f"{server.agent.agent_id} answers at {server.endpoint}; Ctrl-C ends it", markup=False)
+            if arena is not None:
+                await server.register(arena, access_token)
+                console.print(f"registered at {arena}", markup=False)
+            await server.played(matches)
+    finally:
+        console.print(
+            f"{server.matches} matches, {server.turns} turns, {server.agent.replaced} replaced by the safe action"
+        )

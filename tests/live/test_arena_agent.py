@@ -11,6 +11,8 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import web
+from live.test_poker_host import on_loop
+from live.test_poker_stop import SIGNALS, command
 from parlour import envs
 from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent, TurnState
 from parlour.wrappers.agent import PolicyAgent
@@ -306,3 +308,15 @@ def test_registration_retries_and_gives_up():
 
 def test_a_state_from_the_wire_is_a_turn_state(spoken):
     assert TurnState.from_json(spoken.to_json()) == spoken
+
+
+@SIGNALS
+@on_loop
+async def test_the_command_ends_tidily_and_says_what_it_did(sig, code):
+    async with command("deploy", "arena", "fair", "--game", "bargaining", "--port", "0") as process:
+        first = (await process.stdout.readline()).decode()
+        assert "answers at http://127.0.0.1:" in first
+        process.send_signal(sig)
+        out, err = await asyncio.wait_for(process.communicate(), 30)
+    assert process.returncode == code and "Traceback" not in err.decode()
+    assert out.decode().startswith("0 matches, 0 turns, 0 replaced")
