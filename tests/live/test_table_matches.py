@@ -158,9 +158,8 @@ def take_turn(page):
         page.fill(".statement input", "I do not like how quiet Cy is.")
         page.press(".statement input", "Enter")
     else:
-        page.keyboard.press("1")
-        page.wait_for_selector(".targets input:checked")
-        page.click("#controls [type=submit]")
+        page.click(".targets label >> nth=0")
+        page.keyboard.press("Enter")
     passed(page, turn)
 
 
