@@ -9,6 +9,7 @@ from functools import wraps
 from importlib.resources import files
 
 import aiohttp
+import endpoint
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse
@@ -20,6 +21,7 @@ from parlour.wrappers.live.table import messages as m
 from parlour.wrappers.live.table.host import MESSAGE_LIMIT, Host
 from parlour.wrappers.live.table.paced import Paced
 from parlour.wrappers.live.table.poker import PokerTable
+from parlour.wrappers.llm import LLMAgent, Model
 from parlour.wrappers.policy import make_policy
 
 BARGAINING = envs.game("bargaining", rounds=3)
@@ -134,6 +136,24 @@ async def test_a_program_that_fails_costs_only_itself(respond, words, caplog):
             assert state["turn_state"]["game_state"]["action_history"][-1]["action"] == "pass"
             await ann.act(state["turn"], "pass")
     assert words in caplog.text
+
+
+@on_loop
+async def test_a_language_model_plays_and_talks_and_its_failure_costs_it_the_turn(caplog):
+    pytest.importorskip("openai")
+    choice = json.dumps({"action_type": "submit_offer", "payload": {"my_share": 61}, "say": "Take it."})
+    async with endpoint.endpoint(endpoint.talking(choice=choice)) as (url, _):
+        model = LLMAgent(Model(name="stub", base_url=url), None)
+        async with Host(BARGAINING, [("llm", Paced(model, 0)), None]) as host, person(host) as ann:
+            await ann.sit()
+            state = await ann.turn()
+            assert state["turn_state"]["game_state"]["current_offer"] == 61
+            assert state["turn_state"]["messages"][0]["content"] == "Take it."
+            model.model = Model(name="stub", base_url="http://127.0.0.1:9/v1", retries=0)
+            await ann.act(state["turn"], "reject")
+            state = await ann.turn()
+            assert state["turn_state"]["game_state"]["action_history"][-1]["action"] == "pass"
+    assert "llm: the safe action is played" in caplog.text
 
 
 @on_loop

@@ -66,6 +66,7 @@ def test_every_command_has_help(capsys, name):
         (["table", "bargaining", "--agents", "fair", "fair"], "leave one to a person"),
         (["table", "bargaining", "--agents", "fair", "fair", "human"], "3 players for 2 seats"),
         (["table", "auction", "--timeout", "0"], "timeout=0"),
+        (["table", "auction", "--agents", "llm"], "llm needs --model NAME"),
         (["table", "auction", "--port", "-1"], "port=-1"),
         (["bench", "vectr"], "did you mean 'vector'"),
         (["host", "pokr"], "did you mean 'poker'"),

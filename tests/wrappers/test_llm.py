@@ -193,6 +193,26 @@ def test_an_agent_answers_where_an_event_loop_runs_already(caplog):
     assert isinstance(run(cell()), AgentResponse) and agent.replaced == 1
 
 
+def test_without_a_fallback_the_failure_is_told():
+    _, state = first_turn(BARGAINING)
+
+    def play(url):
+        with pytest.raises(ModelError, match="no answer that fits"):
+            LLMAgent(model(url), None).respond(state)
+
+    served(endpoint.talking(choice="{}"), play)
+
+
+def test_where_the_rules_keep_talk_for_actions_a_model_adds_none():
+    _, state = first_turn(BARGAINING)
+    choice = json.dumps({"action_type": "pass", "payload": {}, "say": "psst"})
+    answer, asked = served(
+        endpoint.talking(choice=choice), lambda url: LLMAgent(model(url), None, talks=False).respond(state)
+    )
+    assert answer == AgentResponse(Action("pass"))
+    assert '"say"' not in json.dumps(asked[0][0]["response_format"])
+
+
 @pytest.mark.parametrize(
     "settings", [{"name": ""}, {"max_tokens": 0}, {"timeout": 0}, {"temperature": 3}, {"retries": -1}, {"attempts": 0}]
 )

@@ -282,12 +282,14 @@ class TableSession:
 
     def _act(self, client: int, seat: int, message: Act) -> list[Send]:
         before = self.turn
+        waits = self.due is not None and self.due.seat != seat
+        secret = waits and self.game.turn_seen(self._env.table, seat) is None  # whose turn it is, and its number too
         if self.match is None:
             result = ts.refused(ts.MATCH_NOT_RUNNING, "the match has not begun")
-        elif self.due is not None and self.due.seat != seat:  # whose it is may be a secret, and its number with it
-            result = ts.refused(ts.NOT_YOUR_TURN, "it is not your turn")
-        elif message.turn != before:
+        elif message.turn != before and not secret:
             result = ts.refused(ts.NOT_YOUR_TURN, "that turn is over")
+        elif waits:
+            result = ts.refused(ts.NOT_YOUR_TURN, "it is not your turn")
         else:
             result = self.match.act(self.game.agents[seat], message.response)
         told = [Send(client, Result(turn=message.turn, result=result))]

@@ -41,7 +41,7 @@ export default {
             {},
             nameTag(view, row.agent_id),
             row.action === "pass" ? " passed" : " bid",
-            nameOf(view, row.agent_id) === "You" && game.my_bid !== null && row.action !== "pass"
+            nameOf(view, row.agent_id) === "You" && game.my_bid != null && row.action !== "pass"
               ? ` ${number(game.my_bid)}`
               : "",
           ),

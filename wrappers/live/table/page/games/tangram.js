@@ -69,6 +69,10 @@ class Table {
     this.svg.addEventListener("pointermove", (event) => this.move(event));
     this.svg.addEventListener("pointerup", (event) => this.drop(event));
     this.svg.addEventListener("pointercancel", () => this.cancel());
+    // A finger that holds a piece does not scroll; one beside the pieces does.
+    this.svg.addEventListener("touchstart", (event) => this.drag !== null && event.preventDefault(), {
+      passive: false,
+    });
     this.svg.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.put.addEventListener("click", () => this.play());
     document.addEventListener("keydown", (event) => this.press(event));
