@@ -106,6 +106,8 @@ class Parts(BaseFeaturesExtractor):
         columns: which numbers.
     """
 
+    _index: torch.Tensor
+
     def __init__(self, observation_space: spaces.Box, columns: Sequence[int]) -> None:
         super().__init__(observation_space, len(columns))
         self.columns = [int(column) for column in columns]
