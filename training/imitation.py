@@ -39,6 +39,7 @@ def imitate(
     *,
     decisions: int,
     minutes: float | None = None,
+    rate: float,
     batch_size: int = 1_024,
     reward_scale: float = 1.0,
     seed: int = 0,
@@ -47,10 +48,11 @@ def imitate(
     """Fit actor and critic to a teacher, each decision used once. The learning rate falls to 0 in the second half.
 
     Args:
-        model: the learner; its optimiser is used, from the learning rate that it has.
+        model: the learner; its optimiser is used.
         lessons: without end.
         decisions: how many at least; whole matches are played.
         minutes: the end at the latest.
+        rate: the learning rate of the first half.
         batch_size: decisions per gradient step.
         reward_scale: the critic learns returns multiplied by it.
         seed: of shuffling.
@@ -60,8 +62,8 @@ def imitate(
         The mean probability (geometric) that the learner gave the teacher's actions in the last batch, 0 to 1.
     """
     random = np.random.default_rng(seed)
-    policy, rate = model.policy, model.policy.optimizer.param_groups[0]["lr"]
-    started, done, used, chance = time.monotonic(), 0, 0.0, 0.0
+    policy, started = model.policy, time.monotonic()
+    done, used, chance = 0, 0.0, 0.0
     for taken in lessons:
         policy.set_training_mode(True)
         order = random.permutation(len(taken.actions))

@@ -97,6 +97,8 @@ class TrainConfig:
     """Decisions of that bot, in all seats, from which it is copied."""
     lesson_minutes: float | None = None
     """End the lessons after so many minutes at the latest; `minutes` begin when they have ended."""
+    lesson_rate: float | None = None
+    """Learning rate in the lessons, where it is another; it falls linearly to 0 in their second half."""
     lesson_batch: int = 1_024
     """Decisions per gradient step in the lessons."""
     opening: int = 0
@@ -154,7 +156,7 @@ class TrainConfig:
                 whole(name, size, 1)
         if not isinstance(self.inputs, tuple):
             raise ValueError(f"inputs={self.inputs!r}: need parts of the observation, such as ['phase']")
-        for name in ("minutes", "lesson_minutes"):
+        for name in ("minutes", "lesson_minutes", "lesson_rate"):
             if getattr(self, name) is not None:
                 number(name, getattr(self, name), 0, 1e9, above=True)
         if self.name and not re.fullmatch(r"\w[\w.-]*", self.name):
@@ -397,6 +399,7 @@ def _imitate(model: _Learner, config: TrainConfig, game: Game) -> float:
             lessons,
             decisions=config.lessons,
             minutes=config.lesson_minutes,
+            rate=config.lesson_rate or config.learning_rate,
             batch_size=config.lesson_batch,
             reward_scale=config.reward_scale,
             seed=config.seed,

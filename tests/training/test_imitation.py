@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from parlour.envs import game
 from parlour.training.imitation import taught
 from parlour.training.train import load_config, resume, train
@@ -42,6 +43,25 @@ def test_lessons_that_are_broken_off_are_saved(tmp_path, monkeypatch, capsys):
     assert "--resume" in capsys.readouterr().out
     resume(run, progress=False)
     assert (run / "metrics.jsonl").read_text().count("\n") == 1
+
+
+def test_the_rate_of_lessons_falls_in_their_second_half(tmp_path, monkeypatch):
+    rates = []
+
+    def watched(optimizer, *args):
+        rates.append(optimizer.param_groups[0]["lr"])
+        return step(optimizer, *args)
+
+    step = torch.optim.Adam.step
+    monkeypatch.setattr(torch.optim.Adam, "step", watched)
+    tiny = {"steps": 64, "num_envs": 8, "rollout": 8, "batch_size": 64, "epochs": 1, "progress": False}
+    train(load_config("auction", runs=tmp_path, imitate="truthful", lessons=9_000, lesson_batch=4_096, lesson_rate=0.5,
+                      learning_rate=0.25, **tiny))  # fmt: skip
+    *lessons, last = rates
+    assert lessons[0] == 0.5
+    assert lessons == sorted(lessons, reverse=True)
+    assert 0 < lessons[-1] < 0.5
+    assert last <= 0.25
 
 
 def test_a_teacher_by_a_wrong_name(tmp_path):

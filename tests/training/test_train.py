@@ -175,6 +175,7 @@ def test_command_line(tmp_path, capsys):
         ({"critic": [0]}, "critic=0"),
         ({"inputs": "phase"}, "inputs='phase': need parts"),
         ({"lesson_minutes": 0}, "lesson_minutes=0"),
+        ({"lesson_rate": -1}, "lesson_rate=-1"),
         ({"name": "../evil"}, "name='../evil': need letters"),
         ({"name": "/tmp/evil"}, "name='/tmp/evil'"),
         ({"name": ".."}, r"name='\.\.'"),
