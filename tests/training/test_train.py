@@ -294,7 +294,7 @@ def test_settings_are_found_by_name():
 
 @pytest.mark.parametrize("config", sorted(file.stem for file in CONFIGS.glob("*.toml")))
 def test_every_config_of_ours_trains(config, tmp_path):
-    tiny = {"steps": 1, "num_envs": 8, "rollout": 8, "batch_size": 32, "progress": False}
+    tiny = {"steps": 1, "lessons": 1, "num_envs": 8, "rollout": 8, "batch_size": 32, "progress": False}
     run = train(load_config(config, runs=tmp_path, name="own", **tiny))
     trained, policy = load_run(run)
     assert config.startswith(trained.name)
