@@ -270,6 +270,7 @@ def difficulty(easiest: float, hardest: float) -> tuple[float, float]:
     """
     if not (0.0 <= easiest <= 0.55 and 0.3 <= hardest <= 1.0 and hardest - easiest > 0.0499):
         raise ValueError(
-            f"difficulty=({easiest}, {hardest}): need a range from at most 0.55 to at least 0.3, 0.05 wide or more"
+            f"figures that hide {easiest:g} to {hardest:g} of their edges are too rare: "
+            "give a range from at most 0.55 to at least 0.3, 0.05 wide or more"
         )
     return float(easiest), float(hardest)

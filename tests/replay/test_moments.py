@@ -172,6 +172,11 @@ def test_what_an_agent_of_mafia_thinks_is_told_with_its_decision(tmp_path):
     assert end.note == "p3 failed: late"
 
 
+PIE = {"kind": "match", "game": "bargaining", "options": {}, "seed": 1}
+OFFER = {"kind": "turn", "agent": "player_0", "response": {"action_type": "submit_offer", "payload": {"my_share": 60}}}
+HAND = {"kind": "hand", "hand": 1, "small_blind": 1, "big_blind": 2, "board": [], "players": []}
+
+
 @pytest.mark.parametrize(
     ("lines", "complaint"),
     [
@@ -186,6 +191,10 @@ def test_what_an_agent_of_mafia_thinks_is_told_with_its_decision(tmp_path):
         ([{"kind": "turn", "agent": "player_0", "response": {}}], "middle of a match"),
         ([{"kind": "turn", "turn_state": {"match_id": 3}}], "line 1 does not replay: .*match_id"),
         ([{"kind": "hand", "players": [{"seat": 99}]}], "line 1: a 'hand' line lacks 'small_blind'"),
+        ([{"kind": "rejected", "agent_id": "a", "result": "no"}], "line 1 does not replay"),
+        ([HAND | {"dealer": 10**30}], "line 1 does not replay"),
+        ([PIE, OFFER | {"value": "nan"}], "line 2 does not replay: 'nan' is no finite number"),
+        ([PIE, OFFER | {"probabilities": {"offer": "inf"}}], "line 2 does not replay: 'inf' is no finite number"),
     ],
 )
 def test_what_cannot_be_shown_is_named(tmp_path, lines, complaint):

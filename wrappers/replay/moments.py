@@ -6,6 +6,7 @@ of our poker tables (hands with all cards, played again), and of live agents (wh
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from os import PathLike
 from typing import Any
 
@@ -100,7 +101,7 @@ def moments(path: str | PathLike[str]) -> Iterator[Moment]:
                 yield moment
         except KeyError as error:
             raise ValueError(f"{path}, line {number}: a {entry['kind']!r} line lacks {error}") from error
-        except (ValueError, TypeError, IndexError) as error:
+        except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
             raise ValueError(f"{path}, line {number} does not replay: {error}") from error
     last = reader.close()
     if last is not None:
@@ -227,8 +228,8 @@ class _Reader:
             "no answer" if answer is None else sentence(answer.action),
             [] if answer is None else answer.messages,
             "\n".join(filter(None, thought)),
-            {str(name): float(chance) for name, chance in dict(entry.get("probabilities") or {}).items()},
-            None if entry.get("value") is None else float(entry["value"]),
+            {str(name): _finite(chance) for name, chance in dict(entry.get("probabilities") or {}).items()},
+            None if entry.get("value") is None else _finite(entry["value"]),
             self._note(),
         )
 
@@ -236,6 +237,12 @@ class _Reader:
         told = "\n".join(note for note in self._notes if note)
         self._notes.clear()
         return told
+
+
+def _finite(value: Any) -> float:
+    if not isfinite(found := float(value)):
+        raise ValueError(f"{value!r} is no finite number")
+    return found
 
 
 def _answer(response: Any) -> AgentResponse:
