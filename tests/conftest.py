@@ -1,4 +1,4 @@
-"""Fixtures over the registry of games."""
+"""Fixtures over the registry of games, and a browser."""
 
 import os
 import sys
@@ -8,8 +8,9 @@ import pytest
 from hypothesis import settings
 from parlour import envs
 
-sys.path.append(str(Path(__file__).parent))  # for cases and kuhn
+sys.path.append(str(Path(__file__).parent))  # for browser, cases and kuhn
 
+from browser import chromium
 from cases import CASES
 
 settings.register_profile("here", deadline=None, max_examples=100)
@@ -33,3 +34,9 @@ def game(case):
 def game_id(request):
     """Every registered game's id."""
     return request.param
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found

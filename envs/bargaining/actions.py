@@ -11,13 +11,11 @@ from gymnasium import spaces
 from ..core import turn_state as ts
 from ..core.game import Numbers
 from ..core.talk import Talk
-from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
+from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
 from .rules import Turn, menu
 from .table import ACCEPT, KINDS, OFFER, PASS, REJECT, TALK
 
 TYPES = (*KINDS[:TALK], "message_only")
-NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
-"""The JSON schema of an empty payload."""
 
 
 class SubmitOffer(msgspec.Struct, forbid_unknown_fields=True):

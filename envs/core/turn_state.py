@@ -108,6 +108,10 @@ class ActionResult(Wire):
     error_detail: str | None = None
 
 
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+"""The JSON schema of an empty payload."""
+
+
 class AllowedAction(Wire):
     """An available action, with the JSON schema of its payload (bounds are those of this very turn)."""
 

@@ -10,12 +10,9 @@ from gymnasium import spaces
 
 from ..core import turn_state as ts
 from ..core.game import Numbers
-from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction
+from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
 from .rules import Move, legal, menu
 from .table import CALL, CALL_NUMBER, FIRST_FRACTION, FOLD, FOLD_NUMBER, KINDS, LEAST_RAISE, RAISE
-
-NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
-"""The JSON schema of an empty payload."""
 
 
 class RaiseTo(msgspec.Struct, forbid_unknown_fields=True):

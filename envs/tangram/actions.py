@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 
 from ..core import turn_state as ts
 from ..core.game import Grid, Numbers
-from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction
+from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
 from .forms import FIRST
 from .pieces import BOARD, PERIODS, PIECES
 from .rules import Placement, menu, normal
 from .table import FINISH, PLACES, PLAY
 
 TYPES = ("play", "finish", "message_only")
-NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
-"""The JSON schema of an empty payload."""
 TURNS = 1_000_000_000.0
 """Degrees that a rotation may have, either way."""
 PLAY_SCHEMA: dict[str, Any] = {

@@ -6,14 +6,7 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-from browser import chromium
 from tables import BAD, WITHIN
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

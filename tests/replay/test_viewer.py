@@ -5,7 +5,6 @@ import time
 
 import numpy as np
 import pytest
-from browser import chromium
 from logs import played
 from parlour import envs
 from parlour.wrappers.record import MatchLog, Recorder
@@ -17,12 +16,6 @@ pytestmark = pytest.mark.slow
 DECISIONS = 10_000
 WITHIN = 2.0
 """Seconds for so many decisions to be loaded and shown; measured on a machine that does nothing else."""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture
