@@ -1,7 +1,7 @@
 """The auction as a picture: a row per bidder with its envelope, its valuation as a bar, its bid as a mark, its gain."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.svg import (
     COLOURS,
@@ -16,6 +16,7 @@ from ..core.svg import (
     group,
     line,
     number,
+    remembered,
     short,
     speech,
     text,
@@ -35,6 +36,8 @@ def picture(states: Sequence[TurnState]) -> str:
     valuations = {state.agent_id: state.game_state["my_valuation"] for state in states if state.agent_id}
     bids = {state.agent_id: state.game_state["my_bid"] for state in states if state.agent_id}
     deeds = {entry["agent_id"]: entry["action"] for entry in game["action_history"]}
+    outcome = first.outcome or {}
+    gains = {payoff["agent_id"]: payoff["utility"] for payoff in outcome.get("payoffs", ())}
     most = ceiling(max([1.0, *valuations.values(), *(bid for bid in bids.values() if bid is not None)]))
     height = min(72.0, (BOTTOM - TOP) / len(names))
     things = [
@@ -46,26 +49,16 @@ def picture(states: Sequence[TurnState]) -> str:
     ]
     for place, name in enumerate(names):
         turn = name == first.current_turn_agent_id and not first.game_over
-        won = (first.outcome or {}).get("winner") == name
+        sealed = deeds.get(name) == "submit_bid"
+        status = "bids now" if turn else _status(deeds.get(name))
         row = _Row(TOP + height * place, height, COLOURS[place % len(COLOURS)])
         things += [
-            box(
-                14,
-                row.top + 2,
-                612,
-                height - 4,
-                "#fff",
-                round=6,
-                stroke=TURN if turn else LINE,
-                thick=2.5 if turn else 1,
-            ),
-            row.name(
-                name, "bids now" if turn else _status(deeds.get(name)), own=len(states) == 1 and name == first.agent_id
-            ),
-            row.envelope(sealed=deeds.get(name) == "submit_bid", won=won),
+            row.frame(turn=turn),
+            row.name(name, status, own=len(states) == 1 and name == first.agent_id),
+            row.envelope(sealed=sealed, won=outcome.get("winner") == name),
             row.valuation(valuations.get(name), most),
-            row.bid(bids.get(name), most, sealed=deeds.get(name) == "submit_bid"),
-            row.gain(first, name),
+            row.bid(bids.get(name), most, sealed=sealed),
+            row.gain(gains.get(name)),
         ]
     things += [text(24, 424, _result(first, bids), 14, bold=True), *speech(states, 444, 2)]
     return document(f"Auction: {_result(first, bids)}", things)
@@ -96,11 +89,12 @@ def _result(state: TurnState, bids: dict[str, Any]) -> str:
     return f"Over: {short(winner, 24)} gets it" + (f" with a bid of {number(bid)}" if bid is not None else "")
 
 
-def _axis(most: float, below: float) -> list[str]:
+@remembered
+def _axis(most: float, below: float) -> tuple[str, ...]:
     """Return the scale above the rows, and its lines down to `below`."""
     marks = [most * part / 4 for part in range(5)]
     across = [LEFT + (RIGHT - LEFT) * part / 4 for part in range(5)]
-    return [
+    return (
         group(*(line([(x, TOP - 4), (x, below)], LINE) for x in across)),
         group(
             *(
@@ -111,17 +105,30 @@ def _axis(most: float, below: float) -> list[str]:
         text(24, TOP - 9, "bidder", 11, fill=FAINT),
         text(LEFT - 12, TOP - 9, "valuation", 11, fill=FAINT, anchor="end"),
         text(616, TOP - 9, "gain", 11, fill=FAINT, anchor="end"),
-    ]
+    )
 
 
-class _Row:
+class _Row(NamedTuple):
     """A bidder's row: its upper edge, its height, its colour."""
 
-    def __init__(self, top: float, height: float, colour: str) -> None:
-        self.top, self.height, self.colour = top, height, colour
-        self.middle = top + height / 2
-        self.bar = min(26.0, height * 0.5)
+    top: float
+    height: float
+    colour: str
 
+    @property
+    def middle(self) -> float:
+        return self.top + self.height / 2
+
+    @property
+    def bar(self) -> float:
+        return min(26.0, self.height * 0.5)
+
+    @remembered
+    def frame(self, *, turn: bool) -> str:
+        edge, thick = (TURN, 2.5) if turn else (LINE, 1)
+        return box(14, self.top + 2, 612, self.height - 4, "#fff", round=6, stroke=edge, thick=thick)
+
+    @remembered
     def name(self, name: str, status: str, *, own: bool) -> str:
         size = 13 if self.height > 36 else 11
         words = short(name, 11) + " (you)" if own else short(name, 17)
@@ -130,6 +137,7 @@ class _Row:
         below = text(34, self.middle + 14, status, 11, fill=FAINT) if self.height > 36 else ""
         return group(mark, who, below)
 
+    @remembered
     def envelope(self, *, sealed: bool, won: bool) -> str:
         """Return the bidder's envelope: with a seal once the bid is in, gold for the winner's."""
         tall = min(24.0, self.height * 0.62)
@@ -141,6 +149,7 @@ class _Row:
         seal = f'<circle cx="{x + wide / 2:.5g}" cy="{y + tall * 0.55:.5g}" r="{tall * 0.16:.3g}" fill="#b3362b"/>'
         return group(box(x, y, wide, tall, fill, round=2, stroke=edge, thick=1.2), flap, seal if sealed else "")
 
+    @remembered
     def valuation(self, value: float | None, most: float) -> str:
         """Return the bar, and before the axis the number: there no bid can hide it."""
         words = text(LEFT - 8, self.middle + 4, "?" if value is None else number(value), 12, anchor="end")
@@ -151,6 +160,7 @@ class _Row:
             f'fill="{self.colour}" fill-opacity="0.4"/>',
         )
 
+    @remembered
     def bid(self, bid: float | None, most: float, *, sealed: bool) -> str:
         if bid is None or not sealed:
             return ""
@@ -165,12 +175,10 @@ class _Row:
         )
         return group(line([(x, self.middle - half), (x, self.middle + half + 3)], INK, 3), tag)
 
-    def gain(self, state: TurnState, name: str) -> str:
-        for payoff in (state.outcome or {}).get("payoffs", ()):
-            if payoff["agent_id"] == name:
-                won = payoff["utility"]
-                fill = "#2f7d4f" if won > 0 else "#b3362b" if won < 0 else FAINT
-                return text(
-                    616, self.middle + 4, ("+" if won > 0 else "") + number(won), 13, fill=fill, anchor="end", bold=True
-                )
-        return ""
+    @remembered
+    def gain(self, won: float | None) -> str:
+        if won is None:
+            return ""
+        fill = "#2f7d4f" if won > 0 else "#b3362b" if won < 0 else FAINT
+        words = ("+" if won > 0 else "") + number(won)
+        return text(616, self.middle + 4, words, 13, fill=fill, anchor="end", bold=True)

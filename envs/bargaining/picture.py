@@ -22,6 +22,7 @@ from ..core.svg import (
     group,
     line,
     number,
+    remembered,
     short,
     speech,
     text,
@@ -118,6 +119,7 @@ def _pie(share: Sequence[float] | None, total: float) -> list[str]:
     return [disc(x, y, radius, COLOURS[0 if part == 1 else 1], stroke=PAPER, thick=2), *slices]
 
 
+@remembered
 def _slice(part: float, colour: str) -> str:
     """Return the first share, from the top to the left."""
     x, y, radius = PIE
@@ -129,6 +131,7 @@ def _slice(part: float, colour: str) -> str:
     )
 
 
+@remembered
 def _on_pie(part: float) -> tuple[float, float]:
     x, y, radius = PIE
     angle = -pi / 2 - 2 * pi * part
@@ -169,19 +172,8 @@ def _chart(game: Mapping[str, Any], names: Sequence[str], reserved: Mapping[str,
     things = [
         box(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP, "#fff", stroke=LINE),
         text(LEFT, TOP - 10, f"offers: the share of {short(names[0], 20)}", 12, fill=FAINT),
-        group(
-            *(
-                line([(LEFT, _height(total * i / 4, total)), (RIGHT, _height(total * i / 4, total))], LINE)
-                for i in (1, 2, 3)
-            )
-        ),
-        group(
-            *(
-                text(LEFT - 6, _height(total * i / 4, total) + 4, number(total * i / 4), 11, fill=FAINT, anchor="end")
-                for i in range(5)
-            )
-        ),
-        group(*_rounds(slots)),
+        *_grid(total),
+        _rounds(slots),
         _zone(names, reserved, total),
         *(_reservation(seat, name, reserved, total) for seat, name in enumerate(names)),
     ]
@@ -196,7 +188,18 @@ def _chart(game: Mapping[str, Any], names: Sequence[str], reserved: Mapping[str,
     return [*things, group(*_answers(history, names, total, at))]
 
 
-def _rounds(slots: int) -> list[str]:
+@remembered
+def _grid(total: float) -> tuple[str, str]:
+    """Return the lines of a quarter, a half and three, and what they stand for."""
+    quarters = [(total * i / 4, _height(total * i / 4, total)) for i in range(5)]
+    return (
+        group(*(line([(LEFT, y), (RIGHT, y)], LINE) for _, y in quarters[1:4])),
+        group(*(text(LEFT - 6, y + 4, number(share), 11, fill=FAINT, anchor="end") for share, y in quarters)),
+    )
+
+
+@remembered
+def _rounds(slots: int) -> str:
     rounds = slots // 2
     every = max(1, rounds // 10)
     width = (RIGHT - LEFT) / rounds
@@ -204,7 +207,7 @@ def _rounds(slots: int) -> list[str]:
         text(LEFT + width * (round_ - 0.5), BOTTOM + 16, round_, 11, fill=FAINT, anchor="middle")
         for round_ in range(every, rounds + 1, every)
     ]
-    return [*numbers, text(RIGHT, BOTTOM + 32, "round", 11, fill=FAINT, anchor="end")]
+    return group(*numbers, text(RIGHT, BOTTOM + 32, "round", 11, fill=FAINT, anchor="end"))
 
 
 def _height(share: float, total: float) -> float:

@@ -143,10 +143,10 @@ class Game:
         nearest: ``nearest(table, move) -> int``: the number that stands for a move, or the nearest one.
         safe: ``safe(table) -> int``: the number played in place of an agent that gives no answer.
         allowed: ``allowed(table) -> list[AllowedAction]`` for the acting seat, with live bounds.
-        phase: ``phase(table) -> str``.
-        game_state: ``game_state(table, seat) -> dict``: what `seat` may see. It only reads attributes: `table` may be a
-            copy with the record's fields that is no record.
-        outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it; reads as `game_state`.
+        phase: ``phase(table) -> str``. It only reads attributes: `table` may be a copy with the record's fields that
+            is no record.
+        game_state: ``game_state(table, seat) -> dict``: what `seat` may see; reads as `phase`.
+        outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it; reads as `phase`.
         load: ``load(turn_state) -> (tables, seat)``: the record (recarray of shape (1,)) with what that seat may know.
         redeal: ``redeal(table, seat, generator)`` draws anew, in place, everything that `seat` cannot know.
         render: ``render(table, seat) -> str``: the table as text; `seat` None shows everything, −1 what all may see.
@@ -157,11 +157,11 @@ class Game:
         said: ``said(table, seat) -> list[Message]``: what `seat` heard, as far as the record holds it; None where the
             record holds none.
         public: ``public(table) -> dict``: `game_state` of those who only look on: what every seat knows; reads as
-            `game_state`. None where nobody may look on.
+            `phase`. None where nobody may look on.
         sides: ``sides(tables) -> int8[N, seats]``: the side of every seat in the episode under way, for learning:
             those of a side win and lose together. None where every seat plays for itself.
         acting: ``acting(table, seat) -> int``: whose turn it is, −1 where `seat` (−1: who looks on) may not
-            know; None where all may.
+            know; reads as `phase`. None where all may.
         aloud: ``aloud(table, action) -> list[MessageIntent]``: what others hear of an accepted action, sent before it
             is played; None where actions are silent.
         interpret: ``interpret(table, action, names) -> Action``: the same action with what its words say written out,
@@ -238,15 +238,15 @@ class Game:
         if messages is None:
             messages = self.said(table, seat) if self.said is not None else ()
         copy = plain(table)
-        over = bool(table.done)
-        mine = not over and int(table.turn) == seat
+        over = bool(copy.done)
+        mine = not over and copy.turn == seat
         return TurnState(
             match_id=match_id,
             game_id=self.id,
             agent_id=self.agents[seat],
-            phase=self.phase(table),
+            phase=self.phase(copy),
             is_my_turn=mine,
-            current_turn_agent_id=self.turn_seen(table, seat),
+            current_turn_agent_id=self.turn_seen(copy, seat),
             game_state=self.game_state(copy, seat),
             messages=list(messages),
             allowed_actions=self.allowed(table) if mine else [],
@@ -265,16 +265,16 @@ class Game:
         if self.public is None:
             raise ValueError(f"nobody may look on at {self.id}")
         copy = plain(table)
-        over = bool(table.done)
+        over = bool(copy.done)
         outcome = self.outcome(copy, 0) if over else {}
         payoffs = [{"agent_id": row["agent_id"], "utility": row["utility"]} for row in outcome.get("payoffs", ())]
         return TurnState(
             match_id=match_id,
             game_id=self.id,
             agent_id="",
-            phase=self.phase(table),
+            phase=self.phase(copy),
             is_my_turn=False,
-            current_turn_agent_id=self.turn_seen(table, -1),
+            current_turn_agent_id=self.turn_seen(copy, -1),
             game_state=self.public(copy),
             messages=list(messages),
             game_over=over,

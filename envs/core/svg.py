@@ -6,10 +6,11 @@ which is what replays keep. Whatever comes from outside (names, messages) goes t
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from html import escape as _escape
 from math import floor, log10
-from typing import Any
+from typing import Any, TypeVar
 
 from .turn_state import Message, MessageScope, TurnState
 
@@ -28,6 +29,15 @@ COLOURS = (
 )  # fmt: skip
 """Of the seats, in order; told apart also by those who see red and green alike."""
 
+Drawing = TypeVar("Drawing", bound=Callable[..., Any])
+
+
+def remembered(function: Drawing) -> Drawing:
+    """Decorate a function of numbers and words that draws a thing: the pictures of a match repeat most of theirs."""
+    # Typed: 1 and 1.0 are the same key, and not the same words.
+    return lru_cache(maxsize=4096, typed=True)(function)  # type: ignore[return-value]
+
+
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -36,6 +46,7 @@ def escape(words: Any) -> str:
     return " ".join(_escape(_NO_XML.sub("\ufffd", str(words))).split())
 
 
+@remembered
 def short(words: Any, room: int) -> str:
     """Return `words` (not yet escaped) cut to at most `room` characters, with … where something is missing."""
     whole = " ".join(str(words).split())
@@ -54,12 +65,14 @@ def wrapped(words: str, room: int, most: int) -> list[str]:
     return [*lines, short(rest, room)] if rest else lines
 
 
+@remembered
 def number(value: float) -> str:
     """Return a number as people write it: at most two decimals, thousands apart."""
     written = f"{value:,.2f}".rstrip("0").rstrip(".") if value % 1 else f"{int(value):,}"
     return written.replace("-", "−")
 
 
+@remembered
 def text(
     x: float, y: float, words: Any, size: float = 12, *, fill: str = INK, anchor: str = "start", bold: bool = False
 ) -> str:
@@ -72,6 +85,7 @@ def text(
     return f'<text x="{x:.5g}" y="{y:.5g}" font-size="{size:g}" fill="{fill}"{at}{weight}>{shown}</text>'
 
 
+@remembered
 def box(
     x: float, y: float, width: float, height: float, fill: str, *, round: float = 0, stroke: str = "", thick: float = 1
 ) -> str:
@@ -81,6 +95,7 @@ def box(
     return f'<rect x="{x:.5g}" y="{y:.5g}" width="{width:.5g}" height="{height:.5g}" fill="{fill}"{corner}{edge}/>'
 
 
+@remembered
 def disc(x: float, y: float, radius: float, fill: str, *, stroke: str = "", thick: float = 1) -> str:
     """Return a filled circle."""
     edge = f' stroke="{stroke}" stroke-width="{thick:g}"' if stroke else ""

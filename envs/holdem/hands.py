@@ -4,6 +4,7 @@ A card is a whole number from 0 to 51, ``4 * rank + suit``: ranks from 0 (two) t
 A set of cards is one int64, bit ``16 * suit + rank``, so that hole cards and board join with ``|``.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,7 @@ def category(strength: int) -> int:
     return strength >> 26
 
 
+@cache
 def describe(strength: int) -> str:
     """Name a hand from its strength: ``"Two Pair, Aces and Kings"``, ``"Straight, Ten-high"``, ``"Royal Flush"``.
 

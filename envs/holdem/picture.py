@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
 
-from ..core.svg import COLOURS, FAINT, INK, PAPER, TURN, box, disc, document, group, number, short, text
+from ..core.svg import COLOURS, FAINT, INK, PAPER, TURN, box, disc, document, group, number, remembered, short, text
 from ..core.turn_state import TurnState
 
 Row = Mapping[str, Any]
@@ -46,17 +46,18 @@ def picture(states: Sequence[TurnState]) -> str:
     board = game["board"]
     things += [card(board[i], 199 + 49 * i, 204, 46, 64) if i < len(board) else _space(199 + 49 * i) for i in range(5)]
     angles = [pi / 2 + 2 * pi * ((i - base) % len(players)) / len(players) for i in range(len(players))]
-    for player, angle in zip(players, angles, strict=True):  # first, so that no long one hides a card
-        x, y = _at(angle, 256, 178)
+    places = [_at(angle, 256, 178) for angle in angles]
+    for player, (x, y) in zip(players, places, strict=True):  # first, so that no long one hides a card
         things.append(_pill(ranks.get(player["seat"], ""), x, y + 38, PAPER, FAINT))
-    for player, angle in zip(players, angles, strict=True):
-        seat = player["seat"]
+    for player, angle, (x, y) in zip(players, angles, places, strict=True):
+        seat, stack, folded = player["seat"], player["stack"], player.get("folded", False)
         things.append(_bet(player["bet"], angle))
         things.append(_button(angle) if game["dealer"] == seat else "")
-        x, y = _at(angle, 256, 178)
-        things += _cards(player, hands.get(seat), first, x, y)
+        chips = stack + player["committed"]
+        things += _cards(hands.get(seat), x, y, folded=folded, dealt=game["hand"] > 0 and chips > 0)
         turn = not first.game_over and game["turn"] == seat
-        things += _plate(player, x, y, turn=turn, own=len(states) == 1 and game["seat"] == seat)
+        own = len(states) == 1 and game["seat"] == seat
+        things += _plate(seat, player["name"], stack, x, y, turn=turn, own=own, folded=folded, gone=chips == 0)
         bright = _last(first, seat)
         things.append(_pill(tags.get(seat, ""), x, y + 22, INK if bright else TAG, PAPER if bright else INK))
     things.append(text(12, 468, _footer(first), 12, bold=True))
@@ -64,6 +65,7 @@ def picture(states: Sequence[TurnState]) -> str:
     return document(f"Hold'em, {game['phase']}: board {' '.join(board) or 'empty'}, pot {game['pot']}", things)
 
 
+@remembered
 def _at(angle: float, across: float, down: float) -> tuple[float, float]:
     return CENTRE[0] + across * cos(angle), CENTRE[1] + down * sin(angle)
 
@@ -146,6 +148,7 @@ def _name(game: Row, seat: int) -> str:
     return short(named.get(seat) or f"seat {seat}", 14)
 
 
+@remembered
 def card(name: str, x: float, y: float, width: float, height: float) -> str:
     """Return an open card, such as ``"Ah"``, from its upper left corner."""
     rank, suit = name[:-1].replace("T", "10"), name[-1]
@@ -160,6 +163,7 @@ def card(name: str, x: float, y: float, width: float, height: float) -> str:
     )
 
 
+@remembered
 def _back(x: float, y: float, width: float, height: float) -> str:
     return group(
         box(0, 0, width, height, "#fff", round=width / 9, stroke="#b9b5a8"),
@@ -174,33 +178,37 @@ def _space(x: float) -> str:
     return box(x, 204, 46, 64, "none", round=5, stroke="#4f8b78")
 
 
-def _cards(player: Row, hand: list[str] | None, state: TurnState, x: float, y: float) -> list[str]:
+def _cards(hand: Sequence[str] | None, x: float, y: float, *, folded: bool, dealt: bool) -> list[str]:
     """Return a seat's two cards above its plate: open, face down, or none if it is out of the hand."""
-    out = player.get("folded", False)
     if hand is not None:
-        return [group(card(hand[i], x - 31 + 32 * i, y - 58, 30, 42), opacity=0.45 if out else 1) for i in range(2)]
-    dealt = state.game_state["hand"] > 0 and (player["committed"] > 0 or player["stack"] > 0)
-    return [_back(x - 31 + 32 * i, y - 58, 30, 42) if dealt and not out else "" for i in range(2)]
+        return [_open(hand[i], x - 31 + 32 * i, y - 58, folded) for i in range(2)]
+    return [_back(x - 31 + 32 * i, y - 58, 30, 42) if dealt and not folded else "" for i in range(2)]
 
 
-def _plate(player: Row, x: float, y: float, *, turn: bool, own: bool) -> list[str]:
+@remembered
+def _open(name: str, x: float, y: float, folded: bool) -> str:
+    return group(card(name, x, y, 30, 42), opacity=0.45 if folded else 1)
+
+
+@remembered
+def _plate(
+    seat: int, name: str | None, stack: int, x: float, y: float, *, turn: bool, own: bool, folded: bool, gone: bool
+) -> tuple[str, str]:
     """Return a seat's plate, and its chips, which change more often."""
-    gone = player["stack"] == 0 and player["committed"] == 0
-    faint = (player.get("folded", False) or gone) and not turn
-    colour = COLOURS[player["seat"] % len(COLOURS)]
-    name = short(player["name"] or f"seat {player['seat']}", 14)
+    faint = (folded or gone) and not turn
     plate = group(
         box(-53, -22, 106, 43, TURN, round=10) if turn else "",
         box(-50, -19, 100, 37, "#fff", round=7, stroke=INK if own else "#b9b5a8", thick=1.5 if own else 1),
-        box(-50, -13, 5, 25, colour, round=2),
-        text(2, -5, name, 11, anchor="middle", bold=True),
+        box(-50, -13, 5, 25, COLOURS[seat % len(COLOURS)], round=2),
+        text(2, -5, short(name or f"seat {seat}", 14), 11, anchor="middle", bold=True),
         at=(x, y),
         opacity=0.5 if faint else 1,
     )
-    chips = "out of chips" if gone else number(player["stack"])
-    return [plate, text(x + 2, y + 9, chips, 11, fill="#b0b4ba" if faint else FAINT, anchor="middle")]
+    chips = "out of chips" if gone else number(stack)
+    return plate, text(x + 2, y + 9, chips, 11, fill="#b0b4ba" if faint else FAINT, anchor="middle")
 
 
+@remembered
 def _pill(words: str, x: float, y: float, fill: str, ink: str) -> str:
     if not words:
         return ""
@@ -212,6 +220,7 @@ def _pill(words: str, x: float, y: float, fill: str, ink: str) -> str:
     )
 
 
+@remembered
 def _bet(chips: int, angle: float) -> str:
     if not chips:
         return ""
@@ -224,6 +233,7 @@ def _bet(chips: int, angle: float) -> str:
     )
 
 
+@remembered
 def _button(angle: float) -> str:
     x, y = _at(angle + 0.27, 204, 112)
     return group(disc(0, 0, 9, "#fff", stroke=INK), text(0, 4, "D", 11, anchor="middle", bold=True), at=(x, y))

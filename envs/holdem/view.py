@@ -6,6 +6,7 @@ where unknown), ``players[].committed`` (chips put in in this hand), own ``playe
 ``history``: this hand's actions in order, ``{street, seat, kind, bet}`` with the actor's bet on that street afterwards.
 """
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,6 @@ def public(table: Any) -> dict[str, Any]:
 
 
 def _seen(table: Any, seat: int | None) -> dict[str, Any]:
-    seats = int(table.seats)
     turn = int(table.turn)
     mine = seat is not None and turn == seat
     last = None
@@ -46,9 +46,9 @@ def _seen(table: Any, seat: int | None) -> dict[str, Any]:
         "hand": int(table.hand),
         "hands": int(table.hands),
         "phase": phase(table),
-        "board": [card_name(int(card)) for card in table.board[: table.board_count]],
+        "board": [card_name(card) for card in table.board[: table.board_count].tolist()],
         "pot": int(table.pot),
-        "players": [_player(table, other, seat) for other in range(seats)],
+        "players": _players(table, seat),
         "dealer": int(table.dealer),
         "turn": turn if turn >= 0 else None,
         "last": last,
@@ -61,23 +61,28 @@ def _seen(table: Any, seat: int | None) -> dict[str, Any]:
     }
 
 
-def _player(table: Any, other: int, seat: int | None) -> dict[str, Any]:
-    player: dict[str, Any] = {
-        "seat": other,
-        "name": f"player_{other}",
-        "stack": int(table.stack[other]),
-        "bet": int(table.bet[other]),
-        "committed": int(table.committed[other]),
-    }
-    if table.folded[other]:
-        player["folded"] = True
-    elif table.seated[other] and table.stack[other] == 0:
-        player["allIn"] = True
-    shown = seat is None and bool(table.done) and table.strength[other] >= 0
-    if (shown or other == seat) and table.cards[other, 0] >= 0:
-        player["cards"] = [card_name(int(card)) for card in table.cards[other]]
-        player["rank"] = describe(_rank(table, other))
-    return player
+def _players(table: Any, seat: int | None) -> list[dict[str, Any]]:
+    chips = zip(table.stack.tolist(), table.bet.tolist(), table.committed.tolist(), strict=True)
+    folded, seated = table.folded.tolist(), table.seated.tolist()
+    players = []
+    for other, (stack, bet, committed) in enumerate(islice(chips, int(table.seats))):
+        player: dict[str, Any] = {
+            "seat": other,
+            "name": f"player_{other}",
+            "stack": stack,
+            "bet": bet,
+            "committed": committed,
+        }
+        if folded[other]:
+            player["folded"] = True
+        elif seated[other] and stack == 0:
+            player["allIn"] = True
+        shown = seat is None and bool(table.done) and table.strength[other] >= 0
+        if (shown or other == seat) and table.cards[other, 0] >= 0:
+            player["cards"] = [card_name(card) for card in table.cards[other].tolist()]
+            player["rank"] = describe(_rank(table, other))
+        players.append(player)
+    return players
 
 
 def _rank(table: Any, seat: int) -> int:

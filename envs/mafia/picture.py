@@ -3,11 +3,27 @@
 Arrows tell who chose whom tonight, whom they accuse and defend today, how they voted last.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import cos, hypot, pi, sin
 from typing import Any
 
-from ..core.svg import COLOURS, FAINT, INK, LINE, TURN, box, disc, document, group, latest, line, short, text, wrapped
+from ..core.svg import (
+    COLOURS,
+    FAINT,
+    INK,
+    LINE,
+    TURN,
+    box,
+    disc,
+    document,
+    group,
+    latest,
+    line,
+    remembered,
+    short,
+    text,
+    wrapped,
+)
 from ..core.turn_state import TurnState
 
 Row = Mapping[str, Any]
@@ -39,15 +55,21 @@ def picture(states: Sequence[TurnState]) -> str:
         _light(night),
         text(16, 26, _title(game), 16, fill=paint, bold=True),
         text(624, 26, f"mafia {game['mafiaCount']} · town {game['townCount']}", 14, fill=paint, anchor="end"),
-        group(*(_arrow(places, size, *arrow) for arrow in _arrows(states, roles))),
+        group(
+            *(
+                _arrow(places[who], places[whom], size, colour, dashes)
+                for who, whom, colour, dashes in _arrows(states, roles)
+                if who in places and whom in places
+            )
+        ),
     ]
     voted_out = {row["eliminated"] for row in game["votingHistory"]}
     spoke = _spoke(game)
     for i, player in enumerate(players):
-        end = "voted out" if player["id"] in voted_out else "killed"
+        who, colour, end = player["id"], COLOURS[i % len(COLOURS)], _end(player, voted_out)
         things += [
-            _mark(places[player["id"]], size, turn=player["id"] == acting, spoke=player["id"] == spoke),
-            _token(player, roles.get(player["id"]), places[player["id"]], size, COLOURS[i % len(COLOURS)], end, night),
+            _mark(places[who], size, turn=who == acting, spoke=who == spoke),
+            _token(player["name"] or who, roles.get(who), places[who], size, colour, end, night),
         ]
     legend = _legend(states, game)
     things += [
@@ -93,11 +115,13 @@ def _roles(states: Sequence[TurnState]) -> dict[str, str]:
     }
 
 
+@remembered
 def _place(i: int, count: int) -> tuple[float, float]:
     angle = -pi / 2 + 2 * pi * i / count
     return CENTRE[0] + ACROSS * cos(angle), CENTRE[1] + 6 + DOWN * sin(angle)
 
 
+@remembered
 def _light(night: bool) -> str:
     if night:
         stars = [(60, 70), (120, 46), (560, 84), (590, 330), (40, 300), (200, 60), (480, 52), (88, 360), (540, 372)]
@@ -106,29 +130,37 @@ def _light(night: bool) -> str:
     return disc(588, 66, 20, "#f7d774")
 
 
+@remembered
 def _token(
-    player: Row, role: str | None, place: tuple[float, float], size: float, colour: str, end: str, night: bool
+    name: str, role: str | None, place: tuple[float, float], size: float, colour: str, end: str, night: bool
 ) -> str:
-    """Return a player: its disc with its name, the role below it; who is gone is grey, with a cross and a cause."""
-    alive = player["alive"]
+    """Return a player: its disc with its name, the role below it; who is gone is grey, with a cross and its `end`."""
     words = role or "?"
     width = 14 + 6.2 * len(words)
-    parts = [
-        disc(0, 0, size, colour if alive else "#9a9a94", stroke="#fff", thick=2),
-        text(0, 4.5, short(player["name"] or player["id"], 7 if size > 20 else 5), 13 if size > 20 else 11, fill="#fff",
-             anchor="middle", bold=True),
+    half = size * 0.62
+    cross = [((-half, half), (half, -half)), ((-half, -half), (half, half))] if end else []
+    return group(
+        disc(0, 0, size, "#9a9a94" if end else colour, stroke="#fff", thick=2),
+        *(line(stroke, "#5c5c58", 2.5) for stroke in cross),
+        text(0, 4.5, short(name, 7 if size > 20 else 5), 13 if size > 20 else 11, fill="#fff", anchor="middle",
+             bold=True),
         box(-width / 2, size - 3, width, 15, ROLES.get(role or "", "#e7e3d6"), round=7),
         text(0, size + 8, words, 11, fill="#fff" if role else FAINT, anchor="middle", bold=role is not None),
-    ]  # fmt: skip
-    if not alive:
-        half = size * 0.62
-        parts.insert(1, line([(-half, -half), (half, half)], "#5c5c58", 2.5))
-        parts.insert(1, line([(-half, half), (half, -half)], "#5c5c58", 2.5))
-        cause = f"{end} in {player['eliminatedRound']}" if player.get("eliminatedRound") else end
-        parts.append(text(0, size + 24, cause, 10, fill="#c9cfdb" if night else FAINT, anchor="middle"))
-    return group(*parts, at=place, opacity=1 if alive else 0.75)
+        text(0, size + 24, end, 10, fill="#c9cfdb" if night else FAINT, anchor="middle"),
+        at=place,
+        opacity=0.75 if end else 1,
+    )  # fmt: skip
 
 
+def _end(player: Row, voted_out: Collection[str]) -> str:
+    """Return how a player came to its end; "" for the living."""
+    if player["alive"]:
+        return ""
+    end = "voted out" if player["id"] in voted_out else "killed"
+    return f"{end} in {player['eliminatedRound']}" if player.get("eliminatedRound") else end
+
+
+@remembered
 def _mark(place: tuple[float, float], size: float, *, turn: bool, spoke: bool) -> str:
     """Return a ring around who is to act, and a bubble beside who spoke last."""
     x, y = place
@@ -191,21 +223,18 @@ def _arrows(states: Sequence[TurnState], roles: Mapping[str, str]) -> list[tuple
     return [(who, target, GREY, "") for who, target in votes.items() if target]
 
 
-def _arrow(
-    places: Mapping[str, tuple[float, float]], size: float, who: str, whom: str, colour: str, dashes: str
-) -> str:
-    if who not in places or whom not in places:
-        return ""
-    (x, y), (to_x, to_y) = places[who], places[whom]
+@remembered
+def _arrow(start: tuple[float, float], end: tuple[float, float], size: float, colour: str, dashes: str) -> str:
+    (x, y), (to_x, to_y) = start, end
     far = hypot(to_x - x, to_y - y)
     if far < 1:  # oneself
         return f'<circle cx="{x:.5g}" cy="{y - size - 6:.5g}" r="9" fill="none" stroke="{colour}" stroke-width="2.5"/>'
     across, down = (to_x - x) / far, (to_y - y) / far
-    start = x + across * (size + 3), y + down * (size + 3)
+    base = x + across * (size + 3), y + down * (size + 3)
     tip = to_x - across * (size + 4), to_y - down * (size + 4)
     wings = [(tip[0] - 11 * across + side * 5 * down, tip[1] - 11 * down - side * 5 * across) for side in (1, -1)]
     head = " ".join(f"{px:.5g},{py:.5g}" for px, py in (tip, *wings))
-    return line([start, tip], colour, 2.2, dashes=dashes) + f'<polygon points="{head}" fill="{colour}"/>'
+    return line([base, tip], colour, 2.2, dashes=dashes) + f'<polygon points="{head}" fill="{colour}"/>'
 
 
 def _legend(states: Sequence[TurnState], game: Row) -> list[tuple[float, str, str]]:

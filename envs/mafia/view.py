@@ -16,6 +16,7 @@ When the match is over all roles are shown.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,16 +34,19 @@ from .table import (
     NIGHT,
     PHASES,
     ROLES,
+    SEATS,
     SHERIFF,
     UNKNOWN,
     VOTING,
     WINNERS,
 )
 
+NAMES = tuple(f"p{seat + 1}" for seat in range(SEATS))
+
 
 def name(seat: int) -> str:
     """Return a seat's id, which is its name too: ``p1`` for seat 0."""
-    return f"p{seat + 1}"
+    return NAMES[seat]
 
 
 def log(table: Any, field: str) -> NDArray[Any]:
@@ -190,7 +194,6 @@ def _history(table: Any) -> list[dict[str, Any]]:
 def _statements(table: Any) -> list[dict[str, Any]]:
     """Return what was said, in the order in which it was."""
     seats, rounds = int(table.seats), int(table.discussion_rounds)
-    ids = [name(seat) for seat in range(seats)]
     days = int(table.round_number) - (table.phase == NIGHT)
     entries = []
     for row, codes in enumerate(log(table, "said")[: days * rounds].tolist() if table.talk else ()):
@@ -198,10 +201,15 @@ def _statements(table: Any) -> list[dict[str, Any]]:
         for turn in range(seats):
             speaker = (2 * (day - 1) + turn) % seats
             if codes[speaker]:
-                act = act_of(codes[speaker])
-                said = {"playerId": ids[speaker], "round": day, **to_wire(act, ids)}
-                entries.append(said | {"content": sentence(act, speaker, ids)})
+                entries.append({"playerId": name(speaker), "round": day, **_said(codes[speaker], speaker)})
     return entries
+
+
+@cache
+def _said(code: int, speaker: int) -> Mapping[str, Any]:
+    """Return what a code of the record's `said` means: always the same, and every view tells it again."""
+    act, ids = act_of(code), [name(seat) for seat in range(SEATS)]
+    return {**to_wire(act, ids), "content": sentence(act, speaker, ids)}
 
 
 def _tonight(table: Any, seat: int) -> dict[str, str]:

@@ -7,7 +7,22 @@ from collections.abc import Mapping, Sequence
 from math import cos, radians, sin
 from typing import Any
 
-from ..core.svg import FAINT, INK, LINE, PAPER, box, disc, document, group, latest, number, short, text, wrapped
+from ..core.svg import (
+    FAINT,
+    INK,
+    LINE,
+    PAPER,
+    box,
+    disc,
+    document,
+    group,
+    latest,
+    number,
+    remembered,
+    short,
+    text,
+    wrapped,
+)
 from ..core.turn_state import TurnState
 
 Row = Mapping[str, Any]
@@ -74,9 +89,12 @@ def _at(x: float, y: float) -> tuple[float, float]:
 
 
 def _path(rings: Sequence[Ring]) -> str:
-    return "".join(
-        "M" + " ".join(f"{px:.5g},{py:.5g}" for px, py in (_at(x, y) for x, y in ring)) + "z" for ring in rings if ring
-    )
+    return "".join(_ring(tuple(map(tuple, ring))) for ring in rings if ring)
+
+
+@remembered
+def _ring(ring: tuple[tuple[float, ...], ...]) -> str:
+    return "M" + " ".join(f"{px:.5g},{py:.5g}" for px, py in (_at(x, y) for x, y in ring)) + "z"
 
 
 def _silhouette(rings: Sequence[Ring]) -> str:
@@ -123,15 +141,20 @@ def _drawer(pieces: Row) -> list[str]:
         shape = (pieces.get(name) or {}).get("vertices")
         outline = ""
         if shape:
-            scale = min(
-                [1.7, 38 / max(1e-9, max(abs(px) for px, _ in shape)), 22 / max(1e-9, max(abs(py) for _, py in shape))]
-            )
-            points = " ".join(f"{x + scale * px:.5g},{y - scale * py:.5g}" for px, py in shape)
-            outline = f'<polygon points="{points}" fill="{PAINT[name]}" stroke="{PAPER}"/>'
+            outline = _small(tuple(map(tuple, shape)), x, y, PAINT[name])
         elif name in pieces:
             outline = text(x, y + 4, name, 12, anchor="middle")
         drawn.append(group(spot, outline))
     return drawn
+
+
+@remembered
+def _small(shape: tuple[tuple[float, ...], ...], x: float, y: float, fill: str) -> str:
+    """Return a piece no larger than its spot around (`x`, `y`)."""
+    across, down = (max(1e-9, *(abs(point[axis]) for point in shape)) for axis in (0, 1))
+    scale = min(1.7, 38 / across, 22 / down)
+    points = " ".join(f"{x + scale * px:.5g},{y - scale * py:.5g}" for px, py in shape)
+    return f'<polygon points="{points}" fill="{fill}" stroke="{PAPER}"/>'
 
 
 def _progress(game: Row) -> list[str]:

@@ -116,6 +116,7 @@ class _Reader:
     def __init__(self) -> None:
         self.match = -1
         self._env: envs.GameEnv | None = None
+        self._game: tuple[str, Mapping[str, Any]] | None = None
         self._open = False
         self._names: Names | None = None
         self._called: dict[str, str] = {}  # agents by their ids
@@ -157,15 +158,16 @@ class _Reader:
     def _begin(self, entry: Mapping[str, Any]) -> None:
         if entry["seed"] is None:
             raise ValueError("the match has no seed in the log, and cannot be played again")
-        game = envs.game(entry["game"], **entry["options"])
-        if self._env is None or self._env.game.options != game.options or self._env.game.id != game.id:
-            self._env = envs.GameEnv(game, "flat")
+        played = entry["game"], entry["options"]
+        if self._env is None or self._game != played:
+            self._env, self._game = envs.GameEnv(envs.game(played[0], **played[1]), "flat"), played
         self._env.reset(seed=entry["seed"])
         self._env.match_id = entry.get("match_id", self._env.match_id)
         ids = entry.get("agent_ids") or [row["id"] for row in entry.get("agents", ())]
         called = entry.get("agent_ids") or distinct([row.get("name") or row["id"] for row in entry.get("agents", ())])
         self._called = dict(zip(ids, called, strict=True))
-        self._names = Names(called, game.agents) if called and list(called) != list(game.agents) else None
+        seats = self._env.possible_agents
+        self._names = Names(called, seats) if called and list(called) != seats else None
         self.match += 1
         self._open = True
         self._title = str(self._env.match_id)

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable
 from importlib.resources import files
+from itertools import zip_longest
 
 from ...envs.core.svg import escape, number
 from ...envs.core.turn_state import MessageScope, TurnState
@@ -51,7 +52,7 @@ class _Book:
         self.moments: list[dict[str, object]] = []
         self.messages: list[list[object]] = []
         self.matches: list[list[object]] = []
-        self._shown: dict[str, list[int]] = {}
+        self._shown: dict[str, list[str]] = {}
         self._heard: dict[str, set[tuple[str, str]]] = {}
 
     def data(self) -> dict[str, object]:
@@ -92,10 +93,13 @@ class _Book:
             if view not in views:
                 frames.append(ABSENT)
                 continue
-            now = [self.lines.setdefault(line, len(self.lines)) for line in picture(views[view]).split("\n")]
-            before = self._shown[view]
-            before += [ABSENT] * (len(now) - len(before))
-            changed = [part for place, line in enumerate(now) if before[place] != line for part in (place, line)]
+            now = picture(views[view]).split("\n")
+            changed = [
+                part
+                for place, (line, before) in enumerate(zip_longest(now, self._shown[view]))
+                if line != before and line is not None
+                for part in (place, self.lines.setdefault(line, len(self.lines)))
+            ]
             frames += [len(now), len(changed) // 2, *changed]
             self._shown[view] = now
 

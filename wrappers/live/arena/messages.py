@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from ....envs.core.game import Game
-from ....envs.core.turn_state import Action, AgentResponse, Message, MessageIntent, TurnState, Wire
+from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, Message, MessageIntent, TurnState, Wire
 
 ANSWER_WITHIN = 30.0
 """Seconds that an arena gives an agent for its turn."""
@@ -137,6 +137,10 @@ def _two_bidders(state: TurnState) -> dict[str, Any]:
     }
 
 
+TREE = frozenset((str, dict, list))
+"""The types of plain data in which a name may stand."""
+
+
 class Names:
     """The agents' ids in an arena ◄─► the names of an environment's seats.
 
@@ -189,28 +193,40 @@ class Names:
 
 
 class _Renaming:
-    """Renames in JSON text, whose strings stand between quotes: ten times faster than walking through the data."""
-
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
-        self._text = {msgspec.json.encode(old): msgspec.json.encode(new) for old, new in names.items()}
-        # A quote after a backslash is one within a string.
-        self._pattern = re.compile(rb"(?<!\\)(?:" + b"|".join(map(re.escape, self._text)) + b")")
 
     def state(self, state: TurnState) -> TurnState:
-        messages = state.messages
-        bare = TurnState(**{name: getattr(state, name) for name in TurnState.__struct_fields__ if name != "messages"})
-        renamed = TurnState.from_json(self._renamed(bare.to_json()))
-        renamed.messages = [self._message(message) for message in messages]
-        return renamed
+        name = self._names.get
+        return TurnState(
+            state.match_id,
+            state.game_id,
+            name(state.agent_id, state.agent_id),
+            state.phase,
+            state.is_my_turn,
+            self._data(state.current_turn_agent_id),
+            self._data(state.game_state),
+            [self._message(message) for message in state.messages],
+            [AllowedAction(a.action_type, a.description, self._data(a.payload_schema)) for a in state.allowed_actions],
+            state.game_over,
+            self._data(state.outcome),
+        )
 
     def response(self, response: AgentResponse) -> AgentResponse:
-        payload = response.action.payload
-        if payload:
-            payload = msgspec.json.decode(self._renamed(msgspec.json.encode(payload)))
+        action = response.action
         return AgentResponse(
-            Action(response.action.action_type, payload), [self.intent(intent) for intent in response.messages]
+            Action(action.action_type, self._data(action.payload)),
+            [self.intent(intent) for intent in response.messages],
         )
+
+    def _data(self, value: Any) -> Any:
+        """Return a copy of plain data."""
+        if isinstance(value, str):
+            return self._names.get(value, value)
+        if isinstance(value, dict):
+            name, data = self._names.get, self._data
+            return {name(key, key): data(part) if type(part) in TREE else part for key, part in value.items()}
+        return [self._data(part) for part in value] if isinstance(value, list) else value
 
     def intent(self, intent: MessageIntent) -> MessageIntent:
         readers = intent.to_agent_ids
@@ -227,9 +243,6 @@ class _Renaming:
             readers,
             message.timestamp_ns,
         )
-
-    def _renamed(self, text: bytes) -> bytes:
-        return self._pattern.sub(lambda found: self._text[found[0]], text)
 
 
 def words(game: Game) -> frozenset[str]:
