@@ -1,6 +1,7 @@
 """Fixtures over the registry of games, and a browser."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -16,6 +17,20 @@ from cases import CASES
 settings.register_profile("here", deadline=None, max_examples=100)
 settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+GAMES = ("mafia", "holdem", "poker", "auction", "tangram", "bargaining")
+"""The order in which they are tested. Mafia and tangram, which take longest to compile, lie far apart."""
+
+
+def pytest_collection_modifyitems(items):
+    """Put the tests game by game: two workers that begin at the first and in the middle compile different games."""
+    items.sort(key=_game_of)
+
+
+def _game_of(item):
+    found = re.search(rf"(?:/|test_|\[)({'|'.join(GAMES)})(?:/|_|-v\d)", item.nodeid)
+    return GAMES.index(found[1]) if found else len(GAMES)
 
 
 @pytest.fixture(params=CASES)

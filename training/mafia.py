@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -137,6 +138,7 @@ async def _play(
     console: Console,
     show_token: bool,
 ) -> None:
+    wins: Counter[str | None] = Counter()
     async with server:
         where = server.url.replace("http", "ws", 1)
         console.print(f"observers: {where}/observe", markup=False)
@@ -152,12 +154,13 @@ async def _play(
                         agents.append(RemoteAgent(agent_id, name, connections[seat]))
                     else:
                         agents.append(makes[(seat - len(connections)) % len(makes)](agent_id, name))
-                console.print(_told(await server.play(agents)), markup=False, soft_wrap=True)
+                result = await server.play(agents)
+                wins[result.winner] += 1
+                console.print(_told(result), markup=False, soft_wrap=True)
         finally:
             await asyncio.gather(*(connection.close() for connection in connections))
-    wins = [result.winner for result in server.results]
     if matches > 1:
-        counts = f"town {wins.count('town')}, mafia {wins.count('mafia')}, nobody {wins.count(None)}"
+        counts = f"town {wins['town']}, mafia {wins['mafia']}, nobody {wins[None]}"
         console.print(f"{matches} matches: {counts}", markup=False)
 
 

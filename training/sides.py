@@ -196,10 +196,25 @@ def command(
     if as_json:
         print(json.dumps([{"seats": n, "policies": [m, t], **asdict(found)} for n, m, t, found in results], indent=2))
     else:
-        Console().print(_wins(results), _places(results), _habits(results))
+        Console().print(*tables(results))
 
 
 Results = Sequence[tuple[int, str, str, Sides]]
+
+
+def tables(results: Results) -> list[Table]:
+    """Return what the command shows, legible on 80 columns however long the policies' names are."""
+    spoken, cast = HABITS[:4], HABITS[4:]
+    made = [
+        _wins(results),
+        _places(results),
+        _habits(results, spoken, "what they say"),
+        _habits(results, cast, "how they vote"),
+    ]
+    for table in made:
+        for column in table.columns:
+            column.overflow = "fold"
+    return made
 
 
 def _wins(results: Results) -> Table:
@@ -222,17 +237,17 @@ def _places(results: Results) -> Table:
             name, rival, lost = (mafia, town, found.town) if side == "mafia" else (town, mafia, found.mafia)
             before, reference, against = first.setdefault(seats, (name, lost, rival))
             if name != before and rival == against:
-                row = f"{name} {lost}", f"{before} {reference}", str(Ratio.of(lost, reference))
-                table.add_row(str(seats), f"{side}, against {rival}", *row)
+                row = f"{name}\n{lost}", f"{before}\n{reference}", str(Ratio.of(lost, reference))
+                table.add_row(str(seats), f"{side}, against {rival}", *(cell.replace(" [", "\n[") for cell in row))
     return table
 
 
-def _habits(results: Results) -> Table:
-    """Return the habits of both sides, of statements and of votes."""
-    table = Table("seats", "side", *HABITS, title="how they play")
+def _habits(results: Results, shown: Sequence[str], title: str) -> Table:
+    """Return some habits of both sides."""
+    table = Table("seats", "side", *shown, title=title)
     for column in table.columns[2:]:
         column.justify = "right"
     for seats, mafia, town, found in results:
         for side, name in (("mafia", mafia), ("town", town)):
-            table.add_row(str(seats), f"{name} ({side})", *(f"{found.habits[side][habit]:.0%}" for habit in HABITS))
+            table.add_row(str(seats), f"{name} ({side})", *(f"{found.habits[side][habit]:.0%}" for habit in shown))
     return table

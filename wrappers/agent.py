@@ -37,8 +37,14 @@ def sentence(action: Action) -> str:
 
     >>> sentence(Action("raiseTo", {"amount": 137}))
     'raiseTo 137'
+    >>> sentence(Action("submit_offer", {"share": 96.0}))
+    'submit_offer 96'
     """
-    return " ".join([action.action_type, *map(str, action.payload.values())])
+    return " ".join([action.action_type, *map(_written, action.payload.values())])
+
+
+def _written(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 class PolicyAgent:

@@ -289,7 +289,7 @@ class Game:
     def observation(self, table: Any, seat: int) -> NDArray[np.float32]:
         """Return `observe` in a new array: float32[layout.size]."""
         out = np.zeros(self.layout.size, np.float32)
-        self.observe(table, seat, out)
+        self.observe(table, int(seat), out)  # not compiled anew for narrower whole numbers
         return out
 
     def mask(self, table: Any, seat: int) -> NDArray[np.int8]:

@@ -44,8 +44,10 @@ def _last_night(table: Any, nights: int) -> str:
 
 def _said(table: Any, seat: int, day: int) -> str:
     """Return what a player said today."""
+    if not table.talk:
+        return ""
     rounds, ids = int(table.discussion_rounds), [name(other) for other in range(int(table.seats))]
-    codes = log(table, "said")[(day - 1) * rounds : day * rounds, seat].tolist() if table.talk else []
+    codes = log(table, "said")[(day - 1) * rounds : day * rounds, seat].tolist()
     return " ".join(f'"{sentence(act_of(code), seat, ids)}"' for code in codes if code)
 
 

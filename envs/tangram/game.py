@@ -1,6 +1,7 @@
 """Tangram's rooms put together: options in, `Game` out."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -81,7 +82,13 @@ def _figure(figure: Any) -> tuple[int, Silhouette | None]:
         return OWN, figures[0]
     known = silhouettes.objective(figure)
     if known is None:
-        named("figure", figure, ["random", "library", *silhouettes.library()])
+        near = get_close_matches(figure, ["random", "library"], 1) + silhouettes.resembling(figure)
+        guess = f"did you mean {' or '.join(map(repr, near))}? There" if near else "there"
+        count = len(silhouettes.library())
+        raise ValueError(
+            f"no figure is called {figure!r}; {guess} are 'random', 'library', and {count} by name: "
+            "parlour.envs.tangram.silhouettes.library() has them, docs/tangram.svg shows them"
+        )
     return LIBRARY, known
 
 

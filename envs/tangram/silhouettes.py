@@ -19,6 +19,7 @@ Lengths are in u (the small triangle has the area 1 u²): sums of halves of 1 an
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -358,6 +359,12 @@ def objective(text: str) -> Silhouette | None:
     """Return the library's figure that a live game's objective names, such as ``"A house"`` or ``"house"``, or None."""
     names = {_plain(name): figure for name, figure in library().items()}
     return names.get(_plain(text))
+
+
+def resembling(text: str) -> list[str]:
+    """Return up to three of the library's names that read like `text`, the nearest first."""
+    names = {_plain(name): name for name in library()}
+    return [names[plain] for plain in get_close_matches(_plain(text), names, 3)]
 
 
 def _plain(name: str) -> str:

@@ -3,17 +3,19 @@
 import os
 import subprocess
 import sys
+from shutil import copy
 
 import numba
 import pytest
+from parlour.envs.core import compiled
 
-CALLEE = "from parlour.envs.core.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
+CALLEE = "from tiny.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
 CALLER = (
-    "from parlour.envs.core.compiled import compiled\nfrom .callee import callee\n\n\n"
+    "from tiny.compiled import compiled\nfrom .callee import callee\n\n\n"
     "@compiled\ndef caller(x):\n    return callee(x)\n"
 )
 NUMBERS = (
-    "import numpy as np\nfrom parlour.envs.core.compiled import compiled\nfrom .callee import callee\n\n\n"
+    "import numpy as np\nfrom tiny.compiled import compiled\nfrom .callee import callee\n\n\n"
     "@compiled\ndef caller(x):\n    return callee(3) + callee(x) + callee(np.int8(x))\n"
 )
 CALL = "from tiny.caller import caller; r = caller(1); s = caller.stats; print(r, sum(s.cache_hits.values()))"
@@ -30,8 +32,10 @@ def python(code, folder, **environment):
 
 @pytest.fixture
 def package(tmp_path):
+    """A package with a copy of `compiled`: to import it from `parlour.envs` takes every process a second."""
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "__init__.py").touch()
+    copy(compiled.__file__, tmp_path / "tiny")
     (tmp_path / "tiny" / "callee.py").write_text(CALLEE.format(10))
     (tmp_path / "tiny" / "caller.py").write_text(CALLER)
     return tmp_path
@@ -67,7 +71,7 @@ def test_without_any_folder_for_the_cache_it_compiles_and_runs(package):
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_what_a_notebook_compiles_is_not_kept():
     """No file tells that another cell has changed, and the cache would go stale."""
-    cell = CALLEE.format(10)
+    cell = CALLEE.format(10).replace("tiny", "parlour.envs.core")
     for name in ("/tmp/ipykernel_1/2.py", "<string>"):
         space = {}
         exec(compile(cell, name, "exec"), space)
@@ -76,7 +80,7 @@ def test_what_a_notebook_compiles_is_not_kept():
 
 
 MOVER = """from typing import NamedTuple
-from parlour.envs.core.compiled import compiled
+from tiny.compiled import compiled
 
 
 class {name}(NamedTuple):

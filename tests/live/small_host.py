@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from parlour import envs
+from parlour.envs.core.game import plain
 from parlour.envs.holdem import rules
 
 
@@ -57,7 +58,7 @@ class Host:
         return json.dumps(message)
 
     def state(self, seat, **changes):
-        full = self.game.game_state(self.table, seat)
+        full = self.game.game_state(plain(self.table), seat)
         players = [
             {key: player[key] for key in ("seat", "name", "stack", "bet", "cards", "folded", "allIn") if key in player}
             for player in full["players"]

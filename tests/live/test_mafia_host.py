@@ -139,9 +139,13 @@ def test_old_matches_are_forgotten():
         async with Host(FIVE, seed=1) as host:
             for _ in range(REMEMBERED + 3):
                 await host.play(five())
-            return len(host._feeds), len(host.results)
+            async with aiohttp.ClientSession() as http, http.get(f"{host.url}/health") as reply:
+                return list(host._feeds), [result.game_id for result in host.results], await reply.json()
 
-    assert run(main()) == (REMEMBERED, REMEMBERED + 3)
+    feeds, results, health = run(main())
+    assert feeds == results and len(results) == REMEMBERED
+    assert results[-1].endswith(f"-{REMEMBERED + 3}")  # the latest are kept
+    assert health["matches"] == REMEMBERED + 3
 
 
 def test_matches_side_by_side_do_not_mix():

@@ -68,12 +68,12 @@ def test_every_seat_reads_from_the_wire_what_the_environment_observes(options, d
     game = envs.game("holdem", **options)
     known = {key: options.get(key, default) for key, default in (("small_blind", 1), ("big_blind", 2), ("ante", 0))}
     for seed in range(6 if game.seats < 6 else 2):
-        host = Host(game, seed, **dialect)
+        host = Host(game, seed + 6 * DIALECTS.index(dialect), **dialect)
         agents = sessions(host, **known)
         for other, stack in enumerate(host.table.stack.tolist()):
             for agent in agents:
                 agent.receive(host.wrap({"type": "player_joined", "seatId": other, "stack": stack}))
-        while not host.over and host.hand < 12:
+        while not host.over and host.hand < (12 if game.seats < 6 else 8):
             ending = host.deal()
             while not ending:
                 for seat, agent in enumerate(agents):

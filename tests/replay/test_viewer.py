@@ -115,7 +115,7 @@ def test_thoughts_are_for_their_own_and_for_all(visit, tmp_path):
     env = envs.make("bargaining")
     with MatchLog(tmp_path / "log") as log:
         recorder = Recorder(log, env, 1)
-        told = {"think": "He <b>bluffs</b>.", "value": 1.25, "probabilities": {"pass": 0.25, "submit_offer 50.0": 0.75}}
+        told = {"think": "He <b>bluffs</b>.", "value": 1.25, "probabilities": {"pass": 0.25, "submit_offer 50": 0.75}}
         response = {"action_type": "submit_offer", "payload": {"my_share": 50.0}}
         assert recorder.submit(
             "player_0", {"action": response, "messages": [{"scope": "public", "content": "half?"}]}, told
@@ -125,7 +125,7 @@ def test_thoughts_are_for_their_own_and_for_all(visit, tmp_path):
     assert tab.inner_text("#think") == "He <b>bluffs</b>."
     assert tab.inner_text("#value") == "expects +1.25"
     assert tab.inner_text("#said") == "half?"
-    assert tab.inner_text("#chances tr.chosen").split("\t")[0] == "submit_offer 50.0"
+    assert tab.inner_text("#chances tr.chosen").split("\t")[0] == "submit_offer 50"
     assert "75.0 %" in tab.inner_text("#chances tr.chosen")
     tab.keyboard.press("2")
     assert tab.inner_text("#decision").strip() == "Another decides"

@@ -284,6 +284,8 @@ def test_a_figure_by_its_name_and_by_its_text_is_the_same():
     ("options", "said"),
     [
         ({"figure": "A hose"}, "did you mean 'A house'"),
+        ({"figure": "randm"}, "did you mean 'random'"),
+        ({"figure": ""}, "^no figure is called ''; there are 'random', 'library', and 114 by name: .{,120}$"),
         ({"figure": 3}, "give 'random', 'library', the name of a figure or its text"),
         ({"figure": "Mine\n  Red 0 0 0"}, "Cream is missing"),
         ({"figure": "\n"}, "0 figures"),

@@ -1,5 +1,6 @@
 """What each side of mafia wins, and how it plays."""
 
+import io
 import json
 
 import numpy as np
@@ -8,9 +9,10 @@ from matches import match, night, talk, vote
 from parlour import envs
 from parlour.envs.core.rng import streams
 from parlour.envs.mafia.bots import BOTS
-from parlour.envs.mafia.habits import habits
+from parlour.envs.mafia.habits import HABITS, habits
 from parlour.training import cli
-from parlour.training.sides import Ratio, Share, finished, sides
+from parlour.training.sides import Ratio, Share, Sides, finished, sides, tables
+from rich.console import Console
 
 
 def test_the_interval_is_wilsons():
@@ -77,6 +79,17 @@ def test_habits_by_hand():
     tables = np.repeat(env._tables, 1).view(np.recarray)
     changes = habits(tables, True)["changes"]
     assert changes == (1.0 if gone == 0 else 0.0)  # who was voted out cannot be voted for again
+
+
+def test_the_tables_are_legible_on_80_columns():
+    name, habit = "runs/mafia-selfplay-17", dict.fromkeys(HABITS, 1.0)
+    found = Sides(Share.of(407, 1000), Share.of(593, 1000), 3.4, {"mafia": habit, "town": habit})
+    console = Console(width=80, file=io.StringIO())
+    console.print(*tables([(10, "analytical", "mixed", found), (10, name, "mixed", found), (10, "mixed", name, found)]))
+    text = console.file.getvalue()
+    assert "…" not in text
+    assert all(word in text for word in ("mafia wins", "in its place", "[0.562, 0.623]", *HABITS))
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_the_command_tells_every_combination(capsys):

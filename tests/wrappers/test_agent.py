@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction
-from parlour.wrappers.agent import Agent, HumanAgent, PolicyAgent, parse
+from parlour.wrappers.agent import Agent, HumanAgent, PolicyAgent, parse, sentence
 
 
 class Fixed:
@@ -111,6 +111,17 @@ def test_a_person_is_asked_again(turn):
 def test_a_person_who_has_gone(turn):
     with pytest.raises(EOFError):
         human("nonsense\n", turn)
+
+
+@pytest.mark.parametrize(("total", "written"), [(100, "submit_offer 25"), (33.33, "submit_offer 8.3325")])
+def test_actions_are_written_as_people_write_them_and_read_back(total, written):
+    env = envs.make("bargaining", total=total, offers=5)
+    env.reset(seed=1)
+    allowed = env.turn_state(env.agent_selection).allowed_actions
+    actions = [env.game.encode(env.table, number).action for number in np.flatnonzero(env.game.mask(env.table, 0))]
+    lines = [sentence(action) for action in actions]
+    assert [parse(line, allowed) for line in lines] == actions
+    assert written in lines
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import contextlib
 import hmac
 import logging
 import secrets
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -34,7 +35,7 @@ OURS = (SeatAgent, RemoteAgent, LLMAgent, Apart)
 """Agents that never block the event loop."""
 PORT = 3011
 REMEMBERED = 32
-"""Matches whose events can be observed, the running ones included."""
+"""Matches whose events can be observed, the running ones included; and results that are kept."""
 OBSERVERS = 256
 HEARTBEAT = 30.0
 
@@ -59,7 +60,8 @@ class Host:
     Attributes:
         url: where observers connect, once started.
         admin_token: of the admins.
-        results: of the matches that are over, in order.
+        results: of the latest matches that are over, in order, at most `REMEMBERED`.
+        over: how many matches are over.
     """
 
     def __init__(
@@ -81,7 +83,8 @@ class Host:
         self.game = game
         self.url = ""
         self.admin_token = admin_token or secrets.token_urlsafe(16)
-        self.results: list[Result] = []
+        self.results: deque[Result] = deque(maxlen=REMEMBERED)
+        self.over = 0
         self._limits = limits
         self._seeds = np.random.SeedSequence(seed)
         self._address, self._port = address, port
@@ -159,6 +162,7 @@ class Host:
                 if player is not agent and isinstance(player, Apart):
                     player.stop()
         self.results.append(result)
+        self.over += 1
         return result
 
     def _tell(self, event: Event) -> None:
@@ -245,7 +249,7 @@ class Host:
         return web.json_response({"matches": matches})
 
     async def _health(self, request: web.Request) -> web.Response:
-        return web.json_response({"ok": True, "game": self.game.id, "matches": len(self.results)})
+        return web.json_response({"ok": True, "game": self.game.id, "matches": self.over})
 
 
 async def _follow(socket: web.WebSocketResponse, feed: Feed, view: Any, after: int) -> None:
