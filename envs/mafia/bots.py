@@ -346,7 +346,8 @@ def _loyal(observations: Any, masks: Any, words: Any, roles: int, out: Any) -> N
     seats = (masks.shape[1] - 2) // 6
     allowed = np.empty(masks.shape[1], np.int8)
     for i in range(len(masks)):
-        allowed[:] = masks[i]
+        for k in range(len(allowed)):  # an assignment of arrays takes Numba seconds to compile
+            allowed[k] = masks[i, k]
         mafia = observations[i, roles + MAFIA - 1] > 0
         last = 1
         for r in range(1, seats):

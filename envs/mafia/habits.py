@@ -50,7 +50,8 @@ def _count(tables: Any, mafia: bool, counts: Any, wholes: Any) -> None:
         for n in range(table.round_number * table.discussion_rounds * seats if table.talk else 0):
             role = table.role[n % seats]
             if table.said[n] > 0 and (role == MAFIA) == mafia:
-                wholes[:4] += 1
+                for k in range(4):  # an assignment of arrays takes Numba seconds to compile
+                    wholes[k] += 1
                 kind = GENERAL + (table.said[n] - 1) // KIND
                 villain = table.role[(table.said[n] - 1) % KIND] == MAFIA
                 claimed = CLAIMED[kind]

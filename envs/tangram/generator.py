@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.compiled import compiled
+from ..core.compiled import compiled, inlined
 from ..core.rng import GOLDEN, mix
 from .geometry import gap
 from .lattice import CORNER_AT, EDGE_TO, code, outline, value
@@ -205,7 +205,7 @@ def _fits(vertices: Any, ends: Any) -> bool:
     return True
 
 
-@compiled
+@inlined
 def find(
     words: Any, split: int, easiest: float, hardest: float, pieces: Any, steps: Any, at: Any, vertices: Any, ends: Any
 ) -> None:
@@ -232,7 +232,7 @@ def find(
                 return
 
 
-@compiled
+@inlined
 def generate(table: Any, split: int, easiest: float, hardest: float, scale: Any, vertices: Any, ends: Any) -> None:
     """Draw a silhouette from ``table.stream`` and write its outline, in the middle of the board.
 

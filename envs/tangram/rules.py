@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.compiled import compiled
+from ..core.compiled import compiled, inlined
 from ..core.rng import draw
 from .corners import clear_menu, mark, measure, pose, survey, unmark, wedges
 from .forms import PIECE
@@ -66,7 +66,7 @@ def reset(table: Any) -> None:
     begin(table)
 
 
-@compiled
+@inlined
 def begin(table: Any) -> None:
     """Begin with the figure that stands in the record."""
     table.area = outline_area(table.outline, table.ends)
@@ -137,7 +137,7 @@ def hold(table: Any, piece: int) -> None:
     table.was[0], table.was[1], table.was[2] = table.x[piece], table.y[piece], table.rotation[piece]
 
 
-@compiled
+@inlined
 def _put_back(table: Any) -> None:
     """Undo the turn's move."""
     piece = int(table.moved)
@@ -155,7 +155,7 @@ def _forget(table: Any) -> None:
     table.was[:] = 0.0
 
 
-@compiled
+@inlined
 def step(table: Any, move: Any) -> None:
     """Apply the acting seat's legal move and go on to the next decision."""
     table.rewards[:] = 0.0
@@ -180,7 +180,7 @@ def _unmoved(table: Any) -> bool:
     return bool(table.was_on_board and same)
 
 
-@compiled
+@inlined
 def _finish(table: Any) -> None:
     """End the turn: undo a move that collides, reward all seats, go on to the next seat or end the game."""
     skipped = table.moved < 0
@@ -229,7 +229,7 @@ def legal(table: Any, mask: Any) -> None:
     mask[PLACES] = 1
 
 
-@compiled
+@inlined
 def play(table: Any, number: int) -> None:
     """Apply the acting seat's legal action number."""
     step(table, menu(table, number))

@@ -1,5 +1,6 @@
 """The compiled functions' cache: never stale, never in the way; and the rules without the compiler."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from shutil import copy
 
 import numba
 import pytest
+from parlour import envs
 from parlour.envs.core import compiled
 
 CALLEE = "from tiny.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
@@ -118,3 +120,17 @@ print(digest.hexdigest())
 
 def test_the_rules_play_the_same_without_the_compiler(tmp_path):
     assert python(HAND, tmp_path, NUMBA_DISABLE_JIT="1") == python(HAND, tmp_path, NUMBA_DISABLE_JIT="0")
+
+
+def test_an_exact_move_compiles_nothing_anew():
+    """A seat as a number of another width would have all of `observe` compiled once more."""
+    game, seats = envs.game("auction"), []
+
+    def observe(table, seat, out):
+        seats.append(type(seat))
+        game.observe(table, seat, out)
+
+    env = envs.GameEnv(dataclasses.replace(game, observe=observe))
+    env.reset(seed=1)
+    assert env.submit("player_0", envs.Action("submit_bid", {"bid": 12.34})).ok
+    assert seats and set(seats) == {int}
