@@ -1,6 +1,6 @@
 /** Hold'em over poker.md's WebSocket, as every agent plays it: register, join, connect; or look on. */
 
-import { Wire, accessToken, blankView, socketUrl } from "./wire.js";
+import { CUT_OFF, LATE, Wire, accessToken, blankView, socketUrl } from "./wire.js";
 
 /** @import { Action, AllowedAction, Client, Facts } from "./types.d.ts" */
 
@@ -24,6 +24,7 @@ export class PokerClient {
     this.table = "";
     /** @type {any} */
     this.last = null; // the latest game_state
+    this.answered = ""; // the token of the turn that was answered
     /** @type {Wire | null} */
     this.wire = null;
   }
@@ -123,6 +124,7 @@ export class PokerClient {
       case "error":
         view.busy = false;
         view.notice = message.message;
+        this.answered = "";
         if (GONE.includes(message.code)) this.leaveSeat();
         break;
       default: // pong, and what later versions may say
@@ -136,6 +138,8 @@ export class PokerClient {
     const view = this.view;
     const mine = view.you !== null && message.turn === view.you;
     const fresh = this.last === null || this.last.seq !== message.seq || this.last.hand !== message.hand;
+    const waited = this.last !== null && view.you !== null && this.last.turn === view.you;
+    if (waited && fresh && this.last.turn_token !== this.answered) view.notice = LATE;
     this.last = message;
     view.status = "running";
     view.turn = `${message.hand} ${message.seq} ${view.you}`;
@@ -265,7 +269,8 @@ export class PokerClient {
     const { turn_token, seq } = this.last;
     const choice = { turn_token, kind: action.action_type, ...action.payload };
     this.view.busy = this.wire?.send({ type: "action", action: choice, expected_seq: seq }) ?? false;
-    if (!this.view.busy) this.view.notice = "There is no connection; it is being made again.";
+    if (this.view.busy) this.answered = turn_token;
+    else this.view.notice = CUT_OFF;
     this.changed();
   }
 

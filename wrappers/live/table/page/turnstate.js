@@ -1,6 +1,6 @@
 /** Any TurnState game over our own WebSocket (wrappers/live/table/messages.py). */
 
-import { Wire, accessToken, blankView, socketUrl } from "./wire.js";
+import { CUT_OFF, LATE, Wire, accessToken, blankView, socketUrl } from "./wire.js";
 
 /** @import { Action, Client, MessageIntent } from "./types.d.ts" */
 
@@ -12,10 +12,16 @@ export class TurnStateClient {
   constructor(changed) {
     this.view = blankView();
     this.changed = changed;
-    this.number = 0;
+    this.number = 0; // of the turn under way
+    this.answered = -1; // the number of the turn that was answered
+    this.said = ""; // the latest message
     /** @type {Wire | null} */
     this.wire = null;
-    this.say = (/** @type {MessageIntent} */ intent) => this.send({ type: "say", intent });
+    this.say = (/** @type {MessageIntent} */ intent) => {
+      this.said = intent.content;
+      if (!this.send({ type: "say", intent })) this.view.unsaid = intent.content;
+      this.changed();
+    };
   }
 
   start() {
@@ -60,6 +66,9 @@ export class TurnStateClient {
         if (!view.elsewhere) sessionStorage.removeItem(SEAT);
         break;
       case "state":
+        if (view.you !== null && view.state?.is_my_turn && ![this.answered, message.turn].includes(this.number)) {
+          view.notice = LATE;
+        }
         view.state = message.turn_state;
         view.busy = view.busy && this.number === message.turn;
         this.number = message.turn;
@@ -69,6 +78,9 @@ export class TurnStateClient {
       case "result":
         if (message.turn !== null) view.busy = false;
         view.notice = message.result.ok ? "" : message.result.error_detail;
+        if (message.result.ok) break;
+        if (message.turn === null) view.unsaid = this.said;
+        else this.answered = -1;
         break;
       case "error":
         if (message.code === "INVALID_TOKEN") sessionStorage.removeItem(SEAT);
@@ -84,7 +96,7 @@ export class TurnStateClient {
   /** @param {object} message */
   send(message) {
     if (this.wire?.send(message)) return true;
-    this.view.notice = "There is no connection; it is being made again.";
+    this.view.notice = CUT_OFF;
     this.changed();
     return false;
   }
@@ -101,6 +113,7 @@ export class TurnStateClient {
   /** @param {Action} action */
   act(action) {
     this.view.busy = this.send({ type: "act", turn: this.number, response: { action } });
+    if (this.view.busy) this.answered = this.number;
     this.changed();
   }
 
