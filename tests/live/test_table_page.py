@@ -137,6 +137,29 @@ def test_a_lost_connection_comes_back_by_itself(table, game, socket, action):
         assert page.inner_text("#notice") == ""
 
 
+@pytest.mark.parametrize(("game", "bot", "action"), [("bargaining", "fair", "pass"), ("holdem", "call", "fold")])
+def test_a_tab_that_was_closed_comes_back_by_a_button(table, game, bot, action):
+    with table(game, "--agents", bot, "--seed", "1") as visit:
+        page = visit()
+        assert page.locator("#again:visible").count() == 0
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        before, address, browser = page.inner_text("#board"), page.url, page.context
+        stranger = visit()
+        page.close()
+        page = browser.new_page()
+        page.goto(address)
+        page.click("#again:text('Back to my seat')")
+        page.wait_for_selector(MINE)
+        assert page.inner_text("#board") == before
+        assert stranger.locator("#again:visible").count() == 0
+        move(page, action)
+        page.wait_for_selector("body:not(.mine)")
+        page.click("#stand")
+        page.wait_for_selector("#sit:visible")
+        assert page.locator("#again:visible").count() == 0
+
+
 def test_a_network_that_is_gone_is_noticed_at_once(table):
     with table("bargaining", "--agents", "human", "fair") as visit:
         page = visit()

@@ -50,8 +50,9 @@ function show() {
   notice.textContent = view.notice;
   stand.hidden = view.you === null;
   sit.hidden = view.you !== null || view.elsewhere || view.status === "connecting" || !view.seats.some(open);
-  again.hidden = !(view.elsewhere || (view.you !== null && view.status === "over" && !waits(view)));
-  again.textContent = view.elsewhere ? "Play in this window" : "Play again";
+  const back = view.elsewhere || view.back;
+  again.hidden = !(back || (view.you !== null && view.status === "over" && !waits(view)));
+  again.textContent = view.elsewhere ? "Play in this window" : view.back ? "Back to my seat" : "Play again";
   seats.replaceChildren(...view.seats.map((place) => seat(view, place)));
   fill(board, view.state === null ? invitation(view) : game.draw(view, act, facts.options));
   document.title = mine(view) ? `● Your turn: ${title}` : title;
@@ -233,7 +234,7 @@ sit.addEventListener("submit", (event) => {
   client.sit(name);
 });
 stand.addEventListener("click", () => client.stand());
-again.addEventListener("click", () => (client.view.elsewhere ? client.comeBack() : client.again()));
+again.addEventListener("click", () => (client.view.elsewhere || client.view.back ? client.comeBack() : client.again()));
 latest.addEventListener("click", () => byId("chat", HTMLElement).scrollIntoView({ block: "end" }));
 say.addEventListener("submit", (event) => {
   event.preventDefault();

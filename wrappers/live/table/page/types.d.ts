@@ -86,6 +86,8 @@ export interface View {
   unsaid: string;
   /** Something to bring the seat back that another window has taken. */
   elsewhere: boolean;
+  /** This browser has had a seat here that is still held for it. */
+  back: boolean;
 }
 
 /** A protocol, as the page uses it. */
@@ -96,7 +98,7 @@ export interface Client {
   stand(): void;
   act(action: Action): void;
   again(): void;
-  /** Take the seat back from another window. */
+  /** Take the seat back, from another window or one that was closed. */
   comeBack(): void;
   /** Null where the protocol has no messages. */
   say: ((intent: MessageIntent) => void) | null;

@@ -122,6 +122,22 @@ export function accessToken() {
   return location.hash.length > 1 ? decodeURIComponent(location.hash.slice(1)) : null;
 }
 
+/**
+ * What this browser was given for its seat: kept in the tab, and once more for a tab that is closed and opened anew.
+ * @param {string} key
+ */
+export function seatKept(key) {
+  return {
+    /** @returns {string | null} this tab's */
+    get: () => sessionStorage.getItem(key),
+    /** @returns {string | null} the latest of any tab */
+    latest: () => localStorage.getItem(key),
+    /** @param {string} value */
+    set: (value) => [sessionStorage, localStorage].forEach((kept) => kept.setItem(key, value)),
+    drop: () => [sessionStorage, localStorage].forEach((kept) => kept.removeItem(key)),
+  };
+}
+
 /** What is told to somebody whose turn was over before an answer came. */
 export const LATE = "Your time was up, so the safe action was played for you.";
 /** What is told to somebody who does something while there is no connection. */
@@ -144,5 +160,6 @@ export function blankView() {
     notice: "",
     unsaid: "",
     elsewhere: false,
+    back: false,
   };
 }
