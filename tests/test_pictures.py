@@ -190,6 +190,48 @@ def test_a_window_follows_the_game(monkeypatch):
     assert not pygame.display.get_init()
 
 
+@pytest.fixture
+def windows(monkeypatch):
+    """Make environments with a window, on a screen that is none."""
+    pygame = pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setattr(screen, "FPS", 1000)
+    made = []
+
+    def make(game_id):
+        made.append(envs.make(game_id, render_mode="human"))
+        made[-1].reset(seed=1)
+        return made[-1]
+
+    yield make
+    for env in made:
+        env.close()
+    assert not pygame.display.get_init()
+
+
+def test_an_environment_draws_on_when_another_has_closed_the_window(windows):
+    pygame = pytest.importorskip("pygame")
+    first, second = windows("bargaining"), windows("auction")
+    assert pygame.display.get_caption()[0] == "auction-v0"
+    first.render()
+    assert pygame.display.get_caption()[0] == "bargaining-v0"
+    first.close()
+    second.step(0)
+    assert pygame.display.get_caption()[0] == "auction-v0"
+
+
+def test_a_window_closed_by_hand_stays_closed_until_another_is_opened(windows):
+    pygame = pytest.importorskip("pygame")
+    env = windows("bargaining")
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    env.render()
+    env.step(40)
+    assert not pygame.display.get_init()
+    env.close()
+    env.render()
+    assert pygame.display.get_init()
+
+
 def test_a_learner_sees_its_own_seat():
     env = make_seat(game="holdem", opponents="call", seat=1, render_mode="svg", seats=3)
     env.reset(seed=4)

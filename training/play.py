@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import tyro
 from rich.console import Console
@@ -12,9 +13,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from ..envs import Game, GameEnv
+from ..envs import Action, Game, GameEnv
 from ..envs.core.rng import streams
-from ..wrappers.agent import Agent, HumanAgent, sentence, thoughts
+from ..wrappers.agent import Agent, HumanAgent, thoughts
 from ..wrappers.record import MatchLog, Recorder
 from ..wrappers.replay.moments import distinct
 from .names import agent, game_with, has_seats
@@ -73,6 +74,7 @@ class Match:
             player = env.agent_selection
             seat = self.game.agents.index(player)
             who = self.agents[seat]
+            seen = self._seen(env, seat)
             response = who.respond(env.turn_state(player))
             if recorder is None:
                 result = env.submit(player, response)
@@ -80,12 +82,22 @@ class Match:
                 result = recorder.submit(player, response, thoughts(who))
             if result.ok:
                 self.totals = [total + float(env.table.rewards[i]) for i, total in enumerate(self.totals)]
-                self._show(env, f"{player} ({self.names[seat]}): {sentence(response.action)}")
-                time.sleep(self.delay)
+                if seen:
+                    # What others chose may be sealed: to a person the table tells of it what there is to know.
+                    did = headline(response.action) if self.eyes in (None, seat) else response.action.action_type
+                    self._show(env, f"{player} ({self.names[seat]}): {did}")
+                    time.sleep(self.delay)
+                elif self._seen(env, seat):
+                    self._show(env, "others have chosen in secret")
             elif seat == self.eyes:
                 self.console.print(result.error_detail or "", markup=False)
             else:
                 raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
+
+    def _seen(self, env: GameEnv, seat: int) -> bool:
+        """Tell whether who looks on may know whose turn it is, and so how long it takes; at the end everybody may."""
+        secret = self.eyes is not None and seat != self.eyes and not env.table.done
+        return not secret or self.game.turn_seen(env.table, self.eyes or 0) is not None
 
     def _show(self, env: GameEnv, headline: str) -> None:
         text = self.game.render(env.table, self.eyes)
@@ -99,8 +111,31 @@ class Match:
         table = Table("seat", "who", self.game.unit_name)
         table.columns[2].justify = "right"
         for seat, name in enumerate(self.names):
-            table.add_row(self.game.agents[seat], name, f"{self.totals[seat] / self.game.unit:+,.1f}")
+            table.add_row(self.game.agents[seat], name, self._total(seat))
         return table
+
+    def line(self) -> Text:
+        """Return the results in a line, for a screen where the table has no room."""
+        told = [f"{agent} {self._total(seat)}" for seat, agent in enumerate(self.game.agents)]
+        return Text(f"{self.game.unit_name}: {' · '.join(told)}")
+
+    def _total(self, seat: int) -> str:
+        return f"{self.totals[seat] / self.game.unit:+,.1f}"
+
+
+def headline(action: Action) -> str:
+    """Return an action in few words: what its payload leaves out is not said, and numbers are short.
+
+    >>> headline(Action("say", {"type": "claim", "targetId": None, "role": "doctor"}))
+    'say claim doctor'
+    """
+    return " ".join([action.action_type, *(_short(value) for value in action.payload.values() if value is not None)])
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(map(_short, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def command(

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from socket import AF_INET, SOCK_DGRAM, gethostname, socket
 from typing import Any
 from urllib.parse import quote
 
@@ -70,7 +71,7 @@ def command(
     chosen = game_with(game, options, seats=_seats(game, agents, seats, options))
     specs = [*agents, *["human"] * (chosen.seats - len(agents))]
     seeds = [None if seed is None else seed + 1 + seat for seat in range(len(specs))]
-    llm = None if model is None else Model(name=model, base_url=llm_url, timeout=min(20.0, 0.8 * timeout))
+    llm = None if model is None else Model(name=model, base_url=llm_url, timeout=0.8 * timeout)
     players = [
         None if spec == "human" else Paced(_program(spec, chosen, llm, one), delay)
         for spec, one in zip(specs, seeds, strict=True)
@@ -155,5 +156,19 @@ def _poker(
 async def _serve(table: Host | PokerTable, access_token: str | None, console: Console) -> None:
     async with table:
         key = "" if access_token is None else f"#{quote(access_token, safe='')}"
-        console.print(f"play at {table.url}/{key}   (Ctrl-C ends it)", markup=False, soft_wrap=True)
+        console.print(f"play at {_link(table.url)}/{key}   (Ctrl-C ends it)", markup=False, soft_wrap=True)
         await asyncio.Event().wait()
+
+
+def _link(url: str) -> str:
+    """Return an address by which others reach this machine, where it listens on all that it has."""
+    every = next((one for one in ("//0.0.0.0:", "//[::]:") if one in url), None)
+    if every is None:
+        return url
+    with socket(AF_INET, SOCK_DGRAM) as way:
+        try:
+            way.connect(("192.0.2.1", 9))  # nothing is sent: it only tells which address it would be sent from
+            own = way.getsockname()[0]
+        except OSError:  # no network
+            own = gethostname()
+    return url.replace(every, f"//{own}:")

@@ -16,7 +16,9 @@ from ..wrappers.record import MatchLog
 from .play import Match, check, finish, seated
 
 REMEMBERED = 12
-"""Actions that stand beside the table."""
+"""Actions that stand beside the table, or over it where there is no room beside it: as many as fit, the latest last."""
+LATELY = (30, 64)
+"""Columns that they take beside it, at least and at most."""
 
 
 class Screen:
@@ -38,12 +40,28 @@ class Screen:
         self._live.update(self._drawn(table), refresh=True)
 
     def _drawn(self, table: str) -> RenderableType:
+        """Fit it to the terminal: what comes too low is cut off, so the latest action never does."""
+        console = self._live.console
         text = Text(table)
         text.highlight_regex(r"(?m)^>.*$", "bold yellow")  # whose turn it is
-        lately = Text("\n".join(self._done), overflow="ellipsis")
+        board = Panel(text, title=self._match.game.id, expand=False)
+        rows = len(console.render_lines(board))
+        beside = console.width - console.measure(board).maximum - 1
+        stacked = beside < LATELY[0]
+        results: RenderableType = self._match.table()
+        results_rows = len(console.render_lines(results))
+        if rows + results_rows + (5 if stacked else 0) > console.height - 1:
+            results = self._match.line()
+            results_rows = len(console.render_lines(results))
+        if not stacked:
+            return Group(Columns([board, self._lately(REMEMBERED, min(beside, LATELY[1]))]), results)
+        room = console.height - 1 - rows - results_rows - 2
+        return Group(self._lately(max(1, min(room, REMEMBERED)), None), board, results)
+
+    def _lately(self, count: int, width: int | None) -> Panel:
+        lately = Text("\n".join(list(self._done)[-count:]), no_wrap=True, overflow="ellipsis")
         lately.highlight_regex(r"[^\n]*\Z", "bold")
-        panels = [Panel(text, title=self._match.game.id), Panel(lately, title="lately", width=46)]
-        return Group(Columns(panels), self._match.table())
+        return Panel(lately, title="lately", width=width)
 
 
 def command(

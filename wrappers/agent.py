@@ -33,7 +33,7 @@ def thoughts(agent: Agent) -> dict[str, Any]:
 
 
 def sentence(action: Action) -> str:
-    """Return an action as a person would type it (see `parse`).
+    """Return an action in full: its name and the values of its payload.
 
     >>> sentence(Action("raiseTo", {"amount": 137}))
     'raiseTo 137'
@@ -160,6 +160,8 @@ class HumanAgent:
 def parse(line: str, allowed: list[AllowedAction]) -> Action:
     """Read an action as a person writes it: its name, and the values of its payload in order or as ``name=value``.
 
+    What the schema does not require may be left out. Free text is the last value: all that follows belongs to it.
+
     Raises:
         ValueError: saying what would fit.
 
@@ -173,25 +175,31 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
         raise ValueError(f"{word!r} is none of {', '.join(_usage(offer) for offer in allowed)}")
     fields = _fields(found[0])
     payload: dict[str, Any] = {}
-    for value, next_name in zip(values, [*fields, *[""] * len(values)], strict=False):
-        name, _, text = value.rpartition("=") if "=" in value else (next_name, "", value)
+    for i, (value, next_name) in enumerate(zip(values, [*fields, *[""] * len(values)], strict=False), 1):
+        name, _, text = value.partition("=") if "=" in value else (next_name, "", value)
         if name not in fields:
             raise ValueError(f"{value!r} is too much: write {_usage(found[0])}")
+        if words := _kind(fields[name]) == "string" and "enum" not in fields[name]:
+            text = " ".join([text, *values[i:]])
         payload[name] = _value(name, text, fields[name])
-    if missing := [name for name in fields if name not in payload]:
+        if words:
+            break
+    if missing := [name for name in _required(found[0]) if name not in payload]:
         raise ValueError(f"{', '.join(missing)} is missing: write {_usage(found[0])}")
     return Action(found[0].action_type, payload)
 
 
 def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
     """Read one value of a payload and hold it against its schema."""
-    kind = schema.get("type")
-    if kind == "string":
+    kind = _kind(schema)
+    if kind == "string" and "enum" not in schema:
         return text
     try:
         value = json.loads(text)
     except json.JSONDecodeError:
         value = text
+    if "enum" in schema and value not in schema["enum"]:
+        raise ValueError(f"{name} must be {_bounds(schema)}, not {text}")
     number = isinstance(value, int) or (kind == "number" and isinstance(value, float))
     low, high = schema.get("minimum", -np.inf), schema.get("maximum", np.inf)
     if kind in ("integer", "number") and (isinstance(value, bool) or not number or not low <= value <= high):
@@ -206,12 +214,33 @@ def _fields(offer: AllowedAction) -> dict[str, dict[str, Any]]:
     return {name: field for name, field in fields.items() if isinstance(field, dict)}
 
 
+def _required(offer: AllowedAction) -> list[str]:
+    """Return the fields that the payload must have; of a bare property map, all."""
+    known = isinstance(offer.payload_schema.get("properties"), dict)
+    return list(offer.payload_schema.get("required", ())) if known else list(_fields(offer))
+
+
+def _kind(field: Mapping[str, Any]) -> str:
+    """Return the type of a value, if not null; "" where the schema does not tell."""
+    kinds = field.get("type")
+    return str(next((kind for kind in kinds if kind != "null"), "") if isinstance(kinds, list) else kinds or "")
+
+
 def _usage(offer: AllowedAction) -> str:
-    return " ".join([offer.action_type, *(f"<{name}: {_bounds(field)}>" for name, field in _fields(offer).items())])
+    required = _required(offer)
+    told = {name: f"{name}: {_bounds(field)}" for name, field in _fields(offer).items()}
+    return " ".join(
+        [offer.action_type, *(f"<{text}>" if name in required else f"[{text}]" for name, text in told.items())]
+    )
+
+
+KINDS = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false"}
 
 
 def _bounds(field: Mapping[str, Any]) -> str:
-    kind = {"integer": "a whole number", "number": "a number", "string": "text"}.get(str(field.get("type")), "a value")
+    if "enum" in field:
+        return " or ".join("null" if value is None else str(value) for value in field["enum"])
+    kind = KINDS.get(_kind(field), "a value")
     low, high = field.get("minimum"), field.get("maximum")
     return kind + (f" from {low}" if low is not None else "") + (f" to {high}" if high is not None else "")
 

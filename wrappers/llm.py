@@ -219,7 +219,8 @@ async def _told(model: Model) -> AsyncIterator[None]:
     except Exception as error:  # of the library, of those below it, of an endpoint's own kind of answer
         status = getattr(error, "status_code", None)
         what = type(error).__name__ if status is None else f"HTTP {status}"
-        raise ModelError(f"{model.name}: {what}") from None
+        where = f" at {model.base_url}" if model.base_url else ""
+        raise ModelError(f"{model.name}{where}: {what}") from None
 
 
 def _json(text: str) -> Any:

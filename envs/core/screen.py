@@ -70,6 +70,9 @@ class Window:
     """A window that shows one picture after the other, at most `FPS` a second. On a machine without a screen, set
     ``SDL_VIDEODRIVER=dummy``.
 
+    pygame has one window for all of a process: two environments share it, and what was drawn last is seen. Who closes
+    it by hand sees no more of this one; the environment goes on without.
+
     Args:
         title: of the window.
     """
@@ -78,17 +81,26 @@ class Window:
         import pygame
 
         self._pygame: Any = pygame
-        pygame.display.init()
-        pygame.display.set_caption(title)
-        self._screen: Any = pygame.display.set_mode((WIDTH, HEIGHT))
+        self._title = title
         self._clock: Any = pygame.time.Clock()
+        self._shut = False  # by hand
 
     def show(self, svg: str) -> None:
         """Show a picture."""
-        self._screen.blit(self._pygame.image.load(BytesIO(png(svg))), (0, 0))
-        self._pygame.event.pump()
-        self._pygame.display.flip()
+        if self._shut:
+            return
+        display = self._pygame.display
+        if display.get_surface() is None:  # the first picture, or another has closed it
+            display.init()
+            display.set_mode((WIDTH, HEIGHT))
+        if display.get_caption()[0] != self._title:
+            display.set_caption(self._title)
+        display.get_surface().blit(self._pygame.image.load(BytesIO(png(svg))), (0, 0))
+        display.flip()
         self._clock.tick(FPS)
+        if self._pygame.event.get(self._pygame.QUIT):
+            self._shut = True
+            display.quit()
 
     def close(self) -> None:
         """Close the window."""

@@ -32,7 +32,7 @@ def table(browser):
                 page.set_default_timeout(WITHIN)
                 page.on("console", lambda said: complaints.append(said.text) if said.type in BAD else None)
                 page.on("pageerror", lambda error: complaints.append(str(error)))
-                page.traffic = []
+                page.traffic, page.complaints = [], complaints
                 page.on("response", lambda reply: page.traffic.append(reply.url))
                 page.on("websocket", lambda one: one.on("framereceived", lambda text: page.traffic.append(text)))
                 if ready is not None:

@@ -52,7 +52,7 @@ def test_bargaining_is_played_to_the_end_and_again(table, tmp_path):
             turn = turn_of(page)
             (accept or page.query_selector("[data-action=pass]:enabled")).click()
             passed(page, turn)
-        assert page.inner_text(".outcome h3") == "agreement"
+        assert page.inner_text(".outcome h3") == "Agreement"
         page.click("#again")
         page.wait_for_selector(MINE)
         assert page.locator("#messages li").count() == 0
@@ -268,7 +268,7 @@ def test_a_tangram_is_built_by_two_people_with_the_mouse(table, tmp_path):
             page.click("[data-action=finish]")
         for page in (eve, *people):
             page.wait_for_selector(OVER)
-            assert page.inner_text(".outcome h3") == "solved"
+            assert page.inner_text(".outcome h3") == "Solved"
             assert "100 % built" in page.inner_text(".build")
             assert "now the <u>tail</u>" in page.inner_text("#messages")
         assert "figure" not in eve.evaluate("fetch('facts.json').then((reply) => reply.json())")["options"]
@@ -301,7 +301,7 @@ def test_a_piece_that_overlaps_is_marked_and_goes_back_and_the_keyboard_builds(t
         page.wait_for_selector("[data-piece=Red].pending")
         page.keyboard.press("f")  # puts it first
         page.wait_for_selector(OVER)
-        assert page.inner_text(".outcome h3") == "max turns exceeded"
+        assert page.inner_text(".outcome h3") == "Max turns exceeded"
 
 
 def test_a_tangram_is_built_beside_a_bot_by_touch_on_a_telephone(table):

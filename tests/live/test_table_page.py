@@ -43,8 +43,52 @@ def test_a_person_who_thinks_too_long_is_passed_over(table):
         page = visit()
         sit(page, "Ann")
         page.wait_for_selector("#clock:visible")
+        page.wait_for_selector("#notice:text('time was up')")
         page.wait_for_selector("#board .history li:has-text('You: passed')")
         page.wait_for_selector(OVER)
+
+
+def test_a_hand_is_folded_for_a_person_who_thinks_too_long(table):
+    with table("holdem", "--agents", "call", "--timeout", "2", "--seed", "1") as visit:
+        page = visit()
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        assert page.title() == "● Your turn: Hold'em"
+        page.wait_for_selector("#notice:text('time was up')")
+        move(page, "call")
+        page.wait_for_selector("#notice:not(:text('time was up'))", state="attached")
+
+
+def test_what_is_not_sent_stays_in_the_box(table):
+    with table("bargaining", "--agents", "human", "fair") as visit:
+        page = visit()
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        for number in range(11):
+            page.fill("#text", f"word {number}")
+            page.press("#text", "Enter")
+        page.wait_for_selector("#notice:text('10 messages')")
+        assert page.input_value("#text") == "word 10"
+        assert page.locator("#messages li").count() == 10
+
+
+def test_what_is_said_out_of_sight_is_shown_beside_the_controls(table):
+    phone = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
+    with table("tangram", "--agents", "human", "human", "--options", 'figure="A cat"') as visit:
+        ann, bob = visit(**phone), visit()
+        sit(ann, "Ann")
+        sit(bob, "B" * 32)
+        ann.wait_for_selector(MINE)
+        bob.fill("#text", "the <u>tail</u> goes right")
+        bob.press("#text", "Enter")
+        ann.tap("#latest:has-text('the <u>tail</u> goes right')")
+        ann.wait_for_selector("#latest", state="hidden")
+        assert bob.locator("#latest:visible").count() == 0
+        for page in (ann, bob):
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert page.evaluate(
+                "document.querySelector('aside').scrollWidth <= document.querySelector('aside').clientWidth"
+            )
 
 
 # Coming back.
@@ -91,6 +135,41 @@ def test_a_lost_connection_comes_back_by_itself(table, game, socket, action):
         move(page, action)
         page.wait_for_selector("body:not(.mine)")
         assert page.inner_text("#notice") == ""
+
+
+@pytest.mark.parametrize(("game", "bot", "action"), [("bargaining", "fair", "pass"), ("holdem", "call", "fold")])
+def test_a_tab_that_was_closed_comes_back_by_a_button(table, game, bot, action):
+    with table(game, "--agents", bot, "--seed", "1") as visit:
+        page = visit()
+        assert page.locator("#again:visible").count() == 0
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        before, address, browser = page.inner_text("#board"), page.url, page.context
+        stranger = visit()
+        page.close()
+        page = browser.new_page()
+        page.goto(address)
+        page.click("#again:text('Back to my seat')")
+        page.wait_for_selector(MINE)
+        assert page.inner_text("#board") == before
+        assert stranger.locator("#again:visible").count() == 0
+        move(page, action)
+        page.wait_for_selector("body:not(.mine)")
+        page.click("#stand")
+        page.wait_for_selector("#sit:visible")
+        assert page.locator("#again:visible").count() == 0
+
+
+def test_a_network_that_is_gone_is_noticed_at_once(table):
+    with table("bargaining", "--agents", "human", "fair") as visit:
+        page = visit()
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        page.context.set_offline(True)
+        page.wait_for_selector("#status:text('Connecting')", timeout=4000)  # sooner than a ping would tell
+        page.context.set_offline(False)
+        page.wait_for_selector(MINE)
+        page.complaints.clear()  # Chromium's own, of tries in between
 
 
 @pytest.mark.parametrize(("game", "key"), [("bargaining", "parlour.seat"), ("holdem", "parlour.poker.seat")])

@@ -1,4 +1,5 @@
 import io
+import re
 from dataclasses import replace
 
 import pytest
@@ -45,6 +46,28 @@ def test_a_person_sees_only_the_own_cards(heads_up):
     assert shown
     assert all("?? ??" in line for line in shown)
     assert "nonsense" in person._screen.getvalue()
+
+
+def test_a_person_is_not_told_what_others_bid():
+    table, console = game("auction", seats=2), screen()
+    person = HumanAgent(io.StringIO("submit_bid 1\n"), io.StringIO())
+    Match(table, [seated("truthful", table, 1), person], ["bot", "me"], console).play(1, seed=3)
+    before, _, after = console.file.getvalue().partition("player_1 (me): submit_bid 1")
+    assert re.search(r"player_0 \(bot\): submit_bid ─", before)
+    assert after
+
+
+def test_a_villager_is_told_nothing_of_the_night_and_no_vote_before_the_count():
+    table, console = game("mafia", seats=5), screen()
+    person = HumanAgent(io.StringIO("say text=I suspect nobody yet\nvote null\n" * 9), io.StringIO())
+    players = [person, *(seated("loyal", table, seed) for seed in range(4))]
+    Match(table, players, ["me", *["bot"] * 4], console).play(1, seed=6)  # p1 is a villager
+    text = console.file.getvalue()
+    assert "p1  villager" in text
+    assert "others have chosen in secret" in text
+    assert "p1 (me): say I suspect nobody yet" in text
+    assert "nightAction" not in text
+    assert re.search(r"p\d \(bot\): vote ─", text)
 
 
 def test_the_same_seed_is_the_same_match(heads_up):

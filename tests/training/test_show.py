@@ -4,7 +4,7 @@ import io
 import json
 
 import pytest
-from parlour.envs import game
+from parlour.envs import GAMES, GameEnv, game
 from parlour.training import cli, watch
 from parlour.training.play import Match
 from parlour.wrappers.agent import PolicyAgent
@@ -35,6 +35,25 @@ def test_a_screen_is_drawn_for_every_action():
     text = console.file.getvalue()
     assert text.count("bargaining-v0") > 3
     assert "player_0 (a): submit_offer" in text
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
+def test_the_latest_action_stands_on_the_screen(game_id, size):
+    table = game(game_id)
+    console = Console(file=io.StringIO(), width=size[0], height=size[1], force_terminal=True)
+    env, count = GameEnv(table), 0
+    env.reset(seed=3)
+    with Live(console=console, auto_refresh=False) as live:
+        screen = watch.Screen(Match(table, [None] * table.seats, table.agents, console), live)
+        while not env.table.done and count < 60:
+            count += 1
+            env.submit(env.agent_selection, table.encode(env.table, table.safe(env.table)).action)
+            screen._done.append(f"action {count}: {'words ' * 30}")
+            lines = console.render_lines(screen._drawn(table.render(env.table, None)), pad=False)
+            shown = ["".join(part.text for part in line) for line in lines[: size[1] - 1]]
+            assert any(f"action {count}:" in line for line in shown)
+            assert max(map(len, shown)) <= size[0]
 
 
 def test_a_person_cannot_be_watched(capsys):

@@ -108,6 +108,42 @@ def test_a_person_is_asked_again(turn):
     assert "'6' is too much" in shown
 
 
+SAY = {
+    "type": "object",
+    "properties": {
+        "type": {"type": ["string", "null"], "enum": [None, "claim"]},
+        "isMafia": {"type": ["boolean", "null"]},
+        "text": {"type": ["string", "null"]},
+    },
+    "required": ["type"],
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "payload"),
+    [
+        ("say claim", {"type": "claim"}),
+        ("say null", {"type": None}),
+        ("say claim true I = the law", {"type": "claim", "isMafia": True, "text": "I = the law"}),
+        ("say claim text=a b = c", {"type": "claim", "text": "a b = c"}),
+    ],
+)
+def test_what_is_not_required_may_be_left_out_and_words_go_on(line, payload):
+    assert parse(line, [AllowedAction("say", "", SAY)]) == Action("say", payload)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("say", r"type is missing: write say <type: null or claim> \[isMafia: true or false\] \[text: text\]"),
+        ("say lie", "type must be null or claim, not lie"),
+    ],
+)
+def test_choices_are_named(line, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        parse(line, [AllowedAction("say", "", SAY)])
+
+
 def test_a_person_who_has_gone(turn):
     with pytest.raises(EOFError):
         human("nonsense\n", turn)

@@ -31,7 +31,8 @@ export function control(allowed, key, view, game, act) {
     ...fields.map((one) => one.node),
     button,
   );
-  if (fields.length && allowed.description) form.append(el("small", {}, allowed.description));
+  const hint = game.hint?.(allowed, view) ?? allowed.description;
+  if (fields.length && hint) form.append(el("small", {}, hint));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     /** @type {Record<string, unknown>} */

@@ -14,6 +14,7 @@ const status = byId("status", HTMLElement);
 const notice = byId("notice", HTMLElement);
 const clock = byId("clock", HTMLElement);
 const hand = byId("hand", HTMLElement);
+const seconds = byId("seconds", HTMLElement);
 const seats = byId("seats", HTMLElement);
 const sit = byId("sit", HTMLFormElement);
 const stand = byId("stand", HTMLButtonElement);
@@ -21,6 +22,7 @@ const again = byId("again", HTMLButtonElement);
 const messages = byId("messages", HTMLElement);
 const say = byId("say", HTMLFormElement);
 const reader = byId("reader", HTMLSelectElement);
+const latest = byId("latest", HTMLElement);
 const text = byId("text", HTMLInputElement);
 
 const NAME = "parlour.name";
@@ -31,10 +33,13 @@ const facts = await (await fetch("facts.json")).json();
 /** @type {GamePage} */
 const game = (await import(`./games/${facts.page}.js`)).default;
 const about = game.about(facts.options);
+const title = game.title || facts.game;
 /** @type {Client} */
 const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new TurnStateClient(show);
 
 let shown = ""; // the turn that the controls are for
+let seen = 0; // messages that have been in sight
+let inSight = true;
 
 /** @type {Act} */
 const act = (action) => client.act(action);
@@ -45,10 +50,12 @@ function show() {
   notice.textContent = view.notice;
   stand.hidden = view.you === null;
   sit.hidden = view.you !== null || view.elsewhere || view.status === "connecting" || !view.seats.some(open);
-  again.hidden = !(view.elsewhere || (view.you !== null && view.status === "over" && !waits(view)));
-  again.textContent = view.elsewhere ? "Play in this window" : "Play again";
+  const back = view.elsewhere || view.back;
+  again.hidden = !(back || (view.you !== null && view.status === "over" && !waits(view)));
+  again.textContent = view.elsewhere ? "Play in this window" : view.back ? "Back to my seat" : "Play again";
   seats.replaceChildren(...view.seats.map((place) => seat(view, place)));
-  fill(board, view.state === null ? invitation(view) : game.draw(view, act));
+  fill(board, view.state === null ? invitation(view) : game.draw(view, act, facts.options));
+  document.title = mine(view) ? `● Your turn: ${title}` : title;
   document.body.classList.toggle("mine", mine(view));
   document.body.classList.toggle("empty", view.state === null);
   showControls(view);
@@ -92,7 +99,7 @@ function sentence(view) {
   const missing = view.seats.filter((place) => place.name === null || !place.connected).length;
   switch (view.status) {
     case "connecting":
-      return "Connecting…";
+      return view.seats.length ? "The connection is lost. Connecting again…" : "Connecting…";
     case "waiting":
       return missing ? `Waiting for ${missing} more to sit down.` : "It begins.";
     case "over":
@@ -100,7 +107,7 @@ function sentence(view) {
       return missing ? "The match is over; somebody is missing for the next." : "The match is over.";
     case "running":
       if (mine(view)) return "It is your turn.";
-      if (view.state?.current_turn_agent_id == null) return "Others choose in secret.";
+      if (view.state?.current_turn_agent_id == null) return game.between ?? "Others choose in secret.";
       return `${nameOf(view, view.state.current_turn_agent_id)} is to act.`;
   }
 }
@@ -134,7 +141,7 @@ function showControls(view) {
     const allowed = turn ? (view.state?.allowed_actions ?? []).filter((one) => one.action_type !== TALK) : [];
     const forms = allowed.map((one, i) => control(one, i + 1, view, game, act));
     controls.replaceChildren(...(turn && game.controls !== undefined ? game.controls(view, act) : forms));
-    if (held) controls.querySelector("button")?.focus({ preventScroll: true });
+    if (held && turn) controls.focus({ preventScroll: true }); // not a button: a key pressed too late would press it
   }
   for (const button of controls.querySelectorAll("button")) button.disabled = view.busy;
 }
@@ -163,7 +170,10 @@ function showMessages(view) {
   say.hidden = !writes;
   const atEnd = messages.scrollHeight - messages.scrollTop - messages.clientHeight < 8;
   const kept = messages.dataset.match === view.state?.match_id ? messages.children.length : 0;
-  if (kept === 0 || kept > said.length) messages.replaceChildren();
+  if (kept === 0 || kept > said.length) {
+    messages.replaceChildren();
+    seen = 0;
+  }
   messages.dataset.match = view.state?.match_id ?? "";
   messages.append(...said.slice(messages.children.length).map((one) => message(view, one)));
   if (atEnd) messages.scrollTop = messages.scrollHeight;
@@ -173,6 +183,21 @@ function showMessages(view) {
     reader.replaceChildren(...wanted.map(({ label, value }) => el("option", { value }, label)));
   }
   reader.hidden = wanted.length === 1;
+  if (view.unsaid && text.value === "") text.value = view.unsaid;
+  view.unsaid = "";
+  showLatest(view, said);
+}
+
+/**
+ * What was said last, where the messages themselves are out of sight: below a telephone's screen.
+ * @param {View} view
+ * @param {import("./types.d.ts").Message[]} said
+ */
+function showLatest(view, said) {
+  const one = said.at(-1);
+  if (one === undefined || inSight || view.seats[view.you ?? -1]?.agent_id === one.sender_id) seen = said.length;
+  latest.hidden = one === undefined || seen >= said.length;
+  if (one !== undefined && !latest.hidden) latest.replaceChildren(nameTag(view, one.sender_id), ": ", one.content);
 }
 
 /**
@@ -196,9 +221,9 @@ function tick() {
   clock.hidden = deadline === null || now !== "running";
   if (deadline === null) return;
   const left = Math.max(0, deadline - performance.now());
+  seconds.textContent = `${Math.ceil(left / 1000)} s`;
   hand.style.width = `${Math.min(100, (100 * left) / (timeout || 1))}%`;
   clock.classList.toggle("late", left < 10_000);
-  clock.title = `${Math.ceil(left / 1000)} seconds left`;
 }
 
 sit.addEventListener("submit", (event) => {
@@ -209,7 +234,8 @@ sit.addEventListener("submit", (event) => {
   client.sit(name);
 });
 stand.addEventListener("click", () => client.stand());
-again.addEventListener("click", () => (client.view.elsewhere ? client.comeBack() : client.again()));
+again.addEventListener("click", () => (client.view.elsewhere || client.view.back ? client.comeBack() : client.again()));
+latest.addEventListener("click", () => byId("chat", HTMLElement).scrollIntoView({ block: "end" }));
 say.addEventListener("submit", (event) => {
   event.preventDefault();
   const content = text.value.trim();
@@ -218,6 +244,10 @@ say.addEventListener("submit", (event) => {
   client.say({ scope: to === null ? "public" : "private", content, to_agent_ids: to });
   text.value = "";
 });
+new IntersectionObserver(([entry]) => {
+  inSight = entry?.isIntersecting ?? true;
+  if (inSight) show();
+}).observe(messages);
 document.addEventListener("keydown", (event) => {
   if (isWriting(event) || event.ctrlKey || event.metaKey || event.altKey || !/^[a-z1-9]$/.test(event.key)) return;
   const target = controls.querySelector(`[data-key="${event.key}"]:not(:disabled)`);
@@ -229,7 +259,7 @@ document.addEventListener("keydown", (event) => {
 window.setInterval(tick, 250);
 
 byId("about", HTMLElement).append(...about.map((line) => el("p", {}, line)));
-byId("title", HTMLElement).textContent = document.title = game.title || facts.game;
+byId("title", HTMLElement).textContent = title;
 byId("name", HTMLInputElement).value = localStorage.getItem(NAME) ?? "";
 show();
 client.start();

@@ -1,11 +1,11 @@
 /** Hold'em over poker.md's WebSocket, as every agent plays it: register, join, connect; or look on. */
 
-import { Wire, accessToken, blankView, socketUrl } from "./wire.js";
+import { CUT_OFF, LATE, Wire, accessToken, blankView, seatKept, socketUrl } from "./wire.js";
 
 /** @import { Action, AllowedAction, Client, Facts } from "./types.d.ts" */
 
-const SEAT = "parlour.poker.seat"; // in this tab's storage: the API key, the table, the session token
-const CLOCK = "parlour.poker.clock"; // and when the turn under way ends
+const SEAT = seatKept("parlour.poker.seat"); // the API key, the table, the session token
+const CLOCK = "parlour.poker.clock"; // in this tab's storage: when the turn under way ends
 const GONE = ["UNAUTHORIZED", "INVALID_SESSION", "SESSION_EXPIRED", "TABLE_NOT_FOUND", "NOT_SEATED"];
 const NOTHING = { type: "object", properties: {}, required: [] };
 
@@ -24,6 +24,7 @@ export class PokerClient {
     this.table = "";
     /** @type {any} */
     this.last = null; // the latest game_state
+    this.answered = ""; // the token of the turn that was answered
     /** @type {Wire | null} */
     this.wire = null;
   }
@@ -36,7 +37,7 @@ export class PokerClient {
 
   /** @returns {{ api_key: string, table_id: string, ws_url: string, session_token: string } | null} */
   seat() {
-    return JSON.parse(sessionStorage.getItem(SEAT) ?? "null");
+    return JSON.parse(SEAT.get() ?? "null");
   }
 
   // Connections.
@@ -123,6 +124,7 @@ export class PokerClient {
       case "error":
         view.busy = false;
         view.notice = message.message;
+        this.answered = "";
         if (GONE.includes(message.code)) this.leaveSeat();
         break;
       default: // pong, and what later versions may say
@@ -136,6 +138,8 @@ export class PokerClient {
     const view = this.view;
     const mine = view.you !== null && message.turn === view.you;
     const fresh = this.last === null || this.last.seq !== message.seq || this.last.hand !== message.hand;
+    const waited = this.last !== null && view.you !== null && this.last.turn === view.you;
+    if (waited && fresh && this.last.turn_token !== this.answered) view.notice = LATE;
     this.last = message;
     view.status = "running";
     view.turn = `${message.hand} ${message.seq} ${view.you}`;
@@ -211,6 +215,9 @@ export class PokerClient {
       const name = found === undefined ? null : (found.agent_name ?? `Seat ${seat + 1}`);
       return { seat, agent_id: String(seat), name, program, connected: true, ready: true };
     });
+    const latest = JSON.parse(SEAT.latest() ?? "{}");
+    const held = latest.table_id === table.table_id && this.view.seats[latest.seat_id]?.name != null;
+    this.view.back = this.seat() === null && held;
   }
 
   /** @param {string} name */
@@ -227,7 +234,7 @@ export class PokerClient {
     const body = { client_protocol_version: "0.1", preferred_seat: wish ?? null };
     const joined = await this.rest("POST", "v1/tables/auto-join", body, key);
     if (joined === null) return;
-    sessionStorage.setItem(SEAT, JSON.stringify({ ...joined, api_key: key }));
+    SEAT.set(JSON.stringify({ ...joined, api_key: key }));
     this.view.notice = "";
     this.view.state = null;
     this.connect(joined);
@@ -243,7 +250,7 @@ export class PokerClient {
   }
 
   leaveSeat() {
-    sessionStorage.removeItem(SEAT);
+    SEAT.drop();
     this.view.you = null;
     this.view.state = null;
     this.wire?.close();
@@ -256,7 +263,9 @@ export class PokerClient {
   }
 
   comeBack() {
-    this.view.elsewhere = false;
+    const latest = this.view.back ? SEAT.latest() : null;
+    if (latest !== null) SEAT.set(latest);
+    this.view.elsewhere = this.view.back = false;
     this.start();
   }
 
@@ -265,7 +274,8 @@ export class PokerClient {
     const { turn_token, seq } = this.last;
     const choice = { turn_token, kind: action.action_type, ...action.payload };
     this.view.busy = this.wire?.send({ type: "action", action: choice, expected_seq: seq }) ?? false;
-    if (!this.view.busy) this.view.notice = "There is no connection; it is being made again.";
+    if (this.view.busy) this.answered = turn_token;
+    else this.view.notice = CUT_OFF;
     this.changed();
   }
 

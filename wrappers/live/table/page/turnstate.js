@@ -1,10 +1,10 @@
 /** Any TurnState game over our own WebSocket (wrappers/live/table/messages.py). */
 
-import { Wire, accessToken, blankView, socketUrl } from "./wire.js";
+import { CUT_OFF, LATE, Wire, accessToken, blankView, seatKept, socketUrl } from "./wire.js";
 
 /** @import { Action, Client, MessageIntent } from "./types.d.ts" */
 
-const SEAT = "parlour.seat"; // the seat's token, in this tab's storage
+const SEAT = seatKept("parlour.seat"); // its number, who has it, and the token
 
 /** @implements {Client} */
 export class TurnStateClient {
@@ -12,10 +12,17 @@ export class TurnStateClient {
   constructor(changed) {
     this.view = blankView();
     this.changed = changed;
-    this.number = 0;
+    this.number = 0; // of the turn under way
+    this.answered = -1; // the number of the turn that was answered
+    this.said = ""; // the latest message
+    this.token = ""; // of the seat
     /** @type {Wire | null} */
     this.wire = null;
-    this.say = (/** @type {MessageIntent} */ intent) => this.send({ type: "say", intent });
+    this.say = (/** @type {MessageIntent} */ intent) => {
+      this.said = intent.content;
+      if (!this.send({ type: "say", intent })) this.view.unsaid = intent.content;
+      this.changed();
+    };
   }
 
   start() {
@@ -28,8 +35,8 @@ export class TurnStateClient {
   }
 
   opened() {
-    const token = sessionStorage.getItem(SEAT);
-    if (token !== null && !this.view.elsewhere) this.send({ type: "sit", token });
+    const kept = SEAT.get();
+    if (kept !== null && !this.view.elsewhere) this.send({ type: "sit", token: JSON.parse(kept).token });
   }
 
   lost() {
@@ -47,9 +54,10 @@ export class TurnStateClient {
         view.status = message.status;
         view.you = message.you;
         view.timeout = message.timeout;
+        this.keep();
         break;
       case "seated":
-        sessionStorage.setItem(SEAT, message.token);
+        this.token = message.token;
         view.elsewhere = false;
         view.notice = "";
         break;
@@ -57,9 +65,12 @@ export class TurnStateClient {
         view.you = null;
         view.state = null;
         view.elsewhere = message.reason === "replaced";
-        if (!view.elsewhere) sessionStorage.removeItem(SEAT);
+        if (!view.elsewhere) SEAT.drop();
         break;
       case "state":
+        if (view.you !== null && view.state?.is_my_turn && ![this.answered, message.turn].includes(this.number)) {
+          view.notice = LATE;
+        }
         view.state = message.turn_state;
         view.busy = view.busy && this.number === message.turn;
         this.number = message.turn;
@@ -69,9 +80,12 @@ export class TurnStateClient {
       case "result":
         if (message.turn !== null) view.busy = false;
         view.notice = message.result.ok ? "" : message.result.error_detail;
+        if (message.result.ok) break;
+        if (message.turn === null) view.unsaid = this.said;
+        else this.answered = -1;
         break;
       case "error":
-        if (message.code === "INVALID_TOKEN") sessionStorage.removeItem(SEAT);
+        if (message.code === "INVALID_TOKEN") SEAT.drop();
         view.notice = message.message;
         view.busy = false;
         break;
@@ -84,7 +98,7 @@ export class TurnStateClient {
   /** @param {object} message */
   send(message) {
     if (this.wire?.send(message)) return true;
-    this.view.notice = "There is no connection; it is being made again.";
+    this.view.notice = CUT_OFF;
     this.changed();
     return false;
   }
@@ -101,6 +115,7 @@ export class TurnStateClient {
   /** @param {Action} action */
   act(action) {
     this.view.busy = this.send({ type: "act", turn: this.number, response: { action } });
+    if (this.view.busy) this.answered = this.number;
     this.changed();
   }
 
@@ -109,7 +124,19 @@ export class TurnStateClient {
   }
 
   comeBack() {
-    this.view.elsewhere = false;
+    const latest = this.view.back ? SEAT.latest() : null;
+    if (latest !== null) SEAT.set(latest);
+    this.view.elsewhere = this.view.back = false;
     this.opened();
+  }
+
+  /** Remember whose seat this is; or notice that one is held for who sat there in a tab that was closed. */
+  keep() {
+    const { view } = this;
+    const place = view.seats[view.you ?? -1];
+    if (place !== undefined) SEAT.set(JSON.stringify({ seat: place.seat, name: place.name, token: this.token }));
+    const { seat, name } = JSON.parse(SEAT.latest() ?? "{}");
+    const held = view.seats[seat];
+    view.back = place === undefined && SEAT.get() === null && held?.name === name && held?.connected === false;
   }
 }

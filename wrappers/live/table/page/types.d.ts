@@ -82,8 +82,12 @@ export interface View {
   /** An answer is on its way, and nothing can be done until it is there. */
   busy: boolean;
   notice: string;
+  /** A message that was refused; whoever shows it takes it from here. */
+  unsaid: string;
   /** Something to bring the seat back that another window has taken. */
   elsewhere: boolean;
+  /** This browser has had a seat here that is still held for it. */
+  back: boolean;
 }
 
 /** A protocol, as the page uses it. */
@@ -94,7 +98,7 @@ export interface Client {
   stand(): void;
   act(action: Action): void;
   again(): void;
-  /** Take the seat back from another window. */
+  /** Take the seat back, from another window or one that was closed. */
   comeBack(): void;
   /** Null where the protocol has no messages. */
   say: ((intent: MessageIntent) => void) | null;
@@ -143,13 +147,17 @@ export interface GamePage {
   /** How it is played, for somebody who has never heard of it: a sentence each. */
   about(options: Record<string, any>): string[];
   /** The table as `view.state` has it. Nodes that it returns again stay as they are. */
-  draw(view: View, act: Act): Node[];
+  draw(view: View, act: Act, options: Record<string, any>): Node[];
   /** Controls of the game's own; default: a form for every action. */
   controls?(view: View, act: Act): Node[];
   /** Default: everybody hears everything, and everybody can be written to. */
   talk?(view: View): Talk;
+  /** What goes on while nobody is seen to act; default: others choose in secret. */
+  between?: string;
   /** What an action's button says; default: its name. */
   label?(action: AllowedAction, view: View): string;
+  /** What stands under an action's fields; default: its description. */
+  hint?(action: AllowedAction, view: View): string;
   /** How a number of a payload is chosen; default: by the schema's bounds. */
   range?(action: AllowedAction, field: string, view: View): Range | null;
 }

@@ -1,8 +1,8 @@
 /** A WebSocket that comes back: after an error, a sleep, a lost network. */
 
 const WAITS = [250, 500, 1000, 2000, 4000];
-const PING_EVERY = 15_000;
-const SILENCE = 10_000; // after a ping, before the connection is given up
+const PING_EVERY = 5_000;
+const SILENCE = 5_000; // after a ping, before the connection is given up
 
 /**
  * @typedef {object} Ears
@@ -30,7 +30,9 @@ export class Wire {
     this.silence = undefined;
     this.pinging = window.setInterval(() => this.ping(), PING_EVERY);
     this.atOnce = () => this.hurry();
+    this.cutOff = () => this.socket !== null && this.lose();
     window.addEventListener("online", this.atOnce);
+    window.addEventListener("offline", this.cutOff);
     document.addEventListener("visibilitychange", this.atOnce);
     this.connect();
   }
@@ -99,6 +101,7 @@ export class Wire {
     window.clearTimeout(this.retry);
     window.clearInterval(this.pinging);
     window.removeEventListener("online", this.atOnce);
+    window.removeEventListener("offline", this.cutOff);
     document.removeEventListener("visibilitychange", this.atOnce);
   }
 }
@@ -120,6 +123,27 @@ export function accessToken() {
 }
 
 /**
+ * What this browser was given for its seat: kept in the tab, and once more for a tab that is closed and opened anew.
+ * @param {string} key
+ */
+export function seatKept(key) {
+  return {
+    /** @returns {string | null} this tab's */
+    get: () => sessionStorage.getItem(key),
+    /** @returns {string | null} the latest of any tab */
+    latest: () => localStorage.getItem(key),
+    /** @param {string} value */
+    set: (value) => [sessionStorage, localStorage].forEach((kept) => kept.setItem(key, value)),
+    drop: () => [sessionStorage, localStorage].forEach((kept) => kept.removeItem(key)),
+  };
+}
+
+/** What is told to somebody whose turn was over before an answer came. */
+export const LATE = "Your time was up, so the safe action was played for you.";
+/** What is told to somebody who does something while there is no connection. */
+export const CUT_OFF = "There is no connection; it is being made again.";
+
+/**
  * A blank view.
  * @returns {import("./types.d.ts").View}
  */
@@ -134,6 +158,8 @@ export function blankView() {
     timeout: 0,
     busy: false,
     notice: "",
+    unsaid: "",
     elsewhere: false,
+    back: false,
   };
 }

@@ -3,6 +3,8 @@
 import { el, number } from "../dom.js";
 import { nameOf, nameTag, outcome } from "../names.js";
 
+/** @import { View } from "../types.d.ts" */
+
 const PAYS = {
   "first-price": "The winner pays its own bid.",
   "second-price": "The winner pays the second-highest bid.",
@@ -19,17 +21,18 @@ export default {
     `Who passes may bid in the next of ${rounds} rounds.`,
   ],
 
-  draw(view) {
+  draw(view, act, { rounds }) {
     const game = view.state?.game_state;
     const own = [];
     if (game.my_valuation !== undefined) {
-      own.push(fact("Worth to you", number(game.my_valuation)));
-      own.push(fact("Your bid", game.my_bid === null ? "—" : number(game.my_bid)));
+      own.push(...fact("Worth to you", number(game.my_valuation)));
+      own.push(...fact("Your bid", game.my_bid === null ? "—" : number(game.my_bid)));
     }
-    own.push(fact("Bids in", `${game.num_bids_submitted} of ${game.num_bidders}`));
+    own.push(...fact("Round", `${round(view)} of ${rounds}`));
+    own.push(...fact("Bids in", `${game.num_bids_submitted} of ${game.num_bidders}`));
     const winner = view.state?.outcome?.winner;
     return [
-      el("dl", { class: "facts" }, ...own.flat()),
+      el("dl", { class: "facts" }, ...own),
       ...(typeof winner === "string" ? [el("p", { class: "big" }, nameTag(view, winner), " won.")] : []),
       ...outcome(view),
       el(
@@ -54,6 +57,8 @@ export default {
     return action.action_type === "submit_bid" ? "Bid" : "Pass this round";
   },
 
+  hint: () => "Once and for all, in secret. It may be more than it is worth to you.",
+
   range(action, field, view) {
     if (action.action_type !== "submit_bid") return null;
     const worth = view.state?.game_state.my_valuation;
@@ -72,6 +77,17 @@ export default {
     };
   },
 };
+
+/**
+ * The round under way: who is to act has acted once in each before.
+ * @param {View} view
+ */
+function round(view) {
+  const history = view.state?.game_state.action_history ?? [];
+  const turn = view.state?.current_turn_agent_id;
+  if (turn == null) return history.at(-1)?.round ?? 1;
+  return 1 + history.filter((/** @type {any} */ row) => row.agent_id === turn).length;
+}
 
 /**
  * @param {string} name

@@ -10,13 +10,15 @@ export default {
   title: "Bargaining",
   about: ({ rounds, discount }) => [
     "Two share a pie. In turn, say how much of it you want, or take what the other leaves you.",
+    "To reject an offer takes it off the table; to pass leaves it there.",
     "What you gain is your share less what it is worth to you to go without; only you know how much that is.",
     `Without a deal after ${rounds} rounds, nobody gains anything.`,
     ...(discount < 1 ? [`With every round the pie shrinks to ${number(100 * discount)} % of what it was.`] : []),
   ],
 
-  draw(view) {
+  draw(view, act, { rounds }) {
     const game = view.state?.game_state;
+    const round = Math.min(rounds, Math.floor(game.action_history.length / 2) + 1);
     const facts = [el("dt", {}, "The pie"), el("dd", {}, number(game.total))];
     if (game.my_reservation_value !== undefined) {
       facts.push(el("dt", {}, "Worth to you without a deal"), el("dd", {}, number(game.my_reservation_value)));
@@ -24,6 +26,7 @@ export default {
     if (game.opponent_reservation_value !== undefined) {
       facts.push(el("dt", {}, "To the other"), el("dd", {}, number(game.opponent_reservation_value)));
     }
+    facts.push(el("dt", {}, "Round"), el("dd", {}, `${round} of ${rounds}`));
     return [
       el("dl", { class: "facts" }, ...facts),
       ...(game.current_offer === null ? [el("p", { class: "big" }, "No offer stands.")] : [pie(view, game)]),
@@ -46,6 +49,8 @@ export default {
     };
     return words[/** @type {keyof typeof words} */ (action.action_type)] ?? action.action_type;
   },
+
+  hint: () => "What you want for yourself; the other gets the rest.",
 
   range(action, field, view) {
     if (action.action_type !== "submit_offer") return null;
@@ -77,9 +82,10 @@ function said(row) {
  */
 function pie(view, game) {
   const other = view.seats.find((place) => place.agent_id !== game.last_offer_by)?.agent_id ?? null;
+  const first = view.seats[view.you ?? 0]?.agent_id;
   const parts = [
-    part(view, game.last_offer_by, game.current_offer),
-    part(view, other, game.total - game.current_offer),
+    part(view, game.last_offer_by, game.current_offer, first),
+    part(view, other, game.total - game.current_offer, first),
   ];
   const names = `${nameOf(view, game.last_offer_by)} ${number(game.current_offer)}, ${nameOf(view, other)} ${number(game.total - game.current_offer)}`;
   return el("div", { class: "pie", role: "img", "aria-label": names }, ...parts);
@@ -89,11 +95,12 @@ function pie(view, game) {
  * @param {View} view
  * @param {string | null} agent
  * @param {number} share
+ * @param {string | undefined} first whose part has the first colour: the person's own
  */
-function part(view, agent, share) {
+function part(view, agent, share, first) {
   const node = el(
     "div",
-    { class: nameOf(view, agent) === "You" ? "own" : "" },
+    { class: agent === first ? "first" : "" },
     nameTag(view, agent),
     ` ${number(share)}`,
   );

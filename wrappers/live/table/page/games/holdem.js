@@ -16,17 +16,20 @@ export default {
     "Who has won all chips, or most of them after the last hand, has won.",
   ],
 
+  between: "The next hand is about to be dealt.",
+
   draw(view) {
     const game = view.state?.game_state;
-    const around = game.players.map((/** @type {any} */ player, /** @type {number} */ i) =>
-      seat(view, game, player, i),
-    );
+    const own = game.players.findIndex((/** @type {any} */ one) => one.seat === view.you);
+    const first = Math.max(0, own); // the person's own seat comes first, and below
+    const players = [...game.players.slice(first), ...game.players.slice(0, first)];
+    const around = players.map((player, i) => seat(view, game, player, i));
     const middle = el(
       "div",
       { class: "middle" },
       el("p", { class: "phase" }, `Hand ${game.hand}, ${game.phase}`),
       el("div", { class: "cards", "aria-label": "Board" }, ...game.board.map(card)),
-      el("p", { class: "pot" }, "Pot ", el("b", {}, number(game.pot))),
+      ...(game.results ? [] : [el("p", { class: "pot" }, "Pot ", el("b", {}, number(game.pot)))]),
       ...winners(view, game),
     );
     const stacks = game.final_stacks ?? [];
@@ -102,30 +105,28 @@ function back() {
  * @param {View} view
  * @param {any} game
  * @param {any} player
- * @param {number} i its place among the players
+ * @param {number} i its place around the table, from below
  */
 function seat(view, game, player, i) {
   const result = game.results?.find((/** @type {any} */ row) => row.seat === player.seat);
   const cards = player.cards ?? result?.cards;
   const count = game.players.length;
-  const first = Math.max(
-    0,
-    game.players.findIndex((/** @type {any} */ one) => one.seat === view.you),
-  );
-  const angle = Math.PI / 2 + (2 * Math.PI * (i - first)) / count;
+  const angle = Math.PI / 2 + (2 * Math.PI * i) / count;
   const last =
     game.last?.seat === player.seat
       ? `${game.last.kind === "raiseTo" ? "raises to" : `${game.last.kind}s`} ${game.last.amount ?? ""}`
       : "";
-  const shown = cards?.length ? cards.map(card) : player.folded ? [] : [back(), back()];
-  const notes = [player.folded ? "folded" : "", player.allIn ? "all-in" : "", last].filter(Boolean);
+  const out = !player.stack && !player.bet && !player.allIn && !cards?.length;
+  const shown = cards?.length ? cards.map(card) : player.folded || out ? [] : [back(), back()];
+  const state = out ? "out" : player.folded ? "folded" : player.allIn ? "all-in" : "";
+  const notes = [state, player.folded ? "" : last].filter(Boolean);
   const node = el(
     "div",
-    { class: `seat ${game.turn === player.seat ? "turn" : ""} ${player.folded ? "folded" : ""}` },
+    { class: `seat ${game.turn === player.seat ? "turn" : ""} ${player.folded || out ? "folded" : ""}` },
     el("div", { class: "cards" }, ...shown),
     el(
       "div",
-      {},
+      { class: "who" },
       nameTag(view, String(player.seat)),
       game.dealer === player.seat ? el("span", { class: "button", title: "dealer" }, "D") : "",
     ),

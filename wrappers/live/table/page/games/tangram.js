@@ -26,6 +26,7 @@ const STEP = 45; // degrees
 const SMALL = 0.6; // how large pieces are in the drawer
 const ARM = 17; // from a piece's centre to its handle
 const narrow = window.matchMedia("(max-width: 760px)");
+const touch = window.matchMedia("(hover: none)").matches;
 
 /**
  * A piece that the person holds: its pose, whether it is over the board, and whether that is yet to be played.
@@ -248,7 +249,7 @@ class Table {
       return `${moved} overlaps ${hits.map(called).join(" and ")}. Move it: if your turn ends so, it goes back.`;
     }
     if (moved !== undefined) return `${moved} lies well. Adjust it, or end your turn.`;
-    if (own !== null) return `${own.name}: drag it onto the figure; turn it with the wheel, R or the buttons.`;
+    if (own !== null) return `${own.name}: drag it onto the figure; turn it with the buttons${touch ? "" : ", the wheel or R"}.`;
     return "Drag a piece onto the grey figure; it snaps to what is near. One piece a turn.";
   }
 
@@ -529,7 +530,7 @@ export default {
     table.update(view, act);
     const { moved } = view.state?.game_state ?? {};
     const who = view.state?.current_turn_agent_id ?? null;
-    const busy = !table.mine && who !== null ? el("p", { class: "word" }, nameTag(view, who), deed(moved)) : null;
+    const busy = who !== null && who !== view.state?.agent_id ? el("p", { class: "word" }, nameTag(view, who), deed(moved)) : null;
     return [table.facts, ...(busy === null ? [table.word] : [busy]), table.svg, table.end];
   },
 
