@@ -409,7 +409,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         self._batch.rewards[0] = self._rewards[: self.game.seats]
         self._batch.truncations[0] = self.table.truncated
         if not self._done[0]:
-            self._batch.turn[0] = turn = self.table.turn
+            self._batch.turn[0] = turn = int(self.table.turn)  # a narrower whole number would be compiled for anew
             self.game.observe(self.table, turn, self._batch.observations[0])
             self.game.legal(self.table, self._batch.masks[0])
 
