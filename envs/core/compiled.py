@@ -10,6 +10,7 @@ import numba
 from numba.core import types
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_njit: Any = numba.njit  # its signature does not name all of its options
 
 
 @cache
@@ -41,7 +42,7 @@ def compiled(function: Function, inline: str = "never") -> Function:
     if not Path(function.__code__.co_filename).is_file():
         return cast(Function, numba.njit(function))
     try:
-        dispatcher: Any = numba.njit(cache=True, no_cfunc_wrapper=True, inline=inline)(function)
+        dispatcher: Any = _njit(cache=True, inline=inline, no_cfunc_wrapper=True)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
         dispatcher = numba.njit(function)
     if dispatcher is not function:
