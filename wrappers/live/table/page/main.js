@@ -39,7 +39,6 @@ const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new T
 
 let shown = ""; // the turn that the controls are for
 let seen = 0; // messages that have been in sight
-let inSight = true;
 
 /** @type {Act} */
 const act = (action) => client.act(action);
@@ -188,6 +187,12 @@ function showMessages(view) {
   showLatest(view, said);
 }
 
+/** Whether the end of the messages is on the screen. */
+function inSight() {
+  const { bottom } = messages.getBoundingClientRect();
+  return bottom > 0 && bottom <= window.innerHeight;
+}
+
 /**
  * What was said last, where the messages themselves are out of sight: below a telephone's screen.
  * @param {View} view
@@ -195,7 +200,7 @@ function showMessages(view) {
  */
 function showLatest(view, said) {
   const one = said.at(-1);
-  if (one === undefined || inSight || view.seats[view.you ?? -1]?.agent_id === one.sender_id) seen = said.length;
+  if (one === undefined || inSight() || view.seats[view.you ?? -1]?.agent_id === one.sender_id) seen = said.length;
   latest.hidden = one === undefined || seen >= said.length;
   if (one !== undefined && !latest.hidden) latest.replaceChildren(nameTag(view, one.sender_id), ": ", one.content);
 }
@@ -244,10 +249,7 @@ say.addEventListener("submit", (event) => {
   client.say({ scope: to === null ? "public" : "private", content, to_agent_ids: to });
   text.value = "";
 });
-new IntersectionObserver(([entry]) => {
-  inSight = entry?.isIntersecting ?? true;
-  if (inSight) show();
-}).observe(messages);
+document.addEventListener("scroll", () => !latest.hidden && inSight() && show(), { passive: true });
 document.addEventListener("keydown", (event) => {
   if (isWriting(event) || event.ctrlKey || event.metaKey || event.altKey || !/^[a-z1-9]$/.test(event.key)) return;
   const target = controls.querySelector(`[data-key="${event.key}"]:not(:disabled)`);
