@@ -155,7 +155,7 @@ function talk(view) {
   const each = others.map((place) => ({ label: nameOf(view, place.agent_id), to: [place.agent_id] }));
   return {
     title: "Messages",
-    readers: [{ label: "everybody", to: null }, ...(others.length > 1 ? each : [])],
+    readers: others.length ? [{ label: "everybody", to: null }, ...(others.length > 1 ? each : [])] : [],
     heard: view.state?.messages ?? [],
   };
 }
