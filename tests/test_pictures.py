@@ -1,5 +1,8 @@
 """Pictures of every registered game: well formed, secret where they must be, the same from every door."""
 
+import re
+from itertools import combinations
+from math import dist
 from xml.etree import ElementTree
 
 import gymnasium
@@ -81,6 +84,47 @@ def test_all_seats_together_show_what_is_hidden_from_each(game_id):
         pytest.skip("it has no picture of its own, or everybody sees everything")
     seen = [list(views(game, table)) for seed in range(3) for table in some_decisions(game, seed)]
     assert any(all(game.picture(every) != game.picture(one) for one in ones) for *ones, every in seen)
+
+
+def test_a_full_village_has_room_for_all():
+    """No player covers another, nor what is told of it below: its role and its end."""
+    env = envs.GameEnv(envs.game("mafia", seats=20), "flat")
+    env.reset(seed=1)
+    tokens = re.findall(r'transform="translate\((\S+) (\S+)\)"', env.game.picture(env.seen("all")))
+    places = [(float(x), float(y)) for x, y in tokens]
+    assert len(places) == 20
+    for one, other in combinations(places, 2):
+        assert abs(one[0] - other[0]) > 55 or abs(one[1] - other[1]) > 38 or dist(one, other) > 60
+
+
+def test_the_view_of_all_is_nobodys_own():
+    env = envs.GameEnv(envs.game("holdem", seats=2), "flat")
+    env.reset(seed=1)
+    assert "your turn" in env.game.picture(env.seen("player_0"))
+    assert "your turn" not in env.game.picture(env.seen("all"))
+
+
+def test_both_parties_are_known_before_the_first_offer():
+    env = envs.GameEnv(envs.game("bargaining"), "flat")
+    env.reset(seed=1)
+    assert "unknown" not in env.game.picture(env.seen("all"))
+    assert "unknown" in env.game.picture(env.seen("player_0"))
+
+
+def test_bidders_keep_their_rows_when_they_become_known():
+    env = envs.GameEnv(envs.game("auction", seats=4), "flat")
+    names = dict(zip(env.possible_agents, ["ann", "bob", "cy", "dee"], strict=True))
+    env.reset(seed=1)
+    rows = []
+    while True:
+        state = TurnState.from_dict(renamed(env.turn_state("player_2").to_dict(), names))
+        rows.append(re.findall(r">(ann|bob|cy \(you\)|dee|bidder \d)<", env.game.picture([state])))
+        if env.table.done:
+            break
+        env.submit(env.agent_selection, {"action_type": "submit_bid", "payload": {"bid": 1.0}})
+    assert rows[-1] == ["cy (you)", "ann", "bob", "dee"]
+    for row in rows:
+        assert all(name == last or name.startswith("bidder") for name, last in zip(row, rows[-1], strict=True))
 
 
 def renamed(value, names):

@@ -33,14 +33,14 @@ def thoughts(agent: Agent) -> dict[str, Any]:
 
 
 def sentence(action: Action) -> str:
-    """Return an action in full: its name and the values of its payload.
+    """Return an action in words: its name and the values of its payload, but for those that are null.
 
     >>> sentence(Action("raiseTo", {"amount": 137}))
     'raiseTo 137'
     >>> sentence(Action("submit_offer", {"share": 96.0}))
     'submit_offer 96'
     """
-    return " ".join([action.action_type, *map(_written, action.payload.values())])
+    return " ".join([action.action_type, *(_written(value) for value in action.payload.values() if value is not None)])
 
 
 def _written(value: Any) -> str:

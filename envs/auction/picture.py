@@ -71,6 +71,8 @@ def _bidders(states: Sequence[TurnState]) -> list[str]:
     ours = [f"player_{seat}" for seat in range(count)]
     if set(known) <= set(ours):
         return ours
+    if len(states) == 1:  # first whose view it is: all others move no row when they become known
+        known.sort(key=lambda name: name != states[0].agent_id)
     return [*known, *(f"bidder {place + 1}" for place in range(len(known), count))]
 
 

@@ -39,7 +39,7 @@ def picture(states: Sequence[TurnState]) -> str:
     """Draw what `states` tell together (see `Game.picture`)."""
     first = states[0]
     game = first.game_state
-    names = _parties(first)
+    names = _parties(states)
     reserved = _reserved(states, names)
     share = _share(first, names)
     things = [
@@ -54,11 +54,12 @@ def picture(states: Sequence[TurnState]) -> str:
     return document(f"Bargaining: {_news(first)}", things)
 
 
-def _parties(state: TurnState) -> list[str]:
+def _parties(states: Sequence[TurnState]) -> list[str]:
     """Return who acts first, and the other."""
-    history = state.game_state["action_history"]
-    known = [entry["agent_id"] for entry in history[:2]] or [state.current_turn_agent_id or state.agent_id]
-    known = list(dict.fromkeys([*known, *agents([state])]))
+    first = states[0]
+    history = first.game_state["action_history"]
+    known = [entry["agent_id"] for entry in history[:2]] or [first.current_turn_agent_id or first.agent_id]
+    known = list(dict.fromkeys([*known, *agents(states)]))
     if len(known) == 1:
         known.append({"player_0": "player_1"}.get(known[0], "the other"))
     return known[:2]

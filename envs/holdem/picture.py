@@ -7,7 +7,22 @@ from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
 
-from ..core.svg import COLOURS, FAINT, INK, PAPER, TURN, box, disc, document, group, number, remembered, short, text
+from ..core.svg import (
+    COLOURS,
+    FAINT,
+    INK,
+    PAPER,
+    TURN,
+    WIDTH,
+    box,
+    disc,
+    document,
+    group,
+    number,
+    remembered,
+    short,
+    text,
+)
 from ..core.turn_state import TurnState
 
 Row = Mapping[str, Any]
@@ -60,7 +75,7 @@ def picture(states: Sequence[TurnState]) -> str:
         things += _plate(seat, player["name"], stack, x, y, turn=turn, own=own, folded=folded, gone=chips == 0)
         bright = _last(first, seat)
         things.append(_pill(tags.get(seat, ""), x, y + 22, INK if bright else TAG, PAPER if bright else INK))
-    things.append(text(12, 468, _footer(first), 12, bold=True))
+    things.append(text(12, 468, _footer(first, own=len(states) == 1), 12, bold=True))
     things.append(text(628, 468, _result(first), 12, anchor="end", bold=True))
     return document(f"Hold'em, {game['phase']}: board {' '.join(board) or 'empty'}, pot {game['pot']}", things)
 
@@ -71,20 +86,22 @@ def _at(angle: float, across: float, down: float) -> tuple[float, float]:
 
 
 def _title(game: Row) -> str:
-    of = f" of {game['hands']}" if game["hands"] > 1 else ""
-    return f"Hold'em · hand {game['hand']}{of} · {game['phase']}"
+    hand, hands = game["hand"], game["hands"]
+    which = f" · hand {hand} of {hands}" if hands > 1 else f" · hand {hand}" if hand > 1 else ""
+    return f"Hold'em{which} · {game['phase']}"
 
 
 def _hands(states: Sequence[TurnState]) -> tuple[dict[int, list[str]], dict[int, str]]:
-    """Return the cards, and what they are worth, of every seat of which `states` tell them."""
+    """Return the cards of every seat of which `states` tell them, and what they are worth to those still in."""
     hands: dict[int, list[str]] = {}
     ranks: dict[int, str] = {}
+    out = {player["seat"] for player in states[0].game_state["players"] if player.get("folded")}
     for state in states:
         shown = (state.outcome or {}).get("results", ())
         for row in (*state.game_state["players"], *shown):
             if row.get("cards"):
                 hands[row["seat"]] = row["cards"]
-            if row.get("rank") and state.game_state["board"]:
+            if row.get("rank") and state.game_state["board"] and row["seat"] not in out:
                 ranks[row["seat"]] = row["rank"]
     return hands, ranks
 
@@ -122,11 +139,11 @@ def _last(state: TurnState, seat: int) -> bool:
     return bool(last and last["seat"] == seat)
 
 
-def _footer(state: TurnState) -> str:
+def _footer(state: TurnState, *, own: bool) -> str:
     game = state.game_state
     if state.game_over:
         return "over: showdown" if (state.outcome or {}).get("reason") == "showdown" else "over: all others folded"
-    if state.is_my_turn:
+    if own and state.is_my_turn:
         return f"your turn, {number(game['toCall'])} to call" if game["toCall"] else "your turn, nothing to call"
     last = game["last"]
     if not last:
@@ -213,6 +230,7 @@ def _pill(words: str, x: float, y: float, fill: str, ink: str) -> str:
     if not words:
         return ""
     width = 12 + 5.6 * len(words)
+    x = min(max(x, width / 2 + 4), WIDTH - width / 2 - 4)
     return group(
         box(-width / 2, -7.5, width, 15, fill, round=7.5),
         text(0, 3.7, words, 10.5, fill=ink, anchor="middle"),

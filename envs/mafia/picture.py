@@ -3,8 +3,10 @@
 Arrows tell who chose whom tonight, whom they accuse and defend today, how they voted last.
 """
 
+from bisect import bisect
 from collections.abc import Collection, Mapping, Sequence
-from math import cos, hypot, pi, sin
+from itertools import accumulate, pairwise
+from math import cos, dist, hypot, pi, sin
 from typing import Any
 
 from ..core.svg import (
@@ -30,6 +32,10 @@ Row = Mapping[str, Any]
 
 CENTRE = 320.0, 206.0
 ACROSS, DOWN = 250.0, 138.0
+LARGE, SMALL = 25.0, 16.0
+"""Radius of a player; the small ones where there are many."""
+STEPS = 5040
+"""Of the ring; every number of players up to 10 divides it."""
 SKY = {"NIGHT_ACTIONS": "#1f2a44", "END": "#e9e6dc"}
 DAY = "#dcebf5"
 ROLES = {"mafia": "#b3362b", "doctor": "#2f8f6b", "sheriff": "#3b76b5", "villager": "#8a6d1f"}
@@ -45,7 +51,7 @@ def picture(states: Sequence[TurnState]) -> str:
     players: list[Row] = game["players"]
     night = game["phase"] == "NIGHT_ACTIONS"
     roles = _roles(states)
-    size = 25.0 if len(players) <= 12 else 18.0
+    size = LARGE if len(players) <= 12 else SMALL
     places = {player["id"]: _place(i, len(players)) for i, player in enumerate(players)}
     acting = next((state.current_turn_agent_id for state in states if state.current_turn_agent_id), None)
     own = first.agent_id if len(states) == 1 else ""
@@ -66,7 +72,7 @@ def picture(states: Sequence[TurnState]) -> str:
     voted_out = {row["eliminated"] for row in game["votingHistory"]}
     spoke = _spoke(game)
     for i, player in enumerate(players):
-        who, colour, end = player["id"], COLOURS[i % len(COLOURS)], _end(player, voted_out)
+        who, colour, end = player["id"], COLOURS[i % len(COLOURS)], _end(player, voted_out, size)
         things += [
             _mark(places[who], size, turn=who == acting, spoke=who == spoke),
             _token(player["name"] or who, roles.get(who), places[who], size, colour, end, night),
@@ -117,8 +123,18 @@ def _roles(states: Sequence[TurnState]) -> dict[str, str]:
 
 @remembered
 def _place(i: int, count: int) -> tuple[float, float]:
-    angle = -pi / 2 + 2 * pi * i / count
+    """Return the place of a player: equally far from its neighbours along the ring, the first at the top."""
+    angle = _angles()[i * STEPS // count]
     return CENTRE[0] + ACROSS * cos(angle), CENTRE[1] + 6 + DOWN * sin(angle)
+
+
+@remembered
+def _angles() -> list[float]:
+    """Return the angles of `STEPS` points that stand equally far apart on the ring, clockwise from the top."""
+    fine = [-pi / 2 + 2 * pi * k / 20_000 for k in range(20_001)]
+    points = [(ACROSS * cos(angle), DOWN * sin(angle)) for angle in fine]
+    gone = [0.0, *accumulate(dist(*pair) for pair in pairwise(points))]
+    return [fine[bisect(gone, gone[-1] * k / STEPS)] for k in range(STEPS)]
 
 
 @remembered
@@ -135,29 +151,33 @@ def _token(
     name: str, role: str | None, place: tuple[float, float], size: float, colour: str, end: str, night: bool
 ) -> str:
     """Return a player: its disc with its name, the role below it; who is gone is grey, with a cross and its `end`."""
-    words = role or "?"
-    width = 14 + 6.2 * len(words)
+    large = size == LARGE
+    who, words = short(name, 8 if large else 6), role or "?"
+    fitting = round(min(0.52, 3 / max(1, len(who))) * size, 1)
+    width = 14 + 6.2 * len(words) if large else 8 + 5.6 * len(words)
     half = size * 0.62
     cross = [((-half, half), (half, -half)), ((-half, -half), (half, half))] if end else []
     return group(
         disc(0, 0, size, "#9a9a94" if end else colour, stroke="#fff", thick=2),
         *(line(stroke, "#5c5c58", 2.5) for stroke in cross),
-        text(0, 4.5, short(name, 7 if size > 20 else 5), 13 if size > 20 else 11, fill="#fff", anchor="middle",
-             bold=True),
+        text(0, 4.5, who, fitting, fill="#fff", anchor="middle", bold=True),
         box(-width / 2, size - 3, width, 15, ROLES.get(role or "", "#e7e3d6"), round=7),
-        text(0, size + 8, words, 11, fill="#fff" if role else FAINT, anchor="middle", bold=role is not None),
-        text(0, size + 24, end, 10, fill="#c9cfdb" if night else FAINT, anchor="middle"),
+        text(0, size + 8, words, 11 if large else 10, fill="#fff" if role else FAINT, anchor="middle", bold=bool(role)),
+        text(0, size + (24 if large else 20), end, 10 if large else 9, fill="#c9cfdb" if night else FAINT,
+             anchor="middle"),
         at=place,
         opacity=0.75 if end else 1,
     )  # fmt: skip
 
 
-def _end(player: Row, voted_out: Collection[str]) -> str:
-    """Return how a player came to its end; "" for the living."""
+def _end(player: Row, voted_out: Collection[str], size: float) -> str:
+    """Return how a player came to its end, and in which round; "" for the living."""
     if player["alive"]:
         return ""
     end = "voted out" if player["id"] in voted_out else "killed"
-    return f"{end} in {player['eliminatedRound']}" if player.get("eliminatedRound") else end
+    if not player.get("eliminatedRound"):
+        return end
+    return f"{end} in {player['eliminatedRound']}" if size == LARGE else f"{end} {player['eliminatedRound']}"
 
 
 @remembered

@@ -40,6 +40,26 @@ def test_agents_have_their_own_names(tmp_path):
         assert "player_" not in str(moment.states)
 
 
+def test_words_speak_of_players_by_their_names(tmp_path):
+    game = envs.game("mafia", seats=5)
+    played(tmp_path / "log", game, agent_ids=["ann", "bob", "cy", "dee", "eve"])
+    told = list(moments(tmp_path / "log"))
+    spoken = {message.content for moment in told for state in moment.states.values() for message in state.messages}
+    assert any("accuse" in words or "sheriff" in words for words in spoken)
+    shown = [*spoken, *(moment.action for moment in told), *(said.content for moment in told for said in moment.said)]
+    assert not any(f"p{seat}" in words.replace(".", " ").split() for words in shown for seat in range(1, 6))
+    assert any(words.endswith(("ann", "bob", "cy", "dee", "eve")) for words in shown)
+
+
+def test_words_stay_where_a_player_is_called_like_another_seat(tmp_path):
+    game = envs.game("mafia", seats=5)
+    played(tmp_path / "log", game, agent_ids=["p2", "p1", "cy", "dee", "eve"])
+    played(tmp_path / "plain", game)
+    for renamed, plain in zip(moments(tmp_path / "log"), moments(tmp_path / "plain"), strict=True):
+        for one, other in zip(renamed.states.values(), plain.states.values(), strict=True):
+            assert [message.content for message in one.messages] == [message.content for message in other.messages]
+
+
 def test_what_a_policy_thought_is_told(tmp_path):
     game = envs.game("bargaining")
     weights = np.random.default_rng(1).normal(size=(game.layout.size, game.num_actions)).astype(np.float32)

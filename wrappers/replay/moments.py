@@ -119,6 +119,7 @@ class _Reader:
         self._game: tuple[str, Mapping[str, Any]] | None = None
         self._open = False
         self._names: Names | None = None
+        self._worded: dict[str, str] = {}  # what `_words` has read in this match
         self._called: dict[str, str] = {}  # agents by their ids
         self._title = ""
         self._thought: dict[str, str] = {}
@@ -172,6 +173,7 @@ class _Reader:
         self._open = True
         self._title = str(self._env.match_id)
         self._thought.clear()
+        self._worded.clear()
 
     def _overhear(self, event: Mapping[str, Any]) -> None:
         """Take what an agent of mafia thinks before it decides, which its host tells piece by piece."""
@@ -185,10 +187,24 @@ class _Reader:
         states = [self._env.turn_state(agent) for agent in self._env.possible_agents]
         if self._names is not None:
             states = [self._names.outward(state) for state in states]
+            for state in states:
+                for message in state.messages:
+                    message.content = self._words(message.content)
         return {state.agent_id: state for state in states}
+
+    def _words(self, words: str) -> str:
+        """Return words with the players' names for the seats', unless a player is called like a seat: who is meant?"""
+        if self._names is None or self._names.out.keys() & self._names.back:
+            return words
+        if words not in self._worded:
+            self._worded[words] = self._names.words_outward(words)
+        return self._worded[words]
 
     def _name(self, agent: str) -> str:
         return agent if self._names is None else self._names.out.get(agent, agent)
+
+    def _intent(self, intent: MessageIntent) -> MessageIntent:
+        return MessageIntent(intent.scope, self._words(intent.content), intent.to_agent_ids)
 
     def _played(self, entry: Mapping[str, Any]) -> Moment:
         if self._env is None or not self._open:
@@ -196,7 +212,8 @@ class _Reader:
         agent = entry["agent"]
         if entry["kind"] == "message":
             intent = MessageIntent.from_dict(entry["intent"])
-            decision = Moment(self.match, self._title, self._states(), self._name(agent), "says", [intent])
+            told = [self._intent(intent)]
+            decision = Moment(self.match, self._title, self._states(), self._name(agent), "says", told)
             result = self._env.send(agent, intent)
         else:
             decision = self._decision(entry, self._name(agent), entry["response"], self._states())
@@ -221,16 +238,17 @@ class _Reader:
         for name in ("replaced", "problem"):
             if entry.get(name):
                 self._notes.append(f"replaced by the safe action: {entry[name]}")
+        chances = dict(entry.get("probabilities") or {}).items()
         thought = [self._thought.pop(agent, ""), str(entry.get("think") or "")]
         return Moment(
             self.match,
             self._title,
             states,
             agent,
-            "no answer" if answer is None else sentence(answer.action),
-            [] if answer is None else answer.messages,
-            "\n".join(filter(None, thought)),
-            {str(name): _finite(chance) for name, chance in dict(entry.get("probabilities") or {}).items()},
+            "no answer" if answer is None else self._words(sentence(answer.action)),
+            [] if answer is None else [self._intent(intent) for intent in answer.messages],
+            self._words("\n".join(filter(None, thought))),
+            {self._words(str(name)): _finite(chance) for name, chance in chances},
             None if entry.get("value") is None else _finite(entry["value"]),
             self._note(),
         )

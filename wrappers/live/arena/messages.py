@@ -176,8 +176,12 @@ class Names:
         text = action.payload.get("text")
         if not isinstance(text, str):
             return response
-        said = self._seat.sub(lambda found: self.out[found[0]], text)
-        return AgentResponse(Action(action.action_type, {**action.payload, "text": said}), response.messages)
+        said = {**action.payload, "text": self.words_outward(text)}
+        return AgentResponse(Action(action.action_type, said), response.messages)
+
+    def words_outward(self, words: str) -> str:
+        """Return words in which seats are spoken of, with the arena's ids instead."""
+        return self._seat.sub(lambda found: self.out[found[0]], words)
 
     def response_inward(self, response: AgentResponse) -> AgentResponse:
         """Return an answer that names agents with the seats' names."""
