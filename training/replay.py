@@ -52,6 +52,8 @@ def command(
         browse: open the page in the browser.
     """
     target = out or log.with_suffix(".html")
+    if target.resolve() == log.resolve():
+        raise ValueError(f"{log} is the log itself; say with --out where the page is to be written")
     write(log, target, log.stem, view, fps)
     Console(highlight=False).print(f"written: {target}", markup=False, soft_wrap=True)
     if browse:

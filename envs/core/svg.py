@@ -46,7 +46,6 @@ def escape(words: Any) -> str:
     return " ".join(_escape(_NO_XML.sub("\ufffd", str(words))).split())
 
 
-@remembered
 def short(words: Any, room: int) -> str:
     """Return `words` (not yet escaped) cut to at most `room` characters, with … where something is missing."""
     whole = " ".join(str(words).split())

@@ -49,6 +49,7 @@ def test_words_speak_of_players_by_their_names(tmp_path):
     shown = [*spoken, *(moment.action for moment in told), *(said.content for moment in told for said in moment.said)]
     assert not any(f"p{seat}" in words.replace(".", " ").split() for words in shown for seat in range(1, 6))
     assert any(words.endswith(("ann", "bob", "cy", "dee", "eve")) for words in shown)
+    assert all(moment.said for moment in told if moment.action.startswith("say "))
 
 
 def test_words_stay_where_a_player_is_called_like_another_seat(tmp_path):
@@ -162,14 +163,49 @@ def test_a_live_agents_log_shows_what_it_saw(tmp_path):
         state = env.turn_state(env.agent_selection)
         log.write("turn", hand=1, turn_state=state, response=AgentResponse(Action("call")))
         log.write("turn", hand=1, turn_state=state, replaced="too late")
-        log.write("hand", hand=1, won=3)
+        shown = [{"seat": 1, "cards": ["As", "Kd"], "rank": "Pair, Aces", "won": 3}, {"seat": 0, "won": 0}]
+        log.write("hand", hand=1, won=3, stack=203, results=shown)
+        log.write("ended", reason="the table has closed", stack=203)
     told = list(moments(tmp_path / "log"))
     assert [(moment.agent, moment.action) for moment in told] == [
         (state.agent_id, "call"),
         (state.agent_id, "no answer"),
+        (None, ""),
     ]
-    assert told[0].views == {state.agent_id: [state]}
+    assert told[0].views == told[2].views == {state.agent_id: [state]}
     assert "too late" in told[1].note
+    assert told[2].note == "won 3, stack 203, seat 1 had As Kd, Pair, Aces"
+
+
+def test_games_that_a_live_agent_played_side_by_side_are_shown_one_after_the_other(tmp_path):
+    with MatchLog(tmp_path / "log") as log:
+        for turn in range(3):
+            for seed in range(2):
+                env = envs.make("bargaining")
+                env.reset(seed=seed)
+                for _ in range(turn):
+                    env.submit(env.agent_selection, Action("submit_offer", {"my_share": 100.0}))
+                log.write("turn", turn_state=env.turn_state(env.agent_selection), response=Action("reject"))
+        log.write("ended", match_id=env.match_id, turns=3)
+    told = list(moments(tmp_path / "log"))
+    assert [moment.match for moment in told] == [0, 0, 0, 1, 1, 1, 1]
+    moves = [len(next(iter(moment.states.values())).game_state["action_history"]) for moment in told]
+    assert moves == [0, 1, 2, 0, 1, 2, 2]
+    assert told[-1].note == "turns 3"
+
+
+def test_nobody_is_called_as_the_view_of_everything(tmp_path):
+    played(tmp_path / "log", envs.game("bargaining"), agent_ids=["all", "ann"])
+    for moment in moments(tmp_path / "log"):
+        assert {name: len(states) for name, states in moment.views.items()} == {"all": 2, "all-2": 1, "ann": 1}
+
+
+def test_a_log_that_breaks_off_says_so(tmp_path):
+    played(tmp_path / "log", envs.game("bargaining"))
+    whole = (tmp_path / "log").read_bytes().splitlines(keepends=True)
+    (tmp_path / "part").write_bytes(b"".join(whole[:2]))
+    *_, last = moments(tmp_path / "part")
+    assert (last.agent, last.note) == (None, "the log ends here, before the match does")
 
 
 def test_what_an_agent_of_mafia_thinks_is_told_with_its_decision(tmp_path):

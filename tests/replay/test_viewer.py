@@ -111,6 +111,30 @@ def test_it_plays_and_pauses(visit, tmp_path):
     assert int(tab.input_value("#slider")) == len(told) - 1
 
 
+def test_a_click_leaves_space_to_playing(visit, tmp_path):
+    _, file = written(tmp_path, envs.game("holdem", seats=2), matches=4)
+    tab = visit(file)
+    tab.click("#forth")
+    tab.click("nav button[data-view=player_0]")
+    tab.keyboard.press(" ")
+    assert tab.inner_text("#play") == "Pause"
+
+
+def test_the_chosen_answer_is_among_the_likeliest(visit, tmp_path):
+    env = envs.make("bargaining")
+    with MatchLog(tmp_path / "log") as log:
+        recorder = Recorder(log, env, 1)
+        chances = {f"submit_offer {share}": 0.05 + share / 1000 for share in range(1, 19)} | {"submit_offer 50": 0.001}
+        answer = {"action_type": "submit_offer", "payload": {"my_share": 50.0}}
+        assert recorder.submit("player_0", answer, {"probabilities": chances}).ok
+    (tmp_path / "page.html").write_text(page(moments(tmp_path / "log"), "t"), "utf-8")
+    tab = visit(tmp_path / "page.html")
+    rows = tab.locator("#chances tr")
+    assert rows.count() == 13
+    assert tab.inner_text("#chances tr.chosen").startswith("submit_offer 50")
+    assert tab.inner_text("#chances tr:last-child").startswith("7 others")
+
+
 def test_thoughts_are_for_their_own_and_for_all(visit, tmp_path):
     env = envs.make("bargaining")
     with MatchLog(tmp_path / "log") as log:

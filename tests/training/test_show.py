@@ -74,6 +74,10 @@ def test_a_match_is_recorded_as_a_page_and_replayed_from_its_log(tmp_path, capsy
         again.split("application/json")[1].split('"views"')[1]
         == (out.read_text("utf-8").split("application/json")[1].split('"views"')[1])
     )
+    before = log.read_bytes()
+    assert cli.main(["replay", str(log), "--out", str(log)]) == 2
+    assert "is the log itself" in capsys.readouterr().err
+    assert log.read_bytes() == before
 
 
 def test_a_match_is_recorded_as_a_film(tmp_path):

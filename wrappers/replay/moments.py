@@ -4,8 +4,9 @@ All logs that Parlour writes can be read: of matches in an environment or an are
 of our poker tables (hands with all cards, played again), and of live agents (what one seat saw at its turns).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import isfinite
 from os import PathLike
 from typing import Any
@@ -94,7 +95,7 @@ def moments(path: str | PathLike[str]) -> Iterator[Moment]:
     """
     reader = _Reader()
     empty = True
-    for number, entry in enumerate(read(path), 1):
+    for number, entry in _gathered(path):
         try:
             for moment in reader.read(entry):
                 empty = False
@@ -108,6 +109,26 @@ def moments(path: str | PathLike[str]) -> Iterator[Moment]:
         yield last
     elif empty:
         raise ValueError(f"{path} holds no decision that could be shown")
+
+
+def _gathered(path: str | PathLike[str]) -> Iterable[tuple[int, dict[str, Any]]]:
+    """Return the numbered lines of a log; of games that a live agent played side by side, those of each together."""
+    places: dict[str, int] = {}
+    order, place = [], 0
+    for entry in read(path):
+        if entry["kind"] == "match":
+            return enumerate(read(path), 1)
+        if game := _game_of(entry):
+            place = places.setdefault(game, len(places))
+        order.append(place)
+    if all(one <= other for one, other in pairwise(order)):
+        return enumerate(read(path), 1)
+    return sorted(enumerate(read(path), 1), key=lambda line: order[line[0] - 1])
+
+
+def _game_of(entry: Mapping[str, Any]) -> str:
+    state = entry.get("turn_state")
+    return str((state.get("match_id") if isinstance(state, dict) else None) or entry.get("match_id") or "")
 
 
 class _Reader:
@@ -124,6 +145,7 @@ class _Reader:
         self._title = ""
         self._thought: dict[str, str] = {}
         self._notes: list[str] = []
+        self._seen: dict[str, TurnState] = {}  # what a live agent saw at its latest turn
         self._tables: dict[str, int] = {}  # of live logs: which match belongs to which table or match id
 
     def read(self, entry: Mapping[str, Any]) -> Iterator[Moment]:
@@ -145,6 +167,9 @@ class _Reader:
         elif kind == "hand" and "players" in entry:
             self.match += 1
             yield from _hand(entry, self.match)
+        elif kind in ("hand", "ended") and self._seen:
+            yield Moment(self.match, self._title, self._seen, note=_result(entry))
+            self._seen = {}
         elif kind == "end" and self._env is not None and not self._env.table.done:
             self._notes.append(f"ended before the rules do: {(entry.get('outcome') or {}).get('reason')}")
 
@@ -153,6 +178,8 @@ class _Reader:
 
     def _ended(self) -> Iterator[Moment]:
         if self._open:
+            if self._env is not None and not self._env.table.done and not self._notes:
+                self._notes.append("the log ends here, before the match does")
             yield Moment(self.match, self._title, self._states(), note=self._note())
         self._open = False
 
@@ -165,9 +192,11 @@ class _Reader:
         self._env.reset(seed=entry["seed"])
         self._env.match_id = entry.get("match_id", self._env.match_id)
         ids = entry.get("agent_ids") or [row["id"] for row in entry.get("agents", ())]
-        called = entry.get("agent_ids") or distinct([row.get("name") or row["id"] for row in entry.get("agents", ())])
-        self._called = dict(zip(ids, called, strict=True))
+        called = distinct(entry.get("agent_ids") or [row.get("name") or row["id"] for row in entry.get("agents", ())])
         seats = self._env.possible_agents
+        if called and len(called) != len(seats):
+            raise ValueError(f"{len(called)} agents for the {len(seats)} seats of {entry['game']}")
+        self._called = dict(zip(ids, called, strict=True))
         self._names = Names(called, seats) if called and list(called) != seats else None
         self.match += 1
         self._open = True
@@ -217,10 +246,17 @@ class _Reader:
             result = self._env.send(agent, intent)
         else:
             decision = self._decision(entry, self._name(agent), entry["response"], self._states())
+            decision.said += self._aloud(_answer(entry["response"]).action)
             result = self._env.submit(agent, entry["response"])
         if not result.ok:
             raise ValueError(f"{agent} {result.error}: {result.error_detail}")
         return decision
+
+    def _aloud(self, action: Action) -> list[MessageIntent]:
+        """Return what the action itself says, where actions speak."""
+        assert self._env is not None
+        game = self._env.game
+        return [] if game.aloud is None else [self._intent(one) for one in game.aloud(self._env.table, action)]
 
     def _live(self, entry: Mapping[str, Any]) -> Moment:
         state = TurnState.from_dict(entry["turn_state"])
@@ -231,10 +267,15 @@ class _Reader:
             self._tables = {table: self.match + 1}
             self.match += 1
             self._title = f"{state.game_id} · {table}"
-        return self._decision(entry, state.agent_id, entry.get("response"), {state.agent_id: state})
+        self._seen = {state.agent_id: state}
+        return self._decision(entry, state.agent_id, entry.get("response"), self._seen)
 
     def _decision(self, entry: Mapping[str, Any], agent: str, response: Any, states: dict[str, TurnState]) -> Moment:
         answer = None if response is None else _answer(response)
+        if answer is not None and self._names is not None:
+            answer = self._names.named_outward(answer)
+            if isinstance(text := answer.action.payload.get("text"), str):
+                answer.action.payload["text"] = self._words(text)
         for name in ("replaced", "problem"):
             if entry.get(name):
                 self._notes.append(f"replaced by the safe action: {entry[name]}")
@@ -245,7 +286,7 @@ class _Reader:
             self._title,
             states,
             agent,
-            "no answer" if answer is None else self._words(sentence(answer.action)),
+            "no answer" if answer is None else sentence(answer.action),
             [] if answer is None else [self._intent(intent) for intent in answer.messages],
             self._words("\n".join(filter(None, thought))),
             {self._words(str(name)): _finite(chance) for name, chance in chances},
@@ -257,6 +298,16 @@ class _Reader:
         told = "\n".join(note for note in self._notes if note)
         self._notes.clear()
         return told
+
+
+def _result(entry: Mapping[str, Any]) -> str:
+    """Return in words how a live hand or match ended, as far as its agent was told."""
+    told = [f"{name} {entry[name]}" for name in ("won", "stack", "reason", "turns", "plays") if name in entry]
+    if (entry.get("outcome") or {}).get("reason"):
+        told.append(str(entry["outcome"]["reason"]))
+    shown = [row for row in entry.get("results") or () if row.get("cards")]
+    told += [f"seat {row['seat']} had {' '.join(row['cards'])}, {row.get('rank') or 'not shown'}" for row in shown]
+    return ", ".join(told)
 
 
 def _finite(value: Any) -> float:
@@ -319,15 +370,15 @@ def _table_of(small_blind: int, big_blind: int) -> Game:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Return the names, those that came before with a number behind."""
-    taken: list[str] = []
+    """Return the names, those that came before with a number behind; none is that of the view of everything."""
+    taken = [ALL]
     for name in names:
         count, one = 1, name
         while one in taken:
             count += 1
             one = f"{name}-{count}"
         taken.append(one)
-    return taken
+    return taken[1:]
 
 
 def _seen(game: Game, table: Any, seat: int, named: Mapping[int, str], hand: int) -> TurnState:

@@ -125,7 +125,10 @@ function showDecision(shown) {
   part("said", HTMLElement).textContent = (told.said ?? []).join("\n");
   part("think", HTMLElement).textContent = told.think ?? "";
   const chances = [...(told.chances ?? [])].sort((one, other) => other[1] - one[1]);
-  const rows = chances.slice(0, 12).map(([action, chance]) => {
+  const likely = chances.slice(0, 12);
+  const chosen = chances.slice(12).find(([action]) => action === told.action);
+  if (chosen) likely[11] = chosen;
+  const rows = likely.map(([action, chance]) => {
     const row = made("tr", "", action === told.action ? "chosen" : "");
     const bar = made("i", "");
     bar.style.width = `${100 * chance}%`;
@@ -135,7 +138,7 @@ function showDecision(shown) {
     return row;
   });
   if (chances.length > rows.length) {
-    const rest = chances.slice(rows.length).reduce((sum, [, chance]) => sum + chance, 0);
+    const rest = chances.filter((one) => !likely.includes(one)).reduce((sum, [, chance]) => sum + chance, 0);
     const row = made("tr", "");
     row.append(made("td", `${chances.length - rows.length} others`), made("td", ""), made("td", `${(100 * rest).toFixed(1)} %`, "share"));
     rows.push(row);
@@ -215,6 +218,11 @@ document.addEventListener("keydown", (event) => {
   else if (/^[0-9]$/.test(event.key) && wanted && replay.views.includes(wanted)) look(wanted);
   else return;
   event.preventDefault();
+});
+
+// A button that was clicked keeps no focus: space is for playing. One that was pressed by a key does (detail is 0).
+document.addEventListener("click", (event) => {
+  if (event.detail > 0 && document.activeElement instanceof HTMLButtonElement) document.activeElement.blur();
 });
 
 part("title", HTMLElement).textContent = replay.title;

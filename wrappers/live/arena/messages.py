@@ -168,7 +168,11 @@ class Names:
 
     def response_outward(self, response: AgentResponse) -> AgentResponse:
         """Return an answer that names seats with the arena's ids."""
-        return self._outward.response(self.spoken_outward(response))
+        return self.named_outward(self.spoken_outward(response))
+
+    def named_outward(self, response: AgentResponse) -> AgentResponse:
+        """Return an answer that names seats with the arena's ids, but for its words."""
+        return self._outward.response(response)
 
     def spoken_outward(self, response: AgentResponse) -> AgentResponse:
         """Return an answer whose words name seats with the arena's ids, but for the rest of it."""
