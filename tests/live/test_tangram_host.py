@@ -19,7 +19,8 @@ from parlour.wrappers.live.tangram.agent import AgentServer
 from parlour.wrappers.live.tangram.host import Host, Person
 from parlour.wrappers.live.tangram.table_session import Said, Send, TableSession, TurnOver
 from parlour.wrappers.policy import make_policy
-from parlour.wrappers.record import MatchLog, read
+from parlour.wrappers.record import MatchLog, read, replay
+from parlour.wrappers.replay.moments import moments
 
 GAME = envs.game("tangram", figure="A square", aspect="godot", turns=6)
 FINISH = Action("finish")
@@ -191,6 +192,48 @@ async def test_whole_matches_over_a_socket(person, agent, dialect, tmp_path):
     assert kinds.count("match") == kinds.count("end") == 2
 
 
+class Talks:
+    """A person who greets the agent, fails once, and then plays as a bot does."""
+
+    def __init__(self, agent):
+        self.agent = agent
+        self.asked = 0
+
+    def respond(self, state):
+        self.asked += 1
+        if self.asked == 1:
+            return AgentResponse(Action("message_only"), [MessageIntent("public", "Shall we?")])
+        if self.asked == 2:
+            raise ValueError("no idea")
+        return self.agent.respond(state)
+
+
+@on_loop
+async def test_the_log_of_a_match_replays(tmp_path):
+    game = envs.game("tangram", figure="library", aspect="godot", turns=20)
+    path = tmp_path / "log.jsonl"
+    async with AgentServer(bot("solver", game), game, port=0) as server:
+        with MatchLog(path) as log:
+            host = Host(game, Talks(bot("solver", game)), server.url, log=log)
+            (played,) = await host.play(1, seed=5)
+    *decisions, last = moments(path)
+    assert played.outcome["reason"] == "solved"
+    state = last.states["player_0"]
+    assert state.outcome == played.outcome
+    assert last.note == ""
+    assert state.game_state == host._env.turn_state("player_0").game_state
+    assert state.messages == host._env.turn_state("player_0").messages
+    assert {message.sender_id for message in state.messages} == {"player_0", "player_1"}
+    assert replay(path).state().tobytes() == host._env.state().tobytes()
+    for agent in ("player_0", "player_1"):
+        assert any(one.action.startswith("play ") for one in decisions if one.agent == agent)
+    assert [one.agent for one in decisions if "no idea" in one.note] == ["player_0"]
+    assert not any(one.action == "no answer" for one in decisions)
+    entries = list(read(path))
+    assert not any("turn_state" in entry for entry in entries)
+    assert sum(entry["kind"] == "turn" and entry["agent"] == "player_1" for entry in entries) > 1
+
+
 @asynccontextmanager
 async def rude(handler):
     """Serve games with a handler of the test's own."""
@@ -236,15 +279,18 @@ async def endless(socket):
 
 @pytest.mark.parametrize("handler", [silent, babbling, talking, endless], ids=lambda handler: handler.__name__)
 @on_loop
-async def test_rude_agents_lose_turns_and_the_match_goes_on(handler):
+async def test_rude_agents_lose_turns_and_the_match_goes_on(handler, tmp_path):
+    path, said = tmp_path / "log.jsonl", []
     async with rude(handler) as url:
-        said = []
-        host = Host(GAME, Idle(), url, timeout=0.2, retry_after=0.05, on_chat=said.append)
-        (played,) = await host.play(1, seed=1)
+        with MatchLog(path) as log:
+            host = Host(GAME, Idle(), url, timeout=0.2, retry_after=0.05, log=log, on_chat=said.append)
+            (played,) = await host.play(1, seed=1)
     assert played.turns == 6
     assert played.lost == (0 if handler is endless else 3)  # plays are limited: the last one ends the turn
     assert played.outcome["reason"]
     assert bool(said) is (handler is talking)
+    assert replay(path).state().tobytes() == host._env.state().tobytes()
+    assert sum("problem" in entry for entry in read(path)) == played.lost
 
 
 @on_loop

@@ -98,7 +98,7 @@ class Host:
         timeout: seconds that the agent may take for each message of its turn.
         delay: seconds between a play and its feedback, as the real game's animation takes.
         retry_after: seconds before the first try to reconnect; the n-th waits n times as long.
-        log: gets every turn of both.
+        log: gets all that either side plays and says, so that it replays.
         on_chat: is told what the agent says.
 
     Raises:
@@ -155,7 +155,7 @@ class Host:
 
     async def _match(self, seed: int) -> Played:
         self._env.reset(seed=seed)
-        table = TableSession(self._env)
+        table = TableSession(self._env, self._write)
         played = Played(str(table.state().game_state["objective"]))
         self._write(
             "match", game=self._env.game.id, options=self._env.game.options, seed=seed, match_id=self._env.match_id
@@ -167,7 +167,6 @@ class Host:
                 if over.problem:
                     played.lost += 1
                     logger.warning("the agent loses its turn: %s", over.problem)
-                self._write("turn", agent=table.agent, turn_state=table.state(), problem=over.problem)
             else:
                 await self._persons_turn(table)
         played.refused, played.outcome = table.refused, table.state().outcome
@@ -176,28 +175,25 @@ class Host:
 
     async def _persons_turn(self, table: TableSession) -> None:
         for _ in range(ANSWERS):
-            state = table.state()
-            response = await self._answer(state)
-            result, said = table.play(response)
-            self._write("turn", agent=table.person, turn_state=state, response=response)
+            result, said = table.play(*await self._answer(table.state()))
             for request in said:
                 await self._send(request)
             if not result.ok:
                 logger.warning("the person's answer is refused: %s", result.error_detail)
             if table.over or table.agents_turn:
                 return
-        table.play(Action("finish"))
+        table.play(Action("finish"), f"{ANSWERS} answers, and no finish")
 
-    async def _answer(self, state: TurnState) -> AgentResponse:
-        """Return the person's answer; `finish` from a policy that fails."""
+    async def _answer(self, state: TurnState) -> tuple[AgentResponse, str]:
+        """Return the person's answer and ""; for a policy that fails, `finish` and why."""
         try:
             response: AgentResponse = await self._worker.call(self._person.respond, state)
-            return response
+            return response, ""
         except RuntimeError as error:
             if isinstance(error.__cause__, EOFError):
                 raise error.__cause__ from None
             logger.warning("finish instead of the person's answer: %s", error)
-            return AgentResponse(Action("finish"))
+            return AgentResponse(Action("finish")), str(error)
 
     async def _agents_turn(self, table: TableSession) -> TurnOver:
         await self._send(table.request())

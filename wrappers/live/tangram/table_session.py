@@ -4,6 +4,7 @@
 decide what a play does; a play that they refuse gets an `error` and costs the turn, as in the real game.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -42,18 +43,22 @@ class TableSession:
 
     Args:
         env: tangram with two seats, which has been reset; the person's is the first.
+        log: is told what was accepted of either side, as lines of a match log that replays: ``"turn"`` with `agent`
+            and `response`, and the `problem` for which it stands in for another; ``"message"`` with `agent` and
+            `intent`.
 
     Attributes:
         person, agent: their names in `env`.
         refused: messages of the agent that were answered by an error.
     """
 
-    def __init__(self, env: GameEnv) -> None:
+    def __init__(self, env: GameEnv, log: Callable[..., None] | None = None) -> None:
         if len(env.possible_agents) != 2:
             raise ValueError(f"{len(env.possible_agents)} seats: a person and an agent make 2")
         self.env = env
         self.person, self.agent = env.possible_agents
         self.refused = 0
+        self._log = log or (lambda kind, **fields: None)
         self._asked = False
 
     @property
@@ -72,9 +77,13 @@ class TableSession:
         """Return what the person sees."""
         return self.env.turn_state(self.person)
 
-    def play(self, response: AgentResponse | Action) -> tuple[ActionResult, list[ChatRequest]]:
-        """Play the person's answer; return whether it fits, and what the person says by it to the agent."""
-        result = self.env.submit(self.person, response)
+    def play(self, response: AgentResponse | Action, problem: str = "") -> tuple[ActionResult, list[ChatRequest]]:
+        """Play the person's answer, or for it where there is a `problem`.
+
+        Returns:
+            whether it fits, and what the person says by it to the agent.
+        """
+        result = self._submit(self.person, response, problem)
         said = response.messages if result.ok and isinstance(response, AgentResponse) else []
         return result, [self._chat(message.content) for message in said]
 
@@ -95,7 +104,9 @@ class TableSession:
                 return [self.skip()]
             case Chat():
                 text = message.message.encode(errors="replace").decode()
-                self.env.send(self.agent, MessageIntent(MessageScope.PUBLIC, text))
+                intent = MessageIntent(MessageScope.PUBLIC, text)
+                if self.env.send(self.agent, intent).ok:
+                    self._log("message", agent=self.agent, intent=intent)
                 return [Said(text)]
             case Error():
                 return [self.skip(f"the agent says: {printable(message.message)}")] if self._asked else []
@@ -109,12 +120,12 @@ class TableSession:
         """End the agent's turn; before its time where there is a `problem`."""
         self._asked = False
         if self.agents_turn:
-            self.env.submit(self.agent, Action("finish"))
+            self._submit(self.agent, Action("finish"), problem)
         return TurnOver(problem)
 
     def _play(self, play: Play) -> list[Event]:
         payload = {"shape": play.shape, "position": list(play.position), "rotation": play.rotation}
-        result = self.env.submit(self.agent, Action("play", payload))
+        result = self._submit(self.agent, Action("play", payload))
         if not result.ok:
             problem = result.error_detail or ""
             return [self._refuse(problem), self.skip(problem)]
@@ -122,6 +133,12 @@ class TableSession:
             return [Send(PlayFeedback(**self._board()))]
         self._asked = False
         return [TurnOver()]
+
+    def _submit(self, agent: str, response: AgentResponse | Action, problem: str = "") -> ActionResult:
+        result = self.env.submit(agent, response)
+        if result.ok:
+            self._log("turn", agent=agent, response=response, **({"problem": problem} if problem else {}))
+        return result
 
     def _refuse(self, reason: str) -> Send:
         self.refused += 1
