@@ -17,6 +17,7 @@ from pathlib import Path
 
 import gymnasium
 import jsonschema
+import msgspec
 import numpy as np
 import pettingzoo
 import pytest
@@ -251,6 +252,34 @@ def test_a_copied_record_is_the_same_game(game):
             game.play(twin, number)
             game.play(other, number)
             assert twin.tobytes() == other.tobytes() != table.tobytes()
+
+
+def scribble(value):
+    """Write over every list and dict of plain data or of a struct."""
+    if isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            scribble(getattr(value, name))
+    elif isinstance(value, (list, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            scribble(part)
+        if isinstance(value, dict):
+            value["scribble"] = "scribble"
+        else:
+            value.append("scribble")
+
+
+def test_who_writes_into_a_turn_state_changes_no_other(game_id):
+    def episode():
+        game = envs.game(game_id)
+        for table in decisions(game, 5):
+            states = [game.view(table, seat) for seat in range(game.seats)]
+            yield states if game.public is None else [*states, game.look(table)]
+
+    before = [[state.to_json() for state in states] for states in episode()]
+    for states in episode():
+        for state in states:
+            scribble(state)
+    assert [[state.to_json() for state in states] for states in episode()] == before
 
 
 # Law 6: accounting.

@@ -119,6 +119,10 @@ class AllowedAction(Wire):
     description: str = ""
     payload_schema: dict[str, Any] = {}
 
+    def __post_init__(self) -> None:
+        """Take a copy of the schema: games give out constants, and who gets this may change it."""
+        self.payload_schema = msgspec.to_builtins(self.payload_schema)
+
 
 class TurnState(Wire):
     """What an agent sees. Fields and meaning are those of turnstate.md, in its order."""

@@ -19,6 +19,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.game import Tables
 from ..core.turn_state import TurnState
@@ -47,7 +48,7 @@ def game_state(title: str, table: Any, seat: int) -> dict[str, Any]:
         "objective": words(title, table),
         "on_board": {name: _placed(table, piece) for piece, name in enumerate(PIECES) if there[piece]},
         "off_board": {
-            name: {"vertices": shape, "rotation": 0.0}
+            name: {"vertices": shape.tolist(), "rotation": 0.0}
             for piece, (name, shape) in enumerate(zip(PIECES, _drawer(*table.scale.tolist()), strict=True))
             if not there[piece]
         },
@@ -81,12 +82,12 @@ def _placed(table: Any, piece: int) -> dict[str, Any]:
 
 
 @cache
-def _drawer(right: float, up: float) -> list[list[list[float]]]:
+def _drawer(right: float, up: float) -> list[NDArray[np.float64]]:
     """Return the vertices of each piece around its centre, for this scale."""
     shapes = np.empty((7, 4, 2))
     for piece in range(7):
         place(piece, 0.0, 0.0, 0.0, np.array([right, up]), shapes[piece])
-    return [shape[:corners].tolist() for shape, corners in zip(shapes, CORNERS, strict=True)]
+    return [shape[:corners] for shape, corners in zip(shapes, CORNERS, strict=True)]
 
 
 def _rings(table: Any) -> list[list[list[float]]]:
