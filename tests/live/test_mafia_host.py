@@ -18,6 +18,7 @@ from parlour.wrappers import record
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import REMEMBERED, Host
 from parlour.wrappers.live.mafia.remote import Connection, RemoteAgent
+from parlour.wrappers.replay.moments import moments
 
 PRIVATE = {"ROLES_ASSIGNED", "NIGHT_ACTION_SUBMITTED", "INVESTIGATION_RESULT", "AGENT_THINK_STREAM"}
 
@@ -197,9 +198,11 @@ def test_mistakes_on_the_command_line_are_explained(arguments, hint, capsys):
 @pytest.mark.parametrize(
     ("told", "code"), [pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow), (signal.SIGTERM, 143)]
 )
-def test_deploy_command_serves_until_it_is_told_to_end(told, code):
+def test_deploy_command_serves_until_it_is_told_to_end(told, code, tmp_path):
+    log = tmp_path / "log.jsonl"
+    options = ["--port", "0", "--seed", "1", "--log", str(log)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "parlour.training.cli", "deploy", "mafia", "social", "--port", "0", "--seed", "1"],
+        [sys.executable, "-m", "parlour.training.cli", "deploy", "mafia", "social", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -220,6 +223,8 @@ def test_deploy_command_serves_until_it_is_told_to_end(told, code):
         process.send_signal(told)
         out, err = process.communicate(timeout=90)
         assert process.returncode == code and "0 answers replaced" in out, err
+        assert {moment.agent for moment in moments(log)} == {"p1"}
+        assert list(record.read(log))[-1]["kind"] == "ended"
     finally:
         process.kill()
 
