@@ -214,7 +214,7 @@ def test_deploy_command_serves_until_it_is_told_to_end(told, code, tmp_path):
         async def main():
             async with Host(FIVE, seed=1) as host:
                 connection = Connection(url)
-                agents = [RemoteAgent("p1", "Ann", connection), *(scripted(seat) for seat in range(1, 5))]
+                agents = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
                 result = await host.play(agents)
                 await connection.close()
                 return result
@@ -223,7 +223,7 @@ def test_deploy_command_serves_until_it_is_told_to_end(told, code, tmp_path):
         process.send_signal(told)
         out, err = process.communicate(timeout=90)
         assert process.returncode == code and "0 answers replaced" in out, err
-        assert {moment.agent for moment in moments(log)} == {"p1"}
+        assert len({moment.agent for moment in moments(log)}) >= 3  # all but villagers decide on the first night
         assert list(record.read(log))[-1]["kind"] == "ended"
     finally:
         process.kill()
