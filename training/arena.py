@@ -187,6 +187,7 @@ def deploy(
     access_token: str | None = None,
     matches: int | None = None,
     seed: int | None = None,
+    log: Path | None = None,
 ) -> None:
     """Serve a policy or a bot to TurnState arenas over HTTP: POST /act, /match_start, /match_end.
 
@@ -204,14 +205,16 @@ def deploy(
         access_token: what the arena asks of those who register; default: the environment's PARLOUR_ACCESS_TOKEN.
         matches: end after so many; default: until Ctrl-C.
         seed: of the policy's own random stream.
+        log: file to which every turn is added as JSON Lines.
     """
     _check_port(port)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     chosen = game_of(run, game, options, seats)
     player = ArenaAgent(name or Path(run).stem, agent(run, chosen, seed))
-    server = AgentServer(player, address=address, port=port, deadline=deadline, endpoint=endpoint)
     token = access_token or os.environ.get("PARLOUR_ACCESS_TOKEN")
-    until_done(_serve(server, arena, token, matches, Console(highlight=False)))
+    with MatchLog(log) if log is not None else nullcontext() as book:
+        server = AgentServer(player, address=address, port=port, deadline=deadline, endpoint=endpoint, log=book)
+        until_done(_serve(server, arena, token, matches, Console(highlight=False)))
 
 
 async def _serve(

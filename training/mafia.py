@@ -218,6 +218,7 @@ def deploy(
     deadline: float = 25.0,
     access_token: str | None = None,
     seed: int | None = None,
+    log: Path | None = None,
 ) -> None:
     """Serve agents to hosts of `AgentPolicy` over WebSocket, until Ctrl-C.
 
@@ -232,19 +233,23 @@ def deploy(
         deadline: seconds for a call; then a stream is cut off, and a choice is made in the agent's place.
         access_token: what clients must bear; default: the environment's PARLOUR_ACCESS_TOKEN, else everybody is let in.
         seed: of the agents' choices and words.
+        log: file to which every turn is added as JSON Lines.
     """
     _check_port(port)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     game = game_with("mafia", seats=players)
-    server = service.AgentService(
-        _maker(run, game, _model(model, llm_url), seed),
-        address=address,
-        port=port,
-        deadline=deadline,
-        access_token=access_token or os.environ.get("PARLOUR_ACCESS_TOKEN"),
-        seed=seed,
-    )
-    until_done(_serve(server, run, Console(highlight=False)))
+    make = _maker(run, game, _model(model, llm_url), seed)
+    with MatchLog(log) if log is not None else nullcontext() as book:
+        server = service.AgentService(
+            make,
+            address=address,
+            port=port,
+            deadline=deadline,
+            access_token=access_token or os.environ.get("PARLOUR_ACCESS_TOKEN"),
+            seed=seed,
+            log=book,
+        )
+        until_done(_serve(server, run, Console(highlight=False)))
 
 
 async def _serve(server: service.AgentService, run: str, console: Console) -> None:

@@ -15,10 +15,12 @@ from live.test_poker_host import on_loop
 from live.test_poker_stop import SIGNALS, command
 from parlour import envs
 from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent, TurnState
-from parlour.wrappers.agent import PolicyAgent
+from parlour.wrappers.agent import PolicyAgent, sentence
 from parlour.wrappers.live.arena.agent import AgentServer, ArenaAgent
 from parlour.wrappers.live.arena.messages import Names, plain, read_response
 from parlour.wrappers.policy import RandomPolicy
+from parlour.wrappers.record import MatchLog, read
+from parlour.wrappers.replay.moments import moments, picture
 from pydantic import BaseModel, ConfigDict
 
 STATE = envs.make("bargaining")
@@ -240,6 +242,79 @@ def test_it_answers_over_http(spoken):
     asyncio.run(main())
 
 
+async def logged(path, agent, state, order=(), **options):
+    """Have an agent answer one turn of a match that begins and ends, writing a log; return the answer."""
+    with MatchLog(path) as log:
+        async with AgentServer(ArenaAgent("me", agent), log=log, **options) as server:
+            start = {"match_id": state.match_id, "game_id": state.game_id, "agent_ids": list(order)}
+            assert (await post(f"{server.endpoint}/match_start", None, json=start))[0] == 200
+            _, answer = await post(f"{server.endpoint}/act", state.to_json())
+            waiting = {**state.to_dict(), "is_my_turn": False}
+            assert (await post(f"{server.endpoint}/act", None, json=waiting))[0] == 200
+            end = {"match_id": state.match_id, "outcome": {"reason": "agreed"}}
+            assert (await post(f"{server.endpoint}/match_end", None, json=end))[0] == 200
+    return AgentResponse.from_json(answer)
+
+
+class Even:
+    """A policy that takes everything to be as likely, and expects a quarter."""
+
+    def act(self, observations, masks):
+        return masks.argmax(axis=1)
+
+    def probabilities(self, observations, masks):
+        return masks / masks.sum(axis=1, keepdims=True)
+
+    def values(self, observations):
+        return [0.25] * len(observations)
+
+
+@pytest.mark.parametrize("game_id", ["bargaining", "mafia"])
+def test_a_log_tells_what_the_agent_saw_thought_and_did(tmp_path, game_id):
+    game = envs.game(game_id)
+    env = GameEnv(game, "flat")
+    env.reset(seed=1)
+    order = [f"bot{letter}" for letter in "abcdefghij"[: game.seats]]
+    acting = env.agent_selection
+    state = Names(order, game.agents).outward(env.turn_state(acting))
+    path = tmp_path / "log.jsonl"
+    sent = asyncio.run(logged(path, PolicyAgent(game, Even()), state, order))
+    assert [line["kind"] for line in read(path)] == ["joined", "turn", "ended"]
+    assert list(read(path))[-1] == {"kind": "ended", "match_id": state.match_id, "outcome": {"reason": "agreed"}}
+    (moment,) = moments(path)
+    assert moment.agent == order[game.agents.index(acting)]
+    assert moment.states[moment.agent] == state
+    assert moment.action == sentence(sent.action)
+    assert moment.action in moment.probabilities and len(moment.probabilities) > 1
+    assert moment.value == 0.25 and moment.note == ""
+    assert not any(seat in " ".join(moment.probabilities) for seat in game.agents)
+    assert picture([state])
+
+
+@pytest.mark.parametrize(
+    "agent, options, words",
+    [
+        (Scripted(RuntimeError("boom")), {}, "boom"),
+        (Scripted(KeyboardInterrupt()), {}, "KeyboardInterrupt"),
+        (Scripted(AgentResponse(Action("accept")), late=0.3), {"deadline": 0.05}, "no answer within 0.05 s"),
+    ],
+)
+def test_a_log_tells_what_was_replaced(tmp_path, agent, options, words):
+    agent.thoughts = lambda: {"value": 9.0}  # of an earlier answer
+    path = tmp_path / "log.jsonl"
+    asyncio.run(logged(path, agent, STATE.turn_state("player_0"), **options))
+    (moment,) = moments(path)
+    assert moment.action == "pass" and words in moment.note and moment.value is None
+
+
+def test_thoughts_that_cannot_be_told_cost_no_answer(tmp_path):
+    agent = Scripted(AgentResponse(Action("accept")))
+    agent.thoughts = lambda: 1 / 0
+    path = tmp_path / "log.jsonl"
+    assert asyncio.run(logged(path, agent, STATE.turn_state("player_0"))).action == Action("accept")
+    assert [moment.action for moment in moments(path)] == ["accept"]
+
+
 def test_what_cannot_be_read_gets_400():
     async def main():
         async with serving(AgentResponse(Action("accept"))) as server:
@@ -312,11 +387,16 @@ def test_a_state_from_the_wire_is_a_turn_state(spoken):
 
 @SIGNALS
 @on_loop
-async def test_the_command_ends_tidily_and_says_what_it_did(sig, code):
-    async with command("deploy", "arena", "fair", "--game", "bargaining", "--port", "0") as process:
+async def test_the_command_ends_tidily_and_says_what_it_did(sig, code, tmp_path):
+    log = tmp_path / "log.jsonl"
+    options = ("--game", "bargaining", "--port", "0", "--log", str(log))
+    async with command("deploy", "arena", "fair", *options) as process:
         first = (await process.stdout.readline()).decode()
         assert "answers at http://127.0.0.1:" in first
+        status, _ = await post(first.split()[3].rstrip(";") + "/act", STATE.turn_state("player_0").to_json())
+        assert status == 200
         process.send_signal(sig)
         out, err = await asyncio.wait_for(process.communicate(), 30)
     assert process.returncode == code and "Traceback" not in err.decode()
-    assert out.decode().startswith("0 matches, 0 turns, 0 replaced")
+    assert [moment.agent for moment in moments(log)] == ["player_0"]
+    assert out.decode().startswith("0 matches, 1 turns, 0 replaced")

@@ -18,6 +18,7 @@ from parlour.wrappers import record
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import REMEMBERED, Host
 from parlour.wrappers.live.mafia.remote import Connection, RemoteAgent
+from parlour.wrappers.replay.moments import moments
 
 PRIVATE = {"ROLES_ASSIGNED", "NIGHT_ACTION_SUBMITTED", "INVESTIGATION_RESULT", "AGENT_THINK_STREAM"}
 
@@ -197,9 +198,11 @@ def test_mistakes_on_the_command_line_are_explained(arguments, hint, capsys):
 @pytest.mark.parametrize(
     ("told", "code"), [pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow), (signal.SIGTERM, 143)]
 )
-def test_deploy_command_serves_until_it_is_told_to_end(told, code):
+def test_deploy_command_serves_until_it_is_told_to_end(told, code, tmp_path):
+    log = tmp_path / "log.jsonl"
+    options = ["--port", "0", "--seed", "1", "--log", str(log)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "parlour.training.cli", "deploy", "mafia", "social", "--port", "0", "--seed", "1"],
+        [sys.executable, "-m", "parlour.training.cli", "deploy", "mafia", "social", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -211,7 +214,7 @@ def test_deploy_command_serves_until_it_is_told_to_end(told, code):
         async def main():
             async with Host(FIVE, seed=1) as host:
                 connection = Connection(url)
-                agents = [RemoteAgent("p1", "Ann", connection), *(scripted(seat) for seat in range(1, 5))]
+                agents = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
                 result = await host.play(agents)
                 await connection.close()
                 return result
@@ -220,6 +223,8 @@ def test_deploy_command_serves_until_it_is_told_to_end(told, code):
         process.send_signal(told)
         out, err = process.communicate(timeout=90)
         assert process.returncode == code and "0 answers replaced" in out, err
+        assert len({moment.agent for moment in moments(log)}) >= 3  # all but villagers decide on the first night
+        assert list(record.read(log))[-1]["kind"] == "ended"
     finally:
         process.kill()
 

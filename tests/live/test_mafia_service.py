@@ -30,6 +30,9 @@ from parlour.wrappers.live.mafia.match import Limits
 from parlour.wrappers.live.mafia.remote import Connection, RemoteAgent
 from parlour.wrappers.live.mafia.scripted import ScriptedAgent
 from parlour.wrappers.live.mafia.session import MESSAGE_LIMIT
+from parlour.wrappers.live.mafia.trained import PolicyAgent
+from parlour.wrappers.record import MatchLog, read
+from parlour.wrappers.replay.moments import moments, picture
 
 
 def run(main, within=120):
@@ -433,3 +436,85 @@ def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay_on_on
     run(main(), 30)
     told = [line.getMessage() for line in warnings(caplog)]
     assert len(told) <= 101 and "that is enough" in told[-1] and all(line.isprintable() for line in told)
+
+
+async def played(service, *calls, path="?client=s3cret"):
+    """The calls one after another; then the client goes."""
+    async with aiohttp.ClientSession() as http, http.ws_connect(service.url + path) as socket:
+        got = []
+        for number, call in enumerate(calls):
+            await socket.send_json(call | {"id": number})
+            got.append((await answers(socket, number))[number])
+        return got
+
+
+def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
+    path = tmp_path / "log.jsonl"
+
+    async def main():
+        with MatchLog(path) as log:
+            service = AgentService(lambda id, name: PolicyAgent(id, name, FIVE, Knowing()), port=0, log=log)
+            async with service:
+                phases = {"nightAction": "NIGHT_ACTIONS", "say": "DAY_DISCUSSION", "vote": "DAY_VOTING"}
+                asked = [(request(0, "think", phase=phase), request(0, method)) for method, phase in phases.items()]
+                return await played(service, *(call for pair in asked for call in pair))
+
+    got = run(main())
+    assert [line["kind"] for line in read(path)] == ["joined", "turn", "turn", "turn", "ended"]
+    assert "s3cret" not in path.read_text()
+    night, said, vote = told = list(moments(path))
+    assert night.action == f"nightAction KILL {got[1][-1]['result']['targetId']}"
+    assert said.action == "say " + "".join(part.get("chunk", "") for part in got[3])
+    assert vote.action == f"vote {got[5][-1]['result']['targetId'] or ''}".strip()
+    for moment, thought in zip(told, got[::2], strict=True):
+        assert moment.agent == "p1" and moment.value == 0.25
+        assert moment.think == "".join(part.get("chunk", "") for part in thought)
+        assert sum(moment.probabilities.values()) == pytest.approx(1, abs=0.01)
+        players = moment.states["p1"].game_state["players"]
+        assert [player["role"] for player in players] == ["mafia"] + ["unknown"] * 4
+    for moment in (night, vote):
+        assert moment.action in moment.probabilities
+    assert "say I am innocent." in said.probabilities
+    assert picture([vote.states["p1"]])
+
+
+class Knowing:
+    """A policy that takes everything to be as likely, and expects a quarter."""
+
+    def act(self, observations, masks):
+        return masks.argmax(axis=1)
+
+    def probabilities(self, observations, masks):
+        return masks / masks.sum(axis=1, keepdims=True)
+
+    def values(self, observations):
+        return [0.25] * len(observations)
+
+
+def test_a_log_tells_what_was_replaced_and_each_agent_by_itself(tmp_path):
+    path = tmp_path / "log.jsonl"
+
+    async def main():
+        with MatchLog(path) as log:
+            agent = AgentService(lambda id, name: Answers(None, [], id=id, name=name), port=0, seed=0, log=log)
+            async with agent as service:
+                calls = [request(0, "think", agent, "DAY_VOTING") for agent in ("p1", "p2")]
+                await played(service, *calls, request(0, "vote", "p2"), request(0, "nightAction", "p1"), path="")
+
+    run(main())
+    vote, night = moments(path)
+    assert (vote.agent, vote.action, vote.think) == ("p2", "vote", "I accuse Bob.") and "replaced" in vote.note
+    assert night.agent == "p1" and night.action.startswith("nightAction KILL p") and "replaced" in night.note
+    assert night.think == ""  # that was of another phase
+    assert {line["agent_id"] for line in read(path) if line["kind"] == "ended"} == {"p1", "p2"}
+
+
+def test_a_log_that_cannot_be_written_costs_no_answer(tmp_path, caplog):
+    async def main():
+        log = MatchLog(tmp_path / "log.jsonl")
+        async with serve(Plain, log=log) as service:
+            log.close()
+            return await played(service, request(0, "vote"))
+
+    assert run(main())[0][-1]["result"] == {"targetId": None}
+    assert any("left out of the match log" in line.message for line in warnings(caplog))

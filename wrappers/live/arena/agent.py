@@ -17,7 +17,9 @@ from aiohttp import web
 from yarl import URL
 
 from ....envs.core.turn_state import INVALID_PAYLOAD, Action, AgentResponse, TurnState
-from ...agent import Agent, PolicyAgent
+from ...agent import Agent, PolicyAgent, thoughts
+from ...record import MatchLog
+from ..book import Book, told, without_images
 from ..worker import Worker, described
 from .messages import ANSWER_WITHIN, MatchEnd, MatchStart, Names, native, plain, read_response, read_state
 
@@ -61,14 +63,32 @@ class ArenaAgent:
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn; the safe action where the agent raises or answers what cannot be read."""
+        return self._respond(state)[0]
+
+    def noted(self, state: TurnState) -> tuple[AgentResponse, dict[str, Any]]:
+        """Answer a turn as `respond` does; return with it what a log notes: thoughts, or why it was ``replaced``."""
+        response, problem = self._respond(state)
+        return response, told(lambda: self._thoughts(state)) if problem is None else {"replaced": problem}
+
+    def _respond(self, state: TurnState) -> tuple[AgentResponse, str | None]:
         if not state.is_my_turn:
-            return AgentResponse(Action("message_only"))
+            return AgentResponse(Action("message_only")), None
         names, seen = self._seats(state)
         try:
             response = read_response(plain(self.agent.respond(seen)))
         except Exception as error:  # whatever it is, the match goes on
-            return self.safe(state, described(error))
-        return response if names is None else names.response_outward(response)
+            problem = described(error)
+            return self.safe(state, problem), problem
+        return response if names is None else names.response_outward(response), None
+
+    def _thoughts(self, state: TurnState) -> dict[str, Any]:
+        """Return what the agent tells of its answer, with the arena's names in it."""
+        thought = thoughts(self.agent)
+        names, _ = self._seats(state)
+        if names is not None and "probabilities" in thought:
+            chances = thought["probabilities"].items()
+            thought["probabilities"] = {names.words_outward(answer): chance for answer, chance in chances}
+        return thought
 
     def safe(self, state: TurnState, problem: str) -> AgentResponse:
         """Return the safe action, because of a problem that is told in the log."""
@@ -143,6 +163,7 @@ class AgentServer:
         address, port: where to listen; port 0 takes a free one.
         deadline: seconds for a decision, then the safe action.
         endpoint: the URL under which arenas reach us; None: the one we listen at.
+        log: where every decision is written; None: nowhere.
 
     Attributes:
         endpoint: that URL, once started.
@@ -158,6 +179,7 @@ class AgentServer:
         port: int = 0,
         deadline: float = 0.8 * ANSWER_WITHIN,
         endpoint: str | None = None,
+        log: MatchLog | None = None,
     ) -> None:
         if deadline <= 0:
             raise ValueError(f"deadline={deadline}: seconds for a decision, above 0")
@@ -165,6 +187,7 @@ class AgentServer:
         self.endpoint = endpoint or ""
         self.matches = self.turns = 0
         self._deadline = deadline
+        self._book = Book(log)
         self._address, self._port = address, port
         self._ended = asyncio.Event()
         self._worker: Worker | None = None
@@ -253,20 +276,29 @@ class AgentServer:
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             return unreadable(error)
         self.turns += 1
-        return web.json_response(body=(await self._decide(state)).to_json())
+        seen = _logged(state) if self._book and state.is_my_turn else None
+        response, note = await self._decide(state)
+        if seen is not None:
+            self._book.write("turn", turn_state=seen, response=response, **note)
+        return web.json_response(body=response.to_json())
 
-    async def _decide(self, state: TurnState) -> AgentResponse:
+    async def _decide(self, state: TurnState) -> tuple[AgentResponse, dict[str, Any]]:
+        """Return the answer, and what the log notes of it."""
         assert self._worker is not None
         if self._worker.stuck:
-            return self.agent.safe(state, "still busy with an earlier turn")
-        try:
-            async with asyncio.timeout(self._deadline):
-                response: AgentResponse = await self._worker.call(self.agent.respond, state)
-                return response
-        except TimeoutError:
-            return self.agent.safe(state, f"no answer within {self._deadline:g} s")
-        except RuntimeError as error:
-            return self.agent.safe(state, str(error))
+            problem = "still busy with an earlier turn"
+        else:
+            try:
+                async with asyncio.timeout(self._deadline):
+                    if self._book:
+                        noted: tuple[AgentResponse, dict[str, Any]] = await self._worker.call(self.agent.noted, state)
+                        return noted
+                    return await self._worker.call(self.agent.respond, state), {}
+            except TimeoutError:
+                problem = f"no answer within {self._deadline:g} s"
+            except RuntimeError as error:
+                problem = str(error)
+        return self.agent.safe(state, problem), {"replaced": problem}
 
     async def _match_start(self, request: web.Request) -> web.Response:
         try:
@@ -274,6 +306,7 @@ class AgentServer:
         except (ValueError, RecursionError) as error:
             return unreadable(error)
         self.agent.on_match_start(start.match_id, start.game_id, start.agent_ids)
+        self._book.write("joined", match_id=start.match_id, game_id=start.game_id, agent_ids=start.agent_ids)
         return web.json_response({"ok": True})
 
     async def _match_end(self, request: web.Request) -> web.Response:
@@ -282,12 +315,21 @@ class AgentServer:
         except (ValueError, RecursionError) as error:
             return unreadable(error)
         self.matches += 1
+        self._book.write("ended", match_id=end.match_id, outcome=end.outcome)
         self._ended.set()
         self.agent.on_match_end(end.match_id, end.outcome)
         return web.json_response({"ok": True})
 
     async def _health(self, request: web.Request) -> web.Response:
         return web.json_response({"ok": True, "agent_id": self.agent.agent_id})
+
+
+def _logged(state: TurnState) -> dict[str, Any]:
+    """Return what a log holds of a state, taken before an agent can change it: as our games write it, if it is one."""
+    try:
+        return without_images(native(state)).to_dict()
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return without_images(state).to_dict()
 
 
 def unreadable(error: Exception) -> web.Response:

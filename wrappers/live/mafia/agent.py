@@ -18,9 +18,11 @@ from typing import Self
 
 from aiohttp import WSMsgType, web
 
+from ...record import MatchLog
 from ..arena.agent import listening
 from ..site import Origins
 from ..worker import described, shown
+from .diary import Diary, Page
 from .messages import NIGHT_ACTIONS, NightAction, PrivateInfo, PublicInfo, VoteAction
 from .policy import AgentPolicy, night_problem, night_targets, vote_problem
 from .session import MESSAGE_LIMIT, Begin, CallId, GivenUp, ServiceSession
@@ -56,11 +58,13 @@ class AgentService:
         deadline: seconds for a call; then a stream is cut off, and a choice is made in the agent's place.
         access_token: what clients must bear (``Authorization: Bearer …``); None lets everybody in.
         seed: of the choices made in agents' place; None for fresh entropy.
+        log: where every decision is written; None: nowhere.
 
     Attributes:
         url: where it listens, once started.
         calls: calls begun.
         replaced: answers that were made in an agent's place.
+        diary: what is written of them.
     """
 
     def __init__(
@@ -72,6 +76,7 @@ class AgentService:
         deadline: float = 25.0,
         access_token: str | None = None,
         seed: int | None = None,
+        log: MatchLog | None = None,
     ) -> None:
         if not 0 < deadline < 2**30:
             raise ValueError(f"deadline={deadline}: seconds for a call, above 0")
@@ -82,6 +87,7 @@ class AgentService:
         self._deadline = deadline
         self._access_token = access_token
         self._random = random.Random(seed)
+        self.diary = Diary(log)
         self._agents: OrderedDict[tuple[str, str, str], AgentPolicy] = OrderedDict()
         self._sockets: set[web.WebSocketResponse] = set()
         self._runner: web.AppRunner | None = None
@@ -105,6 +111,7 @@ class AgentService:
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+        self.diary.end()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -141,6 +148,7 @@ class AgentService:
     def _forget(self, client: str) -> None:
         for key in [key for key in self._agents if key[0] == client]:
             del self._agents[key]
+            self.diary.forget(key)
 
     def agent(self, client: str, begin: Begin) -> AgentPolicy:
         """Return the agent of a call, made now if it is new, with its role where the call tells it.
@@ -154,7 +162,7 @@ class AgentService:
             names = {player.id: player.name for player in begin.context.players}
             agent = self._agents[key] = self._make(begin.agent_id, names.get(begin.agent_id, begin.agent_id))
             if len(self._agents) > AGENTS:
-                self._agents.popitem(last=False)
+                self.diary.forget(self._agents.popitem(last=False)[0])
         self._agents.move_to_end(key)
         if isinstance(begin.info, PrivateInfo):
             agent.role = begin.info.self.role
@@ -162,8 +170,9 @@ class AgentService:
 
     # Answers, or what takes their place.
 
-    async def stream(self, agent: AgentPolicy, begin: Begin) -> AsyncGenerator[str, None]:
+    async def stream(self, agent: AgentPolicy, page: Page) -> AsyncGenerator[str, None]:
         """Return what the agent thinks or says, as it comes, within the deadline and a length."""
+        begin = page.begin
         says = isinstance(begin.info, PublicInfo)
         most = SAYS_LIMIT if says else STREAM_LIMIT
         spoken = False
@@ -172,16 +181,19 @@ class AgentService:
             async with contextlib.aclosing(chunks(source, self._deadline, most)) as stream:
                 async for chunk in stream:
                     spoken = spoken or bool(chunk.strip())
+                    page.said.append(chunk)
                     yield chunk
         except TimeoutError:
-            self._warn(begin, f"cut off after {self._deadline:g} s")
+            self._warn(page, f"cut off after {self._deadline:g} s")
         except Exception as error:  # whatever it is, the match goes on
-            self._warn(begin, described(error))
+            self._warn(page, described(error))
         if says and not spoken:
+            page.said.append(NOTHING_TO_SAY)
             yield NOTHING_TO_SAY
 
-    async def choose(self, agent: AgentPolicy, begin: Begin) -> NightAction | VoteAction | None:
+    async def choose(self, agent: AgentPolicy, page: Page) -> NightAction | VoteAction | None:
         """Return what the agent chooses, or what is chosen in its place."""
+        begin = page.begin
         try:
             async with asyncio.timeout(self._deadline):
                 if isinstance(begin.info, PrivateInfo):
@@ -198,7 +210,7 @@ class AgentService:
             problem = f"no answer within {self._deadline:g} s"
         except Exception as error:  # whatever it is, the match goes on
             problem = described(error)
-        self._warn(begin, problem)
+        self._warn(page, problem)
         return self.instead(begin)
 
     def instead(self, begin: Begin) -> NightAction | VoteAction | None:
@@ -210,8 +222,10 @@ class AgentService:
             return None
         return NightAction(NIGHT_ACTIONS[str(begin.info.self.role)], self._random.choice(targets))
 
-    def _warn(self, begin: Begin, problem: str) -> None:
+    def _warn(self, page: Page, problem: str) -> None:
         self.replaced += 1
+        page.problem = problem
+        begin = page.begin
         game_id, agent_id = shown(begin.context.game_id[:64]), shown(begin.agent_id[:64])
         logger.warning("%s, %s of %s: %s", game_id, begin.method, agent_id, shown(problem))
 
@@ -260,13 +274,16 @@ class _Connection:
             logger.warning("no agent for %s: %s", shown(begin.agent_id[:64]), described(error))
             await self._send(self._session.failed(begin.id, f"there is no agent for {begin.agent_id[:64]!r}"))
             return
+        page = self._service.diary.open(self.client, begin)
         if begin.method in ("think", "say"):
-            async with contextlib.aclosing(self._service.stream(agent, begin)) as stream:
+            async with contextlib.aclosing(self._service.stream(agent, page)) as stream:
                 async for chunk in stream:
                     await self._send(self._session.chunk(begin.id, chunk))
+            self._service.diary.close(page, agent)
             await self._send(self._session.done(begin.id))
         else:
-            choice = await self._service.choose(agent, begin)
+            choice = await self._service.choose(agent, page)
+            self._service.diary.close(page, agent, choice)
             await self._send(self._session.done(begin.id, choice))
 
     async def _send(self, message: bytes | None) -> None:

@@ -116,6 +116,7 @@ class SeatAgent:
         self._private: PrivateInfo | None = None
         self._shown: tuple[Game, Numbers, NDArray[np.int8]] | None = None
         self._decision: Decision | None = None
+        self._ids: list[str] = []  # of the players, when it decided last
 
     def policy(self, game: Game) -> tuple[Game, Policy]:
         """Return what plays at a game like this: a policy, and the game that it knows."""
@@ -181,6 +182,7 @@ class SeatAgent:
         seat = next((i for i, player in enumerate(context.players) if player.id == self.id), None)
         if seat is None:
             raise ValueError(f"{self.id!r} is none of the players")
+        self._ids = [player.id for player in context.players]
         shown, self._shown = self._shown, None
         if shown is None:
             shown = self._read(context)

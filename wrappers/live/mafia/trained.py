@@ -5,9 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....envs.core.game import Game
+from ....envs.core.turn_state import Action
+from ....envs.mafia.statements import sentence as statement
+from ....envs.mafia.table import TARGET, VOTE
+from ...agent import LEAST_LIKELY, sentence
 from ...policy import Policy
 from ..worker import Worker
-from .messages import AgentConfig, Personality, ScriptedConfig
+from .messages import NIGHT_ACTIONS, AgentConfig, Personality, ScriptedConfig
 from .scripted import ScriptedAgent
 from .seat import Decision, SeatAgent, intention
 
@@ -48,9 +52,11 @@ class PolicyAgent(SeatAgent):
         self._policy = policy
         self._deputy = ScriptedAgent(id, name, config, seed=seed)
         self._warned = False
+        self._told: tuple[Decision, Any, float | None] | None = None  # chances and value of the decision under way
 
     def policy(self, game: Game) -> tuple[Game, Policy]:
         """See `SeatAgent`."""
+        self._told = None
         if self._fits(game):
             return self._game, self._policy
         if not self._warned:
@@ -65,15 +71,42 @@ class PolicyAgent(SeatAgent):
         if not self._fits(decision.game):
             return self._deputy.reasons(decision, names)
         told = []
+        chances: Any = ()
         probabilities = getattr(self._policy, "probabilities", None)
         if probabilities is not None:
             chances = probabilities(decision.observation[None], decision.mask[None])[0]
             told.append(f"My likeliest choices: {likeliest(decision, chances, names)}.")
         values = getattr(self._policy, "values", None)
         expected = None if values is None else values(decision.observation[None])
-        if expected is not None:
-            told.append(f"I expect {float(expected[0]):+.2f}, of −1 for a loss to +1 for a win.")
+        value = None if expected is None else float(expected[0])
+        self._told = decision, chances, value
+        if value is not None:
+            told.append(f"I expect {value:+.2f}, of −1 for a loss to +1 for a win.")
         return told or ["My policy tells its choice only."]
+
+    def thoughts(self) -> dict[str, Any]:
+        """Return how likely each choice of the latest decision was, and the value expected, where it was thought of."""
+        if self._told is None:
+            return {}
+        decision, chances, value = self._told
+        told: dict[str, Any] = {} if value is None else {"value": round(value, 4)}
+        if len(chances):
+            likely = (number for number in range(len(chances)) if chances[number] >= LEAST_LIKELY)
+            told["probabilities"] = {
+                self._written(decision.instead(number)): round(float(chances[number]), 4) for number in likely
+            }
+        return told
+
+    def _written(self, decision: Decision) -> str:
+        """Return a choice as logs write it."""
+        kind, target = decision.move
+        if kind == TARGET:
+            action = Action("nightAction", {"actionType": NIGHT_ACTIONS[str(self.role)], "targetId": self._ids[target]})
+        elif kind == VOTE:
+            action = Action("vote", {"targetId": self._ids[target] if target >= 0 else None})
+        else:
+            action = Action("say", {"text": statement((kind, target), decision.seat, self._ids)})
+        return sentence(action)
 
     def _fits(self, game: Game) -> bool:
         return (game.layout.size, game.num_actions) == (self._game.layout.size, self._game.num_actions)

@@ -12,13 +12,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Self
 
-import msgspec
 from aiohttp import WSMsgType, web
 
 from ....envs.core.game import Game
-from ....envs.core.turn_state import TurnState
 from ...agent import Agent
 from ...record import MatchLog
+from ..book import without_images
 from ..worker import Worker, described
 from . import messages
 from .session import AgentSession, Decision, Event, Heard, Note, Send
@@ -273,7 +272,7 @@ class _Connection:
         for message in sent:
             await self._send(message)
         note = {"replaced": problem} if problem else {"response": response}
-        self._server.write("turn", turn_state=_without_images(decision.turn_state), **note)
+        self._server.write("turn", turn_state=without_images(decision.turn_state), **note)
 
     async def _answer(self, heard: Heard) -> None:
         text: Any = None
@@ -295,9 +294,3 @@ async def _part(socket: web.WebSocketResponse) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(GOODBYE):
             await socket.close(code=1001, message=b"the agent is going away")
-
-
-def _without_images(state: TurnState) -> TurnState:
-    """Return what a log holds of a state: pictures of every turn would fill a disk overnight."""
-    fields = {name: value for name, value in state.game_state.items() if name not in ("board_img", "drawer_img")}
-    return msgspec.structs.replace(state, game_state=fields)
