@@ -72,6 +72,13 @@ WIRES: dict[str, dict[str, Any]] = {
     "auction-v0": {"to the agent": TurnState, "its answer": AgentResponse},
 }
 """What travels, by game: the types of the bridge's messages."""
+BRIDGES = {
+    "turnstate": ("TurnState", "arena"),
+    "mafia": ("mafia", "mafia"),
+    "poker": ("poker", "poker"),
+    "tangram": ("tangram", "tangram"),
+}
+"""What people call the protocol of a document that docstrings name, and the page of its bridge."""
 
 
 def main() -> None:
@@ -149,8 +156,8 @@ def page(game_id: str) -> str:
         f"## Actions\n\n{actions(game)}",
         f"## Observation\n\n{observation(game_id)}",
         f"## Bots\n\n{bots(name)}",
-        f"## TurnState\n\n{turn_state(game_id)}",
-        f"## On the wire\n\n{wire(game_id)}",
+        f"## TurnState\n\n{linked(turn_state(game_id))}",
+        f"## On the wire\n\n{linked(wire(game_id))}",
         f"## Versions\n\n{versions(name)}",
     ]
     return "\n\n".join(parts) + "\n"
@@ -334,6 +341,14 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def plain(text: str) -> str:
     """Return a docstring's words on one line, in Markdown."""
     return " ".join(text.split()).replace("``", "`")
+
+
+def linked(text: str) -> str:
+    """Return the text with protocols linked to their bridges' pages where it names their documents."""
+    for document, (name, bridge) in BRIDGES.items():
+        link = f"[the {name} protocol](../bridges/{bridge}.md)"
+        text = re.sub(rf"(?<![\w/]){document}(-notes)?\.md\b", link, text)
+    return text
 
 
 def first_sentence(function: Any) -> str:

@@ -299,6 +299,23 @@ def test_gymnasium_accepts_the_pictures():
     assert all(frame.shape == (480, 640, 3) for frame in film.render())
 
 
+@pytest.mark.parametrize(("mode", "kind"), [("rgb_array_list", np.ndarray), ("svg_list", str), ("ansi_list", str)])
+def test_gymnasium_makes_lists_of_the_pictures(mode, kind):
+    pytest.importorskip("resvg_py")
+    env = gymnasium.make("parlour/Auction-v0", render_mode=mode)
+    env.reset(seed=1)
+    env.step(3)
+    assert [isinstance(frame, kind) for frame in env.render()] == [True, True]
+
+
+def test_to_render_without_a_mode_is_warned_of():
+    single, table = make_seat(game="auction"), envs.make("auction")
+    for env in (single, gymnasium.make_vec("parlour/Auction-v0", num_envs=2), table):
+        env.reset(seed=1)
+        with pytest.warns(UserWarning, match="without a render_mode"):
+            assert env.render() is None
+
+
 def test_every_table_of_a_vector_environment_is_a_frame(game_id):
     env = gymnasium.make_vec(f"parlour/{game_id.capitalize()}", num_envs=3, render_mode="svg", opponents="random")
     env.reset(seed=4)

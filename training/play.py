@@ -120,7 +120,8 @@ class Match:
         return Text(f"{self.game.unit_name}: {' · '.join(told)}")
 
     def _total(self, seat: int) -> str:
-        return f"{self.totals[seat] / self.game.unit:+,.1f}"
+        # No −0, whichever way it came to be.
+        return f"{round(self.totals[seat] / self.game.unit, 1) + 0.0:+,.1f}"
 
 
 def headline(action: Action) -> str:

@@ -6,6 +6,7 @@ sent out of turn. Live bridges write what they see with `MatchLog`: ``joined``, 
 ``hand``, ``ended``. No log holds a token or a key.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from os import PathLike
@@ -110,13 +111,16 @@ class Recorder:
 
 
 def read(path: Path_) -> Iterator[dict[str, Any]]:
-    """Return the lines of a log in order; a last line cut off by a crash is left out.
+    """Return the lines of a log in order; a last line cut off by a crash is left out, and so are blank lines and the
+    mark that some editors put at the beginning (UTF-8's BOM).
 
     Raises:
         ValueError: naming the line, if another one is not an object with a `kind`.
     """
-    *lines, _ = Path(path).read_bytes().split(b"\n")  # after a complete line nothing is left over
+    *lines, _ = Path(path).read_bytes().removeprefix(BOM_UTF8).split(b"\n")  # after a whole line nothing is left over
     for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
         try:
             entry = msgspec.json.decode(line)
         except msgspec.DecodeError as error:

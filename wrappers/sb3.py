@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -12,7 +12,8 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecEnv
 
 from ..envs.core.game import Game
-from .seat import Opponents, Seats, as_game
+from ..envs.core.screen import FPS, check_mode
+from .seat import Opponents, Seats, as_game, check_view, frames
 
 Indices = int | Iterable[int] | None
 
@@ -28,16 +29,31 @@ class SB3VecEnv(VecEnv):
     Args:
         seats: the tables.
         reward_scale: the rewards are multiplied by it.
+        render_mode: ``"rgb_array"`` (all tables in one picture, as VecVideoRecorder takes it) or None.
+        render_view: as that of `SeatVecEnv`.
+
+    Raises:
+        ValueError: for an unknown mode or view.
     """
 
-    def __init__(self, seats: Seats, reward_scale: float = 1.0) -> None:
+    def __init__(
+        self,
+        seats: Seats,
+        reward_scale: float = 1.0,
+        render_mode: str | None = None,
+        render_view: str = "own",
+    ) -> None:
+        check_mode(render_mode, ("rgb_array",))
+        check_view(seats.game, render_view)
         self.seats = seats
         self.reward_scale = reward_scale
-        self.render_mode: str | None = None
+        self.render_mode = render_mode
+        self.render_view = render_view
         self._actions = np.zeros(seats.num_envs, np.int64)
         self._started = time.time()
         self._nothing: dict[str, Any] = {}
         super().__init__(seats.num_envs, seats.game.layout.flat_space(), spaces.Discrete(seats.game.num_actions))
+        self.metadata["render_fps"] = FPS
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the learner's legal actions: bool[N, A]."""
@@ -67,6 +83,10 @@ class SB3VecEnv(VecEnv):
                 infos[table]["terminal_observation"] = seats.final_observation(table)
         rewards = (seats.rewards * self.reward_scale).astype(np.float32)
         return seats.observations.copy(), rewards, seats.dones.copy(), infos
+
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        """Return every table as `render_view` sees it, uint8[480, 640, 3]: what `render` puts into one picture."""
+        return cast(tuple[NDArray[np.uint8], ...], frames(self.seats, "rgb_array", self.render_view))
 
     def close(self) -> None:
         """Nothing to close."""
@@ -126,6 +146,8 @@ def sb3_env(
     seat: int | str = "rotate",
     opening: tuple[int, int] = (0, 0),
     reward_scale: float = 1.0,
+    render_mode: str | None = None,
+    render_view: str = "own",
     **options: Any,
 ) -> SB3VecEnv:
     """Return `num_envs` tables of a game as a Stable-Baselines3 VecEnv with masks.
@@ -137,6 +159,8 @@ def sb3_env(
         seat: the learner's seat, or ``"rotate"``.
         opening: least and most decisions that chance makes when an episode begins (see `Seats`).
         reward_scale: the rewards (in `Game.unit`) are multiplied by it.
+        render_mode, render_view: see `SB3VecEnv`.
         options: the game's.
     """
-    return SB3VecEnv(Seats(as_game(game, options), num_envs, opponents, seat, opening), reward_scale)
+    seats = Seats(as_game(game, options), num_envs, opponents, seat, opening)
+    return SB3VecEnv(seats, reward_scale, render_mode, render_view)

@@ -375,7 +375,7 @@ class SeatVecEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]
         render_view: str = "own",
     ) -> None:
         check_mode(render_mode, FRAMES)
-        _check_view(game, render_view)
+        check_view(game, render_view)
         self.seats = Seats(game, num_envs, opponents, seat)
         self.num_envs = num_envs
         self.render_mode = render_mode
@@ -417,12 +417,9 @@ class SeatVecEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]
         Where an episode has just ended, that is the one that began.
         """
         if self.render_mode is None:
+            gymnasium.logger.warn("render() without a render_mode shows nothing: give one when the environment is made")
             return None
-        records, learners = self.seats.tables.tables, self.seats.seat.tolist()
-        return tuple(
-            _frame(self.seats.game, records[i], seat, self.render_mode, self.render_view)
-            for i, seat in enumerate(learners)
-        )
+        return frames(self.seats, self.render_mode, self.render_view)
 
     def _infos(self) -> dict[str, Any]:
         seats = self.seats
@@ -442,10 +439,21 @@ class SeatVecEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]
         return infos
 
 
-def _check_view(game: Game, view: str) -> None:
+def check_view(game: Game, view: str) -> None:
+    """Refuse a `render_view` that the game does not have.
+
+    Raises:
+        ValueError: naming the views.
+    """
     if view not in ("own", "public", "all") or (view == "public" and game.public is None):
         public = ', "public"' if game.public is not None else ""
         raise ValueError(f'render_view={view!r} is unknown; choose from "own"{public}, "all"')
+
+
+def frames(seats: Seats, mode: str, view: str) -> tuple[NDArray[np.uint8] | str, ...]:
+    """Return every table as `view` sees it, in a mode other than ``"human"``; see `SeatVecEnv.render`."""
+    records = seats.tables.tables
+    return tuple(_frame(seats.game, records[i], seat, mode, view) for i, seat in enumerate(seats.seat.tolist()))
 
 
 def _seen(game: Game, record: Any, seat: int, view: str) -> list[TurnState]:
@@ -488,7 +496,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         render_view: str = "own",
     ) -> None:
         check_mode(render_mode)
-        _check_view(game, render_view)
+        check_view(game, render_view)
         self.seats = Seats(game, 1, opponents, seat)
         self.render_mode = render_mode
         self.render_view = render_view
@@ -539,6 +547,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         in what they left on the table. ``"human"`` draws by itself after every reset and step.
         """
         if self.render_mode is None:
+            gymnasium.logger.warn("render() without a render_mode shows nothing: give one when the environment is made")
             return None
         seats, game = self.seats, self.seats.game
         record, seat = seats.final_table(0) if self._over else (seats.tables.tables[0], int(seats.seat[0]))
@@ -566,6 +575,10 @@ def make_seat(
 ) -> SeatEnv:
     """Return a `SeatEnv` by the game's name; ``gymnasium.make("parlour/Holdem-v0", opponents="call", seats=2)``."""
     return SeatEnv(as_game(game, options), opponents, seat, render_mode, render_view)
+
+
+# Gymnasium looks here for the modes, before it makes anything: of each it can make a list (``"rgb_array_list"``).
+make_seat.metadata = SeatEnv.metadata  # type: ignore[attr-defined]
 
 
 def make_seats(

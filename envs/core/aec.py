@@ -8,6 +8,7 @@ from operator import index
 from reprlib import repr
 from typing import Any, TypeVar
 
+import gymnasium
 import msgspec
 import numpy as np
 from gymnasium import spaces
@@ -183,6 +184,7 @@ class GameEnv(AECEnv[str, Any, Any]):
     def render(self) -> NDArray[np.uint8] | str | None:
         """Show the table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None."""
         if self.render_mode is None:
+            gymnasium.logger.warn("render() without a render_mode shows nothing: give one when the environment is made")
             return None
         if self.render_mode == "ansi":
             eyes = {"all": None, "public": -1}

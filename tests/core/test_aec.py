@@ -341,7 +341,6 @@ def test_cumulative_rewards_are_each_agents_own():
 
 
 def test_rendering():
-    assert table().render() is None
     text = table(render_mode="ansi").render()
     assert "hand 1" in text
     assert "player_2" in text

@@ -59,6 +59,17 @@ def test_law_1_through_the_wire(game, tricky):
         assert sum(session.payoffs.values()) == pytest.approx(0) or not game.zero_sum
 
 
+def test_words_that_are_just_a_name_are_renamed_once_on_the_way_out_and_never_on_the_way_in():
+    names = Names(["p2", "p1", "p3"], ["p1", "p2", "p3"])
+
+    def said(text):
+        return AgentResponse(Action("say", {"targetId": "p1", "text": text}))
+
+    assert names.response_outward(said("p1")).action.payload == {"targetId": "p2", "text": "p2"}
+    assert names.response_inward(said("p1")).action.payload == {"targetId": "p2", "text": "p1"}
+    assert names.response_inward(AgentResponse(Action("vote", {"targetId": "p1"}))).action.payload == {"targetId": "p2"}
+
+
 def test_a_names_change_leaves_alone_what_people_wrote():
     session = bargaining("player_1", "player_0")
     text = 'player_0 "player_0" \\"player_1'

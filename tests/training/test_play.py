@@ -70,6 +70,12 @@ def test_a_villager_is_told_nothing_of_the_night_and_no_vote_before_the_count():
     assert re.search(r"p\d \(bot\): vote ─", text)
 
 
+def test_a_total_of_nothing_has_no_minus(heads_up):
+    match = Match(heads_up, [seated("call", heads_up, seed) for seed in (1, 2)], ["a", "b"], screen())
+    match.totals = [-0.0, -0.01]
+    assert match.line().plain.endswith("player_0 +0.0 · player_1 +0.0")
+
+
 def test_the_same_seed_is_the_same_match(heads_up):
     def totals():
         players = [seated("tight", heads_up, 1), seated("maniac", heads_up, 2)]

@@ -102,6 +102,14 @@ def test_appending_and_a_line_cut_off(tmp_path):
     assert [entry["number"] for entry in read(path)] == [0, 1, 2]
 
 
+def test_what_editors_leave_behind_is_passed_over(tmp_path):
+    (tmp_path / "log").write_bytes(b'\xef\xbb\xbf{"kind": "a"}\r\n\r\n  \n{"kind": "b"}\r\n\n')
+    assert [entry["kind"] for entry in read(tmp_path / "log")] == ["a", "b"]
+    (tmp_path / "log").write_bytes(b'\xef\xbb\xbf\n{"kind": "a"}\n\nnonsense\n')
+    with pytest.raises(ValueError, match="line 4 is not JSON"):
+        list(read(tmp_path / "log"))
+
+
 @pytest.mark.parametrize("line", ["nonsense", "[1]", '{"no": "kind"}'])
 def test_what_is_no_log_is_named(tmp_path, line):
     (tmp_path / "log").write_text(f'{{"kind":"a"}}\n{line}\n')

@@ -54,6 +54,17 @@ def test_steps_are_those_of_the_seats():
     assert ended > 10
 
 
+def test_all_tables_are_one_picture_for_a_film():
+    pytest.importorskip("resvg_py")
+    env = sb3_env("auction", num_envs=4, render_mode="rgb_array", render_view="all")
+    env.reset()
+    assert env.render().shape == (2 * 480, 2 * 640, 3)
+    assert env.metadata["render_fps"] > 0
+    for wrong in ({"render_mode": "ansi"}, {"render_view": "player_0"}):
+        with pytest.raises(ValueError, match="choose from"):
+            sb3_env("auction", num_envs=1, **wrong)
+
+
 def test_what_was_returned_stays_the_callers():
     env = sb3_env("holdem", num_envs=4, seats=2)
     first = env.reset()

@@ -221,11 +221,10 @@ class _Renaming:
         )
 
     def response(self, response: AgentResponse) -> AgentResponse:
-        action = response.action
-        return AgentResponse(
-            Action(action.action_type, self._data(action.payload)),
-            [self.intent(intent) for intent in response.messages],
-        )
+        kind, payload = response.action.action_type, response.action.payload
+        words = {"text": payload["text"]} if "text" in payload else {}
+        named = self._data({key: part for key, part in payload.items() if key != "text"})
+        return AgentResponse(Action(kind, named | words), [self.intent(intent) for intent in response.messages])
 
     def _data(self, value: Any) -> Any:
         """Return a copy of plain data."""
