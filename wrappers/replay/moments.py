@@ -303,8 +303,8 @@ class _Reader:
 def _result(entry: Mapping[str, Any]) -> str:
     """Return in words how a live hand or match ended, as far as its agent was told."""
     told = [f"{name} {entry[name]}" for name in ("won", "stack", "reason", "turns", "plays") if name in entry]
-    if (entry.get("outcome") or {}).get("reason"):
-        told.append(str(entry["outcome"]["reason"]))
+    outcome = entry.get("outcome") or {}
+    told += [f"{name} {outcome[name]}" for name in ("winner", "reason") if outcome.get(name)]
     shown = [row for row in entry.get("results") or () if row.get("cards")]
     told += [f"seat {row['seat']} had {' '.join(row['cards'])}, {row.get('rank') or 'not shown'}" for row in shown]
     return ", ".join(told)
