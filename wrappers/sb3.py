@@ -53,7 +53,8 @@ class SB3VecEnv(VecEnv):
         self._started = time.time()
         self._nothing: dict[str, Any] = {}
         super().__init__(seats.num_envs, seats.game.layout.flat_space(), spaces.Discrete(seats.game.num_actions))
-        self.metadata["render_fps"] = FPS
+        shown: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": FPS}
+        self.metadata = shown
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the learner's legal actions: bool[N, A]."""

@@ -281,7 +281,8 @@ def test_a_log_tells_what_the_agent_saw_thought_and_did(tmp_path, game_id):
     sent = asyncio.run(logged(path, PolicyAgent(game, Even()), state, order))
     assert [line["kind"] for line in read(path)] == ["joined", "turn", "ended"]
     assert list(read(path))[-1] == {"kind": "ended", "match_id": state.match_id, "outcome": {"reason": "agreed"}}
-    (moment,) = moments(path)
+    moment, end = moments(path)
+    assert (end.agent, end.note) == (None, "reason agreed")
     assert moment.agent == order[game.agents.index(acting)]
     assert moment.states[moment.agent] == state
     assert moment.action == sentence(sent.action)
@@ -303,7 +304,7 @@ def test_a_log_tells_what_was_replaced(tmp_path, agent, options, words):
     agent.thoughts = lambda: {"value": 9.0}  # of an earlier answer
     path = tmp_path / "log.jsonl"
     asyncio.run(logged(path, agent, STATE.turn_state("player_0"), **options))
-    (moment,) = moments(path)
+    moment, _ = moments(path)
     assert moment.action == "pass" and words in moment.note and moment.value is None
 
 
@@ -312,7 +313,7 @@ def test_thoughts_that_cannot_be_told_cost_no_answer(tmp_path):
     agent.thoughts = lambda: 1 / 0
     path = tmp_path / "log.jsonl"
     assert asyncio.run(logged(path, agent, STATE.turn_state("player_0"))).action == Action("accept")
-    assert [moment.action for moment in moments(path)] == ["accept"]
+    assert [moment.action for moment in moments(path)] == ["accept", ""]
 
 
 def test_what_cannot_be_read_gets_400():
@@ -398,5 +399,5 @@ async def test_the_command_ends_tidily_and_says_what_it_did(sig, code, tmp_path)
         process.send_signal(sig)
         out, err = await asyncio.wait_for(process.communicate(), 30)
     assert process.returncode == code and "Traceback" not in err.decode()
-    assert [moment.agent for moment in moments(log)] == ["player_0"]
+    assert next(moments(log)).agent == "player_0"
     assert out.decode().startswith("0 matches, 1 turns, 0 replaced")

@@ -462,7 +462,9 @@ def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
     got = run(main())
     assert [line["kind"] for line in read(path)] == ["joined", "turn", "turn", "turn", "ended"]
     assert "s3cret" not in path.read_text()
-    night, said, vote = told = list(moments(path))
+    *told, end = moments(path)
+    night, said, vote = told
+    assert end.agent is None
     assert night.action == f"nightAction KILL {got[1][-1]['result']['targetId']}"
     assert said.action == "say " + "".join(part.get("chunk", "") for part in got[3])
     assert vote.action == f"vote {got[5][-1]['result']['targetId'] or ''}".strip()
@@ -502,7 +504,7 @@ def test_a_log_tells_what_was_replaced_and_each_agent_by_itself(tmp_path):
                 await played(service, *calls, request(0, "vote", "p2"), request(0, "nightAction", "p1"), path="")
 
     run(main())
-    vote, night = moments(path)
+    vote, night, _ = moments(path)
     assert (vote.agent, vote.action, vote.think) == ("p2", "vote", "I accuse Bob.") and "replaced" in vote.note
     assert night.agent == "p1" and night.action.startswith("nightAction KILL p") and "replaced" in night.note
     assert night.think == ""  # that was of another phase
