@@ -1,4 +1,4 @@
-"""What live agents write of their matches: a log that costs no match, whatever cannot be written."""
+"""What live agents and hosts write of their matches: a log that costs no match, whatever cannot be written."""
 
 import logging
 from collections.abc import Callable
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class Book:
-    """A match log of a live agent; false where there is none. Write from the event loop only.
+    """A match log of a live agent or a host; false where there is none. Write from the event loop only.
 
     Args:
         log: where to write; None: nowhere.

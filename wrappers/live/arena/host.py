@@ -24,6 +24,7 @@ from ....envs.core.aec import GameEnv
 from ....envs.core.game import Game
 from ...agent import PolicyAgent
 from ...record import MatchLog
+from ..book import Book
 from ..worker import described
 from .agent import ArenaAgent, listening, unreadable
 from .entrants import Clock, Entrant, HttpEntrant, LocalEntrant, PolicyEntrant
@@ -90,7 +91,7 @@ class Host:
         self._seeds = np.random.SeedSequence(seed)
         self._address, self._port = address, port
         self._access_token = access_token
-        self._log = log
+        self._book = Book(log)
         self._on_result = on_result or (lambda result: None)
         self._words = words(game)
         self._entrants: dict[str, Entrant] = {}
@@ -268,7 +269,7 @@ class Host:
             try:
                 if isinstance(entrant, PolicyEntrant):
                     response = entrant.respond(session.seat_state(name))
-                    session.act_as_seat(name, response, {} if self._log is None else entrant.thoughts())
+                    session.act_as_seat(name, response, entrant.thoughts() if self._book else {})
                 else:
                     session.act(name, await entrant.act(session.turn_state(name), clock))
             except TimeoutError:
@@ -307,13 +308,8 @@ class Host:
 
     def _write(self, session: MatchSession) -> None:
         """Write a match in one piece: matches are played side by side, and a log is read line by line."""
-        if self._log is not None:
-            try:
-                for event in session.events:
-                    self._log.write(**event)
-            except OSError as error:  # a full disk must not end the tournament
-                logger.warning("the match log ends here: %s", error)
-                self._log = None
+        for event in session.events:
+            self._book.write(**event)
 
     def _clock(self) -> Clock:
         return Clock(self._timeout)

@@ -19,6 +19,7 @@ from aiohttp import WSMsgType, web
 from ....envs.core.game import Game
 from ...record import MatchLog
 from ..arena.agent import listening
+from ..book import Book
 from ..site import Origins
 from .apart import Apart
 from .events import Feed
@@ -88,7 +89,7 @@ class Host:
         self._limits = limits
         self._seeds = np.random.SeedSequence(seed)
         self._address, self._port = address, port
-        self._log = log
+        self._book = Book(log)
         self._on_event = on_event
         self._feeds: dict[str, Feed] = {}
         self._new = asyncio.Event()
@@ -150,9 +151,9 @@ class Host:
         players = [agent if isinstance(agent, OURS) else Apart(agent) for agent in agents]
         self._count += 1
         feed = Feed(f"{self._name}-{self._count}", self._tell)
-        note = None if self._log is None else self._write
+        note = self._book.write if self._book else None
         try:
-            async with self._writing if self._log is not None else contextlib.nullcontext():
+            async with self._writing if self._book else contextlib.nullcontext():
                 match = Match(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
                 self._announce(feed)
                 result = await match.play()
@@ -166,8 +167,8 @@ class Host:
         return result
 
     def _tell(self, event: Event) -> None:
-        if self._log is not None:
-            self._write("event", event=event)
+        if self._book:
+            self._book.write("event", event=event)
         if self._on_event is not None:
             self._on_event(event)
 
@@ -178,15 +179,6 @@ class Host:
             del self._feeds[game_id]
         self._new.set()
         self._new = asyncio.Event()
-
-    def _write(self, kind: str, **fields: Any) -> None:
-        if self._log is None:
-            return
-        try:
-            self._log.write(kind, **fields)
-        except OSError as error:  # a full disk must not end the evening
-            logger.warning("the match log ends here: %s", error)
-            self._log = None
 
     # Observers.
 

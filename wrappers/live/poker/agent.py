@@ -20,6 +20,7 @@ from yarl import URL
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ...agent import Agent, thoughts
 from ...record import MatchLog
+from ..book import Book, told
 from ..worker import Worker
 from . import messages
 from .session import AgentSession, Blind, Decision, Ended, Event, Fatal, HandOver, Note, Seated, Send
@@ -287,7 +288,7 @@ class _Shell:
         self.deadline: float | None = None
         self.ping_every = 30.0
         self._http = http
-        self._log = log
+        self._book = Book(log)
         self._on_event = on_event
         self._timeout = 30.0  # seconds the server gives
         self._socket: aiohttp.ClientWebSocketResponse | None = None
@@ -370,7 +371,7 @@ class _Shell:
         match event:
             case Seated():
                 self._timeout = event.timeout / 1000 if event.timeout else self._timeout
-                self._write("joined", seat=event.seat)
+                self._book.write("joined", seat=event.seat)
             case Decision():
                 self._begin(event)
             case Send():
@@ -381,11 +382,13 @@ class _Shell:
                 logger.warning("%s instead of the agent's answer: the state cannot be read: %s", kind, event.problem)
                 await self._send(event.message)
             case HandOver():
-                self._write("hand", hand=event.hand, won=event.won, stack=event.stack, results=event.message.results)
+                self._book.write(
+                    "hand", hand=event.hand, won=event.won, stack=event.stack, results=event.message.results
+                )
                 if self.hands is not None and self.session.hands_played >= self.hands:
                     self.played.reason = "hands"
             case Ended():
-                self._write("ended", reason=event.reason, stack=event.stack)
+                self._book.write("ended", reason=event.reason, stack=event.stack)
                 self.played.reason = event.reason
             case Fatal():
                 raise LiveError(event.code, event.message or "the server gave no reason")
@@ -435,13 +438,7 @@ class _Shell:
     def _consider(self, state: TurnState) -> tuple[Any, dict[str, Any]]:
         """Return the agent's answer, and for the log what it tells of it."""
         response = self._agent.respond(state)
-        if self._log is None:
-            return response, {}
-        try:
-            return response, thoughts(self._agent)
-        except Exception:  # it has answered, and that counts
-            logger.exception("the agent cannot tell its thoughts")
-            return response, {}
+        return response, told(lambda: thoughts(self._agent)) if self._book else {}
 
     async def _send(self, message: messages.Action) -> None:
         """Send if there is a connection; else the session sends again after reconnecting."""
@@ -454,15 +451,7 @@ class _Shell:
         response = AgentResponse(Action(sent.action.kind, payload))
         note = told if problem is None else {"replaced": problem}
         seen = {"turn_state": decision.turn_state, "response": response}
-        self._write("turn", hand=_hand(decision), seq=sent.expected_seq, **seen, **note)
-
-    def _write(self, kind: str, **fields: Any) -> None:
-        if self._log is not None:
-            try:
-                self._log.write(kind, **fields)
-            except OSError as error:  # a full disk must not cost a hand
-                logger.warning("the match log ends here: %s", error)
-                self._log = None
+        self._book.write("turn", hand=_hand(decision), seq=sent.expected_seq, **seen, **note)
 
 
 def _hand(decision: Decision) -> int:

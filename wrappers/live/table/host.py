@@ -17,6 +17,7 @@ from ....envs.core.aec import GameEnv
 from ....envs.core.game import Game
 from ...agent import Agent
 from ...record import MatchLog
+from ..book import Book
 from ..connection import Allowance, Connection
 from ..site import Origins, routes
 from ..worker import Worker, described
@@ -84,7 +85,7 @@ class Host:
         self._timeout = timeout
         self._address, self._port = address, port
         self._origins = Origins.of(address, names)
-        self._log = log
+        self._book = Book(log)
         self._written: tuple[Any, int] = (None, 0)  # the match, and how many of its events are in the log
         self._connections: dict[int, Connection] = {}
         self._ids = count()
@@ -230,15 +231,11 @@ class Host:
     def _write(self) -> None:
         """Write what has happened since the last time."""
         match = self.session.match
-        if self._log is None or match is None:
+        if match is None:
             return
         written = self._written[1] if self._written[0] is match else 0
-        try:
-            for event in match.events[written:]:
-                self._log.write(**event)
-        except OSError as error:  # a full disk must not end the match
-            logger.warning("the match log ends here: %s", error)
-            self._log = None
+        for event in match.events[written:]:
+            self._book.write(**event)
         self._written = match, len(match.events)
 
 

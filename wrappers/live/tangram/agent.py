@@ -17,7 +17,7 @@ from aiohttp import WSMsgType, web
 from ....envs.core.game import Game
 from ...agent import Agent
 from ...record import MatchLog
-from ..book import without_images
+from ..book import Book, without_images
 from ..worker import Worker, described
 from . import messages
 from .session import AgentSession, Decision, Event, Heard, Note, Send
@@ -83,7 +83,7 @@ class AgentServer:
         self._game = game
         self._address, self._port = address, port
         self._deadline = deadline
-        self._log = log
+        self._book = Book(log)
         self._on_event = on_event or (lambda name, event: None)
         self._connected: set[web.WebSocketResponse] = set()
         self._count = 0
@@ -192,12 +192,7 @@ class AgentServer:
 
     def write(self, kind: str, **fields: Any) -> None:
         """Write a line of the log, if there is one."""
-        if self._log is not None:
-            try:
-                self._log.write(kind, **fields)
-            except OSError as error:  # a full disk must not cost a turn
-                logger.warning("the match log ends here: %s", error)
-                self._log = None
+        self._book.write(kind, **fields)
 
 
 class _Connection:

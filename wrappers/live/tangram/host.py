@@ -21,6 +21,7 @@ from ....envs.core.rng import streams
 from ....envs.core.turn_state import Action, AgentResponse, MessageIntent, MessageScope, TurnState
 from ...agent import Agent, parse
 from ...record import MatchLog
+from ..book import Book
 from ..worker import Worker, described
 from . import messages
 from .agent import now
@@ -129,7 +130,7 @@ class Host:
         self._timeout = timeout
         self._delay = delay
         self._retry_after = retry_after
-        self._log = log
+        self._book = Book(log)
         self._on_chat = on_chat or (lambda text: None)
         self._worker: Worker
         self._http: aiohttp.ClientSession | None = None
@@ -155,9 +156,9 @@ class Host:
 
     async def _match(self, seed: int) -> Played:
         self._env.reset(seed=seed)
-        table = TableSession(self._env, self._write)
+        table = TableSession(self._env, self._book.write)
         played = Played(str(table.state().game_state["objective"]))
-        self._write(
+        self._book.write(
             "match", game=self._env.game.id, options=self._env.game.options, seed=seed, match_id=self._env.match_id
         )
         while not table.over:
@@ -170,7 +171,7 @@ class Host:
             else:
                 await self._persons_turn(table)
         played.refused, played.outcome = table.refused, table.state().outcome
-        self._write("end", outcome=played.outcome)
+        self._book.write("end", outcome=played.outcome)
         return played
 
     async def _persons_turn(self, table: TableSession) -> None:
@@ -259,7 +260,3 @@ class Host:
             if attempt < RETRIES:
                 await asyncio.sleep(self._retry_after * attempt)
         raise ConnectionError(f"cannot connect to {self._url}: {problem}; gave up after {RETRIES} tries")
-
-    def _write(self, kind: str, **fields: object) -> None:
-        if self._log is not None:
-            self._log.write(kind, **fields)
