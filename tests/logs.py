@@ -1,4 +1,4 @@
-"""Match logs for tests."""
+"""Match logs for tests, and a policy that tells what it thinks."""
 
 import numpy as np
 from parlour import envs
@@ -17,3 +17,16 @@ def played(path, game, seed=11, matches=1, **options):
                 assert recorder.play(int(numbers.choice(np.flatnonzero(mask)))).ok
             seen.append([env.turn_state(agent) for agent in game.agents])
     return seen
+
+
+class Even:
+    """A policy that takes everything to be as likely, and expects a quarter."""
+
+    def act(self, observations, masks):
+        return masks.argmax(axis=1)
+
+    def probabilities(self, observations, masks):
+        return masks / masks.sum(axis=1, keepdims=True)
+
+    def values(self, observations):
+        return [0.25] * len(observations)

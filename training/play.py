@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ..envs import Action, Game, GameEnv
 from ..envs.core.rng import streams
-from ..wrappers.agent import Agent, HumanAgent, thoughts
+from ..wrappers.agent import Agent, HumanAgent, sentence, thoughts
 from ..wrappers.record import MatchLog, Recorder
 from ..wrappers.replay.moments import distinct
 from .names import agent, game_with, has_seats
@@ -130,7 +130,7 @@ def headline(action: Action) -> str:
     >>> headline(Action("say", {"type": "claim", "targetId": None, "role": "doctor"}))
     'say claim doctor'
     """
-    return " ".join([action.action_type, *(_short(value) for value in action.payload.values() if value is not None)])
+    return sentence(action, _short)
 
 
 def _short(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TextIO, runtime_checkable
 
 import numpy as np
@@ -32,15 +32,18 @@ def thoughts(agent: Agent) -> dict[str, Any]:
     return dict(told()) if callable(told) else {}
 
 
-def sentence(action: Action) -> str:
+def sentence(action: Action, written: Callable[[Any], str] | None = None) -> str:
     """Return an action in words: its name and the values of its payload, but for those that are null.
+
+    `written` tells how a value is written; None: in full, whole numbers without decimals.
 
     >>> sentence(Action("raiseTo", {"amount": 137}))
     'raiseTo 137'
     >>> sentence(Action("submit_offer", {"share": 96.0}))
     'submit_offer 96'
     """
-    return " ".join([action.action_type, *(_written(value) for value in action.payload.values() if value is not None)])
+    values = (value for value in action.payload.values() if value is not None)
+    return " ".join([action.action_type, *map(written or _written, values)])
 
 
 def _written(value: Any) -> str:

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..envs import game as make_game
 from ..envs.core.game import Game, Tables
 from ..envs.core.random_policy import RandomPolicy
-from ..envs.core.screen import FPS, MODES, Window, check_mode, pixels
+from ..envs.core.screen import FPS, MODES, Window, check_mode, pixels, warn_unshown
 from ..envs.core.turn_state import TurnState
 from ..envs.core.vector import STAY, VectorGame
 from .policy import Policy, make_policy
@@ -417,7 +417,7 @@ class SeatVecEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]
         Where an episode has just ended, that is the one that began.
         """
         if self.render_mode is None:
-            gymnasium.logger.warn("render() without a render_mode shows nothing: give one when the environment is made")
+            warn_unshown()
             return None
         return frames(self.seats, self.render_mode, self.render_view)
 
@@ -547,7 +547,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         in what they left on the table. ``"human"`` draws by itself after every reset and step.
         """
         if self.render_mode is None:
-            gymnasium.logger.warn("render() without a render_mode shows nothing: give one when the environment is made")
+            warn_unshown()
             return None
         seats, game = self.seats, self.seats.game
         record, seat = seats.final_table(0) if self._over else (seats.tables.tables[0], int(seats.seat[0]))

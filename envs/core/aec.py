@@ -8,7 +8,6 @@ from operator import index
 from reprlib import repr
 from typing import Any, TypeVar
 
-import gymnasium
 import msgspec
 import numpy as np
 from gymnasium import spaces
@@ -19,7 +18,7 @@ from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWr
 from . import turn_state as ts
 from .game import Batch, Game, Grid
 from .rng import streams
-from .screen import FPS, MODES, Window, check_mode, pixels
+from .screen import FPS, MODES, Window, check_mode, pixels, warn_unshown
 from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState
 
 Wired = TypeVar("Wired", bound=ts.Wire)
@@ -184,7 +183,7 @@ class GameEnv(AECEnv[str, Any, Any]):
     def render(self) -> NDArray[np.uint8] | str | None:
         """Show the table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None."""
         if self.render_mode is None:
-            gymnasium.logger.warn("render() without a render_mode shows nothing: give one when the environment is made")
+            warn_unshown()
             return None
         if self.render_mode == "ansi":
             eyes = {"all": None, "public": -1}

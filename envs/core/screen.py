@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +19,11 @@ FPS = 4
 """Pictures a second in a window or a film."""
 
 _NEEDS = {"human": ("resvg_py", "ttf_opensans", "pygame"), "rgb_array": ("resvg_py", "ttf_opensans", "PIL")}
+
+
+def warn_unshown() -> None:
+    """Warn, as Gymnasium and PettingZoo do, of a `render()` that has no mode to show anything in."""
+    gymnasium.logger.warn("render() without a render_mode shows nothing: give one when the environment is made")
 
 
 def check_mode(mode: str | None, modes: Sequence[str] = MODES) -> None:

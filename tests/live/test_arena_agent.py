@@ -13,6 +13,7 @@ import pytest
 from aiohttp import web
 from live.test_poker_host import on_loop
 from live.test_poker_stop import SIGNALS, command
+from logs import Even
 from parlour import envs
 from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent, TurnState
 from parlour.wrappers.agent import PolicyAgent, sentence
@@ -254,19 +255,6 @@ async def logged(path, agent, state, order=(), **options):
             end = {"match_id": state.match_id, "outcome": {"reason": "agreed"}}
             assert (await post(f"{server.endpoint}/match_end", None, json=end))[0] == 200
     return AgentResponse.from_json(answer)
-
-
-class Even:
-    """A policy that takes everything to be as likely, and expects a quarter."""
-
-    def act(self, observations, masks):
-        return masks.argmax(axis=1)
-
-    def probabilities(self, observations, masks):
-        return masks / masks.sum(axis=1, keepdims=True)
-
-    def values(self, observations):
-        return [0.25] * len(observations)
 
 
 @pytest.mark.parametrize("game_id", ["bargaining", "mafia"])

@@ -10,6 +10,7 @@ import aiohttp
 import msgspec
 import pytest
 from aiohttp import web
+from logs import Even
 from mafia_players import (
     FIVE,
     NAMES,
@@ -453,7 +454,7 @@ def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
 
     async def main():
         with MatchLog(path) as log:
-            service = AgentService(lambda id, name: PolicyAgent(id, name, FIVE, Knowing()), port=0, log=log)
+            service = AgentService(lambda id, name: PolicyAgent(id, name, FIVE, Even()), port=0, log=log)
             async with service:
                 phases = {"nightAction": "NIGHT_ACTIONS", "say": "DAY_DISCUSSION", "vote": "DAY_VOTING"}
                 asked = [(request(0, "think", phase=phase), request(0, method)) for method, phase in phases.items()]
@@ -478,19 +479,6 @@ def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
         assert moment.action in moment.probabilities
     assert "say I am innocent." in said.probabilities
     assert picture([vote.states["p1"]])
-
-
-class Knowing:
-    """A policy that takes everything to be as likely, and expects a quarter."""
-
-    def act(self, observations, masks):
-        return masks.argmax(axis=1)
-
-    def probabilities(self, observations, masks):
-        return masks / masks.sum(axis=1, keepdims=True)
-
-    def values(self, observations):
-        return [0.25] * len(observations)
 
 
 def test_a_log_tells_what_was_replaced_and_each_agent_by_itself(tmp_path):

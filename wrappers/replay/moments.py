@@ -245,8 +245,9 @@ class _Reader:
             decision = Moment(self.match, self._title, self._states(), self._name(agent), "says", told)
             result = self._env.send(agent, intent)
         else:
-            decision = self._decision(entry, self._name(agent), entry["response"], self._states())
-            decision.said += self._aloud(_answer(entry["response"]).action)
+            answer = _answer(entry["response"])
+            decision = self._decision(entry, self._name(agent), answer, self._states())
+            decision.said += self._aloud(answer.action)
             result = self._env.submit(agent, entry["response"])
         if not result.ok:
             raise ValueError(f"{agent} {result.error}: {result.error_detail}")
@@ -268,10 +269,13 @@ class _Reader:
             self.match += 1
             self._title = f"{state.game_id} · {table}"
         self._seen = {state.agent_id: state}
-        return self._decision(entry, state.agent_id, entry.get("response"), self._seen)
-
-    def _decision(self, entry: Mapping[str, Any], agent: str, response: Any, states: dict[str, TurnState]) -> Moment:
+        response = entry.get("response")
         answer = None if response is None else _answer(response)
+        return self._decision(entry, state.agent_id, answer, self._seen)
+
+    def _decision(
+        self, entry: Mapping[str, Any], agent: str, answer: AgentResponse | None, states: dict[str, TurnState]
+    ) -> Moment:
         if answer is not None and self._names is not None:
             answer = self._names.named_outward(answer)
             if isinstance(text := answer.action.payload.get("text"), str):
