@@ -15,12 +15,14 @@ def sit(page, name):
 
 
 def move(page, action, **values):
-    """Play an action of this turn, with exact values."""
+    """Play an action of this turn, with exact values, and wait until the turn is over."""
     page.wait_for_selector(MINE)
+    turn = turn_of(page)
     form = page.locator(f"form.move:has([data-action={action}])")
     for field, value in values.items():
         form.locator(f"label:has-text('{field.replace('_', ' ')}') input[type=number]").fill(str(value))
     form.locator(f"[data-action={action}]").click()
+    passed(page, turn)
 
 
 def passed(page, turn):

@@ -53,7 +53,7 @@ def test_a_hand_is_folded_for_a_person_who_thinks_too_long(table):
         page = visit()
         sit(page, "Ann")
         page.wait_for_selector(MINE)
-        assert page.title() == "● Your turn: Hold'em"
+        page.wait_for_function("document.title === `● Your turn: Hold'em`")
         page.wait_for_selector("#notice:text('time was up')")
         move(page, "call")
         page.wait_for_selector("#notice:not(:text('time was up'))", state="attached")
@@ -112,11 +112,14 @@ def test_a_page_loaded_anew_has_its_seat_and_its_turn(table):
     ("game", "socket", "action"), [("bargaining", "**/ws", "pass"), ("holdem", "**/v1/ws*", "fold")]
 )
 def test_a_lost_connection_comes_back_by_itself(table, game, socket, action):
-    lines = []
+    lines, down = [], False
 
     def cut(page):
         def handle(line):
-            lines.append((line, line.connect_to_server()))
+            if down:
+                line.close(code=3001)
+            else:
+                lines.append((line, line.connect_to_server()))
 
         page.route_web_socket(socket, handle)
 
@@ -127,13 +130,14 @@ def test_a_lost_connection_comes_back_by_itself(table, game, socket, action):
         page.wait_for_selector(MINE)
         before = page.inner_text("#board")
         here, there = lines[-1]
+        down = True
         there.close(code=3001)
         here.close(code=3001)
         page.wait_for_selector("#status:text('Connecting')")
+        down = False
         page.wait_for_selector(MINE)
         assert page.inner_text("#board") == before
         move(page, action)
-        page.wait_for_selector("body:not(.mine)")
         assert page.inner_text("#notice") == ""
 
 
@@ -154,7 +158,6 @@ def test_a_tab_that_was_closed_comes_back_by_a_button(table, game, bot, action):
         assert page.inner_text("#board") == before
         assert stranger.locator("#again:visible").count() == 0
         move(page, action)
-        page.wait_for_selector("body:not(.mine)")
         page.click("#stand")
         page.wait_for_selector("#sit:visible")
         assert page.locator("#again:visible").count() == 0
