@@ -58,27 +58,6 @@ def observe(table, seat, out):
         out[7 + 2 * i + table.moves[i]] = 1
 
 
-@compiled
-def reset_batch(tables, batch):
-    for i in range(len(tables)):
-        reset(tables[i])
-        batch.turn[i], batch.masks[i] = tables[i].turn, 1
-        observe(tables[i], tables[i].turn, batch.observations[i])
-
-
-@compiled
-def step_batch(tables, actions, batch, again):
-    for i in range(len(tables)):
-        if actions[i] >= 0:
-            play(tables[i], actions[i])
-            batch.rewards[i], batch.dones[i] = tables[i].rewards, tables[i].done
-            if tables[i].done and again:
-                reset(tables[i])
-            if not tables[i].done:
-                batch.turn[i] = tables[i].turn
-                observe(tables[i], tables[i].turn, batch.observations[i])
-
-
 def decode(table, action):
     if action.action_type not in KINDS:
         return ActionResult(False, "invalid_action_type", f"{action.action_type!r} is neither pass nor bet")
@@ -110,7 +89,7 @@ def game():
         name="kuhn", agents=("player_0", "player_1"), options={}, blank=BLANK, layout=Layout(SLICES), num_actions=2,
         reward_range=(-2.0, 2.0), zero_sum=True, unit_name="chips", action_spaces=dict.fromkeys(KINDS, spaces.Dict({})),
         reset=reset, play=play, step=play, menu=lambda table, number: number, legal=legal, observe=observe,
-        reset_batch=reset_batch, step_batch=step_batch, nearest=lambda table, move: int(move), safe=lambda table: 0,
+        nearest=lambda table, move: int(move), safe=lambda table: 0,
         encode=lambda table, number: AgentResponse(Action(KINDS[number])), decode=decode, game_state=game_state,
         allowed=lambda table: [AllowedAction(kind, "", {"additionalProperties": False}) for kind in KINDS], load=load,
         phase=lambda table: "ended" if table.done else "betting", redeal=redeal,

@@ -35,6 +35,14 @@ def test_a_notebook_reads_well(path):
         assert not NOISE.search(shown), NOISE.search(shown)
 
 
+def test_a_game_of_ones_own_takes_100_lines():
+    cells = json.loads((FOLDER / "own_game.ipynb").read_text("utf-8"))["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    game, registered, _ = code.partition('envs.register("liar-v0", liar)\n')
+    assert registered
+    assert sum(bool(line.strip()) and not line.startswith("#") for line in game.splitlines()) + 1 <= 100
+
+
 def test_noise_is_noticed():
     assert NOISE.search("trained: /home/me/runs/x") and NOISE.search("UserWarning: no") and NOISE.search(" 10%|█ ")
     assert not NOISE.search("http://127.0.0.1:8080/v1, WARNING match: call, runs/first")

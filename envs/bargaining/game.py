@@ -114,8 +114,6 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
         menu=rules.menu,
         legal=rules.legal,
         observe=observation.observe,
-        reset_batch=rules.reset_batch,
-        step_batch=rules.step_batch,
         encode=partial(actions.encode, words),
         decode=actions.decode,
         nearest=actions.nearest,

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from ..core.compiled import compiled
 from ..core.rng import uniform
 from ..core.talk import LIMIT, NUMBERS, hush, say
-from .observation import observe
 from .table import ACCEPT, OFFER, REJECT, TALK
 
 
@@ -117,36 +116,3 @@ def legal(table: Any, mask: Any) -> None:
 def play(table: Any, number: int) -> None:
     """Apply the acting seat's legal action number."""
     step(table, menu(table, number))
-
-
-# The batch loop.
-
-
-@compiled
-def reset_batch(tables: Any, batch: Any) -> None:
-    """Begin an episode on every table and show it."""
-    for i in range(len(tables)):
-        table = tables[i]
-        reset(table)
-        batch.turn[i] = table.turn
-        observe(table, table.turn, batch.observations[i])
-        legal(table, batch.masks[i])
-
-
-@compiled
-def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
-    """Play one decision on every table whose action is not −1; where an episode ends, begin the next one if `again`."""
-    for i in range(len(tables)):
-        if actions[i] >= 0:
-            table = tables[i]
-            play(table, actions[i])
-            batch.dones[i] = table.done
-            batch.truncations[i] = table.truncated
-            batch.rewards[i, 0] = table.rewards[0]
-            batch.rewards[i, 1] = table.rewards[1]
-            if table.done and again:
-                reset(table)
-            if not table.done:
-                batch.turn[i] = table.turn
-                observe(table, table.turn, batch.observations[i])
-                legal(table, batch.masks[i])

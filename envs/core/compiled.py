@@ -1,6 +1,6 @@
 """The decorators of compiled functions: Numba with a cache that can be trusted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -20,7 +20,7 @@ def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
     return tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(sources))
 
 
-def compiled(function: Function, inline: str = "never") -> Function:
+def compiled(function: Function, inline: str = "never", calls: Sequence[Callable[..., Any]] = ()) -> Function:
     """Compile `function` with Numba at its first call and keep the machine code on disk.
 
     Numba's cache looks only at the file of the function itself, and goes stale when a function that it calls lives in
@@ -35,11 +35,14 @@ def compiled(function: Function, inline: str = "never") -> Function:
     Args:
         function: plain function over records and arrays, with no closure over other compiled functions.
         inline: see `inlined`.
+        calls: compiled functions of other folders than its own that it calls.
 
     Returns:
         The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` itself.
     """
-    if not Path(function.__code__.co_filename).is_file():
+    every: list[Any] = [function, *calls]
+    files = [Path(one.__code__.co_filename) for one in every]
+    if not all(file.is_file() for file in files):
         return cast(Function, numba.njit(function))
     try:
         dispatcher: Any = _njit(cache=True, inline=inline, no_cfunc_wrapper=True)(function)
@@ -49,7 +52,7 @@ def compiled(function: Function, inline: str = "never") -> Function:
         dispatcher.get_call_template = partial(_widened, dispatcher.get_call_template)
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:
-        stamp = _stamp(Path(function.__code__.co_filename).parent)
+        stamp = tuple(source for folder in dict.fromkeys(file.parent for file in files) for source in _stamp(folder))
         cache_file._source_stamp = stamp
         _forget_older(Path(cache_file._index_path), max(time for _, time, _ in stamp))
     return cast(Function, dispatcher)

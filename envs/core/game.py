@@ -14,6 +14,7 @@ fields of it:
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from . import svg
+from . import loops, svg
 from .layout import Layout
 from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
 
@@ -134,9 +135,6 @@ class Game:
         menu: ``menu(table, number) -> move``. Compiled.
         legal: ``legal(table, mask)`` writes the acting seat's legal numbers into int8[num_actions]. Compiled.
         observe: ``observe(table, seat, out)`` writes what `seat` may know into float32[layout.size]. Compiled.
-        reset_batch: ``reset_batch(tables, batch)`` begins an episode on every table and shows it. Compiled.
-        step_batch: ``step_batch(tables, actions, batch, again)`` plays one decision on every table whose action is not
-            −1; where an episode ends, the next one begins if `again`, else the table is not shown. Compiled.
 
         encode: ``encode(table, number) -> AgentResponse``: a legal action number as documented messages and payload.
         decode: ``decode(table, action) -> move``, or the `ActionResult` that refuses it. Never raises, changes nothing.
@@ -192,8 +190,6 @@ class Game:
     menu: Callable[[Any, int], Any]
     legal: Callable[[Any, NDArray[np.int8]], None]
     observe: Callable[[Any, int, NDArray[np.float32]], None]
-    reset_batch: Callable[[Any, Batch], None]
-    step_batch: Callable[[Any, NDArray[np.int64], Batch, bool], None]
 
     encode: Callable[[Any, int], AgentResponse]
     decode: Callable[[Any, Action], Any | ActionResult]
@@ -225,6 +221,22 @@ class Game:
     def seats(self) -> int:
         """How many seats."""
         return len(self.agents)
+
+    @cached_property
+    def reset_batch(self) -> Callable[[Any, Batch], None]:
+        """``reset_batch(tables, batch)`` begins an episode on every table and shows it."""
+        return self._loop(loops.reset_batch)
+
+    @cached_property
+    def step_batch(self) -> Callable[[Any, NDArray[np.int64], Batch, bool], None]:
+        """``step_batch(tables, actions, batch, again)`` plays one decision on every table whose action is not −1.
+
+        Where an episode ends, the next one begins if `again`, else the table is not shown.
+        """
+        return self._loop(loops.step_batch)
+
+    def _loop(self, loop: Callable[..., None]) -> Callable[..., None]:
+        return loops.batch_loop(loop, reset=self.reset, play=self.play, legal=self.legal, observe=self.observe)
 
     def tables(self, count: int) -> Tables:
         """Return `count` fresh tables with this game's options (recarray of shape (count,))."""

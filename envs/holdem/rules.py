@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from ..core.compiled import compiled
 from ..core.rng import draw
 from .hands import card_set, set_strength
-from .observation import observe
 from .table import (
     CALL,
     CALL_NUMBER,
@@ -431,37 +430,3 @@ def _pay_pots(table: Any) -> None:
                     odd -= 1
         unpaid -= amount
         floor = level
-
-
-# The batch loop. (Its lines are spelt out: passing `batch` on to a function of one table costs a fifth of the speed.)
-
-
-@compiled
-def reset_batch(tables: Any, batch: Any) -> None:
-    """Begin an episode on every table and show it."""
-    for i in range(len(tables)):
-        table = tables[i]
-        reset(table)
-        batch.turn[i] = table.turn
-        observe(table, table.turn, batch.observations[i])
-        legal(table, batch.masks[i])
-
-
-@compiled
-def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
-    """Play one decision on every table whose action is not −1; where an episode ends, begin the next one if `again`."""
-    for i in range(len(tables)):
-        if actions[i] < 0:
-            continue
-        table = tables[i]
-        play(table, actions[i])
-        for seat in range(batch.rewards.shape[1]):
-            batch.rewards[i, seat] = table.rewards[seat]
-        batch.dones[i] = table.done
-        batch.truncations[i] = table.truncated
-        if table.done and again:
-            reset(table)
-        if not table.done:
-            batch.turn[i] = table.turn
-            observe(table, table.turn, batch.observations[i])
-            legal(table, batch.masks[i])

@@ -94,8 +94,6 @@ def _made(options: dict[str, Any]) -> Game:
         menu=rules.menu,
         legal=rules.legal,
         observe=observation.observe,
-        reset_batch=rules.reset_batch,
-        step_batch=rules.step_batch,
         encode=actions.encode,
         decode=actions.decode,
         nearest=actions.nearest,

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.rng import draw
-from .observation import observe
 from .statements import KIND, code_of
 from .suspicion import judge_votes
 from .table import (
@@ -417,38 +416,3 @@ def _write_living(table: Any, mask: Any, first: int) -> None:
 def play(table: Any, number: int) -> None:
     """Apply the acting seat's legal action number."""
     step(table, menu(table, number))
-
-
-# The batch loop.
-
-
-@compiled
-def reset_batch(tables: Any, batch: Any) -> None:
-    """Begin an episode on every table and show it."""
-    for i in range(len(tables)):
-        table = tables[i]
-        reset(table)
-        batch.turn[i] = table.turn
-        observe(table, table.turn, batch.observations[i])
-        legal(table, batch.masks[i])
-
-
-@compiled
-def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
-    """Play one decision on every table whose action is not −1; where an episode ends, begin the next one if `again`."""
-    for i in range(len(tables)):
-        if actions[i] >= 0:
-            table = tables[i]
-            play(table, actions[i])
-            batch.dones[i] = table.done
-            batch.truncations[i] = table.truncated
-            batch.rewards[i] = 0
-            if table.done:
-                for seat in range(batch.rewards.shape[1]):
-                    batch.rewards[i, seat] = table.rewards[seat]
-                if again:
-                    reset(table)
-            if not table.done:
-                batch.turn[i] = table.turn
-                observe(table, table.turn, batch.observations[i])
-                legal(table, batch.masks[i])

@@ -148,8 +148,6 @@ def _made(options: dict[str, Any], source: int, known: Silhouette | None) -> Gam
         menu=rules.menu,
         legal=rules.legal,
         observe=observation.observe,
-        reset_batch=rules.reset_batch,
-        step_batch=rules.step_batch,
         encode=actions.encode,
         decode=actions.decode,
         nearest=actions.nearest,

@@ -21,7 +21,6 @@ from .forms import PIECE
 from .generator import SPLITS, centre, generate
 from .geometry import collides, covered_area, on_board, outline_area, place
 from .lattice import RINGS
-from .observation import observe
 from .pieces import BOARD
 from .raster import fill_outline, fill_piece, fill_pieces
 from .silhouettes import library
@@ -233,36 +232,3 @@ def legal(table: Any, mask: Any) -> None:
 def play(table: Any, number: int) -> None:
     """Apply the acting seat's legal action number."""
     step(table, menu(table, number))
-
-
-# The batch loop.
-
-
-@compiled
-def reset_batch(tables: Any, batch: Any) -> None:
-    """Begin an episode on every table and show it."""
-    for i in range(len(tables)):
-        table = tables[i]
-        reset(table)
-        batch.turn[i] = table.turn
-        observe(table, table.turn, batch.observations[i])
-        legal(table, batch.masks[i])
-
-
-@compiled
-def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
-    """Play one decision on every table whose action is not −1; where an episode ends, begin the next one if `again`."""
-    for i in range(len(tables)):
-        if actions[i] >= 0:
-            table = tables[i]
-            play(table, actions[i])
-            batch.dones[i] = table.done
-            batch.truncations[i] = table.truncated
-            for seat in range(batch.rewards.shape[1]):
-                batch.rewards[i, seat] = table.rewards[seat]
-            if table.done and again:
-                reset(table)
-            if not table.done:
-                batch.turn[i] = table.turn
-                observe(table, table.turn, batch.observations[i])
-                legal(table, batch.masks[i])

@@ -6,10 +6,13 @@ import subprocess
 import sys
 from shutil import copy
 
+import kuhn
 import numba
+import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs.core import compiled
+from parlour.envs import VectorGame
+from parlour.envs.core import compiled, loops
 
 CALLEE = "from tiny.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
 CALLER = (
@@ -38,6 +41,7 @@ def package(tmp_path):
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "__init__.py").touch()
     copy(compiled.__file__, tmp_path / "tiny")
+    copy(loops.__file__, tmp_path / "tiny")
     (tmp_path / "tiny" / "callee.py").write_text(CALLEE.format(10))
     (tmp_path / "tiny" / "caller.py").write_text(CALLER)
     return tmp_path
@@ -103,6 +107,85 @@ def test_a_type_that_was_renamed_compiles_anew(package):
         assert python(f"from tiny.caller import {name}, caller; print(caller({name}(7)))", package) == "7"
 
 
+# The batch loop with a game's own functions.
+
+RULES = """import numpy as np
+from tiny.compiled import compiled
+
+
+@compiled
+def reset(table): table.turn = 0
+
+
+@compiled
+def play(table, number): table.turn += number
+
+
+@compiled
+def other(table, number): table.turn += {} * number
+
+
+@compiled
+def legal(table, mask): mask[:] = 1
+
+
+@compiled
+def observe(table, seat, out): out[:] = seat
+"""
+LOOP = """
+from types import SimpleNamespace
+import numpy as np
+from numba import types
+from game import rules
+from tiny import loops
+from tiny.batch import Batch
+table = np.zeros(2, [("turn", "i8"), ("rewards", "f8", 1), ("done", "?"), ("truncated", "?")])
+for play in (rules.play, rules.other):
+    table["turn"] = 0
+    blank = (np.zeros((2, 1)), np.zeros((2, 1)), np.zeros(2, np.int64), np.zeros((2, 1)), np.zeros(2), np.zeros(2))
+    step = loops.batch_loop(loops.step_batch, reset=rules.reset, play=play, legal=rules.legal, observe=rules.observe)
+    step(table, np.array([1, 2]), Batch(*blank), True)
+    print(table["turn"].tolist(), sum(step.stats.cache_hits.values()))
+"""
+BATCH = """from typing import NamedTuple
+from typing import Any
+
+
+class Batch(NamedTuple):
+    observations: Any
+    masks: Any
+    turn: Any
+    rewards: Any
+    dones: Any
+    truncations: Any
+"""
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_every_game_has_its_own_loop_on_disk_and_none_is_stale(package):
+    (package / "game").mkdir()
+    (package / "tiny" / "batch.py").write_text(BATCH)
+    for factor in (10, 100):
+        (package / "game" / "rules.py").write_text(RULES.format(factor))
+        assert python(LOOP, package).split("\n") == ["[1, 2] 0", f"[{factor}, {2 * factor}] 0"]
+        assert python(LOOP, package).split("\n") == ["[1, 2] 1", f"[{factor}, {2 * factor}] 1"]  # from the cache
+
+
+def test_a_game_whose_functions_are_not_compiled_plays_the_same():
+    game = kuhn.game()
+    rules = {name: getattr(game, name) for name in ("reset", "play", "legal", "observe")}
+    plain = dataclasses.replace(game, **{name: getattr(rule, "py_func", rule) for name, rule in rules.items()})
+    both = [VectorGame(one, 3) for one in (game, plain)]
+    for tables in both:
+        tables.reset(seed=4)
+    for _ in range(20):
+        actions = both[0].sample()
+        for tables in both:
+            tables.step(actions)
+        for name in ("tables", "observations", "action_masks", "turn", "rewards", "dones"):
+            assert np.array_equal(*(getattr(tables, name) for tables in both)), name
+
+
 HAND = """
 import warnings; warnings.simplefilter("ignore")
 from hashlib import sha256
@@ -132,5 +215,6 @@ def test_an_exact_move_compiles_nothing_anew():
 
     env = envs.GameEnv(dataclasses.replace(game, observe=observe))
     env.reset(seed=1)
+    seats.clear()
     assert env.submit("player_0", envs.Action("submit_bid", {"bid": 12.34})).ok
     assert seats and set(seats) == {int}
