@@ -197,9 +197,11 @@ async def test_long_messages_and_floods_are_refused():
     async with Host(BARGAINING, [None, None]) as host, person(host) as ann:
         await ann.send("sit", name="x" * MESSAGE_LIMIT)
         await ann.until("error", code=m.VALIDATION_ERROR)
-        for _ in range(60):
-            await ann.send("ping")
-        await ann.until("error", code=m.RATE_LIMIT_EXCEEDED)
+        codes = set()
+        while m.RATE_LIMIT_EXCEEDED not in codes:  # a busy machine may not take so many within a second
+            for _ in range(60):
+                await ann.send("ping")
+            codes = {json.loads(await ann.socket.receive_str()).get("code") for _ in range(60)}
         await ann.sit()
 
 
