@@ -28,7 +28,7 @@ from ..wrappers.live.worker import Worker
 from ..wrappers.llm import Model
 from ..wrappers.policy import load_run
 from ..wrappers.record import MatchLog
-from .names import RUNS, game_with, player
+from .names import LLM, RUNS, game_with, known, language_model, player
 from .stopping import until_done
 
 logger = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ def host(
     game = game_with("mafia", options, seats=players)
     if len(remote) > game.seats or (not agents and len(remote) < game.seats):
         raise ValueError(f"{len(remote)} remote agents and {len(agents)} of ours for {game.seats} seats")
-    llm = _model(model, llm_url)
+    llm = language_model(model, llm_url)
     makes = [
         _maker(spec, game, llm, None if seed is None else seed + 1 + i, game.seats) for i, spec in enumerate(agents)
     ]
@@ -238,7 +238,7 @@ def deploy(
     _check_port(port)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     game = game_with("mafia", seats=players)
-    make = _maker(run, game, _model(model, llm_url), seed)
+    make = _maker(run, game, language_model(model, llm_url), seed)
     with MatchLog(log) if log is not None else nullcontext() as book:
         server = service.AgentService(
             make,
@@ -261,10 +261,6 @@ async def _serve(server: service.AgentService, run: str, console: Console) -> No
             console.print(f"{server.calls} calls, {server.replaced} answers replaced or cut off", markup=False)
 
 
-def _model(name: str | None, url: str | None) -> Model | None:
-    return None if name is None else Model(name=name, base_url=url)
-
-
 def _maker(spec: str, game: Game, model: Model | None, seed: int | None, seats: int | None = None) -> Make:
     """Return what makes an agent as `spec` names it, each with a seed of its own. Saved policies run in a thread.
 
@@ -283,11 +279,10 @@ def _maker(spec: str, game: Game, model: Model | None, seed: int | None, seats: 
         personality: Personality = spec  # type: ignore[assignment]
         config = AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=personality))
         return lambda agent_id, name: ScriptedAgent(agent_id, name, config, seed=own())
-    if spec == "llm":
-        if model is None:
-            raise ValueError("llm needs --model NAME, and an endpoint by --llm-url or OPENAI_BASE_URL")
-        LLMAgent("p1", "Alice", model)  # what is missing is told at once
-        return lambda agent_id, name: LLMAgent(agent_id, name, model, seed=own())
+    if spec == LLM:
+        chosen = known(model)
+        LLMAgent("p1", "Alice", chosen)  # what is missing is told at once
+        return lambda agent_id, name: LLMAgent(agent_id, name, chosen, seed=own())
     folder = Path(spec) if Path(spec).is_dir() else RUNS / spec
     if folder.is_dir():
         trained, policy = load_run(folder, seed=seed)
@@ -298,8 +293,8 @@ def _maker(spec: str, game: Game, model: Model | None, seed: int | None, seats: 
         worker = Worker(spec)
         return lambda agent_id, name: PolicyAgent(agent_id, name, trained, policy, seed=own(), worker=worker)
     if spec != "random" and spec not in game.bots and not Path(spec).exists() and not Path(spec + ".zip").exists():
-        known = sorted({*PERSONALITIES, "llm", "random", *game.bots})
-        raise ValueError(f"{spec!r} is neither an agent nor a file or run folder; {did_you_mean(spec, known)}")
+        names = sorted({*PERSONALITIES, LLM, "random", *game.bots})
+        raise ValueError(f"{spec!r} is neither an agent nor a file or run folder; {did_you_mean(spec, names)}")
     policy = player(spec, game, seed)
     own_worker = None if spec == "random" or spec in game.bots else Worker(spec)
     return lambda agent_id, name: PolicyAgent(agent_id, name, game, policy, seed=own(), worker=own_worker)

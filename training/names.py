@@ -10,11 +10,15 @@ from ..envs import Game, find
 from ..envs import game as make_game
 from ..envs.core.options import named as named  # for the commands, too
 from ..wrappers.agent import Agent, HumanAgent, PolicyAgent
+from ..wrappers.llm import LLMAgent, Model
 from ..wrappers.policy import Policy, load_run, make_policy
 
 RUNS = Path("runs")
 """Where training runs are written, below the current folder."""
 
+
+LLM = "llm"
+"""What a language model is called among agents."""
 
 CROWDS = ("mafia",)
 """Games that two cannot play: without a word on seats they have their own number."""
@@ -61,13 +65,29 @@ def located(spec: str, bots: Iterable[str]) -> str:
     return named("bot, run or policy file", spec, [*bots, *runs])
 
 
+def language_model(name: str | None, url: str | None, **settings: Any) -> Model | None:
+    """Return the model that ``--model`` and ``--llm-url`` tell of; None where none is named."""
+    return None if name is None else Model(name=name, base_url=url, **settings)
+
+
+def known(model: Model | None) -> Model:
+    """Return the language model that `LLM` stands for.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    if model is None:
+        raise ValueError(f"{LLM} needs --model NAME, and an endpoint by --llm-url or OPENAI_BASE_URL")
+    return model
+
+
 def player(spec: str, game: Game, seed: int | None = None, deterministic: bool = False) -> Policy:
     """Return the policy that `spec` names (see `located`) for `game`."""
     return make_policy(located(spec, {"random": None, **game.bots}), game, seed=seed, deterministic=deterministic)
 
 
-def agent(spec: str, game: Game, seed: int | None = None) -> Agent:
-    """Return the agent that `spec` names for a seat at `game`: ``human``, or see `located`.
+def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = None) -> Agent:
+    """Return the agent that `spec` names for a seat at `game`: ``human``, ``llm`` (which is `model`), or see `located`.
 
     A run keeps the options it was trained with; it finds its way at a table with more seats or fewer.
 
@@ -76,7 +96,9 @@ def agent(spec: str, game: Game, seed: int | None = None) -> Agent:
     """
     if spec == "human":
         return HumanAgent()
-    where = located(spec, {"human": None, "random": None, **game.bots})
+    if spec == LLM:
+        return LLMAgent(known(model), None, talks=game.forbids is None)
+    where = located(spec, {"human": None, LLM: None, "random": None, **game.bots})
     if not Path(where).is_dir():
         return PolicyAgent(game, make_policy(where, game, seed=seed))
     trained, policy = load_run(where, seed=seed)

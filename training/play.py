@@ -1,5 +1,6 @@
 """`parlour play`: a match in the terminal, to watch or to play in."""
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -13,12 +14,15 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from ..envs import Action, Game, GameEnv
+from ..envs import Action, ActionResult, AgentResponse, Game, GameEnv, MessageScope
 from ..envs.core.rng import streams
 from ..wrappers.agent import Agent, HumanAgent, sentence, thoughts
+from ..wrappers.llm import LLMAgent, Model, ModelError
 from ..wrappers.record import MatchLog, Recorder
 from ..wrappers.replay.moments import distinct
-from .names import agent, game_with, has_seats
+from .names import agent, game_with, has_seats, language_model
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -75,17 +79,13 @@ class Match:
             seat = self.game.agents.index(player)
             who = self.agents[seat]
             seen = self._seen(env, seat)
-            response = who.respond(env.turn_state(player))
-            if recorder is None:
-                result = env.submit(player, response)
-            else:
-                result = recorder.submit(player, response, thoughts(who))
+            response, result = self._asked(who, env, recorder)
             if result.ok:
                 self.totals = [total + float(env.table.rewards[i]) for i, total in enumerate(self.totals)]
                 if seen:
                     # What others chose may be sealed: to a person the table tells of it what there is to know.
                     did = headline(response.action) if self.eyes in (None, seat) else response.action.action_type
-                    self._show(env, f"{player} ({self.names[seat]}): {did}")
+                    self._show(env, " ".join([f"{player} ({self.names[seat]}): {did}", *self._said(response)]))
                     time.sleep(self.delay)
                 elif self._seen(env, seat):
                     self._show(env, "others have chosen in secret")
@@ -93,6 +93,27 @@ class Match:
                 self.console.print(result.error_detail or "", markup=False)
             else:
                 raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
+
+    def _asked(self, who: Agent, env: GameEnv, recorder: Recorder | None) -> tuple[AgentResponse, ActionResult]:
+        """Play an agent's answer. Where a language model gives none that will do, the safe action is played for it."""
+        player = env.agent_selection
+        try:
+            response = who.respond(env.turn_state(player))
+        except ModelError as error:
+            problem = str(error)
+        else:
+            result = _submitted(env, recorder, response, thoughts(who))
+            if result.ok or not isinstance(who, LLMAgent):
+                return response, result
+            problem = result.error_detail or ""
+        logger.warning("the safe action is played for %s: %s", player, problem)
+        response = self.game.encode(env.table, self.game.safe(env.table))
+        return response, _submitted(env, recorder, response, {})
+
+    def _said(self, response: AgentResponse) -> list[str]:
+        """Return what was said beside an action, as far as who looks on may hear it."""
+        heard = [one for one in response.messages if self.eyes is None or one.scope == MessageScope.PUBLIC]
+        return [f"“{' '.join(one.content.split())}”" for one in heard]
 
     def _seen(self, env: GameEnv, seat: int) -> bool:
         """Tell whether who looks on may know whose turn it is, and so how long it takes; at the end everybody may."""
@@ -124,6 +145,12 @@ class Match:
         return f"{round(self.totals[seat] / self.game.unit, 1) + 0.0:+,.1f}"
 
 
+def _submitted(env: GameEnv, recorder: Recorder | None, response: AgentResponse, told: dict[str, Any]) -> ActionResult:
+    if recorder is None:
+        return env.submit(env.agent_selection, response)
+    return recorder.submit(env.agent_selection, response, told)
+
+
 def headline(action: Action) -> str:
     """Return an action in few words: what its payload leaves out is not said, and numbers are short.
 
@@ -146,6 +173,8 @@ def command(
     hands: int = 3,
     delay: float = 0.5,
     options: tuple[str, ...] = (),
+    model: str | None = None,
+    llm_url: str | None = None,
     seed: int | None = None,
     log: Path | None = None,
 ) -> None:
@@ -153,14 +182,16 @@ def command(
 
     Args:
         game: its name, such as holdem.
-        agents: who plays, seat by seat: runs, policy files, bots, human.
+        agents: who plays, seat by seat: runs, policy files, bots, llm, human.
         hands: how many hands (episodes of other games) to play.
         delay: seconds to wait after every action.
         options: the game's options as key=value.
+        model: the language model that llm stands for.
+        llm_url: its endpoint, such as http://127.0.0.1:8080/v1; default: the environment's OPENAI_BASE_URL.
         seed: of everything that is dealt and drawn; default: another match every time.
         log: file to which the match is written, to be replayed.
     """
-    chosen, players = seated(game, agents, options, seed)
+    chosen, players = seated(game, agents, options, seed, language_model(model, llm_url))
     check(hands, delay)
     console = Console(highlight=False)
     with MatchLog(log) if log is not None else nullcontext() as book:
@@ -175,13 +206,15 @@ def check(hands: int, delay: float) -> None:
         raise ValueError(f"hands={hands}, delay={delay}: need at least 1 hand, and a delay from 0 up")
 
 
-def seated(game: str, specs: Sequence[str], options: Sequence[str], seed: int | None) -> tuple[Game, list[Agent]]:
+def seated(
+    game: str, specs: Sequence[str], options: Sequence[str], seed: int | None, model: Model | None
+) -> tuple[Game, list[Agent]]:
     """Return the game with a seat for each agent, where it has that option, and the agents that `specs` name."""
     if seed is not None and seed < 0:
         raise ValueError(f"seed {seed} is negative; give one from 0 up")
     chosen = game_with(game, options, seats=len(specs) if has_seats(game) else None)
     seeds = [None] * len(specs) if seed is None else range(seed + 1, seed + 1 + len(specs))
-    return chosen, [agent(spec, chosen, one) for spec, one in zip(specs, seeds, strict=True)]
+    return chosen, [agent(spec, chosen, one, model) for spec, one in zip(specs, seeds, strict=True)]
 
 
 def finish(match: Match, hands: int, seed: int | None) -> None:

@@ -16,10 +16,10 @@ from ..wrappers.agent import Agent
 from ..wrappers.live.table.host import Host
 from ..wrappers.live.table.paced import Paced
 from ..wrappers.live.table.poker import PokerTable
-from ..wrappers.llm import LLMAgent, Model
+from ..wrappers.llm import Model
 from ..wrappers.record import MatchLog
 from .live import poker_agent
-from .names import agent, game_with, has_seats
+from .names import LLM, agent, game_with, has_seats, language_model
 from .stopping import until_done
 
 POKER_OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
@@ -71,7 +71,7 @@ def command(
     chosen = game_with(game, options, seats=_seats(game, agents, seats, options))
     specs = [*agents, *["human"] * (chosen.seats - len(agents))]
     seeds = [None if seed is None else seed + 1 + seat for seat in range(len(specs))]
-    llm = None if model is None else Model(name=model, base_url=llm_url, timeout=0.8 * timeout)
+    llm = language_model(model, llm_url, timeout=0.8 * timeout)
     players = [
         None if spec == "human" else Paced(_program(spec, chosen, llm, one), delay)
         for spec, one in zip(specs, seeds, strict=True)
@@ -102,11 +102,9 @@ def _seats(game: str, agents: Sequence[str], seats: int | None, options: Sequenc
 
 def _program(spec: str, game: Game, model: Model | None, seed: int | None) -> Agent:
     """Return the agent that `spec` names."""
-    if spec == "llm":
-        if model is None:
-            raise ValueError("llm needs --model NAME, and an endpoint by --llm-url or OPENAI_BASE_URL")
-        return LLMAgent(model, None, talks=game.forbids is None)
-    return poker_agent(spec, False, game.seats, seed) if game.name == "holdem" else agent(spec, game, seed)
+    if game.name == "holdem" and spec != LLM:
+        return poker_agent(spec, False, game.seats, seed)
+    return agent(spec, game, seed, model)
 
 
 def _named(specs: Sequence[str], players: Sequence[Agent | None]) -> list[tuple[str, Agent] | None]:

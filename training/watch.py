@@ -13,6 +13,7 @@ from rich.text import Text
 
 from ..wrappers.agent import HumanAgent
 from ..wrappers.record import MatchLog
+from .names import language_model
 from .play import Match, check, finish, seated
 
 REMEMBERED = 12
@@ -71,6 +72,8 @@ def command(
     hands: int = 10,
     delay: float = 0.5,
     options: tuple[str, ...] = (),
+    model: str | None = None,
+    llm_url: str | None = None,
     seed: int | None = None,
     log: Path | None = None,
 ) -> None:
@@ -78,15 +81,17 @@ def command(
 
     Args:
         game: its name, such as holdem.
-        agents: who plays, seat by seat: runs, policy files, bots.
+        agents: who plays, seat by seat: runs, policy files, bots, llm.
         hands: how many hands (episodes of other games) to play.
         delay: seconds to wait after every action.
         options: the game's options as key=value.
+        model: the language model that llm stands for.
+        llm_url: its endpoint, such as http://127.0.0.1:8080/v1; default: the environment's OPENAI_BASE_URL.
         seed: of everything that is dealt and drawn; default: another match every time.
         log: file to which the match is written, for `parlour replay`.
     """
     check(hands, delay)
-    chosen, players = seated(game, agents, options, seed)
+    chosen, players = seated(game, agents, options, seed, language_model(model, llm_url))
     if any(isinstance(player, HumanAgent) for player in players):
         raise ValueError("a person plays with: parlour play, or parlour table in the browser")
     console = Console(highlight=False)

@@ -1,7 +1,12 @@
+import asyncio
 import io
+import json
 import re
+from contextlib import contextmanager
 from dataclasses import replace
+from threading import Event, Thread
 
+import endpoint
 import pytest
 from parlour.envs import game
 from parlour.training import cli
@@ -100,6 +105,61 @@ def test_on_the_command_line_with_a_log(capsys, tmp_path):
     assert "big blinds" in out
     assert [entry["kind"] for entry in read(log)].count("match") == 2
     assert replay(log).table.done
+
+
+@contextmanager
+def answering(answer):
+    """Serve an endpoint from a thread; yield its address."""
+    served, over, address = Event(), asyncio.Event(), []
+
+    async def serve():
+        async with endpoint.endpoint(answer) as (url, _):
+            address.extend([url, asyncio.get_running_loop()])
+            served.set()
+            await over.wait()
+
+    thread = Thread(target=asyncio.run, args=[serve()])
+    thread.start()
+    assert served.wait(20)
+    try:
+        yield address[0]
+    finally:
+        address[1].call_soon_threadsafe(over.set)
+        thread.join(20)
+
+
+def test_a_language_model_plays_and_what_it_says_is_shown(capsys, tmp_path):
+    pytest.importorskip("openai")
+    choice = json.dumps({"action_type": "submit_offer", "payload": {"my_share": 61}, "say": "Take\nit."})
+    args = ["bargaining", "--agents", "llm", "fair", "--hands", "1", "--delay", "0", "--options", "rounds=2"]
+    with answering(endpoint.talking(choice=choice)) as url:
+        assert cli.main(["play", *args, "--model", "stub", "--llm-url", url, "--log", f"{tmp_path}/log"]) == 0
+    assert "player_0 (llm): submit_offer 61 “Take it.”" in capsys.readouterr().out
+    assert "Take\\nit." in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (endpoint.no_json, "gave no answer that fits"),
+        (endpoint.talking(choice='{"action_type": "submit_offer", "payload": {"my_share": 1000}}'), "the bounds are"),
+    ],
+)
+def test_a_language_model_that_gives_no_answer_costs_itself_the_turn(answer, problem, capsys, caplog, tmp_path):
+    pytest.importorskip("openai")
+    match = ["bargaining", "--agents", "llm", "fair", "--options", "rounds=2", "--log", f"{tmp_path}/log"]
+    with answering(answer) as url:
+        model = ["--model", "stub", "--llm-url", url]
+        assert cli.main(["record", *match, *model, "--out", f"{tmp_path}/page.html"]) == 0
+    assert "the safe action is played for player_0" in caplog.text
+    assert problem in caplog.text
+    assert replay(tmp_path / "log").table.done
+
+
+@pytest.mark.parametrize("command", ["play", "watch", "table"])
+def test_a_language_model_needs_a_name(command, capsys):
+    assert cli.main([command, "bargaining", "--agents", "llm", "fair"]) == 2
+    assert "--model NAME" in capsys.readouterr().err
 
 
 def test_the_end_of_the_input_ends_the_match(capsys, monkeypatch):
