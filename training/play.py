@@ -85,7 +85,7 @@ class Match:
                 if seen:
                     # What others chose may be sealed: to a person the table tells of it what there is to know.
                     did = headline(response.action) if self.eyes in (None, seat) else response.action.action_type
-                    self._show(env, " ".join([f"{player} ({self.names[seat]}): {did}", *self._said(response)]))
+                    self._show(env, f"{player} ({self.names[seat]}): {did}", self._said(response))
                     time.sleep(self.delay)
                 elif self._seen(env, seat):
                     self._show(env, "others have chosen in secret")
@@ -113,15 +113,15 @@ class Match:
     def _said(self, response: AgentResponse) -> list[str]:
         """Return what was said beside an action, as far as who looks on may hear it."""
         heard = [one for one in response.messages if self.eyes is None or one.scope == MessageScope.PUBLIC]
-        return [f"“{' '.join(one.content.split())}”" for one in heard]
+        return [f"“{' '.join(one.content.split())}”" for one in heard if one.content.strip()]
 
     def _seen(self, env: GameEnv, seat: int) -> bool:
         """Tell whether who looks on may know whose turn it is, and so how long it takes; at the end everybody may."""
         secret = self.eyes is not None and seat != self.eyes and not env.table.done
         return not secret or self.game.turn_seen(env.table, self.eyes or 0) is not None
 
-    def _show(self, env: GameEnv, headline: str) -> None:
-        text = self.game.render(env.table, self.eyes)
+    def _show(self, env: GameEnv, headline: str, said: Sequence[str] = ()) -> None:
+        text = "\n".join([self.game.render(env.table, self.eyes), *said])
         if self.show is not None:
             self.show(headline, text)
         else:

@@ -134,7 +134,7 @@ def test_a_language_model_plays_and_what_it_says_is_shown(capsys, tmp_path):
     args = ["bargaining", "--agents", "llm", "fair", "--hands", "1", "--delay", "0", "--options", "rounds=2"]
     with answering(endpoint.talking(choice=choice)) as url:
         assert cli.main(["play", *args, "--model", "stub", "--llm-url", url, "--log", f"{tmp_path}/log"]) == 0
-    assert "player_0 (llm): submit_offer 61 “Take it.”" in capsys.readouterr().out
+    assert re.search(r"player_0 \(llm\): submit_offer 61 ─[^╰]*“Take it.”", capsys.readouterr().out)
     assert "Take\\nit." in (tmp_path / "log").read_text()
 
 
