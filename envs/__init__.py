@@ -6,6 +6,7 @@ Gymnasium, as one learner's seat (``gymnasium.make("parlour/Holdem-v0")``, ``gym
 package registers the names and loads no game.
 """
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
@@ -66,7 +67,12 @@ def register(game_id: str, source: str | Callable[..., Game]) -> None:
     Args:
         game_id: name and version, such as ``"holdem-v0"``.
         source: a version module of this package by name, or a function from options to `Game`.
+
+    Raises:
+        ValueError: if the id is no name (letters, digits, ``_``) with a version (``-v`` and a number).
     """
+    if not re.fullmatch(r"[A-Za-z]\w*-v\d+", game_id, re.ASCII):
+        raise ValueError(f"{game_id!r} is no game's id: write a name and its version, such as my_game-v0")
     GAMES[game_id] = source
     name, _, version = game_id.partition("-")
     if isinstance(source, str):  # by name, so that nothing is loaded before it is wanted
@@ -88,15 +94,20 @@ def _version(game_id: str) -> int:
     return int(game_id.rpartition("-v")[2])
 
 
+def _id(name: str) -> str:
+    """Return the id by which a game is registered."""
+    newest = {game_id.partition("-")[0]: game_id for game_id in sorted(GAMES, key=_version)}
+    known = {**newest, **{game_id: game_id for game_id in GAMES}}
+    return known[named("game", name, known)]
+
+
 def find(name: str) -> Callable[..., Game]:
     """Return the function from options to `Game` by the game's name (``"holdem"``: its newest version).
 
     Raises:
         ValueError: for an unknown name, with the nearest known one.
     """
-    newest = {game_id.partition("-")[0]: game_id for game_id in sorted(GAMES, key=_version)}
-    known = {**newest, **{game_id: game_id for game_id in GAMES}}
-    source = GAMES[known[named("game", name, known)]]
+    source = GAMES[_id(name)]
     if isinstance(source, str):
         source = cast(Callable[..., Game], import_module(f".{source}", __name__).game)
     return source
@@ -106,9 +117,13 @@ def game(name: str, **options: Any) -> Game:
     """Return a game by name (``"holdem"``: its newest version; ``"holdem-v0"``) with its options.
 
     Raises:
-        ValueError: for an unknown name or option, with the nearest known one, or a value that the option does not take.
+        ValueError: for an unknown name or option, with the nearest known one, a value that the option does not take, or
+            a game that calls itself otherwise than it is registered.
     """
-    return with_options(find(name), options)
+    made = with_options(find(name), options)
+    if made.id != _id(name):
+        raise ValueError(f"{_id(name)} is registered for a Game that is {made.id}: give both one name and version")
+    return made
 
 
 def make(

@@ -203,8 +203,8 @@ def command(
 
 
 def _rivals(game: Game) -> tuple[str, ...]:
-    """Return the bots that play the game with its options: some solve it for certain ones only."""
-    return tuple(name for name in game.bots if _plays(name, game))
+    """Return the bots that play the game with its options (some solve it for certain ones only); `random` plays all."""
+    return tuple(name for name in game.bots if _plays(name, game)) or ("random",)
 
 
 def _plays(name: str, game: Game) -> bool:

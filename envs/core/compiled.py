@@ -1,32 +1,35 @@
 """The decorators of compiled functions: Numba with a cache that can be trusted."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import types
+from numba.extending import is_jitted
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _njit: Any = numba.njit  # its signature does not name all of its options
 
 
 @cache
-def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Name, time and size of every source that a compiled function of `folder` may call: its own folder and core."""
-    sources = {*folder.glob("*.py"), *Path(__file__).parent.glob("*.py")}
-    return tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(sources))
+def _stamp(folders: frozenset[Path], _changed: int) -> tuple[tuple[str, int, int], ...]:
+    """Name, time and size of every source in these folders; looked up again where one was `_changed`."""
+    sources = sorted({path for folder in folders for path in folder.glob("*.py")})
+    return tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sources)
 
 
-def compiled(function: Function, inline: str = "never", calls: Sequence[Callable[..., Any]] = ()) -> Function:
+def compiled(function: Function, inline: str = "never") -> Function:
     """Compile `function` with Numba at its first call and keep the machine code on disk.
 
     Numba's cache looks only at the file of the function itself, and goes stale when a function that it calls lives in
-    another file and changes. Here the key is every source file of the game and of `core`. Where no folder for the
-    cache can be written (package and home both read-only), the function is compiled anew in every process; so is one
-    that was written in a notebook, where no file tells when another cell has changed.
+    another file and changes. Here the key is every source file in its folder, in `core`, and in the folders of the
+    compiled functions that it calls. Where no folder for the cache can be written (package and home both read-only),
+    the function is compiled anew in every process; so is one that was written in a notebook, where no file tells when
+    another cell has changed.
 
     Numba also compiles a function anew for every constant and every width of whole numbers that it is called with.
     Here all signed whole numbers that compiled functions pass to one another are 64 bits wide: half as much to compile.
@@ -35,13 +38,11 @@ def compiled(function: Function, inline: str = "never", calls: Sequence[Callable
     Args:
         function: plain function over records and arrays, with no closure over other compiled functions.
         inline: see `inlined`.
-        calls: compiled functions of other folders than its own that it calls.
 
     Returns:
         The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` itself.
     """
-    every: list[Any] = [function, *calls]
-    files = [Path(one.__code__.co_filename) for one in every]
+    files = _files(function)
     if not all(file.is_file() for file in files):
         return cast(Function, numba.njit(function))
     try:
@@ -49,13 +50,29 @@ def compiled(function: Function, inline: str = "never", calls: Sequence[Callable
     except RuntimeError:  # "cannot cache function: no locator available"
         dispatcher = numba.njit(function)
     if dispatcher is not function:
+        dispatcher.files = files
         dispatcher.get_call_template = partial(_widened, dispatcher.get_call_template)
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:
-        stamp = tuple(source for folder in dict.fromkeys(file.parent for file in files) for source in _stamp(folder))
+        stamp = _stamp(frozenset(file.parent for file in files), max(file.stat().st_mtime_ns for file in files))
         cache_file._source_stamp = stamp
         _forget_older(Path(cache_file._index_path), max(time for _, time, _ in stamp))
     return cast(Function, dispatcher)
+
+
+def _files(function: Callable[..., Any]) -> set[Path]:
+    """Return the files of a function and of `core`, and those of the compiled functions that it calls."""
+    files = {Path(function.__code__.co_filename), Path(__file__)}
+    modules: list[ModuleType] = []
+    spaces = [function.__globals__]  # the function's own, and those of the modules that it names
+    for space in spaces:
+        for one in [space.get(name) for name in function.__code__.co_names]:
+            if is_jitted(one):
+                files |= getattr(one, "files", {Path(one.__code__.co_filename)})
+            elif isinstance(one, ModuleType) and one not in modules:
+                modules.append(one)
+                spaces.append(vars(one))
+    return files
 
 
 def inlined(function: Function) -> Function:

@@ -35,7 +35,13 @@ def record(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
 
     NumPy leaves what lies between the fields of an aligned dtype as it comes when it copies. Here every byte belongs to
     a field, so that the same game always has the same bytes.
+
+    Raises:
+        ValueError: for a name that every record has already (``size``, ``round``, …): Python would not find the field.
     """
+    for name, *_ in fields:
+        if hasattr(np.record, name):
+            raise ValueError(f"a record's field cannot be called {name!r}: every NumPy record has a {name} of its own")
     aligned = np.dtype(list(fields), align=True)
     whole: list[tuple[Any, ...]] = []
     end = 0
@@ -55,6 +61,10 @@ def record(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
 def plain(table: Any) -> SimpleNamespace:
     """Return a copy of a record with plain attributes: a record takes a microsecond to look one up."""
     return SimpleNamespace(**dict(zip(table.dtype.names, table.item(), strict=True)))
+
+
+NEEDED = ("stream", "turn", "done", "truncated", "rewards")
+"""Fields that every table's record has."""
 
 
 class Batch(NamedTuple):
@@ -113,6 +123,8 @@ class Grid:
 class Game:
     """A game with its options fixed. The functions take one record `table` of `blank`'s dtype.
 
+    Compiled functions write where they are told to without looking whether there is room; `NUMBA_DISABLE_JIT=1` looks.
+
     Attributes:
         name: such as ``"holdem"``.
         version: changes whenever an observation, a mask or a reward does.
@@ -133,8 +145,10 @@ class Game:
         play: ``play(table, number)`` applies the acting seat's number and goes on to the next decision. Compiled.
         step: ``step(table, move)`` does the same for an exact move. Compiled.
         menu: ``menu(table, number) -> move``. Compiled.
-        legal: ``legal(table, mask)`` writes the acting seat's legal numbers into int8[num_actions]. Compiled.
-        observe: ``observe(table, seat, out)`` writes what `seat` may know into float32[layout.size]. Compiled.
+        legal: ``legal(table, mask)`` writes 1 for the acting seat's legal numbers into int8[num_actions], and 0 for all
+            others: it is not blank. Compiled.
+        observe: ``observe(table, seat, out)`` writes what `seat` may know into float32[layout.size], which is not blank
+            either. Compiled.
 
         encode: ``encode(table, number) -> AgentResponse``: a legal action number as documented messages and payload.
         decode: ``decode(table, action) -> move``, or the `ActionResult` that refuses it. Never raises, changes nothing.
@@ -146,6 +160,7 @@ class Game:
         game_state: ``game_state(table, seat) -> dict``: what `seat` may see; reads as `phase`.
         outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it; reads as `phase`.
         load: ``load(turn_state) -> (tables, seat)``: the record (recarray of shape (1,)) with what that seat may know.
+            A run may be asked to play at a table with more seats or fewer than its own game has.
         redeal: ``redeal(table, seat, generator)`` draws anew, in place, everything that `seat` cannot know.
         render: ``render(table, seat) -> str``: the table as text; `seat` None shows everything, −1 what all may see.
         picture: ``picture(states) -> str``: the table as SVG (see `svg`), drawn from what the given TurnStates of one
@@ -166,6 +181,9 @@ class Game:
             where players call the seats by other names (by seat); None where no words count.
         forbids: ``forbids(table, seat, intent) -> str | None``: why the rules do not let `seat` send this message now;
             None where talk is free.
+
+    Raises:
+        ValueError: if `blank` is not one record with the fields that it needs, or has no room for every seat's reward.
     """
 
     name: str
@@ -211,6 +229,20 @@ class Game:
     aloud: Callable[[Any, Action], list[MessageIntent]] | None = None
     interpret: Callable[[Any, Action, Sequence[str]], Action] | None = None
     forbids: Callable[[Any, int, MessageIntent], str | None] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the record: compiled functions would not."""
+        missing = [name for name in NEEDED if name not in (self.blank.dtype.names or ())]
+        if missing:
+            raise ValueError(f"the record has no {', '.join(missing)}; it needs {', '.join(NEEDED)}")
+        if self.blank.shape != (1,):
+            raise ValueError(f"blank has shape {self.blank.shape}; it needs one record: (1,)")
+        if self.blank.rewards[0].size < self.seats:
+            raise ValueError(f"the field rewards has room for {self.blank.rewards[0].size} of {self.seats} seats")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what makes the game; the loops are made anew."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("reset_batch", "step_batch")}
 
     @property
     def id(self) -> str:

@@ -56,7 +56,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return what to say of a name that is none of `known`: the nearest of them, or all."""
     names = list(known)
     guess = get_close_matches(str(name), names, 1, 0.5)
-    return f"did you mean {guess[0]!r}?" if guess else f"known are {', '.join(names)}"
+    return f"did you mean {guess[0]!r}?" if guess else f"known are {', '.join(names) or 'none'}"
 
 
 def named(kind: str, name: str, known: Iterable[str]) -> str:

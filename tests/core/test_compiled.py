@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import pickle
 import subprocess
 import sys
 from shutil import copy
@@ -26,9 +27,9 @@ NUMBERS = (
 CALL = "from tiny.caller import caller; r = caller(1); s = caller.stats; print(r, sum(s.cache_hits.values()))"
 
 
-def python(code, folder, **environment):
+def python(code, folder, *args, **environment):
     run = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(folder), **environment}, cwd=os.sep,
+        [sys.executable, "-c", code, *args], env={**os.environ, "PYTHONPATH": str(folder), **environment}, cwd=os.sep,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -61,6 +62,21 @@ def test_a_change_in_a_file_that_is_called_compiles_the_caller_anew(package):
     (package / "tiny" / "callee.py").write_text(CALLEE.format(100))
     assert python(CALL, package) == "101 0"
     assert python(CALL, package) == "101 1"
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.parametrize("way", ["from lib.callee import callee", "import lib.callee"])
+def test_a_change_in_another_folder_compiles_anew_all_that_call_it(package, way):
+    (package / "lib").mkdir()
+    called = "callee" if way.startswith("from") else "lib.callee.callee"
+    caller = CALLER.replace("from .callee import callee", f"{way}\nfrom .middle import twice")
+    (package / "tiny" / "caller.py").write_text(caller.replace("callee(x)", f"{called}(x) + twice(x)"))
+    middle = f"from tiny.compiled import compiled\n{way}\n\n\n@compiled\ndef twice(x):\n    return 2 * {called}(x)\n"
+    (package / "tiny" / "middle.py").write_text(middle)
+    for number, told in ((10, "33"), (100, "303")):
+        (package / "lib" / "callee.py").write_text(CALLEE.format(number))
+        assert python(CALL, package) == f"{told} 0"
+        assert python(CALL, package) == f"{told} 1"
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
@@ -125,6 +141,13 @@ def play(table, number): table.turn += number
 def other(table, number): table.turn += {} * number
 
 
+def made(stake):
+    @compiled
+    def play(table, number): table.turn += stake * number
+
+    return play
+
+
 @compiled
 def legal(table, mask): mask[:] = 1
 
@@ -133,6 +156,7 @@ def legal(table, mask): mask[:] = 1
 def observe(table, seat, out): out[:] = seat
 """
 LOOP = """
+import sys
 from types import SimpleNamespace
 import numpy as np
 from numba import types
@@ -140,7 +164,7 @@ from game import rules
 from tiny import loops
 from tiny.batch import Batch
 table = np.zeros(2, [("turn", "i8"), ("rewards", "f8", 1), ("done", "?"), ("truncated", "?")])
-for play in (rules.play, rules.other):
+for play in map(eval, sys.argv[1:]):
     table["turn"] = 0
     blank = (np.zeros((2, 1)), np.zeros((2, 1)), np.zeros(2, np.int64), np.zeros((2, 1)), np.zeros(2), np.zeros(2))
     step = loops.batch_loop(loops.step_batch, reset=rules.reset, play=play, legal=rules.legal, observe=rules.observe)
@@ -167,8 +191,43 @@ def test_every_game_has_its_own_loop_on_disk_and_none_is_stale(package):
     (package / "tiny" / "batch.py").write_text(BATCH)
     for factor in (10, 100):
         (package / "game" / "rules.py").write_text(RULES.format(factor))
-        assert python(LOOP, package).split("\n") == ["[1, 2] 0", f"[{factor}, {2 * factor}] 0"]
-        assert python(LOOP, package).split("\n") == ["[1, 2] 1", f"[{factor}, {2 * factor}] 1"]  # from the cache
+        for hits in (0, 1):  # then from the cache
+            told = python(LOOP, package, "rules.play", "rules.other", "rules.made(3)", "rules.made(4)").split("\n")
+            own = [f"[1, 2] {hits}", f"[{factor}, {2 * factor}] {hits}"]
+            assert told == [*own, "[3, 6] 0", "[4, 8] 0"]  # what is made by a function is not kept
+
+
+RELOADED = """
+import importlib, os, pathlib
+exec(pathlib.Path("{loop}").read_text())
+file = pathlib.Path(rules.__file__)
+file.write_text(file.read_text().replace("10 *", "70 *"))
+os.utime(file, ns=(2 * 10**18, 2 * 10**18))
+importlib.reload(rules)
+exec(pathlib.Path("{loop}").read_text())
+"""
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_file_that_is_edited_and_loaded_anew_plays_the_new_rules(package):
+    (package / "game").mkdir()
+    (package / "tiny" / "batch.py").write_text(BATCH)
+    (package / "game" / "rules.py").write_text(RULES.format(10))
+    (package / "loop.py").write_text(LOOP)
+    told = python(RELOADED.format(loop=package / "loop.py"), package, "rules.other").split("\n")
+    assert told == ["[10, 20] 0", "[70, 140] 0"]
+
+
+def test_a_game_that_has_been_played_can_be_pickled():
+    game = kuhn.game()
+    for one in (game, dataclasses.replace(game, reset=getattr(game.reset, "py_func", game.reset))):
+        env = envs.GameEnv(one)
+        env.reset(seed=3)
+        state = one.__getstate__()
+        assert "reset" in state and not state.keys() & {"reset_batch", "step_batch"}
+    env = envs.make("auction")
+    env.reset(seed=3)
+    assert pickle.loads(pickle.dumps(env)).turn_state("player_0") == env.turn_state("player_0")
 
 
 def test_a_game_whose_functions_are_not_compiled_plays_the_same():

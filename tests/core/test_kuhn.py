@@ -1,10 +1,14 @@
 """Kuhn poker, its whole tree walked through the public API: it is worth −1/18 to the first player."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
+import kuhn
+import numpy as np
 import pytest
 from parlour import envs
+from parlour.envs.core.game import record
 
 VALUE = Fraction(-1, 18)
 
@@ -147,3 +151,28 @@ def train(node, own, other, regrets, sums):
         regret[i] = max(0.0, regret[i] + sign * other * (values[i] - mean_))
         weights[i] += own * chances[i]
     return mean_
+
+
+# What cannot be a game.
+
+
+def test_a_record_lacks_no_field_that_every_game_needs():
+    short = np.zeros(1, record(*[one for one in kuhn.FIELDS if one[0] not in ("stream", "truncated")]))
+    with pytest.raises(ValueError, match="the record has no stream, truncated; it needs stream, turn"):
+        replace(kuhn.game(), blank=short.view(np.recarray))
+
+
+def test_every_seat_has_room_for_its_reward():
+    with pytest.raises(ValueError, match="rewards has room for 2 of 3 seats"):
+        replace(kuhn.game(), agents=("a", "b", "c"))
+
+
+def test_blank_is_one_record():
+    with pytest.raises(ValueError, match=r"shape \(2,\); it needs one record"):
+        replace(kuhn.game(), blank=kuhn.game().tables(2))
+
+
+@pytest.mark.parametrize("name", ["round", "size", "item"])
+def test_a_field_is_not_called_like_something_that_numpy_has(name):
+    with pytest.raises(ValueError, match=f"cannot be called '{name}'"):
+        record(("stream", "u8"), (name, "i4"))

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import gymnasium
+import kuhn
 import pettingzoo
 import pytest
 from parlour import envs
@@ -44,6 +45,20 @@ def test_a_mistyped_name_gets_the_nearest_one():
 def test_a_mistyped_option_gets_the_nearest_one(make):
     with pytest.raises(ValueError, match="no option is called 'seets'; did you mean 'seats'"):
         make()
+
+
+@pytest.mark.parametrize("game_id", ["leduc", "leduc-v", "rock-paper-v0", "2048-v0", "", "leduc-v0 "])
+def test_an_id_is_a_name_with_a_version(game_id):
+    with pytest.raises(ValueError, match="no game's id"):
+        envs.register(game_id, kuhn.game)
+    assert game_id not in envs.GAMES
+
+
+@pytest.mark.parametrize("game_id", ["kuhn-v1", "leduc-v0"])
+def test_a_game_is_called_as_it_is_registered(game_id, monkeypatch):
+    monkeypatch.setitem(envs.GAMES, game_id, kuhn.game)
+    with pytest.raises(ValueError, match=f"{game_id} is registered for a Game that is kuhn-v0"):
+        envs.make(game_id)
 
 
 def test_pettingzoo_and_gymnasium_know_it():

@@ -2,12 +2,14 @@
 
 import doctest
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers import agent, record
+from parlour.wrappers.live.book import Book
 from parlour.wrappers.record import MatchLog, Recorder, read, replay, turns
 
 
@@ -145,3 +147,15 @@ def test_a_log_that_lacks_a_field_does_not_replay(tmp_path, line, field):
 def test_what_cannot_be_logged_is_named(tmp_path):
     with MatchLog(tmp_path / "log") as log, pytest.raises(TypeError, match="object"):
         log.write("bad", thing=object())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device is always full here")
+def test_a_full_disk_ends_a_hosts_log_and_nothing_else(tmp_path, caplog):
+    with MatchLog(tmp_path / "match.jsonl") as log:
+        log._file.close()
+        log._file = open("/dev/full", "ab")  # noqa: SIM115
+        book = Book(log)
+        book.write("hand", number=1)
+        assert not book
+        book.write("hand", number=2)
+    assert caplog.text.count("the match log ends here") == 1
