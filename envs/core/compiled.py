@@ -66,7 +66,8 @@ def _files(function: Callable[..., Any]) -> set[Path]:
     modules: list[ModuleType] = []
     spaces = [function.__globals__]  # the function's own, and those of the modules that it names
     for space in spaces:
-        for one in [space.get(name) for name in function.__code__.co_names]:
+        named: list[Any] = [space.get(name) for name in function.__code__.co_names]
+        for one in named:
             if is_jitted(one):
                 files |= getattr(one, "files", {Path(one.__code__.co_filename)})
             elif isinstance(one, ModuleType) and one not in modules:
