@@ -48,6 +48,7 @@ def package(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_whole_numbers_of_all_kinds_are_compiled_once(package):
     (package / "tiny" / "caller.py").write_text(NUMBERS)
@@ -55,6 +56,7 @@ def test_whole_numbers_of_all_kinds_are_compiled_once(package):
     assert python(code, package) == "35 33.5 [(int64,), (float64,)]"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_a_change_in_a_file_that_is_called_compiles_the_caller_anew(package):
     assert python(CALL, package) == "11 0"
@@ -64,6 +66,7 @@ def test_a_change_in_a_file_that_is_called_compiles_the_caller_anew(package):
     assert python(CALL, package) == "101 1"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 @pytest.mark.parametrize("way", ["from lib.callee import callee", "import lib.callee"])
 def test_a_change_in_another_folder_compiles_anew_all_that_call_it(package, way):
@@ -79,6 +82,7 @@ def test_a_change_in_another_folder_compiles_anew_all_that_call_it(package, way)
         assert python(CALL, package) == f"{told} 1"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_without_any_folder_for_the_cache_it_compiles_and_runs(package):
     """What Numba finds on a read-only installation with a read-only home, for any user."""
@@ -115,6 +119,7 @@ def caller(move):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_a_type_that_was_renamed_compiles_anew(package):
     """Numba unpickles its index before it looks at the sources' stamp, and fails where a class is gone."""
@@ -185,6 +190,7 @@ class Batch(NamedTuple):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_every_game_has_its_own_loop_on_disk_and_none_is_stale(package):
     (package / "game").mkdir()
@@ -208,6 +214,7 @@ exec(pathlib.Path("{loop}").read_text())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_a_file_that_is_edited_and_loaded_anew_plays_the_new_rules(package):
     (package / "game").mkdir()
@@ -260,6 +267,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_the_rules_play_the_same_without_the_compiler(tmp_path):
     assert python(HAND, tmp_path, NUMBA_DISABLE_JIT="1") == python(HAND, tmp_path, NUMBA_DISABLE_JIT="0")
 

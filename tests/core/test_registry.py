@@ -100,6 +100,7 @@ def test_importing_loads_no_learning_plotting_or_network_library_and_starts_no_t
     assert "parlour.envs.holdem" not in modules
 
 
+@pytest.mark.slow
 def test_no_module_is_imported_under_the_folders_names():
     code = "import sys, json, pkgutil, importlib, parlour.envs, parlour.wrappers\n"
     code += "for package in (parlour.envs, parlour.wrappers):\n"

@@ -374,6 +374,7 @@ def test_a_state_from_the_wire_is_a_turn_state(spoken):
     assert TurnState.from_json(spoken.to_json()) == spoken
 
 
+@pytest.mark.slow
 @SIGNALS
 @on_loop
 async def test_the_command_ends_tidily_and_says_what_it_did(sig, code, tmp_path):

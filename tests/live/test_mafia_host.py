@@ -195,6 +195,7 @@ def test_mistakes_on_the_command_line_are_explained(arguments, hint, capsys):
     assert hint in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("told", "code"), [pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow), (signal.SIGTERM, 143)]
 )

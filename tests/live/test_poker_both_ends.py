@@ -108,6 +108,7 @@ def test_law_1_with_players_coming_and_going():
     assert came > 20 and ends.table.hand > 100
 
 
+@pytest.mark.slow
 def test_law_1_with_clocks_ringing_and_players_coming_in_the_middle_of_hands():
     """Nobody answers at once here: at each turn one thing happens, drawn by lot."""
     hands = 0
@@ -218,6 +219,7 @@ def live(hands, agents=6, stack=20_000):
         assert not any("cause" in action for action in hand["actions"])
 
 
+@pytest.mark.slow
 def test_six_agents_play_60_hands_over_sockets():
     live(60)
 

@@ -10,7 +10,10 @@ from live.test_poker_host import hosting, on_loop
 from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.record import read
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals"),
+]
 
 
 @asynccontextmanager

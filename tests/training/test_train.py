@@ -91,6 +91,7 @@ def test_resume_goes_on_where_it_was(tmp_path):
         resume(run)
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves(tmp_path):
     code = "import torch; torch.set_num_threads(1); from parlour.training.train import main; main()"
     command = [sys.executable, "-c", code, "holdem", "--name", "long", "--runs", str(tmp_path), "--num-envs", "16"]
@@ -110,6 +111,7 @@ def test_ctrl_c_saves(tmp_path):
     load_run(tmp_path / "long")
 
 
+@pytest.mark.slow
 def test_minutes_end_a_run(tmp_path):
     run = train(load_config("holdem", runs=tmp_path, name="short", **{**TINY, "steps": 10**9, "minutes": 0.05}))
     assert metrics(run)[-1]["steps"] < 10**6
