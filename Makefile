@@ -12,7 +12,7 @@ demo: $(VENV)/.train  ## train a policy for a minute and seat it at a live table
 test: $(VENV)/.dev  ## all tests, the slow ones too
 	$(BIN)/python -m pytest -n 2
 
-test-fast: $(VENV)/.dev  ## the unit tests alone: three and a half minutes on two cores, compiling included
+test-fast: $(VENV)/.dev  ## the unit tests alone: three minutes on two cores, compiling included
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 lint: $(VENV)/.dev

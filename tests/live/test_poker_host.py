@@ -229,6 +229,7 @@ async def test_a_bad_token_is_told_and_closed_with_1008():
             await turned_away(client, code)
 
 
+@pytest.mark.slow
 @on_loop
 async def test_a_session_expires_only_while_nobody_uses_it():
     async with hosting(2, session_lifetime=0.8) as (_, one, two):
@@ -358,6 +359,7 @@ async def test_a_message_beyond_all_bounds_ends_only_its_own_connection():
         await two.until("ack")
 
 
+@pytest.mark.slow
 @on_loop
 async def test_the_rate_limit_spares_play_and_tells_the_rest():
     async with hosting(2, rate=5) as (_, one, two):

@@ -80,6 +80,7 @@ def test_a_match_is_recorded_as_a_page_and_replayed_from_its_log(tmp_path, capsy
     assert log.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_match_is_recorded_as_a_film(tmp_path):
     pytest.importorskip("resvg_py")
     out = tmp_path / "match.gif"
