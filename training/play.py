@@ -106,7 +106,8 @@ class Match:
             if result.ok or not isinstance(who, LLMAgent):
                 return response, result
             problem = result.error_detail or ""
-        logger.warning("the safe action is played for %s: %s", player, problem)
+        if self._seen(env, self.game.agents.index(player)):  # a night action is nobody's business
+            logger.warning("the safe action is played for %s: %s", player, problem)
         response = self.game.encode(env.table, self.game.safe(env.table))
         return response, _submitted(env, recorder, response, {})
 

@@ -8,11 +8,12 @@ from threading import Event, Thread
 
 import endpoint
 import pytest
-from parlour.envs import game
+from parlour.envs import GameEnv, game
 from parlour.training import cli
 from parlour.training.names import agent
 from parlour.training.play import Match
 from parlour.wrappers.agent import HumanAgent, PolicyAgent
+from parlour.wrappers.llm import LLMAgent, Model
 from parlour.wrappers.record import read, replay
 from rich.console import Console
 
@@ -154,6 +155,21 @@ def test_a_language_model_that_gives_no_answer_costs_itself_the_turn(answer, pro
     assert "the safe action is played for player_0" in caplog.text
     assert problem in caplog.text
     assert replay(tmp_path / "log").table.done
+
+
+def test_a_model_that_fails_at_night_does_not_betray_who_acts(caplog):
+    pytest.importorskip("openai")
+    table, env = game("mafia", seats=5), GameEnv(game("mafia", seats=5))
+    down = LLMAgent(Model(name="stub", base_url="http://127.0.0.1:9/v1", retries=0), None, talks=False)
+    match = Match(table, [HumanAgent(), *[down] * 4], ["me", *["llm"] * 4], screen())
+    env.reset(seed=6)
+    assert env.agent_selection != "p1"
+    assert match._asked(down, env, None)[1].ok
+    assert caplog.text == ""
+    while env.turn_state("p1").phase == "NIGHT_ACTIONS":
+        env.submit(env.agent_selection, table.encode(env.table, table.safe(env.table)))
+    assert match._asked(down, env, None)[1].ok
+    assert "the safe action is played for p2" in caplog.text
 
 
 @pytest.mark.parametrize("command", ["play", "watch", "table"])
