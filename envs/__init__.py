@@ -71,7 +71,7 @@ def register(game_id: str, source: str | Callable[..., Game]) -> None:
     Raises:
         ValueError: if the id is no name (letters, digits, ``_``) with a version (``-v`` and a number).
     """
-    if not re.fullmatch(r"[A-Za-z]\w*-v\d+", game_id, re.ASCII):
+    if not re.fullmatch(r"[A-Za-z]\w*-v(0|[1-9]\d*)", game_id, re.ASCII):
         raise ValueError(f"{game_id!r} is no game's id: write a name and its version, such as my_game-v0")
     GAMES[game_id] = source
     name, _, version = game_id.partition("-")
@@ -121,6 +121,8 @@ def game(name: str, **options: Any) -> Game:
             a game that calls itself otherwise than it is registered.
     """
     made = with_options(find(name), options)
+    if not isinstance(made, Game):
+        raise ValueError(f"{_id(name)} is registered for a function that returns {made!r}, which is no Game")
     if made.id != _id(name):
         raise ValueError(f"{_id(name)} is registered for a Game that is {made.id}: give both one name and version")
     return made

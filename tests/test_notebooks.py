@@ -26,6 +26,7 @@ def test_a_notebook_reads_well(path):
     assert path.stat().st_size < 400_000
     cells = [cell for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1)), "execute it from the top"
+    assert not any(cell["metadata"].get("execution") for cell in cells), "when it was executed is nobody's business"
     outputs = [output for cell in cells for output in cell["outputs"]]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     for output in outputs:

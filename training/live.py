@@ -11,6 +11,7 @@ import tyro
 from rich.console import Console
 
 from ..wrappers.agent import Agent
+from ..wrappers.live.book import Book
 from ..wrappers.live.poker.agent import LiveError, play
 from ..wrappers.live.poker.host import Host
 from ..wrappers.live.poker.session import Event, HandOver, Seated
@@ -91,11 +92,10 @@ def host_poker(
         raise ValueError(f"port={port}: ports are 0 to {2**16 - 1}")
     console = Console(highlight=False)
 
-    book = None if log is None else MatchLog(log)
+    book = Book(None if log is None else MatchLog(log))
 
     def note(kind: str, **fields: Any) -> None:
-        if book is not None:
-            book.write(kind, **fields)
+        book.write(kind, **fields)
         console.print(f"{fields['table_id']} {_line(kind, fields)}", markup=False)
 
     server = Host(

@@ -15,6 +15,7 @@ from rich.console import Console
 from ..envs import Game
 from ..envs.core.options import did_you_mean
 from ..envs.mafia.bots import PERSONALITIES
+from ..wrappers.agent import printable
 from ..wrappers.live.mafia import agent as service
 from ..wrappers.live.mafia import host as hosting
 from ..wrappers.live.mafia.llm import LLMAgent
@@ -204,7 +205,7 @@ class _Teller:
 
 
 def _shown(text: str) -> str:
-    return "".join(char if char.isprintable() else " " for char in text).strip() or "…"
+    return printable(text) or "…"
 
 
 def deploy(

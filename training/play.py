@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ..envs import Action, ActionResult, AgentResponse, Game, GameEnv, MessageScope
 from ..envs.core.rng import streams
-from ..wrappers.agent import Agent, HumanAgent, sentence, thoughts
+from ..wrappers.agent import Agent, HumanAgent, printable, sentence, thoughts
 from ..wrappers.llm import LLMAgent, Model, ModelError
 from ..wrappers.record import MatchLog, Recorder
 from ..wrappers.replay.moments import distinct
@@ -36,7 +36,8 @@ class Match:
         console: where the table is shown; one that is quiet shows nothing.
         delay: seconds to wait after every action.
         log: where the moves are written, if anywhere, with what the agents tell of them.
-        show: shows the table, given a headline and the table as text; None: panels on the console, one after the other.
+        show: shows the table, given a headline, the table as text and what was said; None: panels on the console, one
+            after the other.
 
     Attributes:
         totals: each seat's reward so far.
@@ -48,7 +49,7 @@ class Match:
     console: Console
     delay: float = 0.0
     log: MatchLog | None = None
-    show: Callable[[str, str], None] | None = None
+    show: Callable[[str, str, Sequence[str]], None] | None = None
     totals: list[float] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,15 +107,16 @@ class Match:
             if result.ok or not isinstance(who, LLMAgent):
                 return response, result
             problem = result.error_detail or ""
-        if self._seen(env, self.game.agents.index(player)):  # a night action is nobody's business
-            logger.warning("the safe action is played for %s: %s", player, problem)
+        seat = self.game.agents.index(player)
+        if self._seen(env, seat):  # who acts at night is nobody's business, nor what was refused to others
+            logger.warning("the safe action is played for %s", player + f": {problem}" * (self.eyes in (None, seat)))
         response = self.game.encode(env.table, self.game.safe(env.table))
         return response, _submitted(env, recorder, response, {})
 
     def _said(self, response: AgentResponse) -> list[str]:
         """Return what was said beside an action, as far as who looks on may hear it."""
         heard = [one for one in response.messages if self.eyes is None or one.scope == MessageScope.PUBLIC]
-        return [f"“{' '.join(one.content.split())}”" for one in heard if one.content.strip()]
+        return [f"“{said}”" for one in heard if (said := printable(one.content))]
 
     def _seen(self, env: GameEnv, seat: int) -> bool:
         """Tell whether who looks on may know whose turn it is, and so how long it takes; at the end everybody may."""
@@ -122,10 +124,11 @@ class Match:
         return not secret or self.game.turn_seen(env.table, self.eyes or 0) is not None
 
     def _show(self, env: GameEnv, headline: str, said: Sequence[str] = ()) -> None:
-        text = "\n".join([self.game.render(env.table, self.eyes), *said])
+        text = self.game.render(env.table, self.eyes)
         if self.show is not None:
-            self.show(headline, text)
+            self.show(headline, text, said)
         else:
+            text = "\n".join([text, *said])
             self.console.print(Panel(Text(text), title=Text(headline), title_align="left"))
 
     def table(self) -> Table:
@@ -164,7 +167,7 @@ def headline(action: Action) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, list | tuple):
         return " ".join(map(_short, value))
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
 
 
 def command(

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from ..envs import Game
 from ..wrappers.agent import Agent
+from ..wrappers.live.book import Book
 from ..wrappers.live.table.host import Host
 from ..wrappers.live.table.paced import Paced
 from ..wrappers.live.table.poker import PokerTable
@@ -145,7 +146,7 @@ def _poker(
         {seat: player for seat, player in enumerate(players) if player is not None},
         max_hands=hands,
         hand_delay=4.0,
-        on_event=None if log is None else log.write,
+        on_event=Book(log).write,
         **{"raise_cap": None, **wanted},
         **common,
     )

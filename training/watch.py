@@ -1,8 +1,10 @@
 """`parlour watch`: a match on one screen of the terminal, drawn anew with every action."""
 
 from collections import deque
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from textwrap import wrap
 
 import tyro
 from rich.columns import Columns
@@ -18,6 +20,8 @@ from .play import Match, check, finish, seated
 
 REMEMBERED = 12
 """Actions that stand beside the table, or over it where there is no room beside it: as many as fit, the latest last."""
+WORDS = 4
+"""Lines that what is said beside an action takes there, at most."""
 LATELY = (30, 64)
 """Columns that they take beside it, at least and at most."""
 
@@ -35,9 +39,11 @@ class Screen:
         self._live = live
         self._done: deque[str] = deque(maxlen=REMEMBERED)
 
-    def show(self, headline: str, table: str) -> None:
+    def show(self, headline: str, table: str, said: Sequence[str]) -> None:
         """Show the table as text; `headline` is the latest action, or which episode begins."""
         self._done.append(headline)
+        for words in said:
+            self._done.extend(wrap(words, LATELY[1] - 4, max_lines=WORDS))
         self._live.update(self._drawn(table), refresh=True)
 
     def _drawn(self, table: str) -> RenderableType:

@@ -121,6 +121,15 @@ LEAST_LIKELY = 0.0005
 """Answers less likely than this are not told in `thoughts`."""
 
 
+def printable(text: str) -> str:
+    """Return a text on one line, without what would steer a terminal.
+
+    >>> printable("Take\\nit \\x1b[2J")
+    'Take it [2J'
+    """
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
 def _answer(response: AgentResponse) -> str:
     """Return an answer on one line; where all it does is to say something, what it says."""
     said = " ".join(message.content for message in response.messages)
@@ -255,7 +264,7 @@ def _as_text(state: TurnState) -> str:
             lines += [f"  {name}:", *(f"    {_row(row)}" for row in value)]
         elif name != "actions":
             lines.append(f"  {name}: {_row(value)}")
-    lines += [f"  {message.sender_id}: {message.content}" for message in state.messages]
+    lines += [f"  {message.sender_id}: {printable(message.content)}" for message in state.messages]
     lines += [f"{_usage(offer)}  ({offer.description})" for offer in state.allowed_actions]
     return "\n".join(lines)
 
@@ -263,4 +272,4 @@ def _as_text(state: TurnState) -> str:
 def _row(value: Any) -> str:
     if isinstance(value, Mapping):
         return "  ".join(f"{name} {_row(part)}" for name, part in value.items())
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return printable(" ".join(map(str, value)) if isinstance(value, list) else str(value))

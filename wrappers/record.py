@@ -37,7 +37,7 @@ class MatchLog:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         kept = self.path.read_bytes() if append and self.path.exists() else b""
-        self._file = self.path.open("ab")
+        self._file = self.path.open("ab", buffering=0)
         self._file.truncate(kept.rfind(b"\n") + 1)
         self._players: set[str] = set()  # of the match that is being written
 
@@ -48,8 +48,9 @@ class MatchLog:
             self._players = set(_names(plain))
         elif isinstance(plain.get("turn_state"), dict):
             self._players |= set(_names(plain["turn_state"].get("game_state")))
-        self._file.write(msgspec.json.encode(_without_secrets(plain, self._players)) + b"\n")
-        self._file.flush()
+        line = msgspec.json.encode(_without_secrets(plain, self._players)) + b"\n"
+        while line:
+            line = line[self._file.write(line) :]
 
     def close(self) -> None:
         """Close the file."""

@@ -1,11 +1,13 @@
 """The decorators of compiled functions: Numba with a cache that can be trusted."""
 
+import marshal
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, TypeVar, cast
+from zlib import crc32
 
 import numba
 from numba.core import types
@@ -15,21 +17,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _njit: Any = numba.njit  # its signature does not name all of its options
 
 
-@cache
-def _stamp(folders: frozenset[Path], _changed: int) -> tuple[tuple[str, int, int], ...]:
-    """Name, time and size of every source in these folders; looked up again where one was `_changed`."""
-    sources = sorted({path for folder in folders for path in folder.glob("*.py")})
-    return tuple((str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sources)
-
-
 def compiled(function: Function, inline: str = "never") -> Function:
     """Compile `function` with Numba at its first call and keep the machine code on disk.
 
     Numba's cache looks only at the file of the function itself, and goes stale when a function that it calls lives in
     another file and changes. Here the key is every source file in its folder, in `core`, and in the folders of the
-    compiled functions that it calls. Where no folder for the cache can be written (package and home both read-only),
-    the function is compiled anew in every process; so is one that was written in a notebook, where no file tells when
-    another cell has changed.
+    compiled functions that it calls, as they were when it was defined (constants from yet other folders do not count).
+    Where no folder for the cache can be written (package and home both read-only), the function is compiled anew in
+    every process; so is one that was written in a notebook, where no file tells when another cell has changed.
 
     Numba also compiles a function anew for every constant and every width of whole numbers that it is called with.
     Here all signed whole numbers that compiled functions pass to one another are 64 bits wide: half as much to compile.
@@ -42,38 +37,63 @@ def compiled(function: Function, inline: str = "never") -> Function:
     Returns:
         The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` itself.
     """
-    files = _files(function)
-    if not all(file.is_file() for file in files):
+    stamp = _stamp(function)
+    if stamp is None:
         return cast(Function, numba.njit(function))
     try:
         dispatcher: Any = _njit(cache=True, inline=inline, no_cfunc_wrapper=True)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
         dispatcher = numba.njit(function)
     if dispatcher is not function:
-        dispatcher.files = files
+        dispatcher.stamp = stamp
         dispatcher.get_call_template = partial(_widened, dispatcher.get_call_template)
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:
-        stamp = _stamp(frozenset(file.parent for file in files), max(file.stat().st_mtime_ns for file in files))
-        cache_file._source_stamp = stamp
+        cache_file._source_stamp = tuple(sorted(stamp))
         _forget_older(Path(cache_file._index_path), max(time for _, time, _ in stamp))
     return cast(Function, dispatcher)
 
 
-def _files(function: Callable[..., Any]) -> set[Path]:
-    """Return the files of a function and of `core`, and those of the compiled functions that it calls."""
-    files = {Path(function.__code__.co_filename), Path(__file__)}
+Stamp = frozenset[tuple[str, int, int]]
+"""Name, time and size of every source that machine code rests on; and name, 0 and checksum of every function's code."""
+
+
+def _stamp(function: Callable[..., Any], within: tuple[Callable[..., Any], ...] = ()) -> Stamp | None:
+    """Return what the machine code of a function rests on; None where no file tells."""
+    code = function.__code__
+    file = Path(code.co_filename)
+    if not file.is_file():
+        return None
+    sources = {*file.parent.glob("*.py"), *Path(__file__).parent.glob("*.py")}
+    stamp = {(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sources}
+    stamp.add((function.__qualname__, 0, crc32(marshal.dumps(code, 2))))
+    for one in _called(function):
+        if one.py_func in within:  # it calls itself
+            continue
+        theirs = one.stamp if hasattr(one, "stamp") else _stamp(one.py_func, (*within, function))
+        if theirs is None:
+            return None
+        stamp |= theirs
+    return frozenset(stamp)
+
+
+def _called(function: Callable[..., Any]) -> list[Any]:
+    """Return the compiled functions that a function names, by themselves or as parts of modules."""
+    codes = [function.__code__]
+    for code in codes:  # and those of its comprehensions
+        codes += [one for one in code.co_consts if isinstance(one, CodeType)]
+    names = {name for code in codes for name in code.co_names}
     modules: list[ModuleType] = []
-    spaces = [function.__globals__]  # the function's own, and those of the modules that it names
+    spaces = [function.__globals__]
+    found: list[Any] = []
     for space in spaces:
-        named: list[Any] = [space.get(name) for name in function.__code__.co_names]
+        named: list[Any] = [space[name] for name in names if name in space]
+        found += filter(is_jitted, named)
         for one in named:
-            if is_jitted(one):
-                files |= getattr(one, "files", {Path(one.__code__.co_filename)})
-            elif isinstance(one, ModuleType) and one not in modules:
+            if isinstance(one, ModuleType) and one not in modules:
                 modules.append(one)
                 spaces.append(vars(one))
-    return files
+    return found
 
 
 def inlined(function: Function) -> Function:

@@ -15,6 +15,7 @@ fields of it:
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from keyword import iskeyword
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -37,11 +38,13 @@ def record(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
     a field, so that the same game always has the same bytes.
 
     Raises:
-        ValueError: for a name that every record has already (``size``, ``round``, …): Python would not find the field.
+        ValueError: for a name that is none in Python, or that every record has already (``size``, ``round``, …).
     """
     for name, *_ in fields:
+        if not str(name).isidentifier() or iskeyword(name):
+            raise ValueError(f"a record's field cannot be called {name!r}: Python could not write table.{name}")
         if hasattr(np.record, name):
-            raise ValueError(f"a record's field cannot be called {name!r}: every NumPy record has a {name} of its own")
+            raise ValueError(f"a record's field cannot be called {name!r}: every NumPy record has that already")
     aligned = np.dtype(list(fields), align=True)
     whole: list[tuple[Any, ...]] = []
     end = 0
@@ -235,8 +238,9 @@ class Game:
         missing = [name for name in NEEDED if name not in (self.blank.dtype.names or ())]
         if missing:
             raise ValueError(f"the record has no {', '.join(missing)}; it needs {', '.join(NEEDED)}")
-        if self.blank.shape != (1,):
-            raise ValueError(f"blank has shape {self.blank.shape}; it needs one record: (1,)")
+        if self.blank.shape != (1,) or not isinstance(self.blank, Tables):
+            what = f"{type(self.blank).__name__} of shape {self.blank.shape}"
+            raise ValueError(f"blank is a {what}; it needs to be one record: array.view(np.recarray) of shape (1,)")
         if self.blank.rewards[0].size < self.seats:
             raise ValueError(f"the field rewards has room for {self.blank.rewards[0].size} of {self.seats} seats")
 

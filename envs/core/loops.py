@@ -5,7 +5,6 @@ speed. Here a game's functions take the place of the four names below, as if the
 (The lines are spelt out: passing `batch` on to a function of one table costs a fifth of the speed.)
 """
 
-import marshal
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
@@ -58,8 +57,8 @@ def batch_loop(loop: Callable[..., None], **rules: Callable[..., Any]) -> Callab
     if not all(map(is_jitted, rules.values())):
         return own
     plain: list[Any] = [getattr(rule, "py_func", rule) for rule in rules.values()]
-    if any(one.__closure__ for one in plain):  # no file tells what it encloses
+    if any(one.__closure__ or one.__defaults__ for one in plain):  # no file tells what these hold
         return cast(Callable[..., None], njit(own))
-    codes = b"".join(marshal.dumps(one.__code__, 2) for one in plain)
-    own.__qualname__ = f"{loop.__name__}_{crc32(codes):08x}"  # names the file with the machine code
+    names = repr([(one.__code__.co_filename, one.__qualname__) for one in plain])
+    own.__qualname__ = f"{loop.__name__}_{crc32(names.encode()):08x}"  # names the file with the machine code
     return compiled(own)

@@ -68,14 +68,20 @@ def test_a_change_in_a_file_that_is_called_compiles_the_caller_anew(package):
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-@pytest.mark.parametrize("way", ["from lib.callee import callee", "import lib.callee"])
+@pytest.mark.parametrize("way", ["from lib.callee import callee", "import lib.callee", "in a list", "by Numba alone"])
 def test_a_change_in_another_folder_compiles_anew_all_that_call_it(package, way):
     (package / "lib").mkdir()
+    importing = way if "import" in way else "import lib.callee"
     called = "callee" if way.startswith("from") else "lib.callee.callee"
-    caller = CALLER.replace("from .callee import callee", f"{way}\nfrom .middle import twice")
-    (package / "tiny" / "caller.py").write_text(caller.replace("callee(x)", f"{called}(x) + twice(x)"))
-    middle = f"from tiny.compiled import compiled\n{way}\n\n\n@compiled\ndef twice(x):\n    return 2 * {called}(x)\n"
-    (package / "tiny" / "middle.py").write_text(middle)
+    caller = CALLER.replace("from .callee import callee", f"{importing}\nfrom .middle import twice")
+    call = f"[{called}(y) for y in [x]][0] + twice(x)" if way == "in a list" else f"{called}(x) + twice(x)"
+    (package / "tiny" / "caller.py").write_text(caller.replace("callee(x)", call))
+    njit = "from numba import njit as compiled" if way == "by Numba alone" else "from tiny.compiled import compiled"
+    middle = f"{njit}\n{importing}\n\n\n@compiled\ndef twice(x):\n    return 2 * {called}(x)\n"
+    (package / "middle").mkdir()
+    (package / "middle" / "__init__.py").write_text(middle)
+    caller_file = package / "tiny" / "caller.py"
+    caller_file.write_text(caller_file.read_text().replace("from .middle", "from middle"))
     for number, told in ((10, "33"), (100, "303")):
         (package / "lib" / "callee.py").write_text(CALLEE.format(number))
         assert python(CALL, package) == f"{told} 0"
@@ -153,6 +159,21 @@ def made(stake):
     return play
 
 
+def preset(stake):
+    @compiled
+    def play(table, number, times=stake): table.turn += times * number
+
+    return play
+
+
+@compiled
+def helper(number): return {} * number
+
+
+@compiled
+def helped(table, number): table.turn += helper(number)
+
+
 @compiled
 def legal(table, mask): mask[:] = 1
 
@@ -190,17 +211,40 @@ class Batch(NamedTuple):
 """
 
 
+MADE = ("rules.made(3)", "rules.made(4)", "rules.preset(3)", "rules.preset(4)")
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_every_game_has_its_own_loop_on_disk_and_none_is_stale(package):
     (package / "game").mkdir()
     (package / "tiny" / "batch.py").write_text(BATCH)
     for factor in (10, 100):
-        (package / "game" / "rules.py").write_text(RULES.format(factor))
+        (package / "game" / "rules.py").write_text(RULES.format(factor, factor))
         for hits in (0, 1):  # then from the cache
-            told = python(LOOP, package, "rules.play", "rules.other", "rules.made(3)", "rules.made(4)").split("\n")
+            told = python(LOOP, package, "rules.play", "rules.other", *MADE).split("\n")
             own = [f"[1, 2] {hits}", f"[{factor}, {2 * factor}] {hits}"]
-            assert told == [*own, "[3, 6] 0", "[4, 8] 0"]  # what is made by a function is not kept
+            assert told == [*own, *["[3, 6] 0", "[4, 8] 0"] * 2]  # what is made by a function is not kept
+
+
+EDITED = """
+from game import rules
+import pathlib
+file = pathlib.Path(rules.__file__)
+file.write_text(file.read_text().replace("10 *", "70 *"))
+exec(pathlib.Path("{loop}").read_text())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_file_that_is_edited_while_it_is_played_is_compiled_anew_afterwards(package):
+    (package / "game").mkdir()
+    (package / "tiny" / "batch.py").write_text(BATCH)
+    (package / "game" / "rules.py").write_text(RULES.format(10, 10))
+    (package / "loop.py").write_text(LOOP)
+    assert python(EDITED.format(loop=package / "loop.py"), package, "rules.helped") == "[10, 20] 0"
+    assert python(LOOP, package, "rules.helped") == "[70, 140] 0"
 
 
 RELOADED = """
@@ -219,7 +263,7 @@ exec(pathlib.Path("{loop}").read_text())
 def test_a_file_that_is_edited_and_loaded_anew_plays_the_new_rules(package):
     (package / "game").mkdir()
     (package / "tiny" / "batch.py").write_text(BATCH)
-    (package / "game" / "rules.py").write_text(RULES.format(10))
+    (package / "game" / "rules.py").write_text(RULES.format(10, 10))
     (package / "loop.py").write_text(LOOP)
     told = python(RELOADED.format(loop=package / "loop.py"), package, "rules.other").split("\n")
     assert told == ["[10, 20] 0", "[70, 140] 0"]

@@ -168,11 +168,13 @@ def test_every_seat_has_room_for_its_reward():
 
 
 def test_blank_is_one_record():
-    with pytest.raises(ValueError, match=r"shape \(2,\); it needs one record"):
+    with pytest.raises(ValueError, match=r"recarray of shape \(2,\); it needs to be one record"):
         replace(kuhn.game(), blank=kuhn.game().tables(2))
+    with pytest.raises(ValueError, match=r"ndarray of shape \(1,\); it needs to be one record"):
+        replace(kuhn.game(), blank=np.zeros(1, kuhn.BLANK.dtype))
 
 
-@pytest.mark.parametrize("name", ["round", "size", "item"])
-def test_a_field_is_not_called_like_something_that_numpy_has(name):
+@pytest.mark.parametrize("name", ["round", "size", "item", "class", "my field", ""])
+def test_a_field_has_a_name_by_which_python_finds_it(name):
     with pytest.raises(ValueError, match=f"cannot be called '{name}'"):
         record(("stream", "u8"), (name, "i4"))

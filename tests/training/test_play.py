@@ -129,14 +129,18 @@ def answering(answer):
         thread.join(20)
 
 
-def test_a_language_model_plays_and_what_it_says_is_shown(capsys, tmp_path):
+@pytest.mark.parametrize("command", ["play", "watch"])
+def test_a_language_model_plays_and_what_it_says_is_shown(command, capsys, tmp_path):
     pytest.importorskip("openai")
-    choice = json.dumps({"action_type": "submit_offer", "payload": {"my_share": 61}, "say": "Take\nit."})
+    choice = json.dumps({"action_type": "submit_offer", "payload": {"my_share": 61}, "say": "Take\nit \x1b[2J."})
     args = ["bargaining", "--agents", "llm", "fair", "--hands", "1", "--delay", "0", "--options", "rounds=2"]
     with answering(endpoint.talking(choice=choice)) as url:
-        assert cli.main(["play", *args, "--model", "stub", "--llm-url", url, "--log", f"{tmp_path}/log"]) == 0
-    assert re.search(r"player_0 \(llm\): submit_offer 61 ─[^╰]*“Take it.”", capsys.readouterr().out)
-    assert "Take\\nit." in (tmp_path / "log").read_text()
+        assert cli.main([command, *args, "--model", "stub", "--llm-url", url, "--log", f"{tmp_path}/log"]) == 0
+    out = capsys.readouterr().out
+    assert "player_0 (llm): submit_offer 61" in out
+    assert "“Take it [2J.”" in out
+    assert "\x1b[2J" not in out
+    assert "Take\\nit" in (tmp_path / "log").read_text()
 
 
 @pytest.mark.parametrize(
@@ -155,6 +159,19 @@ def test_a_language_model_that_gives_no_answer_costs_itself_the_turn(answer, pro
     assert "the safe action is played for player_0" in caplog.text
     assert problem in caplog.text
     assert replay(tmp_path / "log").table.done
+
+
+def test_what_is_refused_to_a_model_is_not_told_to_its_rival(caplog):
+    pytest.importorskip("openai")
+    table, env = game("auction", seats=2), GameEnv(game("auction", seats=2))
+    choice = '{"action_type": "submit_bid", "payload": {"bid": 1234567}}'
+    with answering(endpoint.talking(choice=choice)) as url:
+        model = LLMAgent(Model(name="stub", base_url=url), None)
+        match = Match(table, [model, HumanAgent()], ["llm", "me"], screen())
+        env.reset(seed=6)
+        assert match._asked(model, env, None)[1].ok
+    assert "the safe action is played for player_0" in caplog.text
+    assert "1234567" not in caplog.text
 
 
 def test_a_model_that_fails_at_night_does_not_betray_who_acts(caplog):

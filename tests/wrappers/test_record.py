@@ -153,7 +153,7 @@ def test_what_cannot_be_logged_is_named(tmp_path):
 def test_a_full_disk_ends_a_hosts_log_and_nothing_else(tmp_path, caplog):
     with MatchLog(tmp_path / "match.jsonl") as log:
         log._file.close()
-        log._file = open("/dev/full", "ab")  # noqa: SIM115
+        log._file = open("/dev/full", "ab", buffering=0)  # noqa: SIM115
         book = Book(log)
         book.write("hand", number=1)
         assert not book

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -35,8 +34,6 @@ class Book:
             self._log.write(kind, **fields)
         except OSError as error:
             logger.warning("the match log ends here: %s", error)
-            with suppress(OSError):  # what it still held cannot be written either
-                self._log.close()
             self._log = None
         except (ValueError, TypeError, RecursionError) as error:
             logger.warning("a %s is left out of the match log: %s", kind, described(error))
