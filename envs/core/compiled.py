@@ -64,9 +64,10 @@ def _stamp(function: Callable[..., Any], within: tuple[Callable[..., Any], ...] 
     file = Path(code.co_filename)
     if not file.is_file():
         return None
-    sources = {*file.parent.glob("*.py"), *Path(__file__).parent.glob("*.py")}
-    stamp = {(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sources}
-    stamp.add((function.__qualname__, 0, crc32(marshal.dumps(code, 2))))
+    stamp = {(function.__qualname__, 0, crc32(marshal.dumps(code, 2)))}
+    for path in {*file.parent.glob("*.py"), *Path(__file__).parent.glob("*.py")}:
+        with suppress(OSError):  # an editor's lock is a link to nowhere
+            stamp.add((str(path), path.stat().st_mtime_ns, path.stat().st_size))
     for one in _called(function):
         if one.py_func in within:  # it calls itself
             continue
