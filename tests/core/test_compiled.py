@@ -184,9 +184,7 @@ def observe(table, seat, out): out[:] = seat
 """
 LOOP = """
 import sys
-from types import SimpleNamespace
 import numpy as np
-from numba import types
 from game import rules
 from tiny import loops
 from tiny.batch import Batch
@@ -212,61 +210,56 @@ class Batch(NamedTuple):
 """
 
 
+EDIT = """
+from pathlib import Path
+from game import rules
+file = Path(rules.__file__)
+file.write_text(file.read_text().replace("10 *", "70 *"))
+"""
+RELOAD = """
+import importlib, os
+os.utime(file, ns=(2 * 10**18, 2 * 10**18))
+importlib.reload(rules)
+"""
 MADE = ("rules.made(3)", "rules.made(4)", "rules.preset(3)", "rules.preset(4)")
+
+
+@pytest.fixture
+def playable(package):
+    """The package with a game beside it, and a function that writes its rules with another factor."""
+    (package / "game").mkdir()
+    (package / "tiny" / "batch.py").write_text(BATCH)
+
+    def write(factor):
+        (package / "game" / "rules.py").write_text(RULES.format(factor, factor))
+        return package
+
+    return write
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-def test_every_game_has_its_own_loop_on_disk_and_none_is_stale(package):
-    (package / "game").mkdir()
-    (package / "tiny" / "batch.py").write_text(BATCH)
+def test_every_game_has_its_own_loop_on_disk_and_none_is_stale(playable):
     for factor in (10, 100):
-        (package / "game" / "rules.py").write_text(RULES.format(factor, factor))
+        package = playable(factor)
         for hits in (0, 1):  # then from the cache
             told = python(LOOP, package, "rules.play", "rules.other", *MADE).split("\n")
             own = [f"[1, 2] {hits}", f"[{factor}, {2 * factor}] {hits}"]
             assert told == [*own, *["[3, 6] 0", "[4, 8] 0"] * 2]  # what is made by a function is not kept
 
 
-EDITED = """
-from game import rules
-import pathlib
-file = pathlib.Path(rules.__file__)
-file.write_text(file.read_text().replace("10 *", "70 *"))
-exec(pathlib.Path("{loop}").read_text())
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-def test_a_file_that_is_edited_while_it_is_played_is_compiled_anew_afterwards(package):
-    (package / "game").mkdir()
-    (package / "tiny" / "batch.py").write_text(BATCH)
-    (package / "game" / "rules.py").write_text(RULES.format(10, 10))
-    (package / "loop.py").write_text(LOOP)
-    assert python(EDITED.format(loop=package / "loop.py"), package, "rules.helped") == "[10, 20] 0"
+def test_a_file_that_is_edited_while_it_is_played_is_compiled_anew_afterwards(playable):
+    package = playable(10)
+    assert python(EDIT + LOOP, package, "rules.helped") == "[10, 20] 0"
     assert python(LOOP, package, "rules.helped") == "[70, 140] 0"
 
 
-RELOADED = """
-import importlib, os, pathlib
-exec(pathlib.Path("{loop}").read_text())
-file = pathlib.Path(rules.__file__)
-file.write_text(file.read_text().replace("10 *", "70 *"))
-os.utime(file, ns=(2 * 10**18, 2 * 10**18))
-importlib.reload(rules)
-exec(pathlib.Path("{loop}").read_text())
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-def test_a_file_that_is_edited_and_loaded_anew_plays_the_new_rules(package):
-    (package / "game").mkdir()
-    (package / "tiny" / "batch.py").write_text(BATCH)
-    (package / "game" / "rules.py").write_text(RULES.format(10, 10))
-    (package / "loop.py").write_text(LOOP)
-    told = python(RELOADED.format(loop=package / "loop.py"), package, "rules.other").split("\n")
+def test_a_file_that_is_edited_and_loaded_anew_plays_the_new_rules(playable):
+    told = python(LOOP + EDIT + RELOAD + LOOP, playable(10), "rules.other").split("\n")
     assert told == ["[10, 20] 0", "[70, 140] 0"]
 
 
