@@ -141,7 +141,8 @@ class LLMAgent:
         targets = [None, *vote_targets(self.id, context)]
         ask = "Vote now: whom do you eliminate, by id? null abstains."
         schema = _schema(targets)
-        schema["properties"]["reason"] = {"type": "string", "maxLength": 200}
+        # A token is a character or more: an answer as long as it may be is not cut off.
+        schema["properties"]["reason"] = {"type": "string", "maxLength": min(200, self.model.max_tokens // 2)}
         try:
             answer = await self.model.choose(self._chat(context, ask), schema, _one_of(targets))
         except ModelError as error:
