@@ -120,11 +120,12 @@ def game(name: str, **options: Any) -> Game:
         ValueError: for an unknown name or option, with the nearest known one, a value that the option does not take, or
             a game that calls itself otherwise than it is registered.
     """
-    made = with_options(find(name), options)
+    game_id = _id(name)
+    made = with_options(find(game_id), options)
     if not isinstance(made, Game):
-        raise ValueError(f"{_id(name)} is registered for a function that returns {made!r}, which is no Game")
-    if made.id != _id(name):
-        raise ValueError(f"{_id(name)} is registered for a Game that is {made.id}: give both one name and version")
+        raise ValueError(f"{game_id} is registered for a function that returns {made!r}, which is no Game")
+    if made.id != game_id:
+        raise ValueError(f"{game_id} is registered for a Game that is {made.id}: give both one name and version")
     return made
 
 

@@ -4,7 +4,6 @@ import json
 import logging
 import os
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,7 +18,7 @@ from ..wrappers.live.arena.host import Host
 from ..wrappers.live.arena.messages import words
 from ..wrappers.live.arena.results import MatchResult, Standing, standings
 from ..wrappers.live.arena.session import Limits
-from ..wrappers.record import MatchLog
+from ..wrappers.record import opened
 from .names import agent, game_of, game_with
 from .stopping import until_done
 
@@ -81,7 +80,7 @@ def host(
     theirs = [_remote(one) for one in remote]
     limits = Limits(actions=-1 if max_actions is None else max_actions or None, rejected=rejected, failed=failed)
     console = Console(highlight=False, stderr=as_json)
-    with MatchLog(log) if log is not None else nullcontext() as book:
+    with opened(log) as book:
         arena = Host(
             played,
             limits=limits,
@@ -212,7 +211,7 @@ def deploy(
     chosen = game_of(run, game, options, seats)
     player = ArenaAgent(name or Path(run).stem, agent(run, chosen, seed))
     token = access_token or os.environ.get("PARLOUR_ACCESS_TOKEN")
-    with MatchLog(log) if log is not None else nullcontext() as book:
+    with opened(log) as book:
         server = AgentServer(player, address=address, port=port, deadline=deadline, endpoint=endpoint, log=book)
         until_done(_serve(server, arena, token, matches, Console(highlight=False)))
 

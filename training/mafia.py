@@ -5,7 +5,6 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +27,8 @@ from ..wrappers.live.mafia.trained import PolicyAgent
 from ..wrappers.live.worker import Worker
 from ..wrappers.llm import Model
 from ..wrappers.policy import load_run
-from ..wrappers.record import MatchLog
-from .names import LLM, RUNS, game_with, known, language_model, player
+from ..wrappers.record import opened
+from .names import LLM, RUNS, game_with, language_model, needed, player
 from .stopping import until_done
 
 logger = logging.getLogger(__name__)
@@ -115,7 +114,7 @@ def host(
     console = Console(highlight=False)
     limits = Limits(think=timeout, say=timeout, act=timeout)
     token = admin_token or os.environ.get("PARLOUR_ADMIN_TOKEN") or None
-    with MatchLog(log) if log is not None else nullcontext() as book:
+    with opened(log) as book:
         server = hosting.Host(
             game,
             limits=limits,
@@ -197,15 +196,11 @@ class _Teller:
             self._said += payload["chunk"]
             if not payload["chunk"]:
                 said, self._said = self._said, ""
-                return f"{payload['agentName']}: {_shown(said)}"
+                return f"{payload['agentName']}: {printable(said) or '…'}"
         elif kind == "PLAYER_ELIMINATED":
             how = "is voted out" if payload["eliminatedBy"] == "vote" else "was killed"
             return f"  {self._names[payload['playerId']]} {how}: {payload['role']}"
         return ""
-
-
-def _shown(text: str) -> str:
-    return printable(text) or "…"
 
 
 def deploy(
@@ -240,7 +235,7 @@ def deploy(
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     game = game_with("mafia", seats=players)
     make = _maker(run, game, language_model(model, llm_url), seed)
-    with MatchLog(log) if log is not None else nullcontext() as book:
+    with opened(log) as book:
         server = service.AgentService(
             make,
             address=address,
@@ -281,7 +276,7 @@ def _maker(spec: str, game: Game, model: Model | None, seed: int | None, seats: 
         config = AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=personality))
         return lambda agent_id, name: ScriptedAgent(agent_id, name, config, seed=own())
     if spec == LLM:
-        chosen = known(model)
+        chosen = needed(model)
         LLMAgent("p1", "Alice", chosen)  # what is missing is told at once
         return lambda agent_id, name: LLMAgent(agent_id, name, chosen, seed=own())
     folder = Path(spec) if Path(spec).is_dir() else RUNS / spec

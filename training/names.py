@@ -70,7 +70,7 @@ def language_model(name: str | None, url: str | None, **settings: Any) -> Model 
     return None if name is None else Model(name=name, base_url=url, **settings)
 
 
-def known(model: Model | None) -> Model:
+def needed(model: Model | None) -> Model:
     """Return the language model that `LLM` stands for.
 
     Raises:
@@ -97,7 +97,7 @@ def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = 
     if spec == "human":
         return HumanAgent()
     if spec == LLM:
-        return LLMAgent(known(model), None, talks=game.forbids is None)
+        return LLMAgent(needed(model), None, talks=game.forbids is None)
     where = located(spec, {"human": None, LLM: None, "random": None, **game.bots})
     if not Path(where).is_dir():
         return PolicyAgent(game, make_policy(where, game, seed=seed))

@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from ..envs import Action, ActionResult, AgentResponse, Game, GameEnv, MessageSc
 from ..envs.core.rng import streams
 from ..wrappers.agent import Agent, HumanAgent, printable, sentence, thoughts
 from ..wrappers.llm import LLMAgent, Model, ModelError
-from ..wrappers.record import MatchLog, Recorder
+from ..wrappers.record import MatchLog, Recorder, opened
 from ..wrappers.replay.moments import distinct
 from .names import agent, game_with, has_seats, language_model
 
@@ -107,9 +106,10 @@ class Match:
             if result.ok or not isinstance(who, LLMAgent):
                 return response, result
             problem = result.error_detail or ""
-        seat = self.game.agents.index(player)
-        if self._seen(env, seat):  # who acts at night is nobody's business, nor what was refused to others
-            logger.warning("the safe action is played for %s", player + f": {problem}" * (self.eyes in (None, seat)))
+        if self.eyes is None:
+            logger.warning("the safe action is played for %s: %s", player, problem)
+        elif self._seen(env, self.game.agents.index(player)):  # what was refused to a rival is nobody's business
+            logger.warning("the safe action is played for %s", player)
         response = self.game.encode(env.table, self.game.safe(env.table))
         return response, _submitted(env, recorder, response, {})
 
@@ -198,7 +198,7 @@ def command(
     chosen, players = seated(game, agents, options, seed, language_model(model, llm_url))
     check(hands, delay)
     console = Console(highlight=False)
-    with MatchLog(log) if log is not None else nullcontext() as book:
+    with opened(log) as book:
         match = Match(chosen, players, agents, console, delay, book)
         finish(match, hands, seed)
     console.print(match.table())

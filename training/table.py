@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from socket import AF_INET, SOCK_DGRAM, gethostname, socket
 from typing import Any
@@ -18,7 +17,7 @@ from ..wrappers.live.table.host import Host
 from ..wrappers.live.table.paced import Paced
 from ..wrappers.live.table.poker import PokerTable
 from ..wrappers.llm import Model
-from ..wrappers.record import MatchLog
+from ..wrappers.record import MatchLog, opened
 from .live import poker_agent
 from .names import LLM, agent, game_with, has_seats, language_model
 from .stopping import until_done
@@ -78,7 +77,7 @@ def command(
         for spec, one in zip(specs, seeds, strict=True)
     ]
     console = Console(highlight=False)
-    with MatchLog(log) if log is not None else nullcontext() as book:
+    with opened(log) as book:
         common: dict[str, Any] = {
             "timeout": timeout,
             "seed": seed,

@@ -1,7 +1,6 @@
 """`parlour host tangram` and `parlour deploy tangram`: the live game's side, and our policies behind its protocol."""
 
 import logging
-from contextlib import nullcontext
 from pathlib import Path
 
 import tyro
@@ -11,7 +10,7 @@ from ..wrappers.agent import PolicyAgent
 from ..wrappers.live.tangram.agent import AgentServer
 from ..wrappers.live.tangram.host import Host, Person
 from ..wrappers.live.tangram.messages import Dialect
-from ..wrappers.record import MatchLog
+from ..wrappers.record import opened
 from .names import agent, game_with
 from .stopping import until_done
 
@@ -49,7 +48,7 @@ def host(
     game = game_with("tangram", ("split=null", *options), seats=2, aspect="godot", figure="library")
     person = Person(game) if partner == "human" else agent(partner, game, None if seed is None else seed + 1)
     console = Console(highlight=False)
-    with MatchLog(log) if log is not None else nullcontext() as book:
+    with opened(log) as book:
         table = Host(
             game,
             person,
@@ -103,7 +102,7 @@ def deploy(
     game = game_with("tangram", options, seats=2, aspect="godot")
     player = agent(run, game, seed)
     seen = player.game if isinstance(player, PolicyAgent) else game
-    with MatchLog(log) if log is not None else nullcontext() as book:
+    with opened(log) as book:
         server = AgentServer(player, seen, address=address, port=port, deadline=deadline, log=book)
         until_done(_serve(server, Path(run).stem, games, Console(highlight=False)))
 

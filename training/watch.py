@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from textwrap import wrap
 
@@ -14,7 +13,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from ..wrappers.agent import HumanAgent
-from ..wrappers.record import MatchLog
+from ..wrappers.record import opened
 from .names import language_model
 from .play import Match, check, finish, seated
 
@@ -101,7 +100,7 @@ def command(
     if any(isinstance(player, HumanAgent) for player in players):
         raise ValueError("a person plays with: parlour play, or parlour table in the browser")
     console = Console(highlight=False)
-    with MatchLog(log) if log is not None else nullcontext() as book, Live(console=console, auto_refresh=False) as live:
+    with opened(log) as book, Live(console=console, auto_refresh=False) as live:
         match = Match(chosen, players, agents, console, delay, book)
         match.show = Screen(match, live).show
         finish(match, hands, seed)

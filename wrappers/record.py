@@ -8,6 +8,7 @@ sent out of turn. Live bridges write what they see with `MatchLog`: ``joined``, 
 
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
@@ -61,6 +62,11 @@ class MatchLog:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+
+def opened(path: Path_ | None) -> AbstractContextManager[MatchLog | None]:
+    """Open a log, as a context manager; None where no path is given."""
+    return nullcontext() if path is None else MatchLog(path)
 
 
 class Recorder:

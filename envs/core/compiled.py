@@ -4,6 +4,7 @@ import marshal
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from os import scandir
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, TypeVar, cast
@@ -65,9 +66,12 @@ def _stamp(function: Callable[..., Any], within: tuple[Callable[..., Any], ...] 
     if not file.is_file():
         return None
     stamp = {(function.__qualname__, 0, crc32(marshal.dumps(code, 2)))}
-    for path in {*file.parent.glob("*.py"), *Path(__file__).parent.glob("*.py")}:
-        with suppress(OSError):  # an editor's lock is a link to nowhere
-            stamp.add((str(path), path.stat().st_mtime_ns, path.stat().st_size))
+    for folder in {file.parent, Path(__file__).parent}:
+        with scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    with suppress(OSError):  # an editor's lock is a link to nowhere
+                        stamp.add((entry.path, entry.stat().st_mtime_ns, entry.stat().st_size))
     for one in _called(function):
         if one.py_func in within:  # it calls itself
             continue

@@ -51,12 +51,12 @@ def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
 
 
 @cache
-def batch_loop(loop: Callable[..., None], **rules: Callable[..., Any]) -> Callable[..., None]:
+def batch_loop(loop: Callable[..., None], **rules: Any) -> Callable[..., None]:
     """Return `loop` with a game's `reset`, `play`, `legal` and `observe`: compiled, where all of these are."""
     own = FunctionType(loop.__code__, {"__name__": __name__, **rules}, loop.__name__)
     if not all(map(is_jitted, rules.values())):
         return own
-    plain: list[Any] = [getattr(rule, "py_func", rule) for rule in rules.values()]
+    plain = [rule.py_func for rule in rules.values()]
     if any(one.__closure__ or one.__defaults__ for one in plain):  # no file tells what these hold
         return cast(Callable[..., None], njit(own))
     names = repr([(one.__code__.co_filename, one.__qualname__) for one in plain])
