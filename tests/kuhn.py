@@ -1,45 +1,64 @@
 """Kuhn poker, the smallest game of hidden cards (Kuhn 1950), as a complete `Game`: it shows that `core` is general.
 Three cards (0 the lowest), a chip posted each. A seat passes or bets one more; a pass after a bet folds."""
 
+from dataclasses import replace
+
 import numpy as np
 from gymnasium import spaces
-from parlour.envs import Action, ActionResult, AgentResponse, AllowedAction, Game, Layout, Slice
+from parlour.envs import (
+    Action, ActionResult, AgentResponse, AllowedAction, Capabilities, Chance, Encoder, Game, Layout, Payoffs, Rules,
+    Slice, new_table, with_required_fields,
+)  # fmt: skip
 from parlour.envs.core.compiled import compiled
-from parlour.envs.core.game import record
+from parlour.envs.core.open_view import open_view
 from parlour.envs.core.rng import draw
 
-KINDS = ("pass", "bet")
-FIELDS = [("stream", "u8"), ("cards", "i1", 2), ("moves", "i1", 3), ("count", "i4"), ("turn", "i4")]
-FIELDS += [("rewards", "f8", 2), ("done", "?"), ("showdown", "?"), ("truncated", "?")]
-BLANK = np.zeros(1, record(*FIELDS)).view(np.recarray)
-SLICES = [
-    Slice("is_my_turn", (1,), 0, 1, ""),
-    Slice("game_state.card", (2, 3), 0, 1, "own card, one-hot, in the row of the own seat"),
-    Slice("game_state.moves", (3, 2), 0, 1, "in order, one-hot: pass, bet"),
-    Slice("outcome.payoff", (1,), -2, 2, "own chips won"),
-]
+KINDS, AGENTS = ("pass", "bet"), ("player_0", "player_1")
+FIELDS = [("cards", "i1", 2), ("moves", "i1", 3), ("count", "i4"), ("showdown", "?")]
+BLANK = new_table(with_required_fields(2, *FIELDS), cards=-1)
 
 
 @compiled
-def reset(table):
-    table.cards[0] = draw(table, 3)
-    table.cards[1] = (table.cards[0] + 1 + draw(table, 2)) % 3
+def begin(table):
+    """Begin without cards: two random events deal them."""
+    table.cards[:] = -1
     table.rewards[:] = 0
     table.count = table.turn = 0
     table.done = table.showdown = table.truncated = False
 
 
 @compiled
-def play(table, number):
-    table.moves[table.count] = number
+def outcomes(table):
+    """The first seat's card is one of three, the other's one of two."""
+    return 3 if table.cards[0] < 0 else 2 if table.cards[1] < 0 else 0
+
+
+@compiled
+def deal(table, outcome):
+    if table.cards[0] < 0:
+        table.cards[0] = outcome
+    else:
+        table.cards[1] = (table.cards[0] + 1 + outcome) % 3
+
+
+@compiled
+def reset(table):
+    begin(table)
+    while outcomes(table) > 0:
+        deal(table, draw(table, outcomes(table)))
+
+
+@compiled
+def step(table, action):
+    table.moves[table.count] = action
     table.count += 1
     table.turn = table.count % 2
     before = table.moves[max(0, table.count - 2)]
-    if table.count == 1 or (table.count == 2 and before < number):  # a bet after a pass is answered
+    if table.count == 1 or (table.count == 2 and before < action):  # a bet after a pass is answered
         return
-    table.showdown = before == number
+    table.showdown = before == action
     winner = (0 if table.cards[0] > table.cards[1] else 1) if table.showdown else table.turn
-    table.rewards[winner] = 1 + (before + number == 2)
+    table.rewards[winner] = 1 + (before + action == 2)
     table.rewards[1 - winner] = -table.rewards[winner]
     table.done, table.turn = True, -1
 
@@ -50,15 +69,31 @@ def legal(table, mask):
 
 
 @compiled
-def observe(table, seat, out):
+def observe(table, seat, at, out):
     out[:] = 0
-    out[0], out[13] = table.turn == seat, table.rewards[seat]
-    out[1 + 3 * seat + table.cards[seat]] = 1
+    out[at.is_my_turn], out[at.outcome_payoff] = table.turn == seat, table.rewards[seat]
+    if table.cards[seat] >= 0:
+        out[at.card + 3 * seat + table.cards[seat]] = 1
     for i in range(table.count):
-        out[7 + 2 * i + table.moves[i]] = 1
+        out[at.moves + 2 * i + table.moves[i]] = 1
 
 
-def decode(table, action):
+@compiled
+def observe_all(table, seat, at, out):
+    observe(table, seat, at, out)
+    out[at.other_card + table.cards[1 - seat]] = 1
+
+
+V0 = [
+    Slice("is_my_turn", (1,), 0, 1, ""),
+    Slice("game_state.card", (2, 3), 0, 1, "own card, one-hot, in the row of the own seat"),
+    Slice("game_state.moves", (3, 2), 0, 1, "in order, one-hot: pass, bet"),
+    Slice("outcome.payoff", (1,), -2, 2, "own chips won"),
+]
+FULL = [*V0, Slice("game_state.other_card", (3,), 0, 1, "the other's card, one-hot")]
+
+
+def parse(table, action):
     if action.action_type not in KINDS:
         return ActionResult(False, "invalid_action_type", f"{action.action_type!r} is neither pass nor bet")
     return ActionResult(False, "invalid_payload", "takes none") if action.payload else KINDS.index(action.action_type)
@@ -78,21 +113,23 @@ def load(state):
     return tables, seat
 
 
-def redeal(table, seat, generator):
+def resample(table, seat, generator):
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     if not table.showdown:  # with three cards, the showdown's winner tells the other card
         table.cards[1 - seat] = (table.cards[seat] + generator.integers(1, 3)) % 3
 
 
 def game():
+    rules = Rules(blank=BLANK, num_actions=2, reset=reset, step=step, legal=legal)
+    view = replace(
+        open_view(rules, AGENTS), action_spaces=dict.fromkeys(KINDS, spaces.Dict({})), action_ranges=(), parse=parse,
+        encode=lambda table, action: AgentResponse(Action(KINDS[action])), game_state=game_state, load=load,
+        allowed=lambda table: [AllowedAction(kind, "", {"additionalProperties": False}) for kind in KINDS],
+        resample=resample,
+    )  # fmt: skip
+    chance = Chance(begin=begin, step=step, outcomes=outcomes, probability=lambda table, i: 1 / outcomes(table), play=deal)
     return Game(
-        name="kuhn", agents=("player_0", "player_1"), options={}, blank=BLANK, layout=Layout(SLICES), num_actions=2,
-        reward_range=(-2.0, 2.0), zero_sum=True, unit_name="chips", action_spaces=dict.fromkeys(KINDS, spaces.Dict({})),
-        reset=reset, play=play, step=play, menu=lambda table, number: number, legal=legal, observe=observe,
-        nearest=lambda table, move: int(move), safe=lambda table: 0,
-        encode=lambda table, number: AgentResponse(Action(KINDS[number])), decode=decode, game_state=game_state,
-        allowed=lambda table: [AllowedAction(kind, "", {"additionalProperties": False}) for kind in KINDS], load=load,
-        phase=lambda table: "ended" if table.done else "betting", redeal=redeal,
-        outcome=lambda table, seat: {"payoffs": [{"utility": float(won)} for won in table.rewards], "reason": "end"},
-        render=lambda table, seat: str([game_state(table, i) for i in (0, 1) if seat in (None, i)]),
+        name="kuhn", agents=AGENTS, rules=rules, view=view, payoffs=Payoffs(-2, 2, zero_sum=True, unit_name="chips"),
+        encoders={"v0": Encoder(Layout(V0), observe), "full": Encoder(Layout(FULL), observe_all, True)},
+        capabilities=Capabilities(chance=chance),
     )  # fmt: skip

@@ -17,7 +17,7 @@ from ..envs import Game
 from ..envs.core.game import Tables
 from ..envs.core.rng import streams
 from ..envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
-from ..envs.holdem.table import CALL_NUMBER, FOLD_NUMBER, LEAST_RAISE
+from ..envs.holdem.table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
 from ..wrappers.policy import Policy
 from .evaluate import Score
 
@@ -109,7 +109,7 @@ class _Responder:
         pot = int(table.pot) - max(0, int(table.bet[you]) - matched)
         asked = int(table.to_call)
         share = belief @ equity
-        best, value = CALL_NUMBER, share * pot - (1 - share) * asked
+        best, value = CALL_ACTION, share * pot - (1 - share) * asked
         raises = [int(number) for number in np.flatnonzero(game_mask(self.game, table)) if number >= LEAST_RAISE]
         for number, folds in zip(raises, self._folds(raises, alive), strict=True):
             folding = belief @ folds
@@ -121,7 +121,7 @@ class _Responder:
             raised = folding * pot + (1 - folding) * called
             if raised > value:
                 best, value = number, raised
-        return best if value >= 0 else FOLD_NUMBER
+        return best if value >= 0 else FOLD_ACTION
 
     def _watch(self) -> int:
         """Let the policy act, and update the belief with the probability of that action at each holding."""
@@ -143,7 +143,7 @@ class _Responder:
             self.game.play(after[0], number)
             seen.append(self._seen(after, alive, game_mask(self.game, after[0])))
         observations, masks = (np.concatenate(parts) for parts in zip(*seen, strict=True))
-        return self.probabilities(observations, masks)[:, FOLD_NUMBER].reshape(len(raises), len(alive))
+        return self.probabilities(observations, masks)[:, FOLD_ACTION].reshape(len(raises), len(alive))
 
     def _seen(
         self, tables: Tables, alive: NDArray[np.int64], mask: NDArray[np.int8]

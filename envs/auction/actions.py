@@ -1,4 +1,4 @@
-"""Action number ◄─► move ◄─► documented payload (turnstate-notes.md: submit_bid, pass, message_only)."""
+"""Action index ◄─► move ◄─► documented payload (turnstate-notes.md: submit_bid, pass, message_only)."""
 
 from math import isfinite
 from reprlib import repr
@@ -9,10 +9,10 @@ import numpy as np
 from gymnasium import spaces
 
 from ..core import turn_state as ts
-from ..core.game import Numbers
-from ..core.talk import Talk
+from ..core.structured_talk import StructuredTalk
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
-from .rules import Move, menu
+from ..core.view import ActionRange
+from .rules import Move, decode
 from .table import BID, PASS, TALK
 
 TYPES = ("submit_bid", "pass", "message_only")
@@ -28,7 +28,7 @@ class SubmitBid(msgspec.Struct, forbid_unknown_fields=True):
 
 def highest(table: Any) -> float:
     """Return the highest bid that is accepted."""
-    return HIGHEST * float(menu(table, int(table.bids) - 1).value)
+    return HIGHEST * float(decode(table, int(table.bids) - 1).value)
 
 
 def action_spaces(table: Any) -> dict[str, spaces.Dict]:
@@ -37,12 +37,12 @@ def action_spaces(table: Any) -> dict[str, spaces.Dict]:
     return {"submit_bid": spaces.Dict({"bid": bid}), "pass": spaces.Dict({}), "message_only": spaces.Dict({})}
 
 
-def numbers(bids: int, top: float, talk: Talk | None) -> tuple[Numbers, ...]:
-    """Return what the action numbers mean, with those of `talk` where there is some; `top`: the grid's highest bid."""
+def action_ranges(bids: int, top: float, talk: StructuredTalk | None) -> tuple[ActionRange, ...]:
+    """Return what the action indices mean, with those of `talk` where there is some; `top`: the grid's highest bid."""
     return (
-        Numbers(0, bids, ("submit_bid",), f"bid 0, {top / (bids - 1):g}, … {top:g}"),
-        Numbers(bids, bids + 1, ("pass",), "do not bid in this round"),
-        *(talk.numbers(bids + 1) if talk else ()),
+        ActionRange(0, bids, ("submit_bid",), f"bid 0, {top / (bids - 1):g}, … {top:g}"),
+        ActionRange(bids, bids + 1, ("pass",), "do not bid in this round"),
+        *(talk.action_ranges(bids + 1) if talk else ()),
     )
 
 
@@ -61,9 +61,9 @@ def allowed(table: Any) -> list[AllowedAction]:
     ]
 
 
-def encode(talk: Talk, table: Any, number: int) -> AgentResponse:
-    """Return the payload of a legal action number; talk is a public message."""
-    move = menu(table, number)
+def encode(talk: StructuredTalk, table: Any, action: int) -> AgentResponse:
+    """Return the payload of a legal action index; talk is a public message."""
+    move = decode(table, action)
     if move.kind == BID:
         return AgentResponse(Action("submit_bid", {"bid": float(move.value)}))
     if move.kind == PASS:
@@ -72,10 +72,10 @@ def encode(talk: Talk, table: Any, number: int) -> AgentResponse:
     return AgentResponse(Action("message_only"), [said])
 
 
-def decode(table: Any, action: Action) -> Move | ActionResult:
+def parse(table: Any, action: Action) -> Move | ActionResult:
     """Return the exact move of a payload, or the refusal that names what would be right."""
     if action.action_type == "submit_bid":
-        return _decode_bid(table, action.payload)
+        return _parse_bid(table, action.payload)
     if action.action_type != "pass":
         known = ", ".join(TYPES)
         return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: {known}")
@@ -84,7 +84,7 @@ def decode(table: Any, action: Action) -> Move | ActionResult:
     return Move(PASS, 0.0)
 
 
-def _decode_bid(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
+def _parse_bid(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
     try:
         bid = msgspec.convert(payload, SubmitBid).bid
     except (msgspec.ValidationError, OverflowError) as error:
@@ -96,7 +96,7 @@ def _decode_bid(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
 
 
 def nearest(table: Any, move: Move) -> int:
-    """Return the number that stands for `move`, or for the bid on the grid that is nearest to it."""
+    """Return the action index that stands for `move`, or for the bid on the grid that is nearest to it."""
     bids = int(table.bids)
     if move.kind == TALK:
         return bids + 1 + int(move.value)
@@ -106,5 +106,5 @@ def nearest(table: Any, move: Move) -> int:
 
 
 def safe(table: Any) -> int:
-    """Return the number of the safe action: pass."""
+    """Return the action index of the safe action: pass."""
     return int(table.bids)

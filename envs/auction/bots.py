@@ -62,16 +62,18 @@ class Bot:
         game: an auction with any options.
     """
 
+    encoder = "v0"
+
     def __init__(self, bid: Callable[[Floats], Floats], game: Game) -> None:
         table = game.blank[0]
         self._bid = bid
-        self._valuation = game.layout["game_state.my_valuation"].start
+        self._valuation = game.encoders[self.encoder].layout["game_state.my_valuation"].start
         self._unit = 1 / float(table.per_money)
         self._step = float(table.bid_step)
         self._last = int(table.bids) - 1
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         valuations = np.round(observations[:, self._valuation].astype(np.float64) * self._unit, 2)
         numbers = np.rint(self._bid(valuations) / self._step).astype(np.int64)
         return np.clip(numbers, 0, self._last)

@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.game import Game, Tables
+from ..core.capabilities import Capabilities, PublicView, Talk
+from ..core.encoder import Encoders
+from ..core.game import Game, Payoffs
 from ..core.options import number, switch, whole
-from ..core.talk import NUMBERS, Talk
-from . import actions, bots, observation, picture, render, rules, view
+from ..core.record import Tables, new_table
+from ..core.rules import Rules
+from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
+from ..core.view import View
+from ..render.renderer import Renderer
+from . import actions, bots, picture, render, rules, view
 from .table import POINTS, RULES, SEATS, TABLE
 
 Quantiles = Sequence[float]
@@ -36,10 +42,10 @@ def game(
             ``(0, 100)`` is uniform, ``(0, 20, 100)`` has half its mass below 20, ``(70, 70)`` is always 70. Give one
             table for all seats (at most 32 numbers) or a sequence of one per seat (together at most 32). Every
             valuation is rounded to hundredths.
-        bids: how many bids the grid of action numbers has, from 0 to `highest_bid`; 2 to 256.
+        bids: how many bids the grid of action indices has, from 0 to `highest_bid`; 2 to 256.
         highest_bid: the grid's highest bid; None: the highest valuation. Exact bids may be ten times as high.
         rounds: a seat that passes may bid in the next round; after the last one, the auction ends with nothing for all.
-        talk: whether talk acts are part of actions and observation (see `parlour.envs.core.talk`). Off by default, so
+        talk: whether talk acts are part of actions and observation (see `parlour.envs.core.structured_talk`). Off by default, so
             that a learner has the game's own actions only; messages then still travel by `submit` and `send`.
 
     Raises:
@@ -83,7 +89,7 @@ def _quantiles(valuations: Any, seats: int) -> list[tuple[float, ...]]:
 
 def _blank(options: dict[str, Any], tables: list[tuple[float, ...]], most: float) -> Tables:
     """Return one table with the options filled in; `most` is the highest valuation."""
-    blank = np.zeros(1, TABLE).view(np.recarray)
+    blank = new_table(TABLE)
     table = blank[0]
     top = most if options["highest_bid"] is None else options["highest_bid"]
     table.num_bidders, table.rule = options["seats"], RULES.index(options["rule"])
@@ -104,7 +110,7 @@ def _blank(options: dict[str, Any], tables: list[tuple[float, ...]], most: float
 def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
     agents = tuple(f"player_{seat}" for seat in range(options["seats"]))
     most, talk = max(map(max, tables)), options["talk"]
-    words = Talk(
+    words = StructuredTalk(
         claim="My valuation is {}",
         announce="I will bid {}",
         threaten="I will walk away",
@@ -113,39 +119,39 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
         highest=most,
     )
     blank = _blank(options, tables, most)
-    table = blank[0]
-    highest = actions.highest(table)
+    highest = actions.highest(blank[0])
     return Game(
         name="auction",
         agents=agents,
         options=options,
-        blank=blank,
-        layout=observation.layout(len(agents), highest / most, talk),
-        num_actions=options["bids"] + 1 + talk * NUMBERS,
-        numbers=actions.numbers(options["bids"], highest / actions.HIGHEST, words if talk else None),
-        reward_range=(-highest, most),
-        zero_sum=False,
-        action_spaces=actions.action_spaces(table),
+        rules=Rules(
+            blank=blank,
+            num_actions=options["bids"] + 1 + talk * NUM_ACTIONS,
+            reset=rules.reset,
+            step=rules.step,
+            decode=rules.decode,
+            legal=rules.legal,
+        ),
+        encoders=Encoders(__package__, blank),
+        payoffs=Payoffs(-highest, most),
+        view=View(
+            action_spaces=actions.action_spaces(blank[0]),
+            action_ranges=actions.action_ranges(options["bids"], highest / actions.HIGHEST, words if talk else None),
+            encode=partial(actions.encode, words),
+            parse=actions.parse,
+            nearest=actions.nearest,
+            safe=actions.safe,
+            allowed=actions.allowed,
+            phase=view.phase,
+            game_state=view.game_state,
+            outcome=view.outcome,
+            load=partial(view.load, blank, words),
+            resample=view.resample,
+        ),
+        renderer=Renderer(render.render, picture.picture),
         bots=bots.BOTS,
-        reset=rules.reset,
-        play=rules.play,
-        step=rules.step,
-        menu=rules.menu,
-        legal=rules.legal,
-        observe=observation.observe,
-        encode=partial(actions.encode, words),
-        decode=actions.decode,
-        nearest=actions.nearest,
-        safe=actions.safe,
-        allowed=actions.allowed,
-        phase=view.phase,
-        game_state=view.game_state,
-        outcome=view.outcome,
-        public=view.public,
-        load=partial(view.load, blank, words),
-        redeal=view.redeal,
-        render=render.render,
-        picture=picture.picture,
-        hear=words.hear if talk else None,
-        said=words.said if talk else None,
+        capabilities=Capabilities(
+            talk=Talk(record_message=words.record_message, messages_for=words.messages_for) if talk else None,
+            public_view=PublicView(view.public),
+        ),
     )

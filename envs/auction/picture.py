@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..core.svg import (
+from ..core.turn_state import TurnState
+from ..render.svg import (
     COLOURS,
     FAINT,
     INK,
@@ -21,7 +22,6 @@ from ..core.svg import (
     speech,
     text,
 )
-from ..core.turn_state import TurnState
 
 TOP, BOTTOM = 74.0, 384.0
 LEFT, RIGHT = 264.0, 552.0

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from ..core.compiled import compiled
 from ..core.rng import draw, uniform
-from ..core.talk import LIMIT, NUMBERS, hush, say
+from ..core.structured_talk import LIMIT, NUM_ACTIONS, hush, say
 from .table import ALL_PAY, BID, PASS, SECOND_PRICE, TALK
 
 
 class Move(NamedTuple):
-    """What a seat does: `BID` an amount, `PASS`, or `TALK` (`value` is the talk number)."""
+    """What a seat does: `BID` an amount, `PASS`, or `TALK` (`value` is the index of the talk action)."""
 
     kind: int
     value: float
@@ -130,24 +130,18 @@ def _nth_bidding(table: Any, amount: float, n: int) -> int:
 
 
 @compiled
-def menu(table: Any, number: int) -> Move:
-    """Return the move that an action number stands for: the grid of bids, pass, talk."""
-    if number < table.bids:
-        return Move(BID, number * table.bid_step)
-    if number == table.bids:
+def decode(table: Any, action: int) -> Move:
+    """Return the move that an action index stands for: the grid of bids, pass, talk."""
+    if action < table.bids:
+        return Move(BID, action * table.bid_step)
+    if action == table.bids:
         return Move(PASS, 0.0)
-    return Move(TALK, float(number - table.bids - 1))
+    return Move(TALK, float(action - table.bids - 1))
 
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal numbers: all, but no more talk after `LIMIT` messages."""
+    """Write the acting seat's legal action indices: all, but no more talk after `LIMIT` messages."""
     mask[:] = 1
     if table.talk and table.spoken >= LIMIT:
-        mask[table.bids + 1 : table.bids + 1 + NUMBERS] = 0
-
-
-@compiled
-def play(table: Any, number: int) -> None:
-    """Apply the acting seat's legal action number."""
-    step(table, menu(table, number))
+        mask[table.bids + 1 : table.bids + 1 + NUM_ACTIONS] = 0

@@ -3,8 +3,8 @@
 Valuations, bids and rewards are amounts of money; valuations and rewards are rounded to hundredths.
 """
 
-from ..core import talk
-from ..core.game import record
+from ..core import structured_talk
+from ..core.record import record
 
 SEATS = 16
 """Most bidders."""
@@ -43,5 +43,5 @@ TABLE = record(
     ("first_point", "i1", SEATS),  # where the seat's table begins
     ("points", "i1", SEATS),
     ("quantiles", "f8", POINTS),
-    *talk.fields(SEATS),
+    *structured_talk.fields(SEATS),
 )

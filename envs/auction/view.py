@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.game import Tables
-from ..core.talk import LIMIT, Talk, spoken
+from ..core.record import Tables
+from ..core.structured_talk import LIMIT, StructuredTalk, spoken
 from ..core.turn_state import TurnState
 from .rules import draw_valuation
 
@@ -73,7 +73,7 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
     }
 
 
-def load(blank: Tables, talk: Talk, state: TurnState) -> tuple[Tables, int]:
+def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record with what the seat of `state` may know; the rest is blank.
 
     Agents may have any names: those that are not ``player_0``, ``player_1``, … take the free seats in the order in
@@ -148,7 +148,7 @@ def _seating(state: TurnState, bidders: int) -> dict[str, int]:
     return ours | dict(zip(strangers, free, strict=False))
 
 
-def redeal(table: Any, seat: int, generator: np.random.Generator) -> None:
+def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
     """Draw anew, in place, the other seats' valuations and bids, and the stream."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     for other in range(int(table.num_bidders)):

@@ -1,4 +1,4 @@
-"""Action number ◄─► move ◄─► documented payload (turnstate-notes.md, unfair-split)."""
+"""Action index ◄─► move ◄─► documented payload (turnstate-notes.md, unfair-split)."""
 
 from math import isfinite
 from reprlib import repr
@@ -9,10 +9,10 @@ import numpy as np
 from gymnasium import spaces
 
 from ..core import turn_state as ts
-from ..core.game import Numbers
-from ..core.talk import Talk
+from ..core.structured_talk import StructuredTalk
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
-from .rules import Turn, menu
+from ..core.view import ActionRange
+from .rules import Turn, decode
 from .table import ACCEPT, KINDS, OFFER, PASS, REJECT, TALK
 
 TYPES = (*KINDS[:TALK], "message_only")
@@ -30,16 +30,16 @@ def action_spaces(total: float) -> dict[str, spaces.Dict]:
     return {name: share if name == "submit_offer" else spaces.Dict({}) for name in TYPES}
 
 
-def numbers(offers: int, total: float, talk: Talk | None) -> tuple[Numbers, ...]:
-    """Return what the action numbers mean, with the numbers of `talk` where there is some."""
+def action_ranges(offers: int, total: float, talk: StructuredTalk | None) -> tuple[ActionRange, ...]:
+    """Return what the action indices mean, with those of `talk` where there is some."""
     kinds = {ACCEPT: "take the standing offer", REJECT: "turn it down", PASS: "do nothing; a standing offer stays"}
     return (
-        Numbers(0, offers, ("submit_offer",), f"demand 0, {total / (offers - 1):g}, … {total:g} for oneself"),
+        ActionRange(0, offers, ("submit_offer",), f"demand 0, {total / (offers - 1):g}, … {total:g} for oneself"),
         *(
-            Numbers(offers + i, offers + i + 1, (KINDS[kind],), meaning)
+            ActionRange(offers + i, offers + i + 1, (KINDS[kind],), meaning)
             for i, (kind, meaning) in enumerate(kinds.items())
         ),
-        *(talk.numbers(offers + len(kinds)) if talk else ()),
+        *(talk.action_ranges(offers + len(kinds)) if talk else ()),
     )
 
 
@@ -66,9 +66,9 @@ def _offered(table: Any) -> bool:
     return bool(table.last_offer_by >= 0 and table.last_offer_by != table.turn)
 
 
-def encode(talk: Talk, table: Any, number: int) -> AgentResponse:
-    """Return the payload of a legal action number; talk is a public message."""
-    move = menu(table, number)
+def encode(talk: StructuredTalk, table: Any, action: int) -> AgentResponse:
+    """Return the payload of a legal action index; talk is a public message."""
+    move = decode(table, action)
     if move.kind == OFFER:
         return AgentResponse(Action("submit_offer", {"my_share": float(move.value)}))
     if move.kind == TALK:
@@ -77,11 +77,11 @@ def encode(talk: Talk, table: Any, number: int) -> AgentResponse:
     return AgentResponse(Action(KINDS[move.kind]))
 
 
-def decode(table: Any, action: Action) -> Turn | ActionResult:
+def parse(table: Any, action: Action) -> Turn | ActionResult:
     """Return the exact move of a payload, or the refusal that names what would be right."""
     name = action.action_type
     if name == "submit_offer":
-        return _decode_offer(table, action.payload)
+        return _parse_offer(table, action.payload)
     if name not in KINDS[:TALK]:
         return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(name)} is not an action here: {', '.join(TYPES)}")
     if action.payload:
@@ -92,7 +92,7 @@ def decode(table: Any, action: Action) -> Turn | ActionResult:
     return Turn(kind, 0.0)
 
 
-def _decode_offer(table: Any, payload: dict[str, Any]) -> Turn | ActionResult:
+def _parse_offer(table: Any, payload: dict[str, Any]) -> Turn | ActionResult:
     try:
         share = msgspec.convert(payload, SubmitOffer).my_share
     except (msgspec.ValidationError, OverflowError) as error:
@@ -104,7 +104,7 @@ def _decode_offer(table: Any, payload: dict[str, Any]) -> Turn | ActionResult:
 
 
 def nearest(table: Any, move: Turn) -> int:
-    """Return the number that stands for `move`, or for the offer on the grid that is nearest to it."""
+    """Return the action index that stands for `move`, or for the offer on the grid that is nearest to it."""
     offers = int(table.offers)
     if move.kind == TALK:
         return offers + 3 + int(move.value)
@@ -114,5 +114,5 @@ def nearest(table: Any, move: Turn) -> int:
 
 
 def safe(table: Any) -> int:
-    """Return the number of the safe action: pass."""
+    """Return the action index of the safe action: pass."""
     return int(table.offers) + 2

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core.game import Game
 from ..core.random_policy import random_bot
-from .observation import LAST
+from .encoders.v0 import LAST
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -50,8 +50,10 @@ class Reader:
         game: bargaining with any options.
     """
 
+    encoder = "v0"
+
     def __init__(self, game: Game) -> None:
-        table, layout = game.blank[0], game.layout
+        table, layout = game.rules.blank[0], game.encoders[self.encoder].layout
         self._all_moves = 2 * int(table.rounds)
         paths = ("my_reservation_value", "current_offer", "last_offer_by", "action_history.moves_left")
         self._starts = [layout["game_state." + path].start for path in paths]
@@ -85,7 +87,7 @@ class Bot(Reader):
         self._demand, self._last_offer = demand, int(game.blank[0].offers) - 1
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> Ints:
-        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         seen = self.see(observations)
         demand = np.maximum(self._demand(seen), seen.reservation)
         number = np.ceil((demand - NOISE) * self._last_offer).astype(np.int64)
@@ -113,7 +115,7 @@ class PerfectBot(Reader):
         self._last_offer = int(game.blank[0].offers) - 1
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> Ints:
-        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         seen = self.see(observations)
         rounds, discount = self._options
         first = seen.moves % 2 == 0

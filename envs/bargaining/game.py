@@ -7,10 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.game import Game, Tables
+from ..core.capabilities import Capabilities, PublicView, Talk
+from ..core.encoder import Encoders
+from ..core.game import Game, Payoffs
 from ..core.options import number, switch, whole
-from ..core.talk import NUMBERS, Talk
-from . import actions, bots, observation, picture, render, rules, view
+from ..core.record import Tables, new_table
+from ..core.rules import Rules
+from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
+from ..core.view import View
+from ..render.renderer import Renderer
+from . import actions, bots, picture, render, rules, view
 from .table import ROUNDS, SEATS, TABLE
 
 Range = Sequence[float]
@@ -35,8 +41,8 @@ def game(
         reservations: range from which the reservation values are drawn uniformly, rounded to hundredths: (low, high)
             within the pie, or one such pair per seat; None: the lower half of the pie.
         public: whether both seats see both reservation values.
-        offers: how many offers the grid of action numbers has, from 0 to `total`; 2 to 256.
-        talk: whether talk acts are part of actions and observation (see `parlour.envs.core.talk`). Off by default, so
+        offers: how many offers the grid of action indices has, from 0 to `total`; 2 to 256.
+        talk: whether talk acts are part of actions and observation (see `parlour.envs.core.structured_talk`). Off by default, so
             that a learner has the game's own actions only; messages then still travel by `submit` and `send`.
 
     Raises:
@@ -73,7 +79,7 @@ def _ranges(reservations: Any, total: float) -> list[tuple[float, float]]:
 
 def _blank(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Tables:
     """Return one table with the options filled in."""
-    blank = np.zeros(1, TABLE).view(np.recarray)
+    blank = new_table(TABLE)
     table = blank[0]
     total, rounds, offers = options["total"], options["rounds"], options["offers"]
     table.rounds, table.total, table.turn_discount = rounds, total, sqrt(options["discount"])
@@ -87,7 +93,7 @@ def _blank(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Tables
 def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
     agents = tuple(f"player_{seat}" for seat in range(SEATS))
     total, talk = options["total"], options["talk"]
-    words = Talk(
+    words = StructuredTalk(
         claim="My reservation value is {}",
         announce="I demand {}",
         threaten="I will walk away",
@@ -100,33 +106,34 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
         name="bargaining",
         agents=agents,
         options=options,
-        blank=blank,
-        layout=observation.layout(options["public"], talk),
-        num_actions=options["offers"] + 3 + talk * NUMBERS,
-        numbers=actions.numbers(options["offers"], total, words if talk else None),
-        reward_range=(-max(high for _, high in ranges), total - min(low for low, _ in ranges)),
-        zero_sum=False,
-        action_spaces=actions.action_spaces(total),
+        rules=Rules(
+            blank=blank,
+            num_actions=options["offers"] + 3 + talk * NUM_ACTIONS,
+            reset=rules.reset,
+            step=rules.step,
+            decode=rules.decode,
+            legal=rules.legal,
+        ),
+        encoders=Encoders(__package__, blank),
+        payoffs=Payoffs(-max(high for _, high in ranges), total - min(low for low, _ in ranges)),
+        view=View(
+            action_spaces=actions.action_spaces(total),
+            action_ranges=actions.action_ranges(options["offers"], total, words if talk else None),
+            encode=partial(actions.encode, words),
+            parse=actions.parse,
+            nearest=actions.nearest,
+            safe=actions.safe,
+            allowed=actions.allowed,
+            phase=view.phase,
+            game_state=view.game_state,
+            outcome=view.outcome,
+            load=partial(view.load, blank, words),
+            resample=view.resample,
+        ),
+        renderer=Renderer(render.render, picture.picture),
         bots=bots.BOTS,
-        reset=rules.reset,
-        play=rules.play,
-        step=rules.step,
-        menu=rules.menu,
-        legal=rules.legal,
-        observe=observation.observe,
-        encode=partial(actions.encode, words),
-        decode=actions.decode,
-        nearest=actions.nearest,
-        safe=actions.safe,
-        allowed=actions.allowed,
-        phase=view.phase,
-        game_state=view.game_state,
-        outcome=view.outcome,
-        public=view.public,
-        load=partial(view.load, blank, words),
-        redeal=view.redeal,
-        render=render.render,
-        picture=picture.picture,
-        hear=words.hear if talk else None,
-        said=words.said if talk else None,
+        capabilities=Capabilities(
+            talk=Talk(record_message=words.record_message, messages_for=words.messages_for) if talk else None,
+            public_view=PublicView(view.public),
+        ),
     )

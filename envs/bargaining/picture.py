@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
 
-from ..core.svg import (
+from ..core.turn_state import TurnState
+from ..render.svg import (
     COLOURS,
     FAINT,
     INK,
@@ -27,7 +28,6 @@ from ..core.svg import (
     speech,
     text,
 )
-from ..core.turn_state import TurnState
 
 LEFT, RIGHT, TOP, BOTTOM = 296.0, 612.0, 84.0, 340.0
 """The chart."""

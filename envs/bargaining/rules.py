@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from ..core.compiled import compiled
 from ..core.rng import uniform
-from ..core.talk import LIMIT, NUMBERS, hush, say
+from ..core.structured_talk import LIMIT, NUM_ACTIONS, hush, say
 from .table import ACCEPT, OFFER, REJECT, TALK
 
 
 # Not `Move`: Numba mixes up the auction's tuple of that name and these types, and then looks every argument up anew.
 class Turn(NamedTuple):
-    """What a seat does: `OFFER` (`value` is its own share), `ACCEPT`, `REJECT`, `PASS`, `TALK` (a talk number)."""
+    """What a seat does: `OFFER` (`value` is its own share), `ACCEPT`, `REJECT`, `PASS`, `TALK` (the index of the talk action)."""
 
     kind: int
     value: float
@@ -90,29 +90,23 @@ def _agree(table: Any) -> None:
 
 
 @compiled
-def menu(table: Any, number: int) -> Turn:
-    """Return the move that an action number stands for: the grid of offers, accept, reject, pass, talk."""
+def decode(table: Any, action: int) -> Turn:
+    """Return the move that an action index stands for: the grid of offers, accept, reject, pass, talk."""
     offers = table.offers
-    if number < offers:
-        return Turn(OFFER, number * table.offer_step)
-    if number <= offers + 2:
-        return Turn(ACCEPT + number - offers, 0.0)
-    return Turn(TALK, float(number - offers - 3))
+    if action < offers:
+        return Turn(OFFER, action * table.offer_step)
+    if action <= offers + 2:
+        return Turn(ACCEPT + action - offers, 0.0)
+    return Turn(TALK, float(action - offers - 3))
 
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal numbers; accept and reject only the other's standing offer."""
+    """Write the acting seat's legal action indices; accept and reject only the other's standing offer."""
     offers = table.offers
     mask[:] = 1
     stands = table.last_offer_by == 1 - table.turn
     mask[offers] = stands
     mask[offers + 1] = stands
     if table.talk and table.spoken >= LIMIT:
-        mask[offers + 3 : offers + 3 + NUMBERS] = 0
-
-
-@compiled
-def play(table: Any, number: int) -> None:
-    """Apply the acting seat's legal action number."""
-    step(table, menu(table, number))
+        mask[offers + 3 : offers + 3 + NUM_ACTIONS] = 0

@@ -4,8 +4,8 @@ Amounts are in the unit of `total`. The seats act in strict alternation, seat 0 
 seat t mod 2.
 """
 
-from ..core import talk
-from ..core.game import record
+from ..core import structured_talk
+from ..core.record import record
 
 SEATS = 2
 ROUNDS = 50
@@ -38,7 +38,7 @@ TABLE = record(
     ("rewards", "f8", SEATS),  # the utilities, once it is over
     ("low", "f8", SEATS),  # options: the range of the reservation values
     ("high", "f8", SEATS),
-    *talk.fields(SEATS),
+    *structured_talk.fields(SEATS),
     ("log_kind", "i1", 2 * ROUNDS),
     ("log_share", "f8", 2 * ROUNDS),  # of an offer: the proposer's share
 )

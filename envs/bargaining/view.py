@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.game import Tables
-from ..core.talk import LIMIT, Talk, spoken
+from ..core.record import Tables
+from ..core.structured_talk import LIMIT, StructuredTalk, spoken
 from ..core.turn_state import TurnState
 from .rules import draw_reservation
 from .table import KINDS, OFFER
@@ -78,7 +78,7 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
     }
 
 
-def load(blank: Tables, talk: Talk, state: TurnState) -> tuple[Tables, int]:
+def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record with what the seat of `state` may know; the rest is blank.
 
     Agents may have any names: who acts first is seat 0.
@@ -133,7 +133,7 @@ def _load_end(table: Any, state: TurnState, seat: int) -> None:
         table.rewards[seat if payoff["agent_id"] == state.agent_id else 1 - seat] = payoff["utility"]
 
 
-def redeal(table: Any, seat: int, generator: np.random.Generator) -> None:
+def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
     """Draw anew, in place, the other's private reservation value, and the stream. An agreement's utilities tell it."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     if not table.public and not table.agreed:

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from .record import record
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Layout:
         slices: paths must differ, and no path may continue another.
 
     Raises:
-        ValueError: if two paths clash.
+        ValueError: if two paths clash, or the last name of one is no name in Python or one that NumPy's records have.
 
     >>> layout = Layout([Slice("phase", (3,), 0, 1, "one-hot"), Slice("game_state.pot", (1,), 0, 9, "chips")])
     >>> layout.size, layout["game_state.pot"].start
@@ -66,12 +66,29 @@ class Layout:
         self.size = start
         self._nested = _nest(self)
         self._plan = _plan(self._nested)
+        _offsets_dtype(tuple(map(_field, self._slices)))  # a path that makes no field is an error now, not in a game
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what makes the layout; the offsets are made anew, with the dtype that this process shares."""
+        return {name: value for name, value in self.__dict__.items() if name != "offsets"}
 
     def __getitem__(self, path: str) -> Slice:
         return self._slices[path]
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self._slices.values())
+
+    @cached_property
+    def offsets(self) -> "np.recarray[Any, Any]":
+        """Where each slice begins, for compiled code: a recarray of shape (1,) with a field (int64) per slice.
+
+        A field has its slice's path, without ``game_state.`` in front and with ``_`` for ``.``: ``players_stack`` for
+        ``"game_state.players.stack"``. Layouts of the same paths share one dtype, so that compiled code serves them all.
+        """
+        offsets = np.zeros(1, _offsets_dtype(tuple(map(_field, self._slices)))).view(np.recarray)
+        for path, part in self._slices.items():
+            offsets[_field(path)] = part.start
+        return offsets
 
     def tree(self, flat: NDArray[np.float32]) -> dict[str, Any]:
         """Return the nested dict whose leaves are views into `flat` (float32[size])."""
@@ -98,11 +115,14 @@ class Layout:
         rows = [f"| {p.start}:{p.stop} | `{p.path}` | {p.shape} | {p.low:g} … {p.high:g} | {p.meaning} |" for p in self]
         return "\n".join(["| index | slice | shape | range | meaning |", "|---|---|---|---|---|", *rows])
 
-    def chart(self, observation: NDArray[np.float32]) -> "Figure":
-        """Draw an observation (float32[size]), slice by slice, with matplotlib; see `parlour.envs.core.chart`."""
-        from .chart import chart
 
-        return chart(self, observation)
+def _field(path: str) -> str:
+    return path.removeprefix("game_state.").replace(".", "_")
+
+
+@cache  # one dtype object: Numba would otherwise compare all fields at every call
+def _offsets_dtype(fields: tuple[str, ...]) -> np.dtype[np.void]:
+    return record(*((field, "i8") for field in fields))
 
 
 def _nest(slices: Iterable[Slice]) -> dict[str, Any]:

@@ -30,6 +30,12 @@ ERROR_CODES = (
 """Every code that `ActionResult.error` may hold (turnstate-notes.md, Types)."""
 
 
+MESSAGES_PER_TURN = 10
+"""Messages an agent may send in one turn (turnstate-notes.md, Matches)."""
+MESSAGE_LENGTH = 4_000
+"""Characters a message may have."""
+
+
 class Wire(msgspec.Struct, kw_only=False):
     """A type that travels: plain dicts and JSON both ways."""
 

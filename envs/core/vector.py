@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .compiled import compiled
-from .game import Batch, Game
+from .game import Game
 from .rng import GOLDEN, choose, mix, streams
 
 STAY = -1
@@ -39,9 +39,14 @@ class VectorGame:
     ended, ``observations[i]`` to the one that began. All arrays are written in place by every `reset` and `step`; copy
     what you keep.
 
+    Args:
+        game: the game with its options.
+        num_envs: how many tables.
+        encoder: how they are observed; None: the game's own encoder. ``"full"`` is for critics and analysis.
+
     Attributes:
         observations: float32[N, D], what the seat ``turn[i]`` sees.
-        action_masks: int8[N, A], its legal action numbers.
+        action_masks: int8[N, A], its legal action indices.
         turn: int64[N], the seat that decides next.
         rewards: float32[N, seats], what the last step brought each seat.
         dones: bool[N], the episode ended in the last step (by the rules or by a limit).
@@ -49,15 +54,17 @@ class VectorGame:
         tables: the N records; copying them (``tables.copy()``) clones every game.
     """
 
-    def __init__(self, game: Game, num_envs: int) -> None:
+    def __init__(self, game: Game, num_envs: int, encoder: str | None = None) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs is {num_envs}; it must be at least 1")
         self.game = game
+        self.encoder = encoder or game.encoder
         self.num_envs = num_envs
         self.tables = game.tables(num_envs)
         self._records = self.tables.view(np.ndarray)  # the same memory; Numba takes a plain array faster
-        self._batch = Batch.of(game, num_envs)
-        self.observations, self.action_masks, self.turn, self.rewards, self.dones, self.truncations = self._batch
+        self._batch = game.batch(num_envs, self.encoder)
+        self.observations, self.action_masks, self.turn, self.rewards, self.dones, self.truncations, _ = self._batch
+        self._loops = game.loops(self.encoder)
         self._words = np.zeros(num_envs, np.uint64)
         self._seeded = False
 
@@ -72,10 +79,11 @@ class VectorGame:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_records"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_records", "_loops")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._loops = self.game.loops(self.encoder)
         self._records = self.tables.view(np.ndarray)
 
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
@@ -87,12 +95,12 @@ class VectorGame:
         """
         if seed is not None or not self._seeded:
             fresh = streams(seed, self.num_envs)
-            self.tables[:] = self.game.blank
+            self.tables[:] = self.game.rules.blank
             self.tables.stream = fresh
             # Sampled actions must not disturb the deal: they have streams of their own.
             self._words = self.tables.stream ^ np.uint64(0xD1B54A32D192ED03)
             self._seeded = True
-        self.game.reset_batch(self._records, self._batch)
+        self._loops.reset(self._records, self._batch)
         self.rewards[:] = 0
         self.dones[:] = False
         self.truncations[:] = False
@@ -101,7 +109,7 @@ class VectorGame:
         """Play one decision on every table.
 
         Args:
-            actions: int[N] action numbers of the seats in `turn`; `STAY` (−1) leaves a table as it is.
+            actions: int[N] action indices of the seats in `turn`; `STAY` (−1) leaves a table as it is.
 
         Raises:
             ValueError: if an action is masked, out of range or no whole number, or the shape is wrong; nothing has
@@ -110,19 +118,19 @@ class VectorGame:
         given = np.asarray(actions)
         if given.dtype.kind not in "iu":
             raise ValueError(f"actions are {given.dtype}; they need whole numbers")
-        numbers = np.ascontiguousarray(given, np.int64)
-        if numbers.shape != (self.num_envs,):
-            raise ValueError(f"actions have shape {numbers.shape}; they need one number per table: ({self.num_envs},)")
+        indices = np.ascontiguousarray(given, np.int64)
+        if indices.shape != (self.num_envs,):
+            raise ValueError(f"actions have shape {indices.shape}; they need one index per table: ({self.num_envs},)")
         if not self._seeded:
             raise ValueError("step() before reset(): call reset(seed=…) first")
-        bad = _first_illegal(self.action_masks, numbers)
+        bad = _first_illegal(self.action_masks, indices)
         if bad >= 0:
             legal = np.flatnonzero(self.action_masks[bad]).tolist()
-            raise ValueError(f"action {numbers[bad]} is not legal at table {bad}; legal are {legal}")
+            raise ValueError(f"action {indices[bad]} is not legal at table {bad}; legal are {legal}")
         self.rewards[:] = 0
         self.dones[:] = False
         self.truncations[:] = False
-        self.game.step_batch(self._records, numbers, self._batch, True)
+        self._loops.step(self._records, indices, self._batch, True)
 
     def sample(self) -> NDArray[np.int64]:
         """Draw a random legal action for every table, uniformly, from the tables' own sampling streams: new int64[N].

@@ -1,4 +1,4 @@
-"""Action number ◄─► move ◄─► documented payload (poker.md: fold, check, call, raiseTo)."""
+"""Action index ◄─► move ◄─► documented payload (poker.md: fold, check, call, raiseTo)."""
 
 from collections.abc import Sequence
 from reprlib import repr
@@ -9,10 +9,10 @@ import numpy as np
 from gymnasium import spaces
 
 from ..core import turn_state as ts
-from ..core.game import Numbers
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
-from .rules import Move, legal, menu
-from .table import CALL, CALL_NUMBER, FIRST_FRACTION, FOLD, FOLD_NUMBER, KINDS, LEAST_RAISE, RAISE
+from ..core.view import ActionRange
+from .rules import Move, decode, legal
+from .table import CALL, CALL_ACTION, FIRST_FRACTION, FOLD, FOLD_ACTION, KINDS, LEAST_RAISE, RAISE
 
 
 class RaiseTo(msgspec.Struct, forbid_unknown_fields=True):
@@ -28,18 +28,18 @@ def action_spaces(most_chips: int) -> dict[str, spaces.Dict]:
     return {"fold": empty, "check": empty, "call": empty, "raiseTo": spaces.Dict({"amount": amount})}
 
 
-def numbers(fractions: Sequence[float]) -> tuple[Numbers, ...]:
-    """Return what the action numbers mean; of several that name the same amount, one is open."""
+def action_ranges(fractions: Sequence[float]) -> tuple[ActionRange, ...]:
+    """Return what the action indices mean; of several that name the same amount, one is open."""
     raises = [
         "raise to the least that is allowed",
         *(f"raise by {part:.3g} × the pot after the call" for part in fractions),
     ]
     return (
-        Numbers(FOLD_NUMBER, FOLD_NUMBER + 1, ("fold",), "give up the hand"),
-        Numbers(CALL_NUMBER, CALL_NUMBER + 1, ("check", "call"), "check; call where there is something to call"),
+        ActionRange(FOLD_ACTION, FOLD_ACTION + 1, ("fold",), "give up the hand"),
+        ActionRange(CALL_ACTION, CALL_ACTION + 1, ("check", "call"), "check; call where there is something to call"),
         *(
-            Numbers(number, number + 1, ("raiseTo",), meaning)
-            for number, meaning in enumerate([*raises, "all-in"], start=LEAST_RAISE)
+            ActionRange(action, action + 1, ("raiseTo",), meaning)
+            for action, meaning in enumerate([*raises, "all-in"], start=LEAST_RAISE)
         ),
     )
 
@@ -65,9 +65,9 @@ def allowed(table: Any) -> list[AllowedAction]:
     return actions
 
 
-def encode(table: Any, number: int) -> AgentResponse:
-    """Return the payload of a legal action number."""
-    move = menu(table, number)
+def encode(table: Any, action: int) -> AgentResponse:
+    """Return the payload of a legal action index."""
+    move = decode(table, action)
     if move.kind == FOLD:
         return AgentResponse(Action("fold"))
     if move.kind == CALL:
@@ -75,13 +75,13 @@ def encode(table: Any, number: int) -> AgentResponse:
     return AgentResponse(Action("raiseTo", {"amount": int(move.amount)}))
 
 
-def decode(table: Any, action: Action) -> Move | ActionResult:
+def parse(table: Any, action: Action) -> Move | ActionResult:
     """Return the exact move of a payload, or the refusal that names what would be right."""
     kind = action.action_type
     if kind not in KINDS:
         return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(kind)} is not an action of hold'em: {', '.join(KINDS)}")
     if kind == "raiseTo":
-        return _decode_raise(table, action.payload)
+        return _parse_raise(table, action.payload)
     if action.payload:
         return ts.refused(ts.INVALID_PAYLOAD, f"{kind} takes no payload, got {repr(action.payload)}")
     if kind == "check" and table.to_call > 0:
@@ -91,7 +91,7 @@ def decode(table: Any, action: Action) -> Move | ActionResult:
     return Move(FOLD if kind == "fold" else CALL, 0)
 
 
-def _decode_raise(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
+def _parse_raise(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
     try:
         amount = msgspec.convert(payload, RaiseTo).amount
     except msgspec.ValidationError as error:
@@ -105,17 +105,19 @@ def _decode_raise(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
 
 
 def nearest(table: Any, move: Move) -> int:
-    """Return the number that stands for `move`, or of the open raises the one whose amount is nearest."""
+    """Return the action index that stands for `move`, or of the open raises the one whose amount is nearest."""
     if move.kind == FOLD:
-        return FOLD_NUMBER
+        return FOLD_ACTION
     if move.kind == CALL:
-        return CALL_NUMBER
+        return CALL_ACTION
     mask = np.zeros(FIRST_FRACTION + int(table.num_fractions) + 1, np.int8)
     legal(table, mask)
-    raises = [int(number) for number in np.flatnonzero(mask) if number >= LEAST_RAISE]
-    return min(raises, key=lambda number: (abs(menu(table, number).amount - move.amount), number), default=CALL_NUMBER)
+    raises = [int(action) for action in np.flatnonzero(mask) if action >= LEAST_RAISE]
+    return min(
+        raises, key=lambda action: (abs(decode(table, action).amount - move.amount), action), default=CALL_ACTION
+    )
 
 
 def safe(table: Any) -> int:
-    """Return the number of the safe action: check where nothing is to call, else fold."""
-    return CALL_NUMBER if table.to_call == 0 else FOLD_NUMBER
+    """Return the action index of the safe action: check where nothing is to call, else fold."""
+    return CALL_ACTION if table.to_call == 0 else FOLD_ACTION

@@ -12,19 +12,19 @@ from ..core.game import Game
 from ..core.random_policy import random_bot
 from ..core.rng import GOLDEN, choose, mix, streams
 from .hands import equity
-from .table import CALL_NUMBER, FOLD_NUMBER, LEAST_RAISE
+from .table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
 
 
 @compiled
 def _raise(mask: Any, least: int, top: int, bits: Any) -> int:
-    """Choose one of the legal raises from number `least` to `top`; `CALL_NUMBER` if there is none."""
+    """Choose one of the legal raises from number `least` to `top`; `CALL_ACTION` if there is none."""
     number = choose(mask[: top + 1], least, bits)
-    return number if number <= top else CALL_NUMBER
+    return number if number <= top else CALL_ACTION
 
 
 @compiled
 def _call(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
-    out[:] = CALL_NUMBER
+    out[:] = CALL_ACTION
 
 
 @compiled
@@ -34,7 +34,7 @@ def _maniac(observations: Any, masks: Any, words: Any, fields: Any, out: Any) ->
         words[0] += GOLDEN
         raises = mix(words[0]) >> np.uint64(32) < np.uint64(0xCCCCCCCC)
         words[0] += GOLDEN
-        out[i] = _raise(masks[i], LEAST_RAISE, masks.shape[1] - 1, mix(words[0])) if raises else CALL_NUMBER
+        out[i] = _raise(masks[i], LEAST_RAISE, masks.shape[1] - 1, mix(words[0])) if raises else CALL_ACTION
 
 
 @compiled
@@ -68,9 +68,9 @@ def _tight(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> 
         if share > min(0.85, fair + 0.15 + 0.25 * price):
             out[i] = _sized(masks[i], share, mix(words[0]))
         elif owed == 0 or share > wanted:
-            out[i] = CALL_NUMBER
+            out[i] = CALL_ACTION
         else:
-            out[i] = FOLD_NUMBER
+            out[i] = FOLD_ACTION
 
 
 SAMPLES = 64
@@ -82,7 +82,7 @@ def _sized(mask: Any, share: float, bits: Any) -> int:
     """Choose a raise near the pot; all-in only with a near certainty, or where nothing less is open to a good hand."""
     last = len(mask) - 1
     number = _raise(mask, max(LEAST_RAISE, last - 4), last if share > 0.9 else last - 1, bits)
-    return last if number == CALL_NUMBER and share > 0.75 and mask[last] else number
+    return last if number == CALL_ACTION and share > 0.75 and mask[last] else number
 
 
 class Bot:
@@ -94,15 +94,17 @@ class Bot:
         seed: of the bot's own random stream; None for fresh entropy.
     """
 
+    encoder = "v0"
+
     def __init__(self, rule: Callable[..., None], game: Game, seed: int | None = None) -> None:
         self._rule = rule
         self._words = streams(seed, 1)
         slices = ("players.cards", "board", "players.folded", "players.seated", "pot", "toCall")
-        starts = [game.layout["game_state." + name].start for name in slices]
+        starts = [game.encoders[self.encoder].layout["game_state." + name].start for name in slices]
         self._fields = (*starts, game.seats)
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         actions = np.empty(len(masks), np.int64)
         self._rule(observations, masks, self._words, self._fields, actions)
         return actions

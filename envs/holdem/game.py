@@ -6,9 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core.game import Game, Tables
+from ..core.capabilities import Capabilities, PublicView
+from ..core.encoder import Encoders
+from ..core.game import Game, Payoffs
 from ..core.options import number, whole
-from . import actions, bots, observation, picture, render, rules, view
+from ..core.record import Tables, new_table
+from ..core.rules import Rules
+from ..core.view import View
+from ..render.renderer import Renderer
+from . import actions, bots, picture, render, rules, view
 from .table import FIRST_FRACTION, FRACTIONS, SEATS, TABLE
 
 CHIPS = 2**30 - 1
@@ -100,7 +106,7 @@ def _per_seat(options: dict[str, Any]) -> list[int]:
 
 def _blank(options: dict[str, Any]) -> Tables:
     """Return one table with the options filled in."""
-    blank = np.zeros(1, TABLE).view(np.recarray)
+    blank = new_table(TABLE)
     table = blank[0]
     for name in ("seats", "small_blind", "big_blind", "ante", "hands"):
         table[name] = options[name]
@@ -115,38 +121,42 @@ def _blank(options: dict[str, Any]) -> Tables:
 
 def _made(options: dict[str, Any]) -> Game:
     blank, per_seat = _blank(options), _per_seat(options)
-    chips, big_blind = sum(per_seat), options["big_blind"]
+    chips = sum(per_seat)
     return Game(
         name="holdem",
         agents=tuple(f"player_{seat}" for seat in range(options["seats"])),
         options=options,
-        blank=blank,
-        layout=observation.layout(options["seats"], chips / (100 * big_blind)),
-        num_actions=FIRST_FRACTION + len(options["pot_fractions"]) + 1,
-        numbers=actions.numbers(options["pot_fractions"]),
-        reward_range=(-float(max(per_seat)), float(chips - min(per_seat))),
-        zero_sum=True,
-        unit=float(big_blind),
-        unit_name="big blinds",
-        action_spaces=actions.action_spaces(chips),
+        rules=Rules(
+            blank=blank,
+            num_actions=FIRST_FRACTION + len(options["pot_fractions"]) + 1,
+            reset=rules.reset,
+            step=rules.step,
+            decode=rules.decode,
+            legal=rules.legal,
+        ),
+        encoders=Encoders(__package__, blank),
+        payoffs=Payoffs(
+            low=-float(max(per_seat)),
+            high=float(chips - min(per_seat)),
+            zero_sum=True,
+            unit=float(options["big_blind"]),
+            unit_name="big blinds",
+        ),
+        view=View(
+            action_spaces=actions.action_spaces(chips),
+            action_ranges=actions.action_ranges(options["pot_fractions"]),
+            encode=actions.encode,
+            parse=actions.parse,
+            nearest=actions.nearest,
+            safe=actions.safe,
+            allowed=actions.allowed,
+            phase=view.phase,
+            game_state=view.game_state,
+            outcome=view.outcome,
+            load=partial(view.load, blank),
+            resample=view.resample,
+        ),
+        renderer=Renderer(render.render, picture.picture),
         bots=bots.BOTS,
-        reset=rules.reset,
-        play=rules.play,
-        step=rules.step,
-        menu=rules.menu,
-        legal=rules.legal,
-        observe=observation.observe,
-        encode=actions.encode,
-        decode=actions.decode,
-        nearest=actions.nearest,
-        safe=actions.safe,
-        allowed=actions.allowed,
-        phase=view.phase,
-        game_state=view.game_state,
-        outcome=view.outcome,
-        public=view.public,
-        load=partial(view.load, blank),
-        redeal=view.redeal,
-        render=render.render,
-        picture=picture.picture,
+        capabilities=Capabilities(public_view=PublicView(view.public)),
     )

@@ -4,10 +4,13 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.compiled import compiled
+from ..core.encoder import Encoder
+from ..core.loops import compile_loop
+from ..core.record import Tables
 from .hands import _bit, _deal, card_set, set_strength
-from .observation import observe
 
 HOLDINGS = np.array(list(combinations(range(52), 2)), np.int8)
 """Every pair of cards, int8[1326, 2]."""
@@ -21,21 +24,30 @@ def possible(holdings: Any, known: Any, count: int, out: Any) -> None:
         out[i] = card_set(holdings[i], 2) & dead == 0
 
 
-@compiled
-def observe_holdings(tables: Any, seat: int, holdings: Any, out: Any) -> None:
-    """Write what `seat` would see holding each of `holdings` into float32[H, D] `out`.
+def observe_holdings(encoder: Encoder, tables: Tables, seat: int, holdings: NDArray[np.int8]) -> NDArray[np.float32]:
+    """Return what `seat` would see holding each of `holdings`: float32[H, D].
 
     Args:
+        encoder: how it sees.
         tables: one record, shape (1,); the cards of `seat` are overwritten, so give a copy.
         seat: the observer.
         holdings: int8[H, 2].
-        out: float32[H, layout.size].
     """
-    table = tables[0]
+    out = np.empty((len(holdings), encoder.layout.size), np.float32)
+    loop = compile_loop(_observe_holdings, observe=encoder.observe)
+    loop(tables, seat, holdings, encoder.layout.offsets, out)
+    return out
+
+
+observe: Any = None  # the encoder's takes its place
+
+
+def _observe_holdings(tables: Any, seat: int, holdings: Any, offsets: Any, out: Any) -> None:
+    table, at = tables[0], offsets[0]
     for i in range(len(holdings)):
         table.cards[seat, 0] = holdings[i, 0]
         table.cards[seat, 1] = holdings[i, 1]
-        observe(table, seat, out[i])
+        observe(table, seat, at, out[i])
 
 
 @compiled

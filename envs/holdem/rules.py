@@ -1,7 +1,7 @@
 """The rules of no-limit hold'em over one record, compiled (poker-notes.md, Rules).
 
 `reset` begins an episode, `step` applies the acting seat's move and goes on to the next decision, `legal` says which
-numbers the seat may play. `deal` begins a single hand on the stacks as they lie, for those who run a table themselves.
+action indices the seat may play. `deal` begins a single hand on the stacks as they lie, for those who run a table themselves.
 """
 
 from typing import Any, NamedTuple
@@ -11,12 +11,12 @@ from ..core.rng import draw
 from .hands import card_set, set_strength
 from .table import (
     CALL,
-    CALL_NUMBER,
+    CALL_ACTION,
     CHECK,
     ENDED,
     FIRST_FRACTION,
     FOLD,
-    FOLD_NUMBER,
+    FOLD_ACTION,
     LEAST_RAISE,
     LOG,
     PREFLOP,
@@ -117,16 +117,16 @@ def step(table: Any, move: Any) -> None:
 
 
 @compiled
-def menu(table: Any, number: int) -> Move:
-    """Return the move that an action number stands for: fold, check or call, least raise, pot fractions, all-in."""
-    if number == FOLD_NUMBER:
+def decode(table: Any, action: int) -> Move:
+    """Return the move that an action index stands for: fold, check or call, least raise, pot fractions, all-in."""
+    if action == FOLD_ACTION:
         return Move(FOLD, 0)
-    if number == CALL_NUMBER:
+    if action == CALL_ACTION:
         return Move(CALL, 0)
-    if number == LEAST_RAISE:
+    if action == LEAST_RAISE:
         return Move(RAISE, table.raise_min)
-    if number < FIRST_FRACTION + table.num_fractions:
-        return Move(RAISE, _fraction_of_pot(table, number - FIRST_FRACTION))
+    if action < FIRST_FRACTION + table.num_fractions:
+        return Move(RAISE, _fraction_of_pot(table, action - FIRST_FRACTION))
     return Move(RAISE, table.raise_max)
 
 
@@ -138,11 +138,11 @@ def _fraction_of_pot(table: Any, index: int) -> int:
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal numbers. Of several for one amount only one is legal: all-in, then least."""
+    """Write the acting seat's legal action indices. Of several for one amount only one is legal: all-in, then least."""
     all_in = FIRST_FRACTION + table.num_fractions
     mask[:] = 0
-    mask[FOLD_NUMBER] = 1
-    mask[CALL_NUMBER] = 1
+    mask[FOLD_ACTION] = 1
+    mask[CALL_ACTION] = 1
     if table.raise_max == 0:
         return
     mask[all_in] = 1
@@ -153,12 +153,6 @@ def legal(table: Any, mask: Any) -> None:
         if highest < amount < table.raise_max:
             mask[FIRST_FRACTION + index] = 1
             highest = amount
-
-
-@compiled
-def play(table: Any, number: int) -> None:
-    """Apply the acting seat's legal action number."""
-    step(table, menu(table, number))
 
 
 # A hand from its cards to its first decision.

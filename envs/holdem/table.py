@@ -3,7 +3,7 @@
 Amounts are whole chips. A card is ``4 * rank + suit`` (see `hands`), −1 where there is none or it is not known.
 """
 
-from ..core.game import record
+from ..core.record import record
 
 SEATS = 10
 """Most seats a table has."""
@@ -18,8 +18,8 @@ WAITING, PREFLOP, FLOP, TURN, RIVER, SHOWDOWN, ENDED = range(7)
 KINDS = ("fold", "check", "call", "raiseTo")
 FOLD, CHECK, CALL, RAISE = range(4)
 
-FOLD_NUMBER, CALL_NUMBER, LEAST_RAISE, FIRST_FRACTION = range(4)
-"""Action numbers: fold; check or call; the least raise; the pot fractions from there on. The last is all-in."""
+FOLD_ACTION, CALL_ACTION, LEAST_RAISE, FIRST_FRACTION = range(4)
+"""Action indices: fold; check or call; the least raise; the pot fractions from there on. The last is all-in."""
 
 TABLE = record(
     # options

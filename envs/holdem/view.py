@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.game import Tables
+from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .hands import card_name, card_number, describe, strength
 from .rules import open_board
@@ -251,7 +251,7 @@ def _load_history(table: Any, game: dict[str, Any], seats: dict[int, int]) -> No
         table.last_amount = last.get("amount", 0)
 
 
-def redeal(table: Any, seat: int, generator: np.random.Generator) -> None:
+def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
     """Draw anew, in place, every card that `seat` cannot see, and the stream. Cards shown at the end stay."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     holders = [

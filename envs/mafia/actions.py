@@ -1,6 +1,6 @@
-"""Action number ◄─► move ◄─► documented payload (mafia.md: NightAction, VoteAction; statements by `say`).
+"""Action index ◄─► move ◄─► documented payload (mafia.md: NightAction, VoteAction; statements by `say`).
 
-Numbers are relative to the acting seat: see `numbers`.
+Action indices are relative to the acting seat: see `action_ranges`.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,18 @@ import numpy as np
 from gymnasium import spaces
 
 from ..core import turn_state as ts
-from ..core.aec import MESSAGE_LENGTH
-from ..core.game import Numbers
 from ..core.rng import choose, mix
-from ..core.turn_state import Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
-from .rules import Choice, legal, menu
+from ..core.turn_state import (
+    MESSAGE_LENGTH,
+    Action,
+    ActionResult,
+    AgentResponse,
+    AllowedAction,
+    MessageIntent,
+    MessageScope,
+)
+from ..core.view import ActionRange
+from .rules import Choice, decode, legal
 from .statements import CLAIMS, TYPES, from_wire, read, sentence, to_wire
 from .table import (
     ACCUSE,
@@ -121,8 +128,8 @@ def action_spaces(table: Any) -> dict[str, spaces.Dict]:
 _PRINTABLE = frozenset(map(chr, range(32, 127)))
 
 
-def numbers(seats: int) -> tuple[Numbers, ...]:
-    """Return what the action numbers mean: six blocks of n = `seats` and two more. Number r of a block means the seat r
+def action_ranges(seats: int) -> tuple[ActionRange, ...]:
+    """Return what the action indices mean: six blocks of n = `seats` and two more. Index r of a block means the seat r
     places to the left of the acting one."""
     others = {
         0: ("nightAction", "r is the target of the night", "oneself is (doctors)"),
@@ -135,11 +142,11 @@ def numbers(seats: int) -> tuple[Numbers, ...]:
     told = []
     for block, (kind, of_others, of_oneself) in others.items():
         first = block * seats
-        told.append(Numbers(first, first + 1, (kind,), of_oneself))
-        told.append(Numbers(first + 1, first + seats, (kind,), of_others))
+        told.append(ActionRange(first, first + 1, (kind,), of_oneself))
+        told.append(ActionRange(first + 1, first + seats, (kind,), of_others))
     last = 6 * seats
-    told.append(Numbers(last, last + 1, ("say",), "“I am a villager”"))
-    told.append(Numbers(last + 1, last + 2, ("say",), "“I am mafia”"))
+    told.append(ActionRange(last, last + 1, ("say",), "“I am a villager”"))
+    told.append(ActionRange(last + 1, last + 2, ("say",), "“I am mafia”"))
     return tuple(told)
 
 
@@ -197,9 +204,9 @@ def targets(table: Any) -> list[int]:
 # Both ways.
 
 
-def encode(table: Any, number: int) -> AgentResponse:
-    """Return the payload of a legal action number."""
-    move = menu(table, number)
+def encode(table: Any, action: int) -> AgentResponse:
+    """Return the payload of a legal action index."""
+    move = decode(table, action)
     kind, target, turn = int(move.kind), int(move.target), int(table.turn)
     target_id = name(target) if target >= 0 else None
     if kind == TARGET:
@@ -212,7 +219,7 @@ def encode(table: Any, number: int) -> AgentResponse:
     return AgentResponse(Action("say", {**to_wire(act, ids), "text": sentence(act, turn, ids)}))
 
 
-def decode(table: Any, action: Action) -> Choice | ActionResult:
+def parse(table: Any, action: Action) -> Choice | ActionResult:
     """Return the exact move of a payload, or the refusal that names what would be right."""
     expected = TYPE_OF_PHASE[int(table.phase)]
     if action.action_type not in TYPE_OF_PHASE:
@@ -298,7 +305,7 @@ def _sayable(table: Any, kind: int, target: int) -> bool:
     return target < 0 or (bool(table.alive[target]) and (target != table.turn or kind == DEFEND))
 
 
-def aloud(table: Any, action: Action) -> list[MessageIntent]:
+def action_messages(table: Any, action: Action) -> list[MessageIntent]:
     """Return what all hear of an accepted action: the words of a statement."""
     if action.action_type != "say":
         return []
@@ -312,7 +319,7 @@ def aloud(table: Any, action: Action) -> list[MessageIntent]:
     return [MessageIntent(MessageScope.PUBLIC, text)]
 
 
-def forbids(table: Any, seat: int, intent: MessageIntent) -> str | None:
+def message_violation(table: Any, seat: int, intent: MessageIntent) -> str | None:
     """Return why `seat` may not send a message now: only living mafia may, at night, and only to their teammates."""
     if intent.scope == MessageScope.PUBLIC:
         return "in public one speaks by say, once a discussion round"
@@ -326,7 +333,7 @@ def forbids(table: Any, seat: int, intent: MessageIntent) -> str | None:
 
 
 def nearest(table: Any, move: Choice) -> int:
-    """Return the number that stands for `move`; every move has one."""
+    """Return the action index that stands for `move`; every move has one."""
     kind, target, seats = int(move.kind), int(move.target), int(table.seats)
     away = (target - int(table.turn)) % seats if target >= 0 else 0
     blocks = ((TARGET,), (VOTE,), (GENERAL, ACCUSE), (DEFEND,), (CLEARED, CLAIM_SHERIFF), (FOUND, CLAIM_DOCTOR))
@@ -335,7 +342,7 @@ def nearest(table: Any, move: Choice) -> int:
 
 
 def safe(table: Any) -> int:
-    """Return the number of the safe action: a legal target drawn from the match's stream, a general word, abstain."""
+    """Return the action index of the safe action: a legal target drawn from the match's stream, a general word, abstain."""
     seats = int(table.seats)
     if table.phase != NIGHT:
         return seats if table.phase == VOTING else 2 * seats

@@ -45,21 +45,6 @@ reveals; how often its mafia claims to be sheriff; how often it answers an accus
 defends whom it trusts when it suspects nobody enough."""
 ACCUSES, VOTES, FOLLOWS, ERRS, WAVERS, CHECKS, COUNTERS, DENIES, DEFENDS = range(9)
 
-_SLICES = (
-    "phase",
-    "game_state.mafiaCount",
-    "game_state.players.alive",
-    "game_state.players.eliminatedRound",
-    "game_state.players.role",
-    "game_state.privateKnowledge.investigationResults",
-    "game_state.nightActions",
-    "game_state.votingHistory.eliminated",
-    "game_state.statements.today",
-    "game_state.statements.stance",
-    "game_state.statements.claimed",
-    "suspicion",
-)
-
 
 @compiled
 def _chance(words: Any) -> float:
@@ -78,9 +63,12 @@ def _best(scores: Any, mask: Any, first: int, seats: int) -> int:
 
 
 @compiled
-def _scripted(observations: Any, masks: Any, words: Any, at: Any, game: Any, who: Any, lies: Any, out: Any) -> None:
+def _scripted(
+    observations: Any, masks: Any, words: Any, offsets: Any, game: Any, who: Any, lies: Any, out: Any
+) -> None:
     """Play a decision of every row: as personality ``who``, −1 for one of its own."""
     seats = game[0]
+    at = offsets[0]
     scores = np.empty(seats)
     for i in range(len(masks)):
         seen = observations[i]
@@ -89,11 +77,11 @@ def _scripted(observations: Any, masks: Any, words: Any, at: Any, game: Any, who
         traits = TRAITS[personality]
         role = 0
         for each in range(4):
-            if seen[at[4] + each] > 0:
+            if seen[at.players_role + each] > 0:
                 role = each + 1
-        if seen[at[0] + NIGHT] > 0:
+        if seen[at.phase + NIGHT] > 0:
             number = _at_night(seen, mask, words, at, seats, traits, role, scores)
-        elif seen[at[0] + VOTING] > 0:
+        elif seen[at.phase + VOTING] > 0:
             number = _vote(seen, mask, words, at, game, traits, role, scores)
         elif role == MAFIA:
             number = _mafia_says(seen, mask, words, at, seats, traits, lies[0], scores)
@@ -111,8 +99,12 @@ def _personality(seen: Any, at: Any, seats: int, words: Any) -> int:
     sat who died at night. Before that, any."""
     first = -1
     for r in range(seats):
-        round_ = seen[at[3] + r]
-        if round_ > 0 and seen[at[7] + r] == 0 and (first < 0 or round_ < seen[at[3] + first]):
+        round_ = seen[at.players_eliminatedRound + r]
+        if (
+            round_ > 0
+            and seen[at.votingHistory_eliminated + r] == 0
+            and (first < 0 or round_ < seen[at.players_eliminatedRound + first])
+        ):
             first = r
     return int(4 * _chance(words)) if first < 0 else first & 3
 
@@ -122,8 +114,8 @@ def _impressions(seen: Any, words: Any, at: Any, seats: int, traits: Any, scores
     """Write how suspicious the living look to this personality, from above 0 to above 1; the dead get −1."""
     for r in range(seats):
         scores[r] = -1.0
-        if seen[at[2] + r] > 0:
-            scores[r] = max(seen[at[11] + r] + traits[WAVERS] * (_chance(words) - 0.5), 0.01)
+        if seen[at.players_alive + r] > 0:
+            scores[r] = max(seen[at.suspicion + r] + traits[WAVERS] * (_chance(words) - 0.5), 0.01)
 
 
 @compiled
@@ -131,7 +123,7 @@ def _known(seen: Any, at: Any, game: Any, role: int, scores: Any) -> None:
     """Put what a sheriff knows above all impressions: 2 and more for mafia, −1 for the innocent."""
     seats = game[0]
     for r in range(1, seats):
-        result = seen[at[5] + r]
+        result = seen[at.privateKnowledge_investigationResults + r]
         if scores[r] > 0 and result != 0:
             scores[r] = scores[r] + 2.0 if result > 0 else -1.0
         elif scores[r] > 0 and role == SHERIFF and game[1] == 1 and _claims(seen, at, r, SHERIFF):
@@ -140,7 +132,7 @@ def _known(seen: Any, at: Any, game: Any, role: int, scores: Any) -> None:
 
 @compiled
 def _claims(seen: Any, at: Any, r: int, role: int) -> bool:
-    return seen[at[10] + 4 * r + role - 1] > 0
+    return seen[at.statements_claimed + 4 * r + role - 1] > 0
 
 
 @compiled
@@ -148,7 +140,7 @@ def _at_night(seen: Any, mask: Any, words: Any, at: Any, seats: int, traits: Any
     _impressions(seen, words, at, seats, traits, scores)
     if role == SHERIFF:
         for r in range(1, seats):
-            if seen[at[5] + r] != 0:
+            if seen[at.privateKnowledge_investigationResults + r] != 0:
                 scores[r] = -1.0
         return _best(scores, mask, 0, seats)
     for r in range(1, seats):  # the most trusted first, and above them who claims to be of use to the town
@@ -159,8 +151,8 @@ def _at_night(seen: Any, mask: Any, words: Any, at: Any, seats: int, traits: Any
             elif role == MAFIA and _claims(seen, at, r, DOCTOR):
                 scores[r] += 2.0
             if role == MAFIA:
-                scores[r] += 20.0 * seen[at[6] + r]  # as the teammates do
-                if seen[at[4] + 4 * r + MAFIA - 1] > 0:
+                scores[r] += 20.0 * seen[at.nightActions + r]  # as the teammates do
+                if seen[at.players_role + 4 * r + MAFIA - 1] > 0:
                     scores[r] = -1.0
     target = _best(scores, mask, 0, seats)
     if role == DOCTOR and mask[0] and scores[target] < 3.0 and _chance(words) < 0.25:
@@ -173,7 +165,7 @@ def _accused_today(seen: Any, at: Any, seats: int, r: int) -> float:
     """Return how often `r` was accused today; a result counts twice."""
     total = 0.0
     for speaker in range(seats):
-        total += max(seen[at[8] + speaker * seats + r], 0.0)
+        total += max(seen[at.statements_today + speaker * seats + r], 0.0)
     return 2.0 * total
 
 
@@ -183,7 +175,7 @@ def _leader(seen: Any, at: Any, seats: int, words: Any) -> int:
     best = 0
     most = 0.5
     for r in range(1, seats):
-        if seen[at[2] + r] > 0:
+        if seen[at.players_alive + r] > 0:
             count = _accused_today(seen, at, seats, r) + 0.1 * _chance(words)
             if count > most:
                 best = r
@@ -198,7 +190,7 @@ def _vote(seen: Any, mask: Any, words: Any, at: Any, game: Any, traits: Any, rol
     leader = _leader(seen, at, seats, words)
     if role == MAFIA:
         for r in range(1, seats):
-            if seen[at[4] + 4 * r + MAFIA - 1] > 0:
+            if seen[at.players_role + 4 * r + MAFIA - 1] > 0:
                 scores[r] = -1.0
         if leader > 0 and scores[leader] > 0:
             return seats + leader
@@ -222,7 +214,7 @@ def _town_says(
     seats = game[0]
     _impressions(seen, words, at, seats, traits, scores)
     _known(seen, at, game, role, scores)
-    threatened = seen[at[11]] >= threshold
+    threatened = seen[at.suspicion] >= threshold
     if role == SHERIFF:
         number = _sheriff_says(seen, at, game, traits, threatened, scores)
         if number > 0:
@@ -254,16 +246,16 @@ def _sheriff_says(seen: Any, at: Any, game: Any, traits: Any, threatened: bool, 
     rival = False
     living = 1
     for r in range(1, seats):
-        result = seen[at[5] + r]
-        alive = seen[at[2] + r] > 0
+        result = seen[at.privateKnowledge_investigationResults + r]
+        alive = seen[at.players_alive + r] > 0
         living += alive
         checks += result != 0
         rival |= alive and game[1] == 1 and _claims(seen, at, r, SHERIFF)
         if alive and result > 0:
             found = r
-        elif alive and result < 0 and (cleared == 0 or seen[at[9] + r] == 0):
+        elif alive and result < 0 and (cleared == 0 or seen[at.statements_stance + r] == 0):
             cleared = r  # rather one that has not been told yet
-    soon = 2 * round(seen[at[1]] * seats) + 2 >= living
+    soon = 2 * round(seen[at.mafiaCount] * seats) + 2 >= living
     reveals = _claims(seen, at, 0, SHERIFF) or checks >= traits[CHECKS] or (found > 0 and soon)
     if not (reveals or threatened or (rival and checks > 0)):
         return 0
@@ -281,8 +273,8 @@ def _mafia_says(
     _impressions(seen, words, at, seats, traits, scores)
     lost = 0
     for r in range(1, seats):
-        if seen[at[4] + 4 * r + MAFIA - 1] > 0:
-            if scores[r] > 0 and seen[at[11] + r] >= 0.8:
+        if seen[at.players_role + 4 * r + MAFIA - 1] > 0:
+            if scores[r] > 0 and seen[at.suspicion + r] >= 0.8:
                 lost = r
             scores[r] = -1.0
     if _chance(words) >= lie_frequency:  # the truth: about a teammate whom nobody would believe, or nothing
@@ -292,13 +284,13 @@ def _mafia_says(
         if scores[r] > 0 and _claims(seen, at, r, SHERIFF):
             victim = r
     accused = _accused_today(seen, at, seats, 0) > 0
-    if _claims(seen, at, 0, SHERIFF) or ((accused or seen[at[11]] >= 0.7) and _chance(words) < traits[COUNTERS]):
+    if _claims(seen, at, 0, SHERIFF) or ((accused or seen[at.suspicion] >= 0.7) and _chance(words) < traits[COUNTERS]):
         return 5 * seats + victim
     if accused and _chance(words) < traits[DENIES]:
         return 3 * seats
     if _chance(words) < traits[DEFENDS]:
         for r in range(1, seats):
-            mate = seen[at[4] + 4 * r + MAFIA - 1] > 0 and seen[at[2] + r] > 0
+            mate = seen[at.players_role + 4 * r + MAFIA - 1] > 0 and seen[at.players_alive + r] > 0
             if mate and _accused_today(seen, at, seats, r) > 0:
                 return 3 * seats + r
     return 2 * seats + victim
@@ -318,6 +310,8 @@ class Scripted:
         ValueError: for a parameter that is out of its range.
     """
 
+    encoder = "v0"
+
     def __init__(
         self,
         game: Game,
@@ -331,13 +325,13 @@ class Scripted:
         lies = number("lie_frequency", lie_frequency, 0, 1)
         self._lies = lies, number("suspicion_threshold", suspicion_threshold, 0, 100) / 100
         self._words = streams(seed, 1)
-        self._at = tuple(game.layout[path].start for path in _SLICES)
+        self._offsets = game.encoders[self.encoder].layout.offsets
         self._game = game.seats, int(game.options["sheriffs"])
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         actions = np.empty(len(masks), np.int64)
-        _scripted(observations, masks, self._words, self._at, self._game, self._who, self._lies, actions)
+        _scripted(observations, masks, self._words, self._offsets, self._game, self._who, self._lies, actions)
         return actions
 
 
@@ -368,12 +362,14 @@ class Loyal:
         seed: of its own random stream; None for fresh entropy.
     """
 
+    encoder = "v0"
+
     def __init__(self, game: Game, seed: int | None = None) -> None:
         self._words = streams(seed, 1)
-        self._roles = game.layout["game_state.players.role"].start
+        self._roles = game.encoders[self.encoder].layout["game_state.players.role"].start
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         actions = np.empty(len(masks), np.int64)
         _loyal(observations, masks, self._words, self._roles, actions)
         return actions

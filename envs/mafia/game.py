@@ -3,11 +3,15 @@
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from ..core.game import Game, Tables
+from ..core.capabilities import Capabilities, HiddenTurn, PublicView, Talk, Teams
+from ..core.encoder import Encoders
+from ..core.game import Game, Payoffs
 from ..core.options import switch, whole
-from . import actions, bots, observation, picture, render, rules, view
+from ..core.record import Tables, new_table
+from ..core.rules import Rules
+from ..core.view import View
+from ..render.renderer import Renderer
+from . import actions, bots, picture, render, rules, view
 from .table import DAYS, SEATS, SPEECHES, TABLE, TIES
 
 
@@ -63,7 +67,7 @@ def game(
 
 
 def _blank(options: dict[str, Any]) -> Tables:
-    blank = np.zeros(1, TABLE).view(np.recarray)
+    blank = new_table(TABLE)
     table = blank[0]
     for name in ("seats", "mafia", "doctors", "sheriffs", "max_days", "discussion_rounds", "talk"):
         table[name] = options[name]
@@ -80,36 +84,40 @@ def _made(options: dict[str, Any]) -> Game:
         name="mafia",
         agents=tuple(view.name(seat) for seat in range(seats)),
         options=options,
-        blank=blank,
-        layout=observation.layout(seats),
-        num_actions=6 * seats + 2,
-        numbers=actions.numbers(seats),
-        reward_range=(-1.0, 1.0),
-        zero_sum=False,  # the teams have different sizes
-        action_spaces=actions.action_spaces(blank[0]),
+        rules=Rules(
+            blank=blank,
+            num_actions=6 * seats + 2,
+            reset=rules.reset,
+            step=rules.step,
+            decode=rules.decode,
+            legal=rules.legal,
+        ),
+        encoders=Encoders(__package__, blank),
+        payoffs=Payoffs(-1.0, 1.0),  # not zero-sum: the teams have different sizes
+        view=View(
+            action_spaces=actions.action_spaces(blank[0]),
+            action_ranges=actions.action_ranges(seats),
+            encode=actions.encode,
+            parse=actions.parse,
+            nearest=actions.nearest,
+            safe=actions.safe,
+            allowed=actions.allowed,
+            phase=view.phase,
+            game_state=view.game_state,
+            outcome=view.outcome,
+            load=partial(view.load, blank),
+            resample=view.resample,
+        ),
+        renderer=Renderer(render.render, picture.picture),
         bots=bots.BOTS,
-        reset=rules.reset,
-        play=rules.play,
-        step=rules.step,
-        menu=rules.menu,
-        legal=rules.legal,
-        observe=observation.observe,
-        encode=actions.encode,
-        decode=actions.decode,
-        nearest=actions.nearest,
-        safe=actions.safe,
-        allowed=actions.allowed,
-        phase=view.phase,
-        game_state=view.game_state,
-        outcome=view.outcome,
-        public=view.public,
-        load=partial(view.load, blank),
-        redeal=view.redeal,
-        render=render.render,
-        picture=picture.picture,
-        acting=view.turn,
-        aloud=actions.aloud,
-        interpret=actions.interpret,
-        forbids=actions.forbids,
-        sides=rules.sides,
+        capabilities=Capabilities(
+            talk=Talk(
+                action_messages=actions.action_messages,
+                interpret=actions.interpret,
+                message_violation=actions.message_violation,
+            ),
+            teams=Teams(("town", "mafia"), rules.teams),
+            hidden_turn=HiddenTurn(view.visible_turn),
+            public_view=PublicView(view.public),
+        ),
     )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
-from ..core.game import Tables
+from ..core.record import Tables
 from .statements import KIND
 from .table import (
     ACCUSE,

@@ -9,7 +9,8 @@ from itertools import accumulate, pairwise
 from math import cos, dist, hypot, pi, sin
 from typing import Any
 
-from ..core.svg import (
+from ..core.turn_state import TurnState
+from ..render.svg import (
     COLOURS,
     FAINT,
     INK,
@@ -26,7 +27,6 @@ from ..core.svg import (
     text,
     wrapped,
 )
-from ..core.turn_state import TurnState
 
 Row = Mapping[str, Any]
 

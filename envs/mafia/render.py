@@ -5,7 +5,7 @@ from typing import Any
 from ..core.game import plain
 from .statements import act_of, sentence
 from .table import DISCUSSION, NIGHT, PHASES, ROLES, UNKNOWN, VOTING, WINNERS
-from .view import knows, log, name, turn
+from .view import knows, log, name, visible_turn
 
 
 def render(table: Any, seat: int | None) -> str:
@@ -15,7 +15,7 @@ def render(table: Any, seat: int | None) -> str:
     day = int(table.round_number) - (phase == NIGHT)
     lines = [f"{PHASES[phase]} · round {int(table.round_number)} · day {day} of {int(table.max_days)}"]
     lines.append(_last_night(table, int(table.round_number) - (phase == NIGHT)))
-    acting = int(table.turn) if seat is None else turn(table, seat)
+    acting = int(table.turn) if seat is None else visible_turn(table, seat)
     for other in range(seats):
         role = ROLES[int(table.role[other]) if seat is None or knows(table, seat, other) else UNKNOWN]
         marks = [_said(table, other, day)] if phase in (DISCUSSION, VOTING) else []

@@ -103,7 +103,7 @@ def step(table: Any, move: Any) -> None:
         _next_speaker(table, table.turn + 1)
 
 
-def sides(tables: Any) -> NDArray[np.int8]:
+def teams(tables: Any) -> NDArray[np.int8]:
     """Return who is town (0) and who is mafia (1): int8[N, seats]."""
     return np.asarray(tables["role"][:, : tables["seats"][0]] == MAFIA, np.int8)
 
@@ -353,15 +353,15 @@ def _end(table: Any) -> None:
             table.rewards[seat] = 1.0 if won else -1.0
 
 
-# Action numbers: blocks as long as there are seats, each target at its distance from the acting seat.
+# Action indices: blocks as long as there are seats, each target at its distance from the acting seat.
 
 
 @compiled
-def menu(table: Any, number: int) -> Choice:
-    """Return the move that an action number stands for (see `parlour.envs.mafia.actions`)."""
+def decode(table: Any, action: int) -> Choice:
+    """Return the move that an action index stands for (see `parlour.envs.mafia.actions`)."""
     seats = table.seats
-    block = number // seats
-    away = number - block * seats
+    block = action // seats
+    away = action - block * seats
     target = table.turn + away
     if target >= seats:
         target -= seats
@@ -380,7 +380,7 @@ def menu(table: Any, number: int) -> Choice:
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal numbers: targets live; only a doctor may choose itself, nobody twice running."""
+    """Write the acting seat's legal action indices: targets live; only a doctor may choose itself, nobody twice running."""
     seats = table.seats
     seat = table.turn
     mask[:] = 0
@@ -403,16 +403,10 @@ def legal(table: Any, mask: Any) -> None:
 
 @compiled
 def _write_living(table: Any, mask: Any, first: int) -> None:
-    """Write who lives from number `first` on, by distance from the acting seat, which lives itself."""
+    """Write who lives from index `first` on, by distance from the acting seat, which lives itself."""
     turn = table.turn
     for seat in range(turn, table.seats):
         mask[first + seat - turn] = table.alive[seat]
     first += table.seats - turn
     for seat in range(turn):
         mask[first + seat] = table.alive[seat]
-
-
-@compiled
-def play(table: Any, number: int) -> None:
-    """Apply the acting seat's legal action number."""
-    step(table, menu(table, number))

@@ -5,7 +5,7 @@ at (r − 1) · seats + s; what it said on day r in `said` at (row · seats + s)
 (r − 1) · discussion_rounds. (Flat and as narrow as the match is, so that a whole match lies in a few cache lines.)
 """
 
-from ..core.game import record
+from ..core.record import record
 
 SEATS = 20
 """Most players."""

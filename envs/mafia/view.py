@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.game import Tables, plain
+from ..core.record import Tables, plain
 from ..core.turn_state import TurnState
 from .rules import remember
 from .statements import act_of, code_of, from_wire, read, sentence, to_wire
@@ -61,7 +61,7 @@ def phase(table: Any) -> str:
     return PHASES[int(table.phase)]
 
 
-def turn(table: Any, seat: int) -> int:
+def visible_turn(table: Any, seat: int) -> int:
     """Return whose turn it is, as far as `seat` may know: at night only its own, for it would tell roles; else −1."""
     return -1 if table.phase == NIGHT and table.turn != seat else int(table.turn)
 
@@ -355,7 +355,7 @@ def _load_end(table: Any, state: TurnState, seats: Mapping[str, int]) -> None:
 # Law 2.
 
 
-def redeal(table: Any, seat: int, generator: np.random.Generator) -> None:
+def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
     """Draw anew, in place, all that `seat` cannot know, so that it fits what it knows.
 
     The roles of the living that it does not know, whose turn it is at night, what the others chose in all nights (also
@@ -371,13 +371,13 @@ def redeal(table: Any, seat: int, generator: np.random.Generator) -> None:
     before = _acted(world) & own
     asleep = world.phase == NIGHT and world.turn != seat
     while True:
-        _redeal_roles(world, seat, own, generator)
+        _resample_roles(world, seat, own, generator)
         if asleep:
             turns = _possible_turns(world, seat, own, before)
             if not turns:
                 continue
             world.turn = generator.choice(turns)
-        if all(_redeal_night(world, row, own, generator) for row in range(world.round_number)):
+        if all(_resample_night(world, row, own, generator) for row in range(world.round_number)):
             break
     if world.phase == VOTING:
         votes = log(world, "votes")[world.round_number - 1]
@@ -400,7 +400,7 @@ def _acted(world: Any) -> set[int]:
     return {other for other in actors if world.alive[other] and (world.role[other], other) < now}
 
 
-def _redeal_roles(world: Any, seat: int, own: set[int], generator: np.random.Generator) -> None:
+def _resample_roles(world: Any, seat: int, own: set[int], generator: np.random.Generator) -> None:
     """Deal the unknown roles of the living anew; whom `seat` investigated stays on the side where it was found."""
     checked = set(log(world, "night")[: world.round_number, seat].tolist()) if world.role[seat] == SHERIFF else set()
     found = {other for other in checked if world.role[other] == MAFIA}
@@ -423,7 +423,7 @@ def _possible_turns(world: Any, seat: int, own: set[int], before: set[int]) -> l
     return turns
 
 
-def _redeal_night(world: Any, row: int, own: set[int], generator: np.random.Generator) -> bool:
+def _resample_night(world: Any, row: int, own: set[int], generator: np.random.Generator) -> bool:
     """Draw anew what the others chose in a night; who died, or that somebody was saved, stays.
 
     Returns whether it could be so: somebody of the mafia could choose the target, and where that one was saved, some

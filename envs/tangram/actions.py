@@ -1,4 +1,4 @@
-"""Action number ◄─► move ◄─► documented payload (tangram.md: play, finish)."""
+"""Action index ◄─► move ◄─► documented payload (tangram.md: play, finish)."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -11,11 +11,11 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ..core import turn_state as ts
-from ..core.game import Grid, Numbers
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
+from ..core.view import ActionGrid, ActionRange
 from .forms import FIRST
 from .pieces import BOARD, PERIODS, PIECES
-from .rules import Placement, menu, normal
+from .rules import Placement, decode, normal
 from .table import FINISH, PLACES, PLAY
 
 TYPES = ("play", "finish", "message_only")
@@ -68,14 +68,16 @@ def action_spaces() -> dict[str, spaces.Dict]:
     return {"play": play, "finish": spaces.Dict({}), "message_only": spaces.Dict({})}
 
 
-NUMBERS = (
+ACTION_RANGES = (
     *(
-        Numbers(int(FIRST[piece]), int(FIRST[piece + 1]), ("play",), f"{name} into the focus, by each of its corners")
+        ActionRange(
+            int(FIRST[piece]), int(FIRST[piece + 1]), ("play",), f"{name} into the focus, by each of its corners"
+        )
         for piece, name in enumerate(PIECES)
     ),
-    Numbers(PLACES, PLACES + 1, ("finish",), "end the turn"),
+    ActionRange(PLACES, PLACES + 1, ("finish",), "end the turn"),
 )
-"""What the action numbers mean."""
+"""What the action indices mean."""
 
 
 def allowed(table: Any) -> list[AllowedAction]:
@@ -92,9 +94,9 @@ def allowed(table: Any) -> list[AllowedAction]:
     ]
 
 
-def encode(table: Any, number: int) -> AgentResponse:
-    """Return the payload of a legal action number."""
-    move = menu(table, number)
+def encode(table: Any, action: int) -> AgentResponse:
+    """Return the payload of a legal action index."""
+    move = decode(table, action)
     if move.kind == FINISH:
         return AgentResponse(Action("finish"))
     payload = {
@@ -105,10 +107,10 @@ def encode(table: Any, number: int) -> AgentResponse:
     return AgentResponse(Action("play", payload))
 
 
-def decode(table: Any, action: Action) -> Placement | ActionResult:
+def parse(table: Any, action: Action) -> Placement | ActionResult:
     """Return the exact move of a payload, or the refusal that names what would be right."""
     if action.action_type == "play":
-        return _decode_play(action.payload)
+        return _parse_play(action.payload)
     if action.action_type != "finish":
         known = ", ".join(TYPES)
         return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: {known}")
@@ -117,7 +119,7 @@ def decode(table: Any, action: Action) -> Placement | ActionResult:
     return Placement(FINISH, 0, 0.0, 0.0, 0.0)
 
 
-def _decode_play(payload: dict[str, Any]) -> Placement | ActionResult:
+def _parse_play(payload: dict[str, Any]) -> Placement | ActionResult:
     try:
         play = msgspec.convert(payload, Play)
     except (msgspec.ValidationError, OverflowError) as error:
@@ -135,22 +137,22 @@ def _decode_play(payload: dict[str, Any]) -> Placement | ActionResult:
 
 
 def nearest(table: Any, move: Placement) -> int:
-    """Return the number that stands for `move`, or of those that play its piece the one that is nearest to it.
+    """Return the action index that stands for `move`, or of those that play its piece the one that is nearest to it.
 
-    A quarter turn counts as much as ten board units; an open number goes before one that is closed.
+    A quarter turn counts as much as ten board units; an open place goes before one that is not.
     """
     if move.kind == FINISH:
         return PLACES
-    numbers = [number for number in range(PLACES) if menu(table, number).piece == move.piece]
-    return min(numbers, key=lambda number: _distance(table, number, move))
+    places = [place for place in range(PLACES) if decode(table, place).piece == move.piece]
+    return min(places, key=lambda place: _distance(table, place, move))
 
 
-def _distance(table: Any, number: int, move: Placement) -> tuple[bool, float]:
-    other = menu(table, number)
+def _distance(table: Any, place: int, move: Placement) -> tuple[bool, float]:
+    other = decode(table, place)
     period = float(PERIODS[move.piece])
     turned = abs(other.rotation - move.rotation) % period
     away = float(np.hypot(other.x - move.x, other.y - move.y)) + min(turned, period - turned) / 9.0
-    return not int(table.open) >> number & 1, away
+    return not int(table.open) >> place & 1, away
 
 
 CELLS = 50
@@ -168,7 +170,7 @@ def _grid_legal(table: Any) -> tuple[NDArray[np.int8], ...]:
     return np.ones(len(PIECES) + 1, np.int8), columns, rows, np.ones(_ROTATIONS, np.int8)
 
 
-def _grid_move(table: Any, values: Sequence[int]) -> Placement:
+def _grid_decode(table: Any, values: Sequence[int]) -> Placement:
     """Return the move: a piece, column and row of its centre, steps of 45°; the value behind the pieces is `finish`."""
     piece, column, row, step = values
     if piece == len(PIECES):
@@ -176,10 +178,10 @@ def _grid_move(table: Any, values: Sequence[int]) -> Placement:
     return Placement(PLAY, piece, _CELL * column, _CELL * row, 360.0 / _ROTATIONS * step)
 
 
-GRID = Grid((len(PIECES) + 1, CELLS + 1, CELLS + 1, _ROTATIONS), _grid_legal, _grid_move)
+GRID = ActionGrid((len(PIECES) + 1, CELLS + 1, CELLS + 1, _ROTATIONS), _grid_legal, _grid_decode)
 """Piece or finish, column, row, rotation; lines of the grid are 2 board units apart, from 0 to 100."""
 
 
 def safe(table: Any) -> int:
-    """Return the number of the safe action: finish."""
+    """Return the action index of the safe action: finish."""
     return PLACES

@@ -27,12 +27,15 @@ no solution to be found; a millisecond as a rule."""
 class Greedy:
     """Plays what covers most of the figure, the snuggest among equals; skips its turn where nothing covers more."""
 
+    encoder = "v0"
+
     def __init__(self, game: Game, seed: int | None = None) -> None:
-        self._gain = game.layout["allowed_actions.play.gain"]
-        self._snug = game.layout["allowed_actions.play.snug"]
+        layout = game.encoders[self.encoder].layout
+        self._gain = layout["allowed_actions.play.gain"]
+        self._snug = layout["allowed_actions.play.snug"]
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         gain = observations[:, self._gain.start : self._gain.stop].astype(np.float64)
         snug = observations[:, self._snug.start : self._snug.stop]
         worth = np.where((masks[:, :PLACES] > 0) & (gain > 1e-6), gain + 1e-3 * snug, 0.0)
@@ -50,6 +53,8 @@ class Solver:
     Where there is no solution, or none within `STEPS` placements, it plays as `Greedy` does.
     """
 
+    encoder = "v0"
+
     def __init__(self, game: Game, seed: int | None = None) -> None:
         if game.options["modality"] == "pixels":
             raise ValueError("the solver reads numbers: give modality='numeric' or 'both'")
@@ -58,7 +63,7 @@ class Solver:
         self._boards = game.tables(8)
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return an action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         answers = self._greedy.act(observations, masks)
         for row, (seen, mask) in enumerate(zip(observations, masks, strict=True)):
             if seen[0] > 0 and mask[:PLACES].any():
@@ -127,7 +132,7 @@ class Solver:
 
     def _set_up(self, seen: NDArray[np.float32], poses: Poses) -> None:
         """Write the first board: the figure, with pieces in these poses."""
-        self._boards[:1] = self._game.blank
+        self._boards[:1] = self._game.rules.blank
         board = self._boards[0]
         outline = self._read("game_state.silhouette.outline", seen)
         there, begins = outline[:, 0] > 0, np.flatnonzero(outline[:, 1])
@@ -144,7 +149,7 @@ class Solver:
         survey(board)
 
     def _read(self, path: str, seen: NDArray[np.float32]) -> NDArray[np.float64]:
-        part = self._game.layout[path]
+        part = self._game.encoders[self.encoder].layout[path]
         return seen[part.start : part.stop].reshape(part.shape).astype(np.float64)
 
 

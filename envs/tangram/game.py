@@ -5,16 +5,21 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from ..core.game import Game, Tables
+from ..core.capabilities import Capabilities, PublicView
+from ..core.encoder import Encoders
+from ..core.game import Game, Payoffs
 from ..core.options import named, number, switch, whole
-from . import actions, bots, observation, picture, render, rules, silhouettes, view
+from ..core.record import Tables, new_table
+from ..core.rules import Rules
+from ..core.view import View
+from ..render.renderer import Renderer
+from . import actions, bots, picture, render, rules, silhouettes, view
+from .encoders.v0 import lowest_utility
 from .generator import ANY, SPLITS, difficulty
 from .pieces import ASPECTS
 from .rules import FIGURES
 from .silhouettes import Silhouette
-from .table import BONUS, LIBRARY, MODALITIES, OWN, PLACES, RANDOM, SEATS, SKIP, TABLE
+from .table import BONUS, LIBRARY, MODALITIES, OWN, PLACES, RANDOM, SEATS, TABLE
 
 
 def game(
@@ -102,7 +107,7 @@ def _hidden(hidden: Any) -> list[float]:
 
 def _blank(options: dict[str, Any], source: int, known: Silhouette | None) -> Tables:
     """Return one table with the options filled in."""
-    blank = np.zeros(1, TABLE).view(np.recarray)
+    blank = new_table(TABLE)
     table = blank[0]
     for name in ("seats", "turns", "plays", "sparse", "images"):
         table[name] = options[name]
@@ -128,37 +133,36 @@ def _made(options: dict[str, Any], source: int, known: Silhouette | None) -> Gam
     agents = tuple(f"player_{seat}" for seat in range(options["seats"]))
     blank = _blank(options, source, known)
     title = view.ANY_FIGURE if known is None else known.name
-    lowest = 0.0 if options["sparse"] else -SKIP * options["turns"]
     return Game(
         name="tangram",
         agents=agents,
         options=options,
-        blank=blank,
-        layout=observation.layout(len(agents), int(blank[0].modality), lowest),
-        num_actions=PLACES + 1,
-        numbers=actions.NUMBERS,
-        reward_range=(lowest, BONUS + (0.0 if options["sparse"] else 1.0)),
-        zero_sum=False,
-        action_spaces=actions.action_spaces(),
-        grid=actions.GRID,
+        rules=Rules(
+            blank=blank,
+            num_actions=PLACES + 1,
+            reset=rules.reset,
+            step=rules.step,
+            decode=rules.decode,
+            legal=rules.legal,
+        ),
+        encoders=Encoders(__package__, blank),
+        payoffs=Payoffs(lowest_utility(blank[0]), BONUS + (0.0 if options["sparse"] else 1.0)),
+        view=View(
+            action_spaces=actions.action_spaces(),
+            action_ranges=actions.ACTION_RANGES,
+            grid=actions.GRID,
+            encode=actions.encode,
+            parse=actions.parse,
+            nearest=actions.nearest,
+            safe=actions.safe,
+            allowed=actions.allowed,
+            phase=view.phase,
+            game_state=partial(view.game_state, title),
+            outcome=view.outcome,
+            load=partial(view.load, blank),
+            resample=view.resample,
+        ),
+        renderer=Renderer(partial(render.render, title), picture.picture),
         bots=bots.BOTS,
-        reset=rules.reset,
-        play=rules.play,
-        step=rules.step,
-        menu=rules.menu,
-        legal=rules.legal,
-        observe=observation.observe,
-        encode=actions.encode,
-        decode=actions.decode,
-        nearest=actions.nearest,
-        safe=actions.safe,
-        allowed=actions.allowed,
-        phase=view.phase,
-        game_state=partial(view.game_state, title),
-        outcome=view.outcome,
-        public=partial(view.public, title),
-        load=partial(view.load, blank),
-        redeal=view.redeal,
-        render=partial(render.render, title),
-        picture=picture.picture,
+        capabilities=Capabilities(public_view=PublicView(partial(view.public, title))),
     )

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from math import cos, radians, sin
 from typing import Any
 
-from ..core.svg import (
+from ..core.turn_state import TurnState
+from ..render.svg import (
     FAINT,
     INK,
     LINE,
@@ -23,7 +24,6 @@ from ..core.svg import (
     text,
     wrapped,
 )
-from ..core.turn_state import TurnState
 
 Row = Mapping[str, Any]
 Ring = Sequence[Sequence[float]]

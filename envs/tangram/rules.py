@@ -212,23 +212,17 @@ def _finish(table: Any) -> None:
 
 
 @compiled
-def menu(table: Any, number: int) -> Placement:
-    """Return the move that an action number stands for: a place (see corners.py), or at last `finish`."""
-    if number == PLACES:
+def decode(table: Any, action: int) -> Placement:
+    """Return the move that an action index stands for: a place (see corners.py), or at last `finish`."""
+    if action == PLACES:
         return Placement(FINISH, 0, 0.0, 0.0, 0.0)
-    x, y, rotation = pose(table, number)
-    return Placement(PLAY, PIECE[number], x, y, rotation)
+    x, y, rotation = pose(table, action)
+    return Placement(PLAY, PIECE[action], x, y, rotation)
 
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal numbers: the open places, the same throughout a turn, and `finish`."""
-    for number in range(PLACES):
-        mask[number] = table.open >> number & 1
+    """Write the acting seat's legal action indices: the open places, the same throughout a turn, and `finish`."""
+    for action in range(PLACES):
+        mask[action] = table.open >> action & 1
     mask[PLACES] = 1
-
-
-@inlined
-def play(table: Any, number: int) -> None:
-    """Apply the acting seat's legal action number."""
-    step(table, menu(table, number))

@@ -4,7 +4,7 @@ Lengths are board units (0 to 100, y upwards), rotations degrees from 0 to 360, 
 not in the record: all that is seen, covered or rewarded follows from its outline.
 """
 
-from ..core.game import record
+from ..core.record import record
 from .lattice import RINGS, VERTICES
 from .pieces import BOARD
 

@@ -16,9 +16,8 @@ from .bots import search
 from .corners import NEAR, pose
 from .forms import PIECE, TWIN
 from .generator import centre, corners, find
-from .observation import observe
 from .pieces import BOARD, CORNERS
-from .rules import begin, legal
+from .rules import begin
 from .table import PLACES
 
 STEPS = 2_000
@@ -26,21 +25,17 @@ STEPS = 2_000
 
 
 @compiled
-def begin_batch(tables: Any, plans: Any, batch: Any) -> None:
-    """Begin an episode on every table with a figure drawn at random, whatever the option `figure` says, and show it.
+def begin_batch(tables: Any, plans: Any) -> None:
+    """Begin an episode on every table with a figure drawn at random, whatever the option `figure` says.
 
     Args:
         tables: N records; the options `split` and `hidden` hold.
         plans: float64[N, 7, 4, 2], written: by piece, the vertices of its pose in the figure.
-        batch: observations, masks and turns are written.
     """
     for i in range(len(tables)):
         table = tables[i]
         _draw(table, plans[i])
         begin(table)
-        batch.turn[i] = table.turn
-        observe(table, table.turn, batch.observations[i])
-        legal(table, batch.masks[i])
 
 
 @compiled
@@ -70,7 +65,7 @@ def _draw(table: Any, plan: Any) -> None:
 
 @compiled
 def advise_batch(tables: Any, plans: Any, boards: Any, actions: Any) -> None:
-    """Write the number that the teacher would play on every table that is not done, where a turn begins.
+    """Write the action index that the teacher would play on every table that is not done, where a turn begins.
 
     Args:
         tables: N records.

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.game import Tables
+from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .corners import clear_menu, measure, survey
 from .geometry import place
@@ -221,6 +221,6 @@ def _seating(state: TurnState, count: int) -> dict[str, int]:
     return ours | dict(zip(strangers, free, strict=False))
 
 
-def redeal(table: Any, seat: int, generator: np.random.Generator) -> None:
+def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
     """Draw the stream anew, in place: what chance will bring is all that is hidden."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .layout import Layout
+from ..core.layout import Layout
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

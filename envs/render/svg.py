@@ -12,7 +12,7 @@ from html import escape as _escape
 from math import floor, log10
 from typing import Any, TypeVar
 
-from .turn_state import Message, MessageScope, TurnState
+from ..core.turn_state import Message, MessageScope, TurnState
 
 WIDTH, HEIGHT = 640, 480
 """Pixels of every picture."""

@@ -1,11 +1,11 @@
-"""Structured talk: what a learner can say by number, and hears in its observation.
+"""Structured talk: what a learner can say by action index, and hears in its observation.
 
 There are four acts: claim a value, announce what one will do (a bid, a demand), threaten to walk away, appeal to
 fairness. An act is said as one sentence of the game's own words, and heard in any text that holds such a sentence
-(`Talk.read`). By number it is public; by text it may be private. Saying something never moves the turn.
+(`StructuredTalk.read`). By action index it is public; by text it may be private. Saying something never moves the turn.
 
 A game with talk takes `fields` into its record, `slices` into its layout, and calls the compiled functions here.
-Values are kept in whole thousandths of the highest, so that number, sentence and record say the same.
+Values are kept in whole thousandths of the highest, so that index, sentence and record say the same.
 """
 
 import re
@@ -13,18 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .aec import MESSAGES_PER_TURN
 from .compiled import compiled
-from .game import Numbers
 from .layout import Slice
-from .turn_state import Message, MessageIntent, MessageScope
+from .turn_state import MESSAGES_PER_TURN, Message, MessageIntent, MessageScope
+from .view import ActionRange
 
 ACTS = ("claim", "announce", "threaten", "appeal")
 CLAIM, ANNOUNCE, THREATEN, APPEAL = range(1, 5)
 STEPS = 11
-"""Values that a claim or an announcement can name by number: 0, 1/10, … 10/10 of the highest."""
-NUMBERS = 2 * STEPS + 2
-"""Action numbers of talk: claims, announcements, the threat, the appeal."""
+"""Values that a claim or an announcement can name by action index: 0, 1/10, … 10/10 of the highest."""
+NUM_ACTIONS = 2 * STEPS + 2
+"""Action indices of talk: claims, announcements, the threat, the appeal."""
 LIMIT = MESSAGES_PER_TURN
 """Messages of one turn after which no more talk is open (turnstate-notes.md, Matches)."""
 
@@ -56,37 +55,37 @@ def hush(table: Any, seats: int) -> None:
 
 
 @compiled
-def say(table: Any, seats: int, number: int) -> None:
-    """Let the acting seat say talk number `number` (0 to `NUMBERS` − 1) to all."""
+def say(table: Any, seats: int, index: int) -> None:
+    """Let the acting seat say the talk action `index` (0 to `NUM_ACTIONS` − 1) to all."""
     act = CLAIM
-    tenths = number
-    if number >= 2 * STEPS:
-        act = THREATEN + number - 2 * STEPS
+    tenths = index
+    if index >= 2 * STEPS:
+        act = THREATEN + index - 2 * STEPS
         tenths = 0
-    elif number >= STEPS:
+    elif index >= STEPS:
         act = ANNOUNCE
-        tenths = number - STEPS
+        tenths = index - STEPS
     for listener in range(seats):
         table.heard[listener, table.turn] = 1024 * act + 100 * tenths
     table.spoken += 1
 
 
 @compiled
-def observe_talk(table: Any, seats: int, seat: int, out: Any, k: int) -> None:
-    """Write `slices` from index `k`; the place must hold zeros."""
+def observe_talk(table: Any, seats: int, seat: int, at: Any, out: Any) -> None:
+    """Write `slices`, which must hold zeros."""
     for speaker in range(seats):
         heard = table.heard[seat, speaker]
         if heard > 0:
             relative = speaker - seat if speaker >= seat else speaker - seat + seats
-            out[k + 4 * relative + (heard >> 10) - 1] = 1
-            out[k + 4 * seats + relative] = (heard & 1023) * 0.001
+            out[at.messages_act + 4 * relative + (heard >> 10) - 1] = 1
+            out[at.messages_value + relative] = (heard & 1023) * 0.001
 
 
 @dataclass(frozen=True)
-class Talk:
+class StructuredTalk:
     """The words of one game: a sentence per act; ``{}`` stands for the value.
 
-    >>> talk = Talk("My valuation is {}", "I will bid {}", "I will walk away", "Let us be fair", ("a", "b"), 100)
+    >>> talk = StructuredTalk("My valuation is {}", "I will bid {}", "I will walk away", "Let us be fair", ("a", "b"), 100)
     >>> talk.sentence(16)
     'I will bid 50.'
     >>> talk.read("Hello! my valuation is 62.5, so i will bid 31.2")
@@ -108,21 +107,21 @@ class Talk:
     agents: tuple[str, ...]
     highest: float
 
-    def numbers(self, start: int) -> tuple[Numbers, ...]:
-        """Return what the talk numbers mean where they begin at `start`."""
+    def action_ranges(self, start: int) -> tuple[ActionRange, ...]:
+        """Return what the talk actions mean where their indices begin at `start`."""
         values = f"with 0, {self.highest / (STEPS - 1):g}, … {self.highest:g}"
         blocks = ((STEPS, f"“{self.claim}.” {values}"), (STEPS, f"“{self.announce}.” {values}"))
         told = []
         for count, meaning in (*blocks, (1, f"“{self.threaten}.”"), (1, f"“{self.appeal}.”")):
-            told.append(Numbers(start, start + count, ("message_only",), f"say to all {meaning}"))
+            told.append(ActionRange(start, start + count, ("message_only",), f"say to all {meaning}"))
             start += count
         return tuple(told)
 
-    def sentence(self, number: int) -> str:
-        """Return what talk number `number` (0 to `NUMBERS` − 1) says."""
-        if number >= 2 * STEPS:
-            return self._sentence(THREATEN + number - 2 * STEPS, 0)
-        return self._sentence(CLAIM + number // STEPS, number % STEPS * 100)
+    def sentence(self, index: int) -> str:
+        """Return what the talk action `index` (0 to `NUM_ACTIONS` − 1) says."""
+        if index >= 2 * STEPS:
+            return self._sentence(THREATEN + index - 2 * STEPS, 0)
+        return self._sentence(CLAIM + index // STEPS, index % STEPS * 100)
 
     def _sentence(self, act: int, thousandths: int) -> str:
         value = f"{thousandths * self.highest / 1000:.6f}".rstrip("0").rstrip(".")
@@ -147,7 +146,7 @@ class Talk:
                     found = match.start(), act, min(value, 1000)
         return found and found[1:]
 
-    def hear(self, table: Any, seat: int, intent: MessageIntent) -> None:
+    def record_message(self, table: Any, seat: int, intent: MessageIntent) -> None:
         """Note in the record what `seat` sends, for all who may read it."""
         if seat == table.turn:
             table.spoken = min(int(table.spoken) + 1, LIMIT)
@@ -158,7 +157,7 @@ class Talk:
                 if public or listener == seat or agent in (intent.to_agent_ids or ()):
                     table.heard[listener, seat] = 1024 * said[0] + said[1]
 
-    def said(self, table: Any, seat: int) -> list[Message]:
+    def messages_for(self, table: Any, seat: int) -> list[Message]:
         """Return the last act that `seat` heard of every seat as messages, in seat order."""
         heard = [(self.agents[speaker], int(table.heard[seat, speaker])) for speaker in range(len(self.agents))]
         sentences = [(agent, self._sentence(code >> 10, code & 1023)) for agent, code in heard if code]

@@ -1,0 +1,29 @@
+"""Everything at the auction: what a bidder sees (version 0), and all valuations and bids."""
+
+from typing import Any
+
+from ...core.compiled import compiled
+from ...core.encoder import Encoder
+from ...core.layout import Slice
+from ...core.seats import relative
+from ..actions import highest
+from . import v0
+
+
+def encoder(table: Any) -> Encoder:
+    """Return the encoder for the options of `table`."""
+    bidders, most = int(table.num_bidders), highest(table) / float(table.quantiles.max())
+    slices = [
+        Slice("hidden.valuations", (bidders,), 0, 1, "by relative seat: what the good is worth to it"),
+        Slice("hidden.bids", (bidders,), 0, max(most, 1), "by relative seat: its bid; 0 before it bids"),
+    ]
+    return v0.encoder(table).extended(slices, observe, full_information=True)
+
+
+@compiled
+def observe(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the hidden slices."""
+    for other in range(table.num_bidders):
+        place = relative(other, seat, table.num_bidders)
+        out[at.hidden_valuations + place] = table.valuation[other] * table.per_money
+        out[at.hidden_bids + place] = table.bid[other] * table.per_money

@@ -1,0 +1,70 @@
+"""What a bidder sees, version 0. Seats are counted from the observer: 0 is itself.
+
+Money is observed as a share of the highest valuation that any seat can have.
+"""
+
+from typing import Any
+
+from ...core import structured_talk
+from ...core.compiled import compiled, inlined
+from ...core.encoder import Encoder
+from ...core.layout import Layout, Slice
+from ...core.seats import relative
+from ...core.structured_talk import observe_talk
+from ..actions import highest
+
+
+def encoder(table: Any) -> Encoder:
+    """Return the encoder for the options of `table`."""
+    bidders, talks = int(table.num_bidders), bool(table.talk)
+    most = highest(table) / float(table.quantiles.max())  # the highest bid, by the highest valuation
+    layout = Layout(
+        [
+            Slice("agent_id", (bidders,), 0, 1, "own seat, one-hot: distributions may differ by seat"),
+            Slice("phase", (1,), 0, 1, "always 1: auction"),
+            Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
+            Slice("current_turn_agent_id", (bidders,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
+            Slice("game_state.my_valuation", (1,), 0, 1, "what the good is worth to the observer"),
+            Slice("game_state.my_bid", (2,), 0, max(most, 1), "whether there is one, and its amount"),
+            Slice("game_state.opponents_with_bid", (bidders - 1,), 0, 1, "by relative seat, from 1"),
+            Slice("game_state.action_history.rounds_left", (1,), 0, 1, "share of the rounds, this one included"),
+            *(structured_talk.slices(bidders) if talks else ()),
+            Slice("game_over", (1,), 0, 1, "whether the auction is over"),
+            Slice("outcome.payoffs", (bidders,), -most, 1, "utilities by relative seat"),
+            Slice("outcome.winner", (bidders,), 0, 1, "one-hot by relative seat; all 0 without one"),
+        ]
+    )
+    return Encoder(layout, observe_with_talk if talks else observe)
+
+
+@inlined
+def observe(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write what `seat` may know into `out` (float32[layout.size])."""
+    bidders = table.num_bidders
+    out[:] = 0
+    out[at.agent_id + seat] = 1
+    out[at.phase] = 1
+    if table.turn >= 0:
+        out[at.is_my_turn] = table.turn == seat
+        out[at.current_turn_agent_id + relative(table.turn, seat, bidders)] = 1
+    out[at.my_valuation] = table.valuation[seat] * table.per_money
+    out[at.my_bid] = table.bid_round[seat] > 0
+    out[at.my_bid + 1] = table.bid[seat] * table.per_money
+    if table.num_bids_submitted > 0:
+        for other in range(bidders):
+            if other != seat:
+                out[at.opponents_with_bid + relative(other, seat, bidders) - 1] = table.bid_round[other] > 0
+    out[at.action_history_rounds_left] = (table.rounds - table.round_number + 1) * table.per_round
+    if table.done:
+        out[at.game_over] = 1
+        for other in range(bidders):
+            out[at.outcome_payoffs + relative(other, seat, bidders)] = table.rewards[other] * table.per_money
+        if table.winner >= 0:
+            out[at.outcome_winner + relative(table.winner, seat, bidders)] = 1
+
+
+@compiled
+def observe_with_talk(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Do what `observe` does, and write what was said."""
+    observe(table, seat, at, out)
+    observe_talk(table, table.num_bidders, seat, at, out)

@@ -1,0 +1,111 @@
+"""What a negotiator sees, version 0. Seats are counted from the observer: 0 is itself.
+
+Amounts are observed as shares of the total.
+"""
+
+from typing import Any
+
+from ...core import structured_talk
+from ...core.compiled import compiled, inlined
+from ...core.encoder import Encoder
+from ...core.layout import Layout, Slice
+from ...core.structured_talk import observe_talk
+from ..table import OFFER
+
+LAST = 4
+"""Moves of the history that are observed."""
+
+
+def encoder(table: Any) -> Encoder:
+    """Return the encoder for the options of `table`; with public reservation values it shows the opponent's."""
+    public, talks = bool(table.public), bool(table.talk)
+    opponent = Slice("game_state.opponent_reservation_value", (1,), 0, 1, "the other's")
+    layout = Layout(
+        [
+            Slice("agent_id", (1,), 0, 1, "1: the observer is player_0, who moves first"),
+            Slice("phase", (1,), 0, 1, "always 1: negotiation"),
+            Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
+            Slice("current_turn_agent_id", (2,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
+            Slice("game_state.current_offer", (1,), 0, 1, "what the observer would get; 0 if no offer stands"),
+            Slice("game_state.last_offer_by", (2,), 0, 1, "of the standing offer, one-hot by relative seat"),
+            Slice("game_state.my_reservation_value", (1,), 0, 1, "the observer's own"),
+            *((opponent,) if public else ()),
+            Slice("game_state.action_history.moves_left", (1,), 0, 1, "share of all moves, this one included"),
+            Slice(
+                "game_state.action_history.last",
+                (LAST, 3),
+                0,
+                1,
+                f"the last {LAST} moves, newest first: whether it was an offer, what the observer would have got, "
+                "whether it was a rejection or a pass",
+            ),
+            *(structured_talk.slices(2) if talks else ()),
+            Slice("game_over", (1,), 0, 1, "whether the negotiation is over"),
+            Slice("outcome.payoffs", (2,), -1, 1, "utilities by relative seat"),
+        ]
+    )
+    return Encoder(layout, OBSERVE[public, talks])
+
+
+@inlined
+def observe(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write what `seat` may know into `out` (float32[layout.size])."""
+    other = 1 - seat
+    out[:] = 0
+    out[at.agent_id] = other
+    out[at.phase] = 1
+    out[at.is_my_turn] = table.turn == seat
+    out[at.current_turn_agent_id] = table.turn == seat
+    out[at.current_turn_agent_id + 1] = table.turn == other
+    if table.last_offer_by >= 0:
+        mine = table.last_offer_by == seat
+        out[at.current_offer] = _received(table, table.current_offer, mine)
+        out[at.last_offer_by] = mine
+        out[at.last_offer_by + 1] = not mine
+    out[at.my_reservation_value] = table.my_reservation_value[seat] * table.per_total
+    out[at.action_history_moves_left] = (2 * table.rounds - table.moves) * table.per_move
+    for age in range(min(LAST, table.moves)):
+        move = table.moves - 1 - age
+        k = at.action_history_last + 3 * age
+        if table.log_kind[move] == OFFER:
+            out[k] = 1
+            out[k + 1] = _received(table, table.log_share[move], move & 1 == seat)
+        else:
+            out[k + 2] = 1
+    if table.done:
+        out[at.game_over] = 1
+        out[at.outcome_payoffs] = table.rewards[seat] * table.per_total
+        out[at.outcome_payoffs + 1] = table.rewards[other] * table.per_total
+
+
+@compiled
+def _received(table: Any, share: float, mine: bool) -> float:
+    """Return the observer's part of the pie when the proposer gets `share`."""
+    return (share if mine else table.total - share) * table.per_total
+
+
+@inlined
+def _observe_public(table: Any, seat: int, at: Any, out: Any) -> None:
+    observe(table, seat, at, out)
+    out[at.opponent_reservation_value] = table.my_reservation_value[1 - seat] * table.per_total
+
+
+@compiled
+def _observe_talking(table: Any, seat: int, at: Any, out: Any) -> None:
+    observe(table, seat, at, out)
+    observe_talk(table, 2, seat, at, out)
+
+
+@compiled
+def _observe_public_talking(table: Any, seat: int, at: Any, out: Any) -> None:
+    _observe_public(table, seat, at, out)
+    observe_talk(table, 2, seat, at, out)
+
+
+OBSERVE = {
+    (False, False): observe,
+    (True, False): _observe_public,
+    (False, True): _observe_talking,
+    (True, True): _observe_public_talking,
+}
+"""By whether the reservation values are public, and whether there is talk."""

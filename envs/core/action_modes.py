@@ -1,0 +1,136 @@
+"""The action spaces of an environment: action indices, documented payloads, or a grid of choices."""
+
+from collections.abc import Mapping
+from operator import index
+from typing import Any, Protocol
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from .game import Game
+from .match import Match
+from .turn_state import Action
+from .view import ActionGrid
+
+Mask = NDArray[np.int8] | tuple[NDArray[np.int8], ...]
+
+
+class ActionMode(Protocol):
+    """One way to give actions to an environment.
+
+    Attributes:
+        space: of the actions.
+        mask_space: of the masks.
+    """
+
+    space: spaces.Space[Any]
+    mask_space: spaces.Space[Any]
+
+    def mask(self, match: Match, *, closed: bool) -> Mask:
+        """Return what is legal for the acting seat, in new arrays; nothing if `closed`."""
+        ...
+
+    def play(self, match: Match, action: Any) -> None:
+        """Play an action of the acting seat.
+
+        Raises:
+            ValueError: if it is not legal, naming what is; nothing has changed then.
+        """
+        ...
+
+
+class DiscreteActions:
+    """Masked action indices: `spaces.Discrete`."""
+
+    def __init__(self, game: Game) -> None:
+        self.space = spaces.Discrete(game.num_actions)
+        self.mask_space = spaces.Box(0, 1, (game.num_actions,), np.int8)
+
+    def mask(self, match: Match, *, closed: bool) -> NDArray[np.int8]:
+        """See `ActionMode`."""
+        mask: NDArray[np.int8] = match.batch.masks[0]
+        return np.zeros(len(mask), np.int8) if closed else mask.copy()
+
+    def play(self, match: Match, action: Any) -> None:
+        """See `ActionMode`."""
+        mask = match.batch.masks[0]
+        try:
+            chosen = index(action)  # any whole number, also NumPy's or in an array without axes, as learners return it
+        except TypeError:
+            chosen = -1
+        if not 0 <= chosen < len(mask) or not mask[chosen]:
+            agent, legal = match.game.agents[match.turn], np.flatnonzero(mask).tolist()
+            raise ValueError(f"action {action!r} is not legal for {agent}; legal are {legal}")
+        match.play(chosen)
+
+
+class PayloadActions:
+    """The documented payloads: ``{"action_type": i, <type>: payload}``, with a mask over the action types."""
+
+    def __init__(self, game: Game) -> None:
+        self._types = list(game.view.action_spaces)
+        self.space = spaces.Dict({"action_type": spaces.Discrete(len(self._types)), **game.view.action_spaces})
+        self.mask_space = spaces.Box(0, 1, (len(self._types),), np.int8)
+
+    def mask(self, match: Match, *, closed: bool) -> NDArray[np.int8]:
+        """See `ActionMode`."""
+        allowed = () if closed else match.game.view.allowed(match.table)
+        legal = {action.action_type for action in allowed}
+        return np.array([name in legal for name in self._types], np.int8)
+
+    def play(self, match: Match, action: Any) -> None:
+        """See `ActionMode`."""
+        result = match.submit(match.game.agents[match.turn], self._action(action))
+        if not result.ok:
+            raise ValueError(f"{result.error}: {result.error_detail}")
+
+    def _action(self, action: Any) -> Action:
+        if not isinstance(action, Mapping) or "action_type" not in action:
+            raise ValueError(f"action {action!r} is no payload; give {{'action_type': i, <type>: payload}}")
+        number = int(action["action_type"])
+        if not 0 <= number < len(self._types):
+            raise ValueError(f"action_type {number} is none of 0 to {len(self._types) - 1}")
+        name = self._types[number]
+        return Action(name, {key: np.asarray(value).tolist() for key, value in action.get(name, {}).items()})
+
+
+class GridActions:
+    """Several choices at once: `spaces.MultiDiscrete`, with a mask for each choice."""
+
+    def __init__(self, grid: ActionGrid) -> None:
+        self._grid = grid
+        self.space = spaces.MultiDiscrete(list(grid.sizes))
+        self.mask_space = spaces.Tuple([spaces.Box(0, 1, (size,), np.int8) for size in grid.sizes])
+
+    def mask(self, match: Match, *, closed: bool) -> tuple[NDArray[np.int8], ...]:
+        """See `ActionMode`."""
+        sizes = self._grid.sizes
+        return tuple(np.zeros(size, np.int8) for size in sizes) if closed else self._grid.legal(match.table)
+
+    def play(self, match: Match, action: Any) -> None:
+        """See `ActionMode`."""
+        values = np.asarray(action)
+        if values.dtype.kind not in "iu" or values.shape != (len(self._grid.sizes),):
+            raise ValueError(f"action {action!r} is no choice on this grid; give {len(self._grid.sizes)} whole numbers")
+        for value, mask in zip(values.tolist(), self._grid.legal(match.table), strict=True):
+            if not 0 <= value < len(mask) or not mask[value]:
+                raise ValueError(f"action {action!r} is not legal: {value} is none of {np.flatnonzero(mask).tolist()}")
+        match.step(self._grid.decode(match.table, [int(value) for value in values]))
+
+
+def action_mode(name: str, game: Game) -> ActionMode:
+    """Return the action mode of a name: ``"discrete"``, ``"payload"``, or ``"grid"`` where the game has one.
+
+    Raises:
+        ValueError: for an unknown name.
+    """
+    grid = game.view.grid
+    if name == "discrete":
+        return DiscreteActions(game)
+    if name == "payload":
+        return PayloadActions(game)
+    if name == "grid" and grid is not None:
+        return GridActions(grid)
+    known = "'discrete', 'payload'" + (", 'grid'" if grid is not None else "")
+    raise ValueError(f"action={name!r} is unknown; choose from {known}")

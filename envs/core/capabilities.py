@@ -1,0 +1,102 @@
+"""What only some games have, each a small protocol of its own: talk, teams, hidden turns, a public view, chance."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .record import Tables
+from .turn_state import Action, Message, MessageIntent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk:
+    """Messages are a part of the game. Every function may be left out.
+
+    Attributes:
+        record_message: ``record_message(table, seat, intent)`` notes in the record a message that `seat` sends.
+        messages_for: ``messages_for(table, seat) -> list[Message]``: what `seat` heard, as far as the record holds it.
+        action_messages: ``action_messages(table, action) -> list[MessageIntent]``: what others hear of an accepted
+            `Action`. They are sent before it is played.
+        interpret: ``interpret(table, action, names) -> Action``: the same action with the meaning of its words written
+            out, where players call the seats by `names`.
+        message_violation: ``message_violation(table, seat, intent) -> str | None``: why the rules do not let `seat`
+            send this message now; None where they do.
+    """
+
+    record_message: Callable[[Any, int, MessageIntent], None] | None = None
+    messages_for: Callable[[Any, int], list[Message]] | None = None
+    action_messages: Callable[[Any, Action], list[MessageIntent]] | None = None
+    interpret: Callable[[Any, Action, Sequence[str]], Action] | None = None
+    message_violation: Callable[[Any, int, MessageIntent], str | None] | None = None
+
+
+@dataclass(frozen=True)
+class Teams:
+    """The seats of a team win and lose together.
+
+    Attributes:
+        names: of the teams; a team's number is its place here.
+        of: ``of(tables) -> int8[N, seats]``: the team of every seat in the episode under way.
+    """
+
+    names: tuple[str, ...]
+    of: Callable[[Tables], NDArray[np.int8]]
+
+
+@dataclass(frozen=True)
+class HiddenTurn:
+    """Not every seat may know whose turn it is.
+
+    Attributes:
+        visible_turn: ``visible_turn(table, seat) -> int``: whose turn it is; −1 where `seat` may not know (seat −1
+            stands for observers). `table` may be a copy that is no record.
+    """
+
+    visible_turn: Callable[[Any, int], int]
+
+
+@dataclass(frozen=True)
+class PublicView:
+    """Observers without a seat may watch.
+
+    Attributes:
+        game_state: ``game_state(table) -> dict``: what every seat knows. `table` may be a copy that is no record.
+    """
+
+    game_state: Callable[[Any], dict[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chance:
+    """Random events one by one, so that a tree of the game can be walked exactly.
+
+    `begin` and `step` do what those of the rules do, but stop before a random event: there `outcomes` is above 0, and
+    `play` goes on from it. The rules' own functions draw the outcomes from the record's stream (`chance.sample`).
+
+    Attributes:
+        begin: ``begin(table)`` begins an episode.
+        step: ``step(table, move)`` applies the acting seat's exact move.
+        outcomes: ``outcomes(table) -> int``: how many outcomes the random event has that is due now; 0: none is due.
+        probability: ``probability(table, outcome) -> float``: of one of them, from 0 up to `outcomes`, exclusive.
+        play: ``play(table, outcome)`` lets it happen, and goes on to the next random event or decision.
+    """
+
+    begin: Callable[[Any], None]
+    step: Callable[[Any, Any], None]
+    outcomes: Callable[[Any], int]
+    probability: Callable[[Any, int], float]
+    play: Callable[[Any, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What a game has besides rules, encoders and a view; None: it has not."""
+
+    talk: Talk | None = None
+    teams: Teams | None = None
+    hidden_turn: HiddenTurn | None = None
+    public_view: PublicView | None = None
+    chance: Chance | None = None

@@ -1,0 +1,102 @@
+"""Encoder: how what a seat may know becomes a vector of numbers."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import loops
+from .layout import Layout, Slice
+from .record import Tables
+
+FULL = "full"
+"""The name of a game's full-information encoder."""
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """One way to observe a game.
+
+    Attributes:
+        layout: the slices of the observation.
+        observe: ``observe(table, seat, at, out)`` writes what `seat` may know into `out` (float32[layout.size]), which
+            is not blank before. `at` says where each slice begins (see `Layout.offsets`): ``out[at.players_stack]``.
+            Compiled.
+        full_information: whether it shows hidden information. Such an encoder is for critics and analysis; no policy
+            that plays is given its observations.
+    """
+
+    layout: Layout
+    observe: Callable[[Any, int, Any, NDArray[np.float32]], None]
+    full_information: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what makes the encoder; compiled loops are made anew."""
+        return {name: value for name, value in self.__dict__.items() if name != "_observe_rows"}
+
+    def extended(
+        self, slices: Sequence[Slice], observe: Callable[..., None], *, full_information: bool = False
+    ) -> "Encoder":
+        """Return an encoder that shows what this one does and more.
+
+        Args:
+            slices: what it shows besides.
+            observe: ``observe(table, seat, at, out)`` writes these slices; there are zeros before. Compiled.
+            full_information: whether any of it is hidden information.
+        """
+        both = loops.compile_loop(loops.observe_both, observe=self.observe, observe_more=observe)
+        return Encoder(Layout([*self.layout, *slices]), both, full_information or self.full_information)
+
+    def observation(self, table: Any, seat: int) -> NDArray[np.float32]:
+        """Return what `seat` sees in a new array: float32[layout.size]."""
+        out = np.zeros(self.layout.size, np.float32)
+        self.observe(table, int(seat), self.layout.offsets[0], out)  # not compiled anew for narrower whole numbers
+        return out
+
+    def observations(self, tables: Tables | NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return what the acting seats of the tables `rows` see: new float32[len(rows), layout.size]."""
+        out = np.empty((len(rows), self.layout.size), np.float32)
+        self._observe_rows(tables.view(np.ndarray), np.asarray(rows, np.int64), self.layout.offsets, out)
+        return out
+
+    @cached_property
+    def _observe_rows(self) -> Callable[..., None]:
+        return loops.compile_loop(loops.observe_rows, observe=self.observe)
+
+
+class Encoders(Mapping[str, Encoder]):
+    """The encoders of a game by name: the modules of its package ``encoders``, each loaded when it is first asked for.
+
+    Every module there, such as ``v0`` or ``full``, has a function ``encoder(table) -> Encoder``.
+
+    Args:
+        package: the game's package, such as ``"parlour.envs.holdem"``.
+        blank: one table with the game's options filled in (recarray of shape (1,)).
+    """
+
+    def __init__(self, package: str, blank: Tables) -> None:
+        self._package = f"{package}.encoders"
+        self._blank = blank
+        self._made: dict[str, Encoder] = {}
+
+    def __getitem__(self, name: str) -> Encoder:
+        if name not in self._made:
+            if name not in self._names:
+                raise KeyError(name)
+            self._made[name] = import_module(f"{self._package}.{name}").encoder(self._blank[0])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return sorted(module.name for module in iter_modules(import_module(self._package).__path__))

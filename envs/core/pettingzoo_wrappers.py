@@ -1,0 +1,87 @@
+"""PettingZoo's standard wrappers around a `GameEnv`, without the detours that cost more than a step of the game."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from pettingzoo import AECEnv
+from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
+
+from .action_modes import DiscreteActions
+from .aec import GameEnv
+from .turn_state import Action, ActionResult, AgentResponse
+
+
+def _of_table(name: str) -> property:
+    return property(lambda wrapper: getattr(wrapper._raw, name))
+
+
+class _Direct:
+    """A wrapper that asks the table itself, where PettingZoo's ask the next wrapper, which asks the next."""
+
+    agent_selection = _of_table("agent_selection")
+    terminations = _of_table("terminations")
+    truncations = _of_table("truncations")
+    infos = _of_table("infos")
+
+    def __init__(self, env: AECEnv[str, Any, Any], **settings: Any) -> None:
+        super().__init__(env, **settings)  # type: ignore[call-arg]
+        self._raw: Any = env.unwrapped
+
+
+class _TerminateIllegal(_Direct, TerminateIllegalWrapper[str, Any, Any]):
+    pass
+
+
+class _AssertOutOfBounds(_Direct, AssertOutOfBoundsWrapper[str, Any, Any]):
+    pass
+
+
+class _TurnOrder(OrderEnforcingWrapper[str, Any, Any]):
+    """PettingZoo's order check, which also knows that `submit` ends a turn, and asks the table without detours."""
+
+    def __init__(self, env: AECEnv[str, Any, Any]) -> None:
+        super().__init__(env)
+        self._raw: Any = env.unwrapped
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _AFTER_RESET and not self._has_reset:
+            raise AttributeError(f"{name} cannot be accessed before reset")
+        if name.startswith("_") and name != "_cumulative_rewards":
+            raise AttributeError(f"accessing private attribute {name!r} is prohibited")
+        return getattr(self._raw, name)
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return the selected agent's observation, rewards since its last turn, termination, truncation and info."""
+        agent = self.agent_selection
+        raw = self._raw
+        observation = self.env.observe(agent) if observe else None  # by the wrappers: one keeps the mask
+        return (
+            observation,
+            raw._cumulative_rewards[agent],
+            raw.terminations[agent],
+            raw.truncations[agent],
+            raw.infos[agent],
+        )
+
+    def submit(self, agent: str, response: AgentResponse | Action | Mapping[str, Any]) -> ActionResult:
+        """See `GameEnv.submit`."""
+        result: ActionResult = self._raw.submit(agent, response)
+        if result.ok:
+            self._has_updated = True
+            self.env.observe(self.agent_selection)  # the wrapper below must not keep the last turn's mask
+        return result
+
+    def clone(self) -> "_TurnOrder":
+        """Return an independent copy, wrapped as this is."""
+        return deepcopy(self)
+
+
+_AFTER_RESET = {"rewards", "terminations", "truncations", "infos", "agent_selection", "num_agents", "agents"}
+
+
+def wrapped(env: GameEnv, illegal_reward: float) -> AECEnv[str, Any, Any]:
+    """Put PettingZoo's standard wrappers around `env`: an illegal action ends the episode with `illegal_reward`."""
+    if not isinstance(env.action_mode, DiscreteActions):
+        return _TurnOrder(env)
+    return _TurnOrder(_AssertOutOfBounds(_TerminateIllegal(env, illegal_reward=illegal_reward)))

@@ -1,0 +1,78 @@
+"""The record: everything about one table, as one NumPy structured dtype.
+
+Every record has these fields, besides those of its own game:
+
+==============  ========================  ==========================================================
+``stream``      uint64                    the record's random stream (`parlour.envs.core.rng`)
+``turn``        integer                   the seat that decides next; −1 when the episode is over
+``done``        bool                      the episode is over
+``truncated``   bool                      it is over by a limit, not by the rules
+``rewards``     float64[≥ seats]          what the latest step brought each seat
+==============  ========================  ==========================================================
+"""
+
+from keyword import iskeyword
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+Tables = np.recarray
+"""An array of records, made with ``array.view(np.recarray)``."""
+
+REQUIRED_FIELDS = ("stream", "turn", "done", "truncated", "rewards")
+"""Fields that every record has."""
+
+
+def record(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
+    """Return the dtype of a record with these fields: aligned for speed, and without gaps.
+
+    NumPy does not copy the bytes between the fields of an aligned dtype. Here every byte belongs to a field, so that
+    the same game always has the same bytes.
+
+    Raises:
+        ValueError: for a name that Python does not allow, or that every NumPy record already has (``size``, ``round``).
+    """
+    for name, *_ in fields:
+        if not str(name).isidentifier() or iskeyword(name):
+            raise ValueError(f"a record's field cannot be called {name!r}: Python could not write table.{name}")
+        if hasattr(np.record, name):
+            raise ValueError(f"a record's field cannot be called {name!r}: every NumPy record has that already")
+    aligned = np.dtype(list(fields), align=True)
+    whole: list[tuple[Any, ...]] = []
+    end = 0
+    for name, *rest in fields:
+        offset = aligned.fields[name][1]  # type: ignore[index]
+        if offset > end:
+            whole.append((f"_gap{end}", "u1", offset - end))
+        whole.append((name, *rest))
+        end = offset + aligned[name].itemsize
+    if aligned.itemsize > end:
+        whole.append((f"_gap{end}", "u1", aligned.itemsize - end))
+    # A record dtype from the start: a view as recarray would make a new one each time, and Numba then compares all
+    # fields of every record that it is given.
+    return np.dtype((np.record, np.dtype(whole, align=True)))
+
+
+def new_table(dtype: np.dtype[np.void], **values: Any) -> Tables:
+    """Return one table, a recarray of shape (1,): all zeros but for the fields in `values`.
+
+    >>> table = new_table(record(("stream", "u8"), ("heap", "i4")), heap=21)[0]
+    >>> int(table.heap)
+    21
+    """
+    table = np.zeros(1, dtype).view(np.recarray)
+    for name, value in values.items():
+        table[name] = value
+    return table
+
+
+def with_required_fields(seats: int, *fields: tuple[Any, ...]) -> np.dtype[np.void]:
+    """Return a record's dtype with the fields that every record has, for `seats` seats, and those of one's own."""
+    required = [("stream", "u8"), ("turn", "i4"), ("done", "?"), ("truncated", "?"), ("rewards", "f8", seats)]
+    return record(*required, *fields)
+
+
+def plain(table: Any) -> SimpleNamespace:
+    """Return a copy of a record with plain attributes: a record takes a microsecond to look one up."""
+    return SimpleNamespace(**dict(zip(table.dtype.names, table.item(), strict=True)))

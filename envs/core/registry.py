@@ -1,0 +1,111 @@
+"""The registered games: by name here, and with PettingZoo and Gymnasium."""
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from typing import Any, cast
+
+import gymnasium
+import pettingzoo
+
+from .aec import GameEnv
+from .game import Game
+from .options import named, with_options
+from .version_module import VersionModule
+
+PACKAGE = __name__.rpartition(".core.")[0]
+"""The package that holds the games' packages: ``parlour.envs``."""
+
+GAMES: dict[str, str | Callable[..., Game]] = {}
+"""Every registered game: its id to the package of this project that has its function `game`, or to that function."""
+
+
+def register(game_id: str, source: Callable[..., Game] | None = None) -> VersionModule:
+    """Register a game here, with PettingZoo and with Gymnasium. Nothing of it is loaded before it is used.
+
+    Args:
+        game_id: name and version, such as ``"holdem-v0"``. The version is that of the encoder with which it is played.
+        source: a function from options to `Game`. None: the function `game` of the package of that name here.
+
+    Returns:
+        The game's version module, such as ``parlour.envs.holdem_v0``.
+
+    Raises:
+        ValueError: if the id is no name (letters, digits, ``_``) with a version (``-v`` and a number).
+    """
+    if not re.fullmatch(r"[A-Za-z]\w*-v(0|[1-9]\d*)", game_id, re.ASCII):
+        raise ValueError(f"{game_id!r} is no game's id: write a name and its version, such as my_game-v0")
+    name, _, version = game_id.partition("-")
+    GAMES[game_id] = source or name
+    module = VersionModule(f"{PACKAGE}.{name}_{version}", partial(game, game_id))
+    sys.modules[module.__name__] = module
+    pettingzoo.register("aec", f"parlour/{game_id}", f"{module.__name__}:env")
+    gymnasium.register(
+        f"parlour/{name.capitalize()}-{version}",
+        entry_point="parlour.wrappers.rl.gymnasium:make_single_agent_env",
+        vector_entry_point="parlour.wrappers.rl.gymnasium:make_single_agent_vector_env",
+        kwargs={"game": game_id},
+        disable_env_checker=True,
+    )
+    return module
+
+
+def find(name: str) -> Callable[..., Game]:
+    """Return the function from options to `Game` by the game's name (``"holdem"``: its newest version).
+
+    Raises:
+        ValueError: for an unknown name, with the nearest known one.
+    """
+    source = GAMES[_id(name)]
+    if isinstance(source, str):
+        source = cast(Callable[..., Game], import_module(f"{PACKAGE}.{source}").game)
+    return source
+
+
+def game(name: str, **options: Any) -> Game:
+    """Return a game by name (``"holdem"``: its newest version; ``"holdem-v0"``) with its options.
+
+    Raises:
+        ValueError: for an unknown name or option, with the nearest known one, a value that the option does not take, or
+            a game that calls itself otherwise than it is registered.
+    """
+    game_id = _id(name)
+    made = with_options(find(game_id), options)
+    if not isinstance(made, Game):
+        raise ValueError(f"{game_id} is registered for a function that returns {made!r}, which is no Game")
+    own, _, version = game_id.partition("-")
+    if made.name != own or version not in made.encoders:
+        raise ValueError(f"{game_id} is registered for a Game that is {made.id}: give both one name and version")
+    return made if made.encoder == version else replace(made, encoder=version)
+
+
+def make(
+    name: str,
+    *,
+    observation: str = "dict",
+    action: str = "discrete",
+    render_mode: str | None = None,
+    render_view: str | None = None,
+    encoder: str | None = None,
+    **options: Any,
+) -> GameEnv:
+    """Return one table of a game by name, as a `GameEnv` without wrappers.
+
+    >>> make("holdem", seats=3).possible_agents
+    ['player_0', 'player_1', 'player_2']
+    """
+    return GameEnv(game(name, **options), observation, action, render_mode, render_view, encoder)
+
+
+def _id(name: str) -> str:
+    """Return the id by which a game is registered."""
+    newest = {game_id.partition("-")[0]: game_id for game_id in sorted(GAMES, key=_version)}
+    known = {**newest, **{game_id: game_id for game_id in GAMES}}
+    return known[named("game", name, known)]
+
+
+def _version(game_id: str) -> int:
+    return int(game_id.rpartition("-v")[2])

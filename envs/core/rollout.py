@@ -1,0 +1,159 @@
+"""Rollouts: policies play tables to the end. The one loop behind evaluation, demonstrations and comparisons."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .game import Game
+from .record import Tables
+from .rng import streams
+from .vector import STAY
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Plays any number of seats at once.
+
+    A policy may have an attribute `encoder`: the name of the encoder whose observations it takes; without it, or where
+    it is None, it takes those of the game's own encoder. A policy that needs the records themselves (a teacher, a
+    solver) has a method ``act_on(tables, rows, observations, masks)`` besides, which is called in place of `act`.
+    """
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return a legal action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        ...
+
+
+class Decisions(NamedTuple):
+    """The decisions of one step, one row per table that is not over.
+
+    ``tables`` int64[M] are the tables and ``seats`` int64[M] who decided there, by ``observations`` float32[M, D] of
+    the first policy's encoder and ``masks`` int8[M, A]: ``actions`` int64[M]. ``returns`` float64[M] is what the seat
+    had won in the episode before.
+    """
+
+    tables: NDArray[np.int64]
+    seats: NDArray[np.int64]
+    observations: NDArray[np.float32]
+    masks: NDArray[np.int8]
+    actions: NDArray[np.int64]
+    returns: NDArray[np.float64]
+
+
+def encoder_of(policy: Policy, game: Game) -> str:
+    """Return the name of the encoder that a policy plays with.
+
+    Raises:
+        ValueError: if the game does not have it, or it shows hidden information.
+    """
+    name = getattr(policy, "encoder", None) or game.encoder
+    game.check_encoder(name)
+    return name
+
+
+def choose_actions(
+    game: Game,
+    policies: Sequence[Policy],
+    who: NDArray[np.int64],
+    *,
+    tables: Any,
+    rows: NDArray[np.int64],
+    observations: NDArray[np.float32],
+    masks: NDArray[np.int8],
+    encoder: str,
+    actions: NDArray[np.int64],
+) -> None:
+    """Write the policies' actions at the tables `rows`: one call per policy, for all its tables at once.
+
+    Args:
+        game: the game with its options.
+        policies: who plays.
+        who: int64[M], which policy decides at each of the tables.
+        tables: the records.
+        rows: int64[M], the tables.
+        observations: float32[N, D] of all tables, of the encoder `encoder`.
+        masks: int8[N, A] of all tables.
+        encoder: the name of that encoder. Policies of another one get their own observations.
+        actions: int64[N] of all tables; those at `rows` are written.
+    """
+    order = np.argsort(who, kind="stable")
+    sorted_rows = rows[order]
+    bounds = np.searchsorted(who[order], np.arange(len(policies) + 1))
+    for index, policy in enumerate(policies):
+        mine = sorted_rows[bounds[index] : bounds[index + 1]]
+        if len(mine):
+            own = encoder_of(policy, game)
+            seen = observations[mine] if own == encoder else game.encoders[own].observations(tables, mine)
+            act_on = getattr(policy, "act_on", None)
+            actions[mine] = policy.act(seen, masks[mine]) if act_on is None else act_on(tables, mine, seen, masks[mine])
+
+
+def play_until_done(
+    game: Game,
+    policies: Sequence[Policy],
+    tables: Tables,
+    *,
+    who: Callable[[Tables], NDArray[np.int64]] | None = None,
+    on_decisions: Callable[[Decisions], None] | None = None,
+    begin: bool = True,
+    steps: int | None = None,
+) -> NDArray[np.float64]:
+    """Play one episode on every table, in place.
+
+    Args:
+        game: the game with its options.
+        policies: who plays; the first one's encoder is that of `Decisions.observations`.
+        tables: recarray of shape (N,), with a random stream each (`tables_with_seed` makes them).
+        who: returns which policy plays each seat of the tables as they begin: int64[N, seats]. None: the first policy
+            plays all seats.
+        on_decisions: called after every step with the decisions just made.
+        begin: whether the episodes begin here; else the tables go on from where they are, all of them undecided.
+        steps: stop after so many decisions per table; None: play to the end.
+
+    Returns:
+        The sum of every seat's rewards: float64[N, seats].
+
+    Raises:
+        ValueError: if a policy's encoder is none of the game's, or shows hidden information.
+    """
+    encoder = encoder_of(policies[0], game)
+    records = tables.view(np.ndarray)
+    batch, run = game.batch(len(tables), encoder), game.loops(encoder)
+    if begin:
+        run.reset(records, batch)
+    else:
+        batch.turn[:] = tables.turn
+        rows = np.arange(len(tables))
+        batch.observations[:] = game.encoders[encoder].observations(tables, rows)
+        for row in rows:
+            game.rules.legal(tables[row], batch.masks[row])
+    seated = np.zeros((len(tables), game.seats), np.int64) if who is None else who(tables)
+    total = np.zeros((len(tables), game.seats))
+    actions = np.empty(len(tables), np.int64)
+    made = 0
+    while (live := np.flatnonzero(~batch.dones)).size and made != steps:
+        seats = batch.turn[live]
+        actions[:] = STAY
+        choose_actions(
+            game, policies, seated[live, seats], tables=tables, rows=live, observations=batch.observations,
+            masks=batch.masks, encoder=encoder, actions=actions,
+        )  # fmt: skip
+        decisions = None
+        if on_decisions is not None:
+            seen = batch.observations[live], batch.masks[live], actions[live], total[live, seats]
+            decisions = Decisions(live, seats.copy(), *seen)
+        run.step(records, actions, batch, False)
+        total[live] += batch.rewards[live]
+        if on_decisions is not None and decisions is not None:
+            on_decisions(decisions)
+        made += 1
+    return total
+
+
+def tables_with_seed(game: Game, count: int, seed: int | Sequence[int] | None) -> Tables:
+    """Return `count` fresh tables whose random streams follow from `seed` (see `rng.streams`)."""
+    tables = game.tables(count)
+    tables.stream = streams(seed, count)
+    return tables

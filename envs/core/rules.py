@@ -1,0 +1,78 @@
+"""Rules: the compiled functions that play a game on a record. They know nothing of observations, JSON or pictures."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import loops
+from .compiled import compiled
+from .record import REQUIRED_FIELDS, Tables
+
+
+@compiled
+def action_as_move(table: Any, action: int) -> int:
+    """Return the action index itself: the `decode` of a game whose moves are its action indices."""
+    return action
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """How a game is played. Every function takes one record `table` of `blank`'s dtype.
+
+    Compiled functions do not check the bounds of arrays that they write; ``NUMBA_DISABLE_JIT=1`` does.
+
+    Attributes:
+        blank: one table with the game's options filled in and nothing dealt (recarray of shape (1,)).
+        num_actions: how many action indices there are.
+        reset: ``reset(table)`` begins an episode, chance included, drawn from ``table.stream``. Compiled.
+        step: ``step(table, move)`` applies the acting seat's exact move and goes on to the next decision. Compiled.
+        legal: ``legal(table, mask)`` writes 1 for the acting seat's legal action indices into int8[num_actions] and 0
+            for all others; the mask is not blank before. Compiled.
+        decode: ``decode(table, action) -> move``: the move that an action index stands for. Compiled. By default the
+            move is the action index.
+
+    Raises:
+        ValueError: if `blank` is not one record, or lacks a field that every record has.
+    """
+
+    blank: Tables
+    num_actions: int
+    reset: Callable[[Any], None]
+    step: Callable[[Any, Any], None]
+    legal: Callable[[Any, NDArray[np.int8]], None]
+    decode: Callable[[Any, int], Any] = action_as_move
+
+    def __post_init__(self) -> None:
+        """Check the record: compiled functions would not."""
+        missing = [name for name in REQUIRED_FIELDS if name not in (self.blank.dtype.names or ())]
+        if missing:
+            raise ValueError(f"the record has no {', '.join(missing)}; it needs {', '.join(REQUIRED_FIELDS)}")
+        if self.blank.shape != (1,) or not isinstance(self.blank, Tables):
+            what = f"{type(self.blank).__name__} of shape {self.blank.shape}"
+            raise ValueError(f"blank is a {what}; it needs to be one record: array.view(np.recarray) of shape (1,)")
+        if self.num_actions < 1:
+            raise ValueError(f"num_actions={self.num_actions}: a game has at least 1 action index")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what makes the rules; compiled loops are made anew."""
+        return {name: value for name, value in self.__dict__.items() if name != "play"}
+
+    @cached_property
+    def play(self) -> Callable[[Any, int], None]:
+        """``play(table, action)`` applies the acting seat's legal action index. Compiled."""
+        return loops.compile_loop(loops.play_action, step=self.step, decode=self.decode)
+
+    def tables(self, count: int) -> Tables:
+        """Return `count` fresh tables (recarray of shape (count,))."""
+        return np.repeat(self.blank, count).view(np.recarray)
+
+    def mask(self, table: Any, seat: int) -> NDArray[np.int8]:
+        """Return `seat`'s legal action indices, int8[num_actions]; none where it is not its turn."""
+        out = np.zeros(self.num_actions, np.int8)
+        if not table.done and int(table.turn) == seat:
+            self.legal(table, out)
+        return out

@@ -1,0 +1,56 @@
+"""PettingZoo's version modules, such as ``parlour.envs.holdem_v0``: made for every registered game, not written."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from pettingzoo import AECEnv
+
+from .aec import GameEnv
+from .game import Game
+from .pettingzoo_wrappers import wrapped
+from .vector import VectorGame
+
+
+class VersionModule(ModuleType):
+    """The functions of PettingZoo's version modules, for one version of a game.
+
+    Args:
+        name: of the module, such as ``"parlour.envs.holdem_v0"``.
+        make: makes the game from its options.
+    """
+
+    def __init__(self, name: str, make: Callable[..., Game]) -> None:
+        super().__init__(name, f"PettingZoo's version module of {name.rpartition('.')[2]}: env, raw_env, vector_env.")
+        self.game = make
+
+    def raw_env(
+        self,
+        *,
+        observation: str = "dict",
+        action: str = "discrete",
+        render_mode: str | None = None,
+        render_view: str | None = None,
+        encoder: str | None = None,
+        **options: Any,
+    ) -> GameEnv:
+        """Return one table (see `GameEnv`) without wrappers: an illegal action raises ValueError."""
+        return GameEnv(self.game(**options), observation, action, render_mode, render_view, encoder)
+
+    def env(
+        self,
+        *,
+        observation: str = "dict",
+        action: str = "discrete",
+        render_mode: str | None = None,
+        render_view: str | None = None,
+        encoder: str | None = None,
+        **options: Any,
+    ) -> AECEnv[str, Any, Any]:
+        """Return one table with PettingZoo's standard wrappers: an illegal action ends the episode, one unit lost."""
+        raw = GameEnv(self.game(**options), observation, action, render_mode, render_view, encoder)
+        return wrapped(raw, illegal_reward=-raw.game.payoffs.unit)
+
+    def vector_env(self, num_envs: int, **options: Any) -> VectorGame:
+        """Return `num_envs` tables stepped together (see `VectorGame`)."""
+        return VectorGame(self.game(**options), num_envs)

@@ -1,0 +1,76 @@
+"""View: how a table is shown as TurnState, and how it is answered with documented payloads."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from .record import Tables
+from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, TurnState
+
+
+class ActionRange(NamedTuple):
+    """Action indices that belong together, for people: from `start` up to `stop` (exclusive), the action types that
+    they stand for, and what they mean."""
+
+    start: int
+    stop: int
+    action_types: tuple[str, ...]
+    meaning: str
+
+
+@dataclass(frozen=True)
+class ActionGrid:
+    """A second space of actions: several choices at once (`spaces.MultiDiscrete`).
+
+    Attributes:
+        sizes: how many values each choice has.
+        legal: ``legal(table) -> (int8[sizes[0]], int8[sizes[1]], …)``: the acting seat's legal values of each choice.
+        decode: ``decode(table, values) -> move``: the move that one legal value of each choice stands for.
+    """
+
+    sizes: tuple[int, ...]
+    legal: Callable[[Any], tuple[NDArray[np.int8], ...]]
+    decode: Callable[[Any, Sequence[int]], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What agents see of a table and how they answer. The functions are plain Python and take one record `table`.
+
+    Functions marked with * only read attributes of `table`; it may be a copy that is no record (`record.plain`).
+
+    Attributes:
+        action_spaces: every action type of the documented protocol, with the space of its payload.
+        action_ranges: what the action indices mean, all of them in order; empty: it is not described.
+        grid: a second space of actions, of several choices at once; None: there is none.
+        encode: ``encode(table, action) -> AgentResponse``: a legal action index as documented messages and payload.
+        parse: ``parse(table, action) -> move``, or the `ActionResult` that refuses an `Action`. Never raises, changes
+            nothing.
+        nearest: ``nearest(table, move) -> int``: the action index that stands for a move, or the nearest one.
+        safe: ``safe(table) -> int``: the action index played in place of an agent that gives no answer.
+        allowed: ``allowed(table) -> list[AllowedAction]`` for the acting seat, with the bounds of this turn.
+        phase: ``phase(table) -> str`` *.
+        game_state: ``game_state(table, seat) -> dict``: what `seat` may see *.
+        outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it *.
+        load: ``load(turn_state) -> (tables, seat)``: the record (recarray of shape (1,)) with what that seat may know.
+            The state may be of a table with more or fewer seats than the game has.
+        resample: ``resample(table, seat, generator)`` draws anew, in place, everything that `seat` cannot know.
+    """
+
+    action_spaces: Mapping[str, spaces.Dict]
+    action_ranges: tuple[ActionRange, ...] = ()
+    grid: ActionGrid | None = None
+    encode: Callable[[Any, int], AgentResponse]
+    parse: Callable[[Any, Action], Any | ActionResult]
+    nearest: Callable[[Any, Any], int]
+    safe: Callable[[Any], int]
+    allowed: Callable[[Any], list[AllowedAction]]
+    phase: Callable[[Any], str]
+    game_state: Callable[[Any, int], dict[str, Any]]
+    outcome: Callable[[Any, int], dict[str, Any]]
+    load: Callable[[TurnState], tuple[Tables, int]]
+    resample: Callable[[Any, int, np.random.Generator], None]

@@ -1,0 +1,32 @@
+"""Everything at the table: what a seat sees (version 0), all cards of the others, and the board to come."""
+
+from typing import Any
+
+from ...core.compiled import compiled
+from ...core.encoder import Encoder
+from ...core.layout import Slice
+from ...core.seats import relative
+from . import v0
+from .v0 import DECK
+
+
+def encoder(table: Any) -> Encoder:
+    """Return the encoder for the options of `table`."""
+    slices = [
+        Slice("hidden.players.cards", (int(table.seats), DECK), 0, 1, "by relative seat: its two cards"),
+        Slice("hidden.board", (DECK,), 0, 1, "by card: 1 on the flop, 3/4 the turn, 1/2 the river, open or not"),
+    ]
+    return v0.encoder(table).extended(slices, observe, full_information=True)
+
+
+@compiled
+def observe(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the hidden slices."""
+    for other in range(table.seats):
+        if table.cards[other, 0] >= 0:
+            start = at.hidden_players_cards + DECK * relative(other, seat, table.seats)
+            out[start + table.cards[other, 0]] = 1
+            out[start + table.cards[other, 1]] = 1
+    for i in range(5):
+        if table.board[i] >= 0:
+            out[at.hidden_board + table.board[i]] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5

@@ -1,0 +1,146 @@
+"""What a seat sees, version 0. Seats are counted from the observer: 0 is itself, 1 its left.
+
+Chips are observed as ``sqrt(chips / 100 big blinds)``: a small bet stays visible beside a deep stack, and no two
+amounts coincide.
+"""
+
+from math import sqrt
+from typing import Any
+
+from ...core.compiled import compiled
+from ...core.encoder import Encoder
+from ...core.layout import Layout, Slice
+from ...core.seats import relative
+from ..hands import card_set, pocket_strength, set_strength
+from ..table import FOLD, LOG, PHASES
+
+DECK, CATEGORIES = 52, 9
+
+
+def encoder(table: Any) -> Encoder:
+    """Return the encoder for the options of `table`."""
+    return Encoder(Layout(slices(table)), observe)
+
+
+def slices(table: Any) -> list[Slice]:
+    """Return what is observed at `table`."""
+    seats = int(table.seats)
+    most_chips = int(table.stacks[:seats].sum()) / (100 * int(table.big_blind))  # in hundreds of big blinds
+    high = sqrt(most_chips)
+    slots = history_slots(seats)
+    return [
+        Slice("phase", (len(PHASES),), 0, 1, "one-hot: " + ", ".join(PHASES)),
+        Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
+        Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 when the episode is over"),
+        Slice("game_state.hand", (1,), 0, 1, "share of the episode's hands still to be played, this one included"),
+        Slice("game_state.board", (DECK,), 0, 1, "by card: 1 on the flop, 3/4 the turn, 1/2 the river"),
+        Slice(
+            "game_state.board_rank",
+            (CATEGORIES,),
+            0,
+            1,
+            "category of the board alone, one-hot; before the flop all 0",
+        ),
+        Slice("game_state.pot", (1,), 0, high, "all chips put in"),
+        Slice("game_state.players.cards", (DECK,), 0, 1, "own two cards"),
+        Slice(
+            "game_state.players.rank",
+            (CATEGORIES + 1,),
+            0,
+            1,
+            "own best hand so far: category one-hot, place within it",
+        ),
+        Slice("game_state.players.stack", (seats,), 0, high, "chips behind"),
+        Slice("game_state.players.bet", (seats,), 0, high, "chips put in on this street"),
+        Slice("game_state.players.committed", (seats,), 0, high, "chips put in in this hand"),
+        Slice("game_state.players.folded", (seats,), 0, 1, "gave up this hand"),
+        Slice("game_state.players.allIn", (seats,), 0, 1, "in this hand with no chips behind"),
+        Slice("game_state.players.seated", (seats,), 0, 1, "dealt into this hand"),
+        Slice("game_state.dealer", (seats,), 0, 1, "the button, one-hot by relative seat"),
+        Slice("game_state.toCall", (1,), 0, high, "own turn only"),
+        Slice("game_state.actions.raiseTo", (2,), 0, high, "least and greatest amount; 0 if no raise is open"),
+        Slice(
+            "game_state.history",
+            (4, slots, 2),
+            -1,
+            max(high, 1),
+            f"the last {slots} actions of each street in order: (relative seat + 1) / seats, and the actor's bet "
+            "afterwards or −1 for a fold",
+        ),
+        Slice("game_over", (1,), 0, 1, "whether the episode is over"),
+        Slice("outcome.payoffs", (seats,), -most_chips, most_chips, "net hundreds of big blinds of the episode"),
+    ]
+
+
+@compiled
+def history_slots(seats: int) -> int:
+    """Return how many actions of a street are observed."""
+    return min(LOG, max(6, 2 * seats))
+
+
+@compiled
+def observe(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write what `seat` may know into `out` (float32[layout.size])."""
+    seats = table.seats
+    unit = 1.0 / (100.0 * table.big_blind)
+    mine = table.turn == seat
+    out[:] = 0
+    out[at.phase + table.phase] = 1
+    out[at.is_my_turn] = mine
+    if table.turn >= 0:
+        out[at.current_turn_agent_id + relative(table.turn, seat, seats)] = 1
+    out[at.hand] = max(0.0, (table.hands - table.hand + 1) / table.hands)
+    _observe_cards(table, seat, at, out)
+    out[at.pot] = sqrt(table.pot * unit)
+    for other in range(seats):
+        player = relative(other, seat, seats)
+        out[at.players_stack + player] = sqrt(table.stack[other] * unit)
+        out[at.players_bet + player] = sqrt(table.bet[other] * unit)
+        out[at.players_committed + player] = sqrt(table.committed[other] * unit)
+        out[at.players_folded + player] = table.folded[other]
+        out[at.players_allIn + player] = table.seated[other] and not table.folded[other] and table.stack[other] == 0
+        out[at.players_seated + player] = table.seated[other]
+    out[at.dealer + relative(table.dealer, seat, seats)] = 1
+    if mine:
+        out[at.toCall] = sqrt(table.to_call * unit)
+        out[at.actions_raiseTo] = sqrt(table.raise_min * unit)
+        out[at.actions_raiseTo + 1] = sqrt(table.raise_max * unit)
+    _observe_history(table, seat, unit, at.history, out)
+    if table.done:
+        out[at.game_over] = 1
+        for other in range(seats):
+            out[at.outcome_payoffs + relative(other, seat, seats)] = table.total[other] * unit
+
+
+@compiled
+def _observe_cards(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the board, its category, the own cards, and the own hand's category with the place within it."""
+    if table.board_count > 0:
+        for i in range(table.board_count):
+            out[at.board + table.board[i]] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5
+        out[at.board_rank + table.board_rank] = 1
+    if table.cards[seat, 0] >= 0:
+        out[at.players_cards + table.cards[seat, 0]] = 1
+        out[at.players_cards + table.cards[seat, 1]] = 1
+        if table.board_count > 0:
+            strength = set_strength(table.board_set | card_set(table.cards[seat], 2))
+        else:
+            strength = pocket_strength(table.cards[seat, 0], table.cards[seat, 1])
+        out[at.players_rank + (strength >> 26)] = 1
+        out[at.players_rank + CATEGORIES] = (strength & 0x3FFFFFF) / 0x4000000
+
+
+@compiled
+def _observe_history(table: Any, seat: int, unit: float, start: int, out: Any) -> None:
+    slots = history_slots(table.seats)
+    share = 1.0 / table.seats
+    for street in range(4):
+        count = table.log_count[street]
+        if count == 0:
+            continue
+        first = max(0, count - slots)
+        for i in range(first, count):
+            slot = start + 2 * (street * slots + i - first)
+            out[slot] = (relative(table.log_seat[street, i], seat, table.seats) + 1) * share
+            folded = table.log_kind[street, i] == FOLD
+            out[slot + 1] = -1.0 if folded else sqrt(table.log_bet[street, i] * unit)

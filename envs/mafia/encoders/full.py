@@ -1,0 +1,39 @@
+"""Everything in the match: what a player sees (version 0), all roles, and choices that are still secret."""
+
+from typing import Any
+
+from ...core.compiled import compiled
+from ...core.encoder import Encoder
+from ...core.layout import Slice
+from ...core.seats import relative
+from ..table import NIGHT, ROLES, VOTING
+from . import v0
+
+
+def encoder(table: Any) -> Encoder:
+    """Return the encoder for the options of `table`."""
+    seats = int(table.seats)
+    slices = [
+        Slice("hidden.current_turn_agent_id", (seats,), 0, 1, "one-hot, at night too; all 0 at the end"),
+        Slice("hidden.players.role", (seats, 4), 0, 1, "of every player, one-hot: " + ", ".join(ROLES[1:])),
+        Slice("hidden.nightActions", (seats, seats), 0, 1, "[player, target] chosen so far tonight"),
+        Slice("hidden.votes", (seats, seats), 0, 1, "[voter, target] of the vote that is under way"),
+    ]
+    return v0.encoder(table).extended(slices, observe, full_information=True)
+
+
+@compiled
+def observe(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the hidden slices."""
+    seats = table.seats
+    if table.turn >= 0:
+        out[at.hidden_current_turn_agent_id + relative(table.turn, seat, seats)] = 1
+    row = (table.round_number - 1) * seats
+    for other in range(seats):
+        place = relative(other, seat, seats)
+        if table.role[other] > 0:
+            out[at.hidden_players_role + 4 * place + table.role[other] - 1] = 1
+        if table.phase == NIGHT and table.night[row + other] >= 0:
+            out[at.hidden_nightActions + place * seats + relative(table.night[row + other], seat, seats)] = 1
+        if table.phase == VOTING and table.votes[row + other] >= 0:
+            out[at.hidden_votes + place * seats + relative(table.votes[row + other], seat, seats)] = 1

@@ -1,0 +1,176 @@
+"""What a player sees, version 0. Seats are counted from the observer: 0 is itself.
+
+Suspicion (`parlour.envs.mafia.suspicion`) is part of it: a function of what the seat may know.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ...core.compiled import compiled, inlined
+from ...core.encoder import Encoder
+from ...core.layout import Layout, Slice
+from ...core.seats import relative
+from ..statements import KIND
+from ..suspicion import suspicion
+from ..table import DAYS, DOCTOR, MAFIA, NIGHT, PHASES, ROLES, SHERIFF
+
+
+def encoder(table: Any) -> Encoder:
+    """Return the encoder for the options of `table`."""
+    observe = observe_with_talk if table.talk else observe_muted
+    return Encoder(Layout(slices(table)), observe)
+
+
+def slices(table: Any) -> list[Slice]:
+    """Return what is observed at `table`."""
+    seats = int(table.seats)
+    pairs = (seats, seats)
+    says = "1 claimed to have found it mafia, .5 accused it, −.5 defended it, −1 claimed to have found it innocent"
+    return [
+        Slice("phase", (len(PHASES),), 0, 1, "one-hot: " + ", ".join(PHASES)),
+        Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
+        Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot; all 0 at night (but for oneself) and at the end"),
+        Slice("game_state.dayNumber", (1,), 0, 1, "share of max_days"),
+        Slice("game_state.mafiaCount", (1,), 0, 1, "living mafia, share of the seats"),
+        Slice("game_state.players.alive", (seats,), 0, 1, "whether it lives"),
+        Slice("game_state.players.eliminatedRound", (seats,), 0, 1, "share of max_days; 0: alive"),
+        Slice("game_state.players.role", (seats, 4), 0, 1, "where it is known, one-hot: " + ", ".join(ROLES[1:])),
+        Slice("game_state.lastNightResult.killed", (seats,), 0, 1, "one-hot"),
+        Slice("game_state.lastNightResult.prevented", (1,), 0, 1, "whether the mafia's target was protected"),
+        Slice("game_state.privateKnowledge.lastProtected", (seats,), 0, 1, "doctor: one-hot, last night"),
+        Slice("game_state.privateKnowledge.investigationResults", (seats,), -1, 1, "sheriff: 1 mafia, −1 not"),
+        Slice("game_state.nightActions", (seats,), 0, 5, "mafia: 0.5 for each of its choices so far tonight"),
+        Slice("game_state.votingHistory.eliminated", (seats,), 0, 1, "whether it was voted out"),
+        Slice("game_state.votingHistory.latest", pairs, 0, 1, "[voter, target] of the latest vote"),
+        Slice("game_state.votingHistory.all", pairs, 0, DAYS / 4, "[voter, target], 0.25 per vote"),
+        Slice("game_state.statements.made", (seats,), 0, 4, "0.5 for each of today's"),
+        Slice("game_state.statements.today", pairs, -1, 1, f"[speaker, target] of the latest day: {says}"),
+        Slice("game_state.statements.stance", pairs, -1, 1, "the same of all days: the last one, but results stay"),
+        Slice("game_state.statements.claimed", (seats, 4), 0, 1, "the role last claimed, one-hot as above"),
+        Slice("suspicion", (seats,), 0, 1, "0.01 per point; see parlour.envs.mafia.suspicion"),
+        Slice("game_over", (1,), 0, 1, "whether the match is over"),
+        Slice("outcome.payoffs", (1,), -1, 1, "one's own utility"),
+    ]
+
+
+# A branch that cannot be foreseen costs as much as ten assignments. So the loops below have none where they can do
+# without: where nothing is to be shown, they write again what is there.
+
+
+@compiled
+def observe_with_talk(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write what `seat` may know into `out` (float32[layout.size])."""
+    observe_muted(table, seat, at, out)
+    _observe_statements(table, seat, at, out)
+
+
+@inlined
+def observe_muted(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Do what `observe_with_talk` does where there is no discussion."""
+    seats = table.seats
+    phase = table.phase
+    out[:] = 0
+    out[at.phase + phase] = 1
+    if table.turn == seat:
+        out[at.is_my_turn] = 1
+        out[at.current_turn_agent_id] = 1
+    elif table.turn >= 0 and phase != NIGHT:
+        out[at.current_turn_agent_id + relative(table.turn, seat, seats)] = 1
+    out[at.dayNumber] = (table.round_number - (phase == NIGHT)) * table.per_day
+    out[at.mafiaCount] = table.living_mafia * table.per_seat
+    _observe_players(table, seat, at, out)
+    if table.killed >= 0:
+        out[at.lastNightResult_killed + relative(table.killed, seat, seats)] = 1
+    out[at.lastNightResult_prevented] = table.prevented
+    _observe_own(table, seat, at, out)
+    _observe_votes(table, seat, at, out)
+    suspicion(table, seat, out[at.suspicion : at.suspicion + seats])
+    out[at.game_over] = table.done
+    out[at.outcome_payoffs] = table.rewards[seat]
+
+
+@compiled
+def _observe_players(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write who lives, when and how the others went, the roles that are known, and those that were claimed."""
+    seats = table.seats
+    mafia = table.role[seat] == MAFIA
+    for other in range(seats):
+        r = relative(other, seat, seats)
+        role = table.role[other]
+        alive = table.alive[other]
+        out[at.players_alive + r] = alive
+        out[at.players_eliminatedRound + r] = table.eliminated_round[other] * table.per_day
+        out[at.votingHistory_eliminated + r] = table.voted_out[other]
+        known = (role > 0) & ((alive == 0) | (other == seat) | table.done | (mafia & (role == MAFIA)))
+        out[at.players_role + 4 * r + (role - 1 if known else 0)] = known
+        claimed = table.claimed[other]
+        out[at.statements_claimed + 4 * r + max(claimed - 1, 0)] = claimed > 0
+
+
+@compiled
+def _observe_own(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write what the nights told `seat` alone: last protected, investigation results, the mafia's choices tonight."""
+    seats = table.seats
+    role = table.role[seat]
+    if role == DOCTOR:
+        row = table.round_number - 1 - (table.phase == NIGHT)
+        if row >= 0 and table.night[row * seats + seat] >= 0:
+            target = table.night[row * seats + seat]
+            out[at.privateKnowledge_lastProtected + relative(target, seat, seats)] = 1
+    elif role == SHERIFF:
+        for row in range(table.round_number):
+            target = table.night[row * seats + seat]
+            if target >= 0:
+                found = at.privateKnowledge_investigationResults + relative(target, seat, seats)
+                out[found] = 1 if table.role[target] == MAFIA else -1
+    elif role == MAFIA and table.phase == NIGHT and table.alive[seat]:
+        row = (table.round_number - 1) * seats
+        for other in range(seats):
+            if table.role[other] == MAFIA and table.night[row + other] >= 0:
+                out[at.nightActions + relative(table.night[row + other], seat, seats)] += 0.5
+
+
+@compiled
+def _observe_votes(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the votes that are public: [voter, target] of the latest, and of all."""
+    seats = table.seats
+    n = 0
+    for row in range(table.votings):
+        latest = row == table.votings - 1
+        for voter in range(seats):
+            target = table.votes[n]
+            n += 1
+            cast = target >= 0
+            pair = relative(voter, seat, seats) * seats + relative(max(target, 0), seat, seats)
+            out[at.votingHistory_latest + pair] += latest & cast
+            out[at.votingHistory_all + pair] += 0.25 * cast
+
+
+@compiled
+def _observe_statements(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write who made how many statements today, and [speaker, target] of today's and of all."""
+    seats = table.seats
+    rows = (table.round_number - (table.phase == NIGHT)) * table.discussion_rounds
+    n = 0
+    for row in range(rows):
+        today = row >= rows - table.discussion_rounds
+        for speaker in range(seats):
+            code: Any = np.int64(table.said[n])  # wider than it is kept
+            n += 1
+            r = relative(speaker, seat, seats)
+            out[at.statements_made + r] += 0.5 * (today & (code > 0))
+            kind = (code + KIND - 1) // KIND  # 0: nothing, 1: GENERAL, …
+            stance = STANCES[kind]
+            # Where nothing was said of anybody, the place is that of the speaker itself, and keeps what it holds.
+            about = code + KIND - 1 - kind * KIND if stance != 0.0 else speaker
+            pair = r * seats + relative(about, seat, seats)
+            current = at.statements_today + pair
+            out[current] = stance if today & (stance != 0.0) else out[current]
+            ever = at.statements_stance + pair
+            keeps = (stance == 0.0) | ((abs(out[ever]) == 1.0) & (abs(stance) < 1.0))
+            out[ever] = out[ever] if keeps else stance
+
+
+STANCES = np.array([0, 0, 0.5, -0.5, -1, 1, 0, 0, 0, 0])
+"""What nothing, and the kinds from `GENERAL` on, say about their target."""

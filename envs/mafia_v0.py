@@ -1,8 +1,0 @@
-"""Mafia, version 0: a PettingZoo version module. Options: see `parlour.envs.mafia.game`."""
-
-from .core.expose import expose
-from .mafia import game
-
-env, raw_env, vector_env = expose(game)
-
-__all__ = ["env", "game", "raw_env", "vector_env"]

@@ -1,0 +1,22 @@
+"""Renderer: how a table is shown to people, as text and as a picture."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.turn_state import TurnState
+from . import svg
+
+
+@dataclass(frozen=True)
+class Renderer:
+    """How a table is shown to people.
+
+    Attributes:
+        text: ``text(table, seat) -> str``: the table as text; `seat` None shows everything, −1 what observers may see.
+        picture: ``picture(states) -> str``: the table as SVG (see `svg`), drawn from the given TurnStates of one
+            moment: from one, what that agent (or an observer) may see; from those of all seats, everything.
+    """
+
+    text: Callable[[Any, int | None], str]
+    picture: Callable[[Sequence[TurnState]], str] = svg.plain

@@ -1,0 +1,219 @@
+"""What a player sees, version 0. Seats are counted from the observer: 0 is itself.
+
+All of it follows from the outline of the figure and the poses of the pieces. Lengths are shares of the board's side.
+What is said of the focus (see corners.py) stands under ``allowed_actions``, for that is what it is about.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ...core.compiled import compiled
+from ...core.encoder import Encoder
+from ...core.layout import Layout, Slice
+from ...core.seats import relative
+from ..forms import COSINES
+from ..lattice import RINGS, VERTICES
+from ..pieces import BOARD, CORNERS
+from ..raster import DRAWERS, toggle, unpack, unpack_shares
+from ..table import BONUS, NUMERIC, PIXELS, PLACES, ROWS, SKIP
+
+COARSE = ROWS // 4
+"""Cells of the coarse grids, each way."""
+PATCH = 16
+"""Cells of the grid around the focus, each way."""
+CELL = 0.5
+"""u: their side."""
+_RIGHT, _UP = 8.0 - 0.16, 4.0
+"""Cells from the patch's lower left to the focus; off by a little, so that diagonals through it miss their middles."""
+
+
+def encoder(table: Any) -> Encoder:
+    """Return the encoder for the options of `table`."""
+    observe = (observe_numeric, observe_pixels, observe_both)[int(table.modality)]
+    return Encoder(Layout(slices(table)), observe)
+
+
+def slices(table: Any) -> list[Slice]:
+    """Return what is observed at `table`."""
+    seats, modality = int(table.seats), int(table.modality)
+    lowest = lowest_utility(table)
+    numeric = [
+        Slice("game_state.on_board", (7, 6), -1, 1, "by piece: on the board, x, y, cosine, sine, collides"),
+        Slice("game_state.silhouette.outline", (VERTICES, 4), 0, 1, "by vertex: present, begins a ring, x, y"),
+        Slice("game_state.silhouette.occupancy", (COARSE, COARSE), 0, 1, "share of each cell of the board, from below"),
+        Slice("game_state.silhouette.uncovered", (COARSE, COARSE), 0, 1, "the same of what no piece covers"),
+        Slice("game_state.silhouette.remaining", (1,), 0, 1, "share of its area that is uncovered"),
+        Slice(
+            "allowed_actions.focus.around",
+            (PATCH, PATCH),
+            0,
+            1,
+            f"which points around the focus are uncovered, every {CELL:g} u; rows along its right side, from below",
+        ),
+    ]
+    pixels = [
+        Slice("game_state.board_img", (2, ROWS, ROWS), 0, 1, "figure; pieces on the board; rows from below"),
+        Slice("game_state.drawer_img", (7, ROWS, ROWS), 0, 1, "each piece, while it is in the drawer"),
+    ]
+    return [
+        Slice("phase", (2,), 0, 1, "one-hot: play, feedback"),
+        Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
+        Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
+        Slice("game_state.turns_left", (1,), 0, 1, "share of the turns, this one included"),
+        Slice("game_state.plays_left", (1,), 0, 1, "share of this turn's plays"),
+        Slice("game_state.passes", (1,), 0, 1, "turns skipped in a row, as a share of all turns"),
+        Slice("game_state.iou", (1,), 0, 1, "when the turn began"),
+        Slice("game_state.off_board", (7,), 0, 1, "by piece: in the drawer"),
+        Slice("game_state.moved", (7,), 0, 1, "one-hot: the piece played in this turn"),
+        Slice("allowed_actions.focus.position", (2,), 0, 1, "of the focus"),
+        Slice("allowed_actions.focus.ray", (8,), 0, 1, "one-hot: direction of its right side, from east to the left"),
+        Slice("allowed_actions.focus.width", (7,), 0, 1, "one-hot: its open angle, 45° to 315°; all 0: no focus"),
+        Slice("allowed_actions.dead", (1,), 0, 1, "corners that nothing in the drawer fits, as a share of 8"),
+        Slice("allowed_actions.play.fitting", (1,), 0, 1, "the open places fit; else nothing in the drawer fits"),
+        Slice("allowed_actions.play.open", (PLACES,), 0, 1, "the places that can be played, as in the mask"),
+        Slice("allowed_actions.play.gain", (PLACES,), -1, 1, "by open place: change of iou"),
+        Slice("allowed_actions.play.snug", (PLACES,), 0, 1, "by open place: share of its border that would touch"),
+        *(numeric if modality != PIXELS else ()),
+        *(pixels if modality != NUMERIC else ()),
+        Slice("game_over", (1,), 0, 1, "whether the game is over"),
+        Slice("outcome.payoffs", (seats,), lowest, 1 + BONUS, "utilities by relative seat"),
+    ]
+
+
+def lowest_utility(table: Any) -> float:
+    """Return the least that a seat can get: every turn skipped."""
+    return 0.0 if table.sparse else -SKIP * int(table.turns)
+
+
+@compiled
+def observe_numeric(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write what `seat` may know into `out` (float32[layout.size]), as numbers."""
+    _observe_turn(table, seat, at, out)
+    _observe_numbers(table, at, out)
+
+
+@compiled
+def observe_pixels(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write what `seat` may know into `out` (float32[layout.size]), as pictures."""
+    _observe_turn(table, seat, at, out)
+    _observe_pixels(table, at, out)
+
+
+@compiled
+def observe_both(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write what `seat` may know into `out` (float32[layout.size]), as numbers and as pictures."""
+    _observe_turn(table, seat, at, out)
+    _observe_numbers(table, at, out)
+    _observe_pixels(table, at, out)
+
+
+@compiled
+def _observe_turn(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the turn, the drawer, the menu and the end."""
+    out[:] = 0
+    seats = table.seats
+    out[at.phase + (table.moved >= 0)] = 1
+    if table.turn >= 0:
+        out[at.is_my_turn] = table.turn == seat
+        out[at.current_turn_agent_id + relative(table.turn, seat, seats)] = 1
+    out[at.turns_left] = (table.turns - table.turn_number + 1) / table.turns
+    out[at.plays_left] = table.plays_left / table.plays
+    out[at.passes] = table.passes / table.turns
+    out[at.iou] = table.iou
+    for piece in range(7):
+        out[at.off_board + piece] = not table.on_board[piece]
+    if table.moved >= 0:
+        out[at.moved + table.moved] = 1
+    if table.width > 0:
+        out[at.allowed_actions_focus_position] = table.focus[0] / BOARD
+        out[at.allowed_actions_focus_position + 1] = table.focus[1] / BOARD
+        out[at.allowed_actions_focus_ray + table.ray] = 1
+        out[at.allowed_actions_focus_width + table.width - 1] = 1
+    out[at.allowed_actions_dead] = min(1.0, table.dead / 8)
+    out[at.allowed_actions_play_fitting] = table.fitting
+    for place in range(PLACES):
+        out[at.allowed_actions_play_open + place] = table.open >> place & 1
+        out[at.allowed_actions_play_gain + place] = table.gain[place]
+        out[at.allowed_actions_play_snug + place] = table.snug[place]
+    if table.done:
+        out[at.game_over] = 1
+        for other in range(seats):
+            out[at.outcome_payoffs + other] = table.score
+
+
+@compiled
+def _observe_numbers(table: Any, at: Any, out: Any) -> None:
+    covered = 0.0
+    for piece in range(7):
+        if table.on_board[piece]:
+            k = at.on_board + 6 * piece
+            angle = np.radians(table.rotation[piece])
+            out[k] = 1
+            out[k + 1] = table.x[piece] / BOARD
+            out[k + 2] = table.y[piece] / BOARD
+            out[k + 3] = np.cos(angle)
+            out[k + 4] = np.sin(angle)
+            out[k + 5] = table.hits[piece] > 0
+            covered += table.covered[piece]
+    start = 0
+    for ring in range(RINGS):
+        end = table.ends[ring]
+        for i in range(start, end):
+            k = at.silhouette_outline + 4 * i
+            out[k] = 1
+            out[k + 1] = i == start
+            out[k + 2] = table.outline[i, 0] / BOARD
+            out[k + 3] = table.outline[i, 1] / BOARD
+        start = end
+    unpack_shares(table.target, out, at.silhouette_occupancy)
+    uncovered = np.empty(ROWS, np.uint64)
+    for row in range(ROWS):
+        uncovered[row] = table.target[row] & ~table.filled[row]
+    unpack_shares(uncovered, out, at.silhouette_uncovered)
+    out[at.silhouette_remaining] = max(0.0, 1.0 - covered / table.area)
+    if table.width > 0:
+        _observe_around(table, out, at.allowed_actions_focus_around)
+
+
+@compiled
+def _observe_around(table: Any, out: Any, k: int) -> None:
+    """Write what is uncovered around the focus."""
+    inside = np.zeros(PATCH, np.uint64)
+    start = 0
+    for ring in range(RINGS):
+        end = table.ends[ring]
+        if end > start:
+            _toggle_ring(table, table.outline, start, end, inside)
+        start = end
+    one = np.zeros(PATCH, np.uint64)
+    for piece in range(7):
+        if table.on_board[piece]:
+            _toggle_ring(table, table.vertices[piece], 0, CORNERS[piece], one)
+            for row in range(PATCH):
+                inside[row] &= ~one[row]
+                one[row] = 0
+    unpack(inside, out, k)
+
+
+@compiled
+def _toggle_ring(table: Any, ring: Any, start: int, end: int, rows: Any) -> None:
+    cosine, sine = COSINES[table.ray] / CELL, COSINES[(table.ray + 6) % 8] / CELL
+    right = (ring[end - 1, 0] - table.focus[0]) * table.per_unit[0]
+    up = (ring[end - 1, 1] - table.focus[1]) * table.per_unit[1]
+    ax, ay = right * cosine + up * sine + _RIGHT, up * cosine - right * sine + _UP
+    for i in range(start, end):
+        right = (ring[i, 0] - table.focus[0]) * table.per_unit[0]
+        up = (ring[i, 1] - table.focus[1]) * table.per_unit[1]
+        bx, by = right * cosine + up * sine + _RIGHT, up * cosine - right * sine + _UP
+        toggle(rows, ax, ay, bx, by)
+        ax, ay = bx, by
+
+
+@compiled
+def _observe_pixels(table: Any, at: Any, out: Any) -> None:
+    unpack(table.target, out, at.board_img)
+    unpack(table.filled, out, at.board_img + ROWS * ROWS)
+    for piece in range(7):
+        if not table.on_board[piece]:
+            unpack(DRAWERS[table.aspect, piece], out, at.drawer_img + piece * ROWS * ROWS)
