@@ -107,16 +107,16 @@ def moment(game_id: str) -> tuple[Game, Any]:
     game = find(game_id)(**scene.options)
     table = game.tables(1)[0]
     table.stream = scene.seed
-    game.reset(table)
+    game.rules.reset(table)
     if not isinstance(scene.play, str):
         for number in scene.play:
-            game.play(table, number)
+            game.rules.play(table, number)
         return game, table
     bot = game.bots[scene.play](game, seed=scene.seed)
     for _ in range(scene.decisions):
         seat = int(table.turn)
         (number,) = bot.act(game.observation(table, seat)[None], game.mask(table, seat)[None])
-        game.play(table, int(number))
+        game.rules.play(table, int(number))
     return game, table
 
 
@@ -124,7 +124,7 @@ def picture(game_id: str, seat: int | None = None) -> str:
     """Return the picture of a scene, with everything shown or as `seat` sees it."""
     game, table = moment(game_id)
     seats = range(game.seats) if seat is None else [seat]
-    return game.picture([game.view(table, one) for one in seats])
+    return game.renderer.picture([game.turn_state(table, one) for one in seats])
 
 
 def front_picture() -> str:
@@ -166,9 +166,9 @@ def page(game_id: str) -> str:
 def glance(game: Game) -> str:
     """Return the facts of a game with its default options."""
     low, high = game.reward_range
-    sums = "; they sum to zero" if game.zero_sum else ""
-    unit = "" if game.unit == 1 else f"; reports and seats for learners count {game.unit:g} as 1 ({game.unit_name})"
-    grid = "" if game.grid is None else f'; `action="grid"`: `MultiDiscrete({list(game.grid.sizes)})`'
+    sums = "; they sum to zero" if game.payoffs.zero_sum else ""
+    unit = "" if game.payoffs.unit == 1 else f"; reports and seats for learners count {game.payoffs.unit:g} as 1 ({game.payoffs.unit_name})"
+    grid = "" if game.view.grid is None else f'; `action="grid"`: `MultiDiscrete({list(game.view.grid.sizes)})`'
     extras = {
         "talk is an observed part of the game": game.hear is not None or game.aloud is not None,
         "whose turn it is may be hidden": game.acting is not None,
@@ -181,7 +181,7 @@ def glance(game: Game) -> str:
         "action": f'`Discrete({game.num_actions})` with a mask; `action="payload"`: the payloads below{grid}',
         "observation": f'float32[{game.layout.size}] (`observation="flat"`), or nested as TurnState is',
         "reward": f"of an episode {low:g} to {high:g} for a seat{sums}{unit}",
-        "safe action": f"{first_sentence(game.safe).partition(': ')[2]}: played for an agent that gives no answer",
+        "safe action": f"{first_sentence(game.view.safe).partition(': ')[2]}: played for an agent that gives no answer",
     }
     besides = "; ".join(what for what, so in extras.items() if so)
     return table(["with default options", ""], [*rows.items(), *([("besides", besides)] if besides else [])])
@@ -201,7 +201,7 @@ def options(game_id: str) -> str:
 def actions(game: Game) -> str:
     """Return what the numbers mean, and every payload that was allowed in some episodes of random play."""
     rows = []
-    for block in game.numbers:
+    for block in game.view.action_ranges:
         span = f"{block.start}" if block.stop == block.start + 1 else f"{block.start} to {block.stop - 1}"
         rows.append([span, " or ".join(f"`{name}`" for name in block.action_types), block.meaning])
     numbers = table(["number", "stands for", "meaning"], rows)
@@ -220,16 +220,16 @@ def allowed(game: Game) -> list[tuple[str, str, str]]:
     table = game.tables(1)[0]
     table.stream = 0
     for _ in range(6):
-        game.reset(table)
+        game.rules.reset(table)
         for _ in range(60):
             if table.done:
                 break
-            for action in game.allowed(table):
+            for action in game.view.allowed(table):
                 kind = action.action_type, re.sub(r"[\d.]+", "", action.description)
                 properties = brief(action.payload_schema["properties"])
                 seen.setdefault(kind, (action.action_type, action.description, properties))
-            game.play(table, int(generator.choice(np.flatnonzero(game.mask(table, int(table.turn))))))
-    order = list(game.action_spaces)
+            game.rules.play(table, int(generator.choice(np.flatnonzero(game.mask(table, int(table.turn))))))
+    order = list(game.view.action_spaces)
     return sorted(seen.values(), key=lambda row: order.index(row[0]))
 
 
@@ -263,7 +263,7 @@ def turn_state(game_id: str) -> str:
     name = game_id.partition("-")[0]
     game, table_ = moment(game_id)
     view = import_module(f"parlour.envs.{name}.view")
-    state = game.view(table_, int(table_.turn), match_id="example").to_dict()
+    state = game.turn_state(table_, int(table_.turn), match_id="example").to_dict()
     inside = ",\n".join(f'  "{key}": {written(value)}' for key, value in state.pop("game_state").items())
     outside = [f' "{key}": {written(value)}' for key, value in state.items()]
     shown = "{\n" + ",\n".join([*outside[:5], f' "game_state": {{\n{inside}\n }}', *outside[5:]]) + "\n}"

@@ -50,11 +50,11 @@ def ok(env, action):
 
 def drawn(env, action, count=400):
     """Yield the record after `action`, `count` times, with other streams."""
-    move = env.game.decode(env.table, action)
+    move = env.game.view.parse(env.table, action)
     for stream in streams(0, count):
         table = env.table.copy()
         table.stream = stream
-        env.game.step(table, move)
+        env.game.rules.step(table, move)
         yield table
 
 

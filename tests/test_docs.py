@@ -53,8 +53,8 @@ def test_the_front_picture_is_what_the_code_draws():
 
 def test_action_numbers_are_told_without_gaps_and_slices_have_meanings(game):
     if game.name != "kuhn":
-        assert (game.numbers[0].start, game.numbers[-1].stop) == (0, game.num_actions)
-        assert all(one.stop == other.start for one, other in pairwise(game.numbers))
+        assert (game.view.action_ranges[0].start, game.view.action_ranges[-1].stop) == (0, game.num_actions)
+        assert all(one.stop == other.start for one, other in pairwise(game.view.action_ranges))
         assert [part.path for part in game.layout if not part.meaning] == []
 
 

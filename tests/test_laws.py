@@ -50,10 +50,10 @@ def decisions(game, seed):
     """Play one random episode; yield the table at every decision and once it is over."""
     table, choose = game.tables(1)[0], chooser(game, seed)
     table.stream = streams(seed, 1)[0]
-    game.reset(table)
+    game.rules.reset(table)
     while not table.done:
         yield table
-        game.play(table, choose(game.mask(table, int(table.turn))))
+        game.rules.play(table, choose(game.mask(table, int(table.turn))))
     yield table
 
 
@@ -85,8 +85,8 @@ def test_a_turn_state_loads_to_the_same_observation_and_mask(game):
     for seed in range(EPISODES):
         for table, seats in watched(game, seed):
             for seat in seats:
-                state = TurnState.from_json(game.view(table, seat, match_id="m").to_json())
-                tables, me = game.load(state)
+                state = TurnState.from_json(game.turn_state(table, seat, match_id="m").to_json())
+                tables, me = game.view.load(state)
                 assert np.array_equal(game.observation(tables[0], me), game.observation(table, seat)), state
                 assert np.array_equal(game.mask(tables[0], me), game.mask(table, seat)), state
 
@@ -115,11 +115,11 @@ def test_what_a_seat_cannot_know_does_not_show(game):
         for table, seats in watched(game, seed):
             for seat in seats:
                 other = table.copy()
-                game.redeal(other, seat, generator)
-                assert game.view(other, seat) == game.view(table, seat)
+                game.view.resample(other, seat, generator)
+                assert game.turn_state(other, seat) == game.turn_state(table, seat)
                 assert np.array_equal(game.observation(other, seat), game.observation(table, seat))
                 assert np.array_equal(game.mask(other, seat), game.mask(table, seat))
-                assert game.render(other, seat) == game.render(table, seat)
+                assert game.renderer.text(other, seat) == game.renderer.text(table, seat)
                 hidden = hidden or other.tobytes() != table.tobytes()
     assert hidden, "redeal changes nothing"
 
@@ -127,18 +127,18 @@ def test_what_a_seat_cannot_know_does_not_show(game):
 def test_those_who_look_on_know_no_more_than_any_seat(game):
     if game.public is None:
         with pytest.raises(ValueError, match="nobody may look on"):
-            game.look(game.tables(1)[0])
+            game.public_turn_state(game.tables(1)[0])
         return
     generator = np.random.default_rng(3)
     for seed in range(EPISODES):
         for table, seats in watched(game, seed):
-            seen = game.look(table, match_id="m")
+            seen = game.public_turn_state(table, match_id="m")
             assert TurnState.from_json(seen.to_json()) == seen
             assert (seen.game_over, seen.allowed_actions) == (bool(table.done), [])
             for seat in seats:
                 other = table.copy()
-                game.redeal(other, seat, generator)
-                assert game.look(other, match_id="m") == seen
+                game.view.resample(other, seat, generator)
+                assert game.public_turn_state(other, match_id="m") == seen
 
 
 # Law 3: one rules source.
@@ -239,7 +239,7 @@ def test_a_clone_goes_the_same_way_until_the_actions_differ(game, copy):
 
 def test_every_byte_of_a_record_belongs_to_a_field(game):
     """NumPy does not copy the gaps of an aligned dtype: with gaps, the same game has not the same bytes."""
-    dtype = game.blank.dtype
+    dtype = game.rules.blank.dtype
     assert sum(dtype[name].itemsize for name in dtype.names) == dtype.itemsize
     assert all(dtype.fields[name][1] % (dtype[name].base.alignment) == 0 for name in dtype.names)
 
@@ -249,8 +249,8 @@ def test_a_copied_record_is_the_same_game(game):
         if not table.done:
             twin, other = table.copy(), table.copy()
             number = int(np.flatnonzero(game.mask(table, int(table.turn)))[-1])
-            game.play(twin, number)
-            game.play(other, number)
+            game.rules.play(twin, number)
+            game.rules.play(other, number)
             assert twin.tobytes() == other.tobytes() != table.tobytes()
 
 
@@ -272,8 +272,8 @@ def test_who_writes_into_a_turn_state_changes_no_other(game_id):
     def episode():
         game = envs.game(game_id)
         for table in decisions(game, 5):
-            states = [game.view(table, seat) for seat in range(game.seats)]
-            yield states if game.public is None else [*states, game.look(table)]
+            states = [game.turn_state(table, seat) for seat in range(game.seats)]
+            yield states if game.public is None else [*states, game.public_turn_state(table)]
 
     before = [[state.to_json() for state in states] for states in episode()]
     for states in episode():
@@ -292,10 +292,10 @@ def test_payoffs_sum_up_and_lie_in_the_declared_bounds(game):
         for i, table in enumerate(decisions(game, seed)):
             assert i > 0 or not table.rewards.any()
             total += table.rewards[: game.seats]
-            assert not game.zero_sum or table.rewards[: game.seats].sum() == 0
+            assert not game.payoffs.zero_sum or table.rewards[: game.seats].sum() == 0
         assert (low <= total).all()
         assert (total <= high).all()
-        utility = [payoff["utility"] for payoff in game.view(table, 0).outcome["payoffs"]]
+        utility = [payoff["utility"] for payoff in game.turn_state(table, 0).outcome["payoffs"]]
         assert utility == pytest.approx(total)
 
 
@@ -314,14 +314,14 @@ def test_every_legal_number_is_a_documented_payload(game):
                 allowed[offer.action_type] = jsonschema.Draft202012Validator(offer.payload_schema)
             mask = env.observe(agent)["action_mask"]
             for number in some(np.flatnonzero(mask), env.table):
-                response = game.encode(env.table, number)
+                response = game.view.encode(env.table, number)
                 action = response.action
-                blocks = [block for block in game.numbers if block.start <= number < block.stop]
-                assert [action.action_type in block.action_types for block in blocks] == [True] * bool(game.numbers)
+                blocks = [block for block in game.view.action_ranges if block.start <= number < block.stop]
+                assert [action.action_type in block.action_types for block in blocks] == [True] * bool(game.view.action_ranges)
                 allowed[action.action_type].validate(action.payload)
-                assert game.action_spaces[action.action_type].contains(as_sample(action.payload))
+                assert game.view.action_spaces[action.action_type].contains(as_sample(action.payload))
                 if action.action_type != "message_only":  # talk: the message says which number it is
-                    assert game.nearest(env.table, game.decode(env.table, action)) == number
+                    assert game.view.nearest(env.table, game.view.parse(env.table, action)) == number
                 by_number, by_payload = env.clone(), env.clone()
                 by_number.step(number)
                 assert by_payload.submit(agent, AgentResponse.from_json(response.to_json())) == ActionResult(True)
@@ -351,7 +351,7 @@ def same_view(one, other):
 def test_the_safe_action_is_legal(game):
     for seed in range(10):
         for table in decisions(game, seed):
-            assert table.done or game.mask(table, int(table.turn))[game.safe(table)]
+            assert table.done or game.mask(table, int(table.turn))[game.view.safe(table)]
 
 
 JSON = st.recursive(
@@ -363,7 +363,7 @@ JSON = st.recursive(
 
 def answers(game, allowed):
     """Nearly right answers: known types, known keys, wrong values."""
-    types = [*game.action_spaces, "pass", "message_only", *ERROR_CODES]
+    types = [*game.view.action_spaces, "pass", "message_only", *ERROR_CODES]
     keys = {key for action in allowed for key in action.payload_schema.get("properties", {})} | {"amount", "target"}
     payload = JSON | st.dictionaries(st.sampled_from(sorted(keys)), JSON | st.integers(-3, 500), max_size=2)
     action = st.fixed_dictionaries({"action_type": st.sampled_from(types) | JSON}, optional={"payload": payload})
@@ -426,7 +426,7 @@ def playthrough(game_id):
         number = choose(mask)
         lines += ["", f"{agent} observes {', '.join(nonzero(game.layout, seen))}"]
         lines += [f"{agent} may play {np.flatnonzero(mask).tolist()} and plays {number}: "]
-        lines[-1] += game.encode(env.table, number).to_json().decode()
+        lines[-1] += game.view.encode(env.table, number).to_json().decode()
         env.step(number)
 
 

@@ -31,10 +31,10 @@ def some_decisions(game, seed, most=8):
 
 def views(game, table):
     """What every seat sees, one after the other; then those who look on; then all together."""
-    seats = [game.view(table, seat, match_id="m") for seat in range(game.seats)]
+    seats = [game.turn_state(table, seat, match_id="m") for seat in range(game.seats)]
     yield from ([state] for state in seats)
     if game.public is not None:
-        yield [game.look(table, match_id="m")]
+        yield [game.public_turn_state(table, match_id="m")]
     yield seats
 
 
@@ -57,7 +57,7 @@ def checked(picture):
 def test_every_view_at_every_kind_of_moment_is_a_picture_of_its_own_lines(game):
     for table in some_decisions(game, 4):
         for states in views(game, table):
-            picture = game.picture(states)
+            picture = game.renderer.picture(states)
             root = checked(picture)
             # A thing to a line: replays keep pictures line by line.
             assert len(picture.splitlines()) <= 400
@@ -70,27 +70,27 @@ def test_what_a_seat_cannot_know_is_in_no_picture_of_it(game):
         for table in some_decisions(game, seed):
             for seat in range(game.seats):
                 other = table.copy()
-                game.redeal(other, seat, generator)
-                assert game.picture([game.view(other, seat)]) == game.picture([game.view(table, seat)])
+                game.view.resample(other, seat, generator)
+                assert game.renderer.picture([game.turn_state(other, seat)]) == game.renderer.picture([game.turn_state(table, seat)])
                 if game.public is not None:
-                    assert game.picture([game.look(other)]) == game.picture([game.look(table)])
-                    assert game.render(other, -1) == game.render(table, -1)
+                    assert game.renderer.picture([game.public_turn_state(other)]) == game.renderer.picture([game.public_turn_state(table)])
+                    assert game.renderer.text(other, -1) == game.renderer.text(table, -1)
 
 
 def test_all_seats_together_show_what_is_hidden_from_each(game_id):
     game = envs.game(game_id)
     first = next(decisions(game, 0))
-    if game.picture is svg.plain or game.view(first, 0).game_state == game.view(first, 1).game_state:
+    if game.renderer.picture is svg.plain or game.turn_state(first, 0).game_state == game.turn_state(first, 1).game_state:
         pytest.skip("it has no picture of its own, or everybody sees everything")
     seen = [list(views(game, table)) for seed in range(3) for table in some_decisions(game, seed)]
-    assert any(all(game.picture(every) != game.picture(one) for one in ones) for *ones, every in seen)
+    assert any(all(game.renderer.picture(every) != game.renderer.picture(one) for one in ones) for *ones, every in seen)
 
 
 def test_a_full_village_has_room_for_all():
     """No player covers another, nor what is told of it below: its role and its end."""
     env = envs.GameEnv(envs.game("mafia", seats=20), "flat")
     env.reset(seed=1)
-    tokens = re.findall(r'transform="translate\((\S+) (\S+)\)"', env.game.picture(env.seen("all")))
+    tokens = re.findall(r'transform="translate\((\S+) (\S+)\)"', env.game.renderer.picture(env.seen("all")))
     places = [(float(x), float(y)) for x, y in tokens]
     assert len(places) == 20
     for one, other in combinations(places, 2):
@@ -100,15 +100,15 @@ def test_a_full_village_has_room_for_all():
 def test_the_view_of_all_is_nobodys_own():
     env = envs.GameEnv(envs.game("holdem", seats=2), "flat")
     env.reset(seed=1)
-    assert "your turn" in env.game.picture(env.seen("player_0"))
-    assert "your turn" not in env.game.picture(env.seen("all"))
+    assert "your turn" in env.game.renderer.picture(env.seen("player_0"))
+    assert "your turn" not in env.game.renderer.picture(env.seen("all"))
 
 
 def test_both_parties_are_known_before_the_first_offer():
     env = envs.GameEnv(envs.game("bargaining"), "flat")
     env.reset(seed=1)
-    assert "unknown" not in env.game.picture(env.seen("all"))
-    assert "unknown" in env.game.picture(env.seen("player_0"))
+    assert "unknown" not in env.game.renderer.picture(env.seen("all"))
+    assert "unknown" in env.game.renderer.picture(env.seen("player_0"))
 
 
 def test_bidders_keep_their_rows_when_they_become_known():
@@ -118,7 +118,7 @@ def test_bidders_keep_their_rows_when_they_become_known():
     rows = []
     while True:
         state = TurnState.from_dict(renamed(env.turn_state("player_2").to_dict(), names))
-        rows.append(re.findall(r">(ann|bob|cy \(you\)|dee|bidder \d)<", env.game.picture([state])))
+        rows.append(re.findall(r">(ann|bob|cy \(you\)|dee|bidder \d)<", env.game.renderer.picture([state])))
         if env.table.done:
             break
         env.submit(env.agent_selection, {"action_type": "submit_bid", "payload": {"bid": 1.0}})
@@ -151,7 +151,7 @@ def test_names_and_messages_of_any_kind_stay_words(text, data):
             told = [TurnState.from_dict(renamed(state.to_dict(), names)) for state in states]
             for state in told:
                 state.messages = [*state.messages, Message("9", next(iter(names.values())), MessageScope.PUBLIC, text)]
-            checked(game.picture(told))
+            checked(game.renderer.picture(told))
 
 
 @pytest.mark.parametrize("value", ["", "a" * 300, "two\nlines", "<b>", "\ud800\x00"])
@@ -228,7 +228,7 @@ def test_a_window_follows_the_game(monkeypatch):
     assert first.shape == (640, 480, 3)
     assert (first != then).any()
     twin = env.clone()
-    twin.step(twin.game.safe(twin.table))
+    twin.step(twin.game.view.safe(twin.table))
     env.close()
     env.close()
     assert not pygame.display.get_init()
@@ -280,7 +280,7 @@ def test_a_learner_sees_its_own_seat():
     env = make_seat(game="holdem", opponents="call", seat=1, render_mode="svg", seats=3)
     env.reset(seed=4)
     own = env.render()
-    assert own == env.seats.game.picture([env.seats.game.view(env.seats.tables.tables[0], 1)])
+    assert own == env.seats.game.renderer.picture([env.seats.game.turn_state(env.seats.tables.tables[0], 1)])
     every = make_seat(game="holdem", opponents="call", seat=1, render_mode="svg", render_view="all", seats=3)
     every.reset(seed=4)
     assert every.render() != own
@@ -322,7 +322,7 @@ def test_every_table_of_a_vector_environment_is_a_frame(game_id):
     first = env.render()
     seats = env.seats
     views = zip(seats.tables.tables, seats.seat.tolist(), strict=True)
-    assert first == tuple(seats.game.picture([seats.game.view(table, seat)]) for table, seat in views)
+    assert first == tuple(seats.game.renderer.picture([seats.game.turn_state(table, seat)]) for table, seat in views)
     env.step(np.array([np.flatnonzero(mask)[-1] for mask in env.action_masks()]))
     assert env.render() != first
     assert env.metadata["render_modes"] == ["rgb_array", "svg", "ansi"]

@@ -640,7 +640,7 @@ def _logged(match: Path, live: Path, name: str, decisions: int = 500, **options:
             while not env.table.done:
                 state = env.turn_state(env.agent_selection)
                 number = int(generator.choice(np.flatnonzero(game.mask(env.table, int(env.table.turn)))))
-                heard.write("turn", turn_state=state, response=game.encode(env.table, number))
+                heard.write("turn", turn_state=state, response=game.view.encode(env.table, number))
                 recorder.play(number)
                 made += 1
     return made

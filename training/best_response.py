@@ -60,7 +60,7 @@ def best_response(
         results.append(sum(pair) / 2)
         if progress is not None:
             progress(2)
-    return Score.of(np.array(results) * 1_000 / game.unit, "milli-big-blinds per hand", games=2 * len(results))
+    return Score.of(np.array(results) * 1_000 / game.payoffs.unit, "milli-big-blinds per hand", games=2 * len(results))
 
 
 class _Responder:
@@ -79,7 +79,7 @@ class _Responder:
         """Play the hand to its end and return the chips won; an all-in is counted at its equity, not by its luck."""
         table, game = self.table, self.game
         table.stream = self.word
-        game.reset(table)
+        game.rules.reset(table)
         while not table.done:
             open_cards = int(table.board_count)
             self._forget_dealt_cards()
@@ -87,7 +87,7 @@ class _Responder:
                 number = self.choose()
             else:
                 number = self._watch()
-            game.play(table, number)
+            game.rules.play(table, number)
         if table.showdown and open_cards < 5:
             return self._run_out(open_cards)
         return float(table.rewards[self.me])
@@ -115,7 +115,7 @@ class _Responder:
             folding = belief @ folds
             staying = belief * (1 - folds)
             share = staying @ equity / max(staying.sum(), 1e-12)
-            amount = min(int(self.game.menu(table, number).amount), int(table.bet[you]) + int(table.stack[you]))
+            amount = min(int(self.game.rules.decode(table, number).amount), int(table.bet[you]) + int(table.stack[you]))
             added = amount - int(table.bet[me]) - asked
             called = share * (pot + added) - (1 - share) * (asked + added)
             raised = folding * pot + (1 - folding) * called
@@ -140,7 +140,7 @@ class _Responder:
         seen = []
         for number in raises:
             after = self.tables.copy().view(np.recarray)
-            self.game.play(after[0], number)
+            self.game.rules.play(after[0], number)
             seen.append(self._seen(after, alive, game_mask(self.game, after[0])))
         observations, masks = (np.concatenate(parts) for parts in zip(*seen, strict=True))
         return self.probabilities(observations, masks)[:, FOLD_ACTION].reshape(len(raises), len(alive))

@@ -95,7 +95,7 @@ def evaluate(
         progress: called with the number of deals just played.
 
     Returns:
-        The mean in `game.unit` (hold'em: big blinds) per game, with a 95 % interval.
+        The mean in `game.payoffs.unit` (hold'em: big blinds) per game, with a 95 % interval.
 
     Raises:
         ValueError: if the number of opponents does not fit the game, or there are fewer than 2 deals.
@@ -114,7 +114,7 @@ def evaluate(
         if progress is not None:
             progress(len(chunk))
     per = "hand" if game.options.get("hands") == 1 else "game"
-    return Score.of(np.concatenate(results) / game.unit, f"{game.unit_name} per {per}", games=deals * game.seats)
+    return Score.of(np.concatenate(results) / game.payoffs.unit, f"{game.payoffs.unit_name} per {per}", games=deals * game.seats)
 
 
 def _play(game: Game, around: Sequence[Policy], seeds: Sequence[int]) -> NDArray[np.float64]:

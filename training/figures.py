@@ -61,7 +61,7 @@ def built(
     """
     if games < 2:
         raise ValueError(f"games={games}: an interval needs at least 2")
-    library = int(game.blank[0].figures) if game.blank[0].source == LIBRARY else 0
+    library = int(game.rules.blank[0].figures) if game.rules.blank[0].source == LIBRARY else 0
     times = -(-games // library) if library else 1
     tables = game.tables(library * times or games)
     tables.stream = streams(seed, len(tables))

@@ -112,6 +112,6 @@ def _matches(game: Game, teacher: Policy, seed: int) -> Lessons:
         actions[live] = moves
         batch.rewards[:] = 0
         game.step_batch(records, actions, batch, False)
-        gained += batch.rewards / game.unit
+        gained += batch.rewards / game.payoffs.unit
     observations, masks, moves, before, rows, seats = (np.concatenate(column) for column in zip(*taken, strict=True))
     return Lessons(observations, masks, moves, gained[rows, seats] - before)

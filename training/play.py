@@ -110,7 +110,7 @@ class Match:
             logger.warning("the safe action is played for %s: %s", player, problem)
         elif self._seen(env, self.game.agents.index(player)):  # what was refused to a rival is nobody's business
             logger.warning("the safe action is played for %s", player)
-        response = self.game.encode(env.table, self.game.safe(env.table))
+        response = self.game.view.encode(env.table, self.game.view.safe(env.table))
         return response, _submitted(env, recorder, response, {})
 
     def _said(self, response: AgentResponse) -> list[str]:
@@ -121,10 +121,10 @@ class Match:
     def _seen(self, env: GameEnv, seat: int) -> bool:
         """Tell whether who looks on may know whose turn it is, and so how long it takes; at the end everybody may."""
         secret = self.eyes is not None and seat != self.eyes and not env.table.done
-        return not secret or self.game.turn_seen(env.table, self.eyes or 0) is not None
+        return not secret or self.game.visible_turn(env.table, self.eyes or 0) is not None
 
     def _show(self, env: GameEnv, headline: str, said: Sequence[str] = ()) -> None:
-        text = self.game.render(env.table, self.eyes)
+        text = self.game.renderer.text(env.table, self.eyes)
         if self.show is not None:
             self.show(headline, text, said)
         else:
@@ -133,7 +133,7 @@ class Match:
 
     def table(self) -> Table:
         """Return the results as a table for people."""
-        table = Table("seat", "who", self.game.unit_name)
+        table = Table("seat", "who", self.game.payoffs.unit_name)
         table.columns[2].justify = "right"
         for seat, name in enumerate(self.names):
             table.add_row(self.game.agents[seat], name, self._total(seat))
@@ -142,11 +142,11 @@ class Match:
     def line(self) -> Text:
         """Return the results in a line, for a screen where the table has no room."""
         told = [f"{agent} {self._total(seat)}" for seat, agent in enumerate(self.game.agents)]
-        return Text(f"{self.game.unit_name}: {' · '.join(told)}")
+        return Text(f"{self.game.payoffs.unit_name}: {' · '.join(told)}")
 
     def _total(self, seat: int) -> str:
         # No −0, whichever way it came to be.
-        return f"{round(self.totals[seat] / self.game.unit, 1) + 0.0:+,.1f}"
+        return f"{round(self.totals[seat] / self.game.payoffs.unit, 1) + 0.0:+,.1f}"
 
 
 def _submitted(env: GameEnv, recorder: Recorder | None, response: AgentResponse, told: dict[str, Any]) -> ActionResult:

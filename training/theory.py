@@ -302,7 +302,7 @@ def demands_by_turn(policy: Policy, game: Game, *, matches: int = 2_000, seed: i
     for turn in range(turns):
         tables, records, batch = _deal(game, matches, seed)
         for _ in range(turn):
-            game.step_batch(records, np.full(matches, game.safe(tables[0])), batch, False)
+            game.step_batch(records, np.full(matches, game.view.safe(tables[0])), batch, False)
         _decide(policy, game, records, batch, np.arange(matches))
         perfect = _solve(game, tables)[0][turn]
         offers = (tables["log_kind"][:, turn] == OFFER) & ~np.isnan(perfect)

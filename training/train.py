@@ -260,7 +260,7 @@ class _Run(BaseCallback):
         super().__init__()
         self.learner = learner
         self.config, self.folder, self.league, self.bar = config, folder, league, bar
-        self.seats, self.unit = env.seats, env.seats.game.unit_name
+        self.seats, self.unit = env.seats, env.seats.game.payoffs.unit_name
         self.started = time.monotonic()
         self.booked = (0, 0.0)
 

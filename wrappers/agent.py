@@ -74,7 +74,7 @@ class PolicyAgent:
         name, _, _ = state.game_id.partition("-")
         if name != self.game.name:
             raise ValueError(f"a policy for {self.game.id} cannot play {state.game_id!r}")
-        tables, seat = self.game.load(state)
+        tables, seat = self.game.view.load(state)
         mask = self.game.mask(tables[0], seat)
         if not mask.any():
             raise ValueError(f"nothing is open to {state.agent_id}: it is not its turn")
@@ -85,7 +85,7 @@ class PolicyAgent:
             raise ValueError(
                 f"the policy chose action {number}, which is masked; open are {np.flatnonzero(mask).tolist()}"
             )
-        return self.game.encode(tables[0], number)
+        return self.game.view.encode(tables[0], number)
 
     def thoughts(self) -> dict[str, Any]:
         """Return how likely each answer to the latest turn was, and what the policy expected; as far as it can tell."""
@@ -95,7 +95,7 @@ class PolicyAgent:
         table, observations, masks = self._seen
         chances = self.policy.probabilities(observations, masks)[0]
         told["probabilities"] = {
-            _answer(self.game.encode(table, number)): round(float(chances[number]), 4)
+            _answer(self.game.view.encode(table, number)): round(float(chances[number]), 4)
             for number in np.flatnonzero(chances >= LEAST_LIKELY).tolist()
         }
         values = self.policy.values(observations) if hasattr(self.policy, "values") else None
@@ -110,11 +110,11 @@ class PolicyAgent:
             ValueError: as `respond` does; whatever else the policy raises.
         """
         table = self.game.tables(1)[0]
-        self.game.reset(table)
+        self.game.rules.reset(table)
         for _ in range(2):  # the second one on a table where something has happened
             if not table.done:
-                answer = self.respond(self.game.view(table, int(table.turn)))
-                self.game.step(table, self.game.decode(table, answer.action))
+                answer = self.respond(self.game.turn_state(table, int(table.turn)))
+                self.game.rules.step(table, self.game.view.parse(table, answer.action))
 
 
 LEAST_LIKELY = 0.0005

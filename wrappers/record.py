@@ -114,7 +114,7 @@ class Recorder:
 
     def play(self, number: int) -> ActionResult:
         """Play the selected agent's legal action number, written as the payload it stands for."""
-        return self.submit(self.env.agent_selection, self.env.game.encode(self.env.table, number))
+        return self.submit(self.env.agent_selection, self.env.game.view.encode(self.env.table, number))
 
 
 def read(path: Path_) -> Iterator[dict[str, Any]]:

@@ -197,7 +197,7 @@ class Seats:
         """Return the record of the learner's episode that ended in the last step, and its seat; only where `dones`."""
         tables = self.game.tables(1)
         _as_bytes(tables)[0] = self._last[table]
-        self.game.play(tables[0], int(self._last_move[table]))
+        self.game.rules.play(tables[0], int(self._last_move[table]))
         return tables[0], int(self._last_seat[table])
 
     def final_observation(self, table: int) -> NDArray[np.float32]:
@@ -216,7 +216,7 @@ class Seats:
         known = (moves >= 0) & (moves < self.game.num_actions)
         np.logical_not(known & (self.masks[self._rows, np.where(known, moves, 0)] != 0), out=self.illegal)
         for table in np.flatnonzero(self.illegal):
-            moves[table] = self.game.safe(self.tables.tables[table])
+            moves[table] = self.game.view.safe(self.tables.tables[table])
         return moves
 
     def _go_on(self) -> None:
@@ -258,7 +258,7 @@ class Seats:
         else:
             self._before[moving] = self._bytes[moving]
         self.tables.step(moves)
-        gains = self.tables.rewards[self._rows, self.seat] / self.game.unit
+        gains = self.tables.rewards[self._rows, self.seat] / self.game.payoffs.unit
         if gains.any():
             self._result += gains
             undecided = self._decisions == 0
@@ -459,15 +459,15 @@ def frames(seats: Seats, mode: str, view: str) -> tuple[NDArray[np.uint8] | str,
 def _seen(game: Game, record: Any, seat: int, view: str) -> list[TurnState]:
     """Return the TurnStates that make a view, as `Game.picture` takes them."""
     if view == "public":
-        return [game.look(record)]
-    return [game.view(record, one) for one in (range(game.seats) if view == "all" else [seat])]
+        return [game.public_turn_state(record)]
+    return [game.turn_state(record, one) for one in (range(game.seats) if view == "all" else [seat])]
 
 
 def _frame(game: Game, record: Any, seat: int, mode: str, view: str) -> NDArray[np.uint8] | str:
     """Return a table in a mode other than ``"human"``."""
     if mode == "ansi":
-        return game.render(record, {"own": seat, "public": -1, "all": None}[view])
-    drawn = game.picture(_seen(game, record, seat, view))
+        return game.renderer.text(record, {"own": seat, "public": -1, "all": None}[view])
+    drawn = game.renderer.picture(_seen(game, record, seat, view))
     return drawn if mode == "svg" else pixels(drawn)
 
 
@@ -554,7 +554,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if self.render_mode != "human":
             return _frame(game, record, seat, self.render_mode, self.render_view)
         self._window = self._window or Window(game.id)
-        self._window.show(game.picture(_seen(game, record, seat, self.render_view)))
+        self._window.show(game.renderer.picture(_seen(game, record, seat, self.render_view)))
         return None
 
     def close(self) -> None:

@@ -111,7 +111,7 @@ def test_a_bid_between_two_numbers_stands_for_the_nearer_one():
     game = envs.game("auction")
     table = game.tables(1)[0]
     for amount, number in ((33.4, 33), (33.6, 34), (0.0, 0), (999.0, 100)):
-        assert game.nearest(table, game.decode(table, Action("submit_bid", {"bid": amount}))) == number
+        assert game.view.nearest(table, game.view.parse(table, Action("submit_bid", {"bid": amount}))) == number
 
 
 def test_valuations_follow_the_table_of_quantiles():
@@ -168,7 +168,7 @@ def test_agents_of_another_platform_have_other_names():
     bid(env, 12)
     text = env.turn_state("player_1").to_json().decode()
     renamed = text.replace("player_0", "zoe").replace("player_1", "me").replace("player_2", "yann")
-    tables, seat = game.load(envs.TurnState.from_json(renamed))
+    tables, seat = game.view.load(envs.TurnState.from_json(renamed))
     shown = game.observation(tables[0], seat)
     assert shown[game.layout["game_state.opponents_with_bid"].start :][:2].sum() == 1
     assert shown[game.layout["is_my_turn"].start] == 1

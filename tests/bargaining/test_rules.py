@@ -135,7 +135,7 @@ def test_a_bad_offer_is_an_invalid_payload(share):
 def test_an_offer_between_two_numbers_stands_for_the_nearer_one():
     game = envs.game("bargaining", offers=11)
     table = game.tables(1)[0]
-    assert game.nearest(table, game.decode(table, Action("submit_offer", {"my_share": 47.0}))) == 5
+    assert game.view.nearest(table, game.view.parse(table, Action("submit_offer", {"my_share": 47.0}))) == 5
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_agents_of_another_platform_have_other_names():
     play(env, 60, 55)
     for agent in env.possible_agents:
         text = env.turn_state(agent).to_json().decode().replace("player_0", "zoe").replace("player_1", "abe")
-        tables, seat = game.load(envs.TurnState.from_json(text))
+        tables, seat = game.view.load(envs.TurnState.from_json(text))
         assert (game.observation(tables[0], seat) == env.observe(agent)["observation"]).all()
 
 

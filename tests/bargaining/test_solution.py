@@ -44,7 +44,7 @@ def solve(game, table):
     for number in [accept, *range(accept)[::-1], accept + 1, accept + 2]:  # indifferent: rather accept, rather ask more
         if mask[number]:
             after = table.copy()
-            game.play(after, number)
+            game.rules.play(after, number)
             value = solve(game, after)
             if best is None or value[seat] > best[seat] + 1e-9:
                 best = value
@@ -60,7 +60,7 @@ def solve(game, table):
 def test_the_environments_own_tree_has_the_solvers_values(options):
     game = envs.game("bargaining", public=True, **options)
     table = game.tables(1)[0]
-    game.reset(table)
+    game.rules.reset(table)
     _, values = subgame_perfect(100, options["rounds"], options["discount"], table.my_reservation_value)
     step = 100 / (options["offers"] - 1)
     first, second = solve(game, table)

@@ -265,7 +265,7 @@ def test_a_file_that_is_edited_and_loaded_anew_plays_the_new_rules(playable):
 
 def test_a_game_that_has_been_played_can_be_pickled():
     game = kuhn.game()
-    for one in (game, dataclasses.replace(game, reset=getattr(game.reset, "py_func", game.reset))):
+    for one in (game, dataclasses.replace(game, reset=getattr(game.rules.reset, "py_func", game.rules.reset))):
         env = envs.GameEnv(one)
         env.reset(seed=3)
         state = one.__getstate__()

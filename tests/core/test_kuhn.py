@@ -100,11 +100,11 @@ def test_copied_records_walk_the_same_tree():
     def walk(table):
         if table.done:
             return Fraction(table.rewards[0])
-        seen = game.view(table, int(table.turn)).game_state
+        seen = game.turn_state(table, int(table.turn)).game_state
         bets, total = profile[seen["card"], " ".join(seen["moves"])], Fraction(0)
         for number, chance in enumerate((1 - bets, bets)):
             twin = table.copy()
-            game.play(twin, number)
+            game.rules.play(twin, number)
             total += chance * walk(twin)
         return total
 

@@ -48,5 +48,5 @@ def test_what_vector_tables_heard_is_told_as_messages(name):
     told = set()
     for _ in range(50):
         tables.step(tables.sample())
-        told |= {message.content for table in tables.tables for message in tables.game.view(table, 0).messages}
+        told |= {message.content for table in tables.tables for message in tables.game.turn_state(table, 0).messages}
     assert len(told) == NUMBERS

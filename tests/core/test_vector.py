@@ -20,10 +20,10 @@ def test_a_finished_table_is_reset_within_the_step():
     made = tables(2, seats=2)
     game, twin = made.game, made.tables.copy()
     made.step([0, STAY])  # the small blind folds
-    game.play(twin[0], 0)
+    game.rules.play(twin[0], 0)
     assert made.dones.tolist() == [True, False]
     assert made.rewards[0].tolist() == twin[0].rewards[:2].tolist() != [0, 0]
-    game.reset(twin[0])  # goes on with the record's own stream
+    game.rules.reset(twin[0])  # goes on with the record's own stream
     assert made.tables[0].tobytes() == twin[0].tobytes()
     assert made.turn[0] == twin[0].turn
     assert np.array_equal(made.observations[0], game.observation(twin[0], twin[0].turn))

@@ -58,7 +58,7 @@ class Host:
         return json.dumps(message)
 
     def state(self, seat, **changes):
-        full = self.game.game_state(plain(self.table), seat)
+        full = self.game.view.game_state(plain(self.table), seat)
         players = [
             {key: player[key] for key in ("seat", "name", "stack", "bet", "cards", "folded", "allIn") if key in player}
             for player in full["players"]
@@ -106,7 +106,7 @@ class Host:
         if number is None:
             weights = mask * np.array([0.15, 3, *[0.6] * (len(mask) - 3), 0.15])
             number = int(self.rng.choice(len(mask), p=weights / weights.sum()))
-        self.game.play(self.table, number)
+        self.game.rules.play(self.table, number)
         self.seq += 1 + int(self.table.phase != phase)
         return self.ending() if self.table.done else []
 

@@ -96,7 +96,7 @@ def test_every_game_is_hosted_and_every_match_replays(game, tmp_path):
     results = run(main())
     assert len(results) == game.seats  # every rotation
     for result in results:
-        assert sum(result.payoffs.values()) == pytest.approx(0) or not game.zero_sum
+        assert sum(result.payoffs.values()) == pytest.approx(0) or not game.payoffs.zero_sum
         assert not any([*result.rejected.values(), *result.failed.values(), *result.forced.values(), result.error])
         assert result.agent_ids[0] in result.payoffs
     outcomes = [entry["outcome"] for entry in record.read(tmp_path / "log.jsonl") if entry["kind"] == "end"]

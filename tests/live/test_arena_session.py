@@ -43,20 +43,20 @@ def test_law_1_through_the_wire(game, tricky):
             acting = session.turn
             for seat, agent in enumerate(session.agent_ids):
                 state = names.inward(TurnState.from_json(session.turn_state(agent).to_json()))
-                tables, me = game.load(state)
+                tables, me = game.view.load(state)
                 assert me == seat
                 assert np.array_equal(game.observation(tables[0], me), game.observation(session.env.table, seat))
                 mask = game.mask(tables[0], me)
                 assert np.array_equal(mask, game.mask(session.env.table, seat))
                 if agent == acting:
                     number, table = int(generator.choice(mask.nonzero()[0])), tables[0]
-            answer = names.response_outward(game.encode(table, number))
+            answer = names.response_outward(game.view.encode(table, number))
             assert session.act(acting, json.loads(answer.to_json())).ok
         for agent in session.agent_ids:
             state = session.turn_state(agent)
             assert state.game_over and not state.is_my_turn and state.allowed_actions == []
             assert {row.get("agent_id", agent) for row in state.outcome["payoffs"]} <= set(session.agent_ids)
-        assert sum(session.payoffs.values()) == pytest.approx(0) or not game.zero_sum
+        assert sum(session.payoffs.values()) == pytest.approx(0) or not game.payoffs.zero_sum
 
 
 def test_words_that_are_just_a_name_are_renamed_once_on_the_way_out_and_never_on_the_way_in():
@@ -324,7 +324,7 @@ def test_the_two_bidder_dialect_is_read():
         }
     )  # fmt: skip
     game = envs.game("auction", seats=2)
-    tables, seat = game.load(native(state))
+    tables, seat = game.view.load(native(state))
     assert game.mask(tables[0], seat).any()
     answer = ArenaAgent("ann", Echo(AgentResponse(Action("submit_bid", {"bid": 40})))).act(state)
     assert answer.action.payload == {"bid": 40}

@@ -403,7 +403,7 @@ def test_a_context_of_more_statements_a_day_or_more_days_is_read_whole():
     state, _, _ = context("DAY_DISCUSSION", statements=said)
     game = of_context(state)
     assert (game.options["discussion_rounds"], game.options["max_days"]) == (2, 20)
-    tables, seat = game.load(turn_state("p1", state, None))
+    tables, seat = game.view.load(turn_state("p1", state, None))
     today = game.layout["game_state.statements.today"]
     observed = game.observation(tables[0], seat)[today.start : today.stop].reshape(5, 5)
     assert observed[1].tolist() == [0, 0, 0.5, 0.5, 0]

@@ -244,7 +244,7 @@ def test_what_an_agent_reads_from_its_context_is_what_the_game_observes(seed):
         def private(at, match=match, plain=plain):
             context, info = plain(at)
             there = wire.read(wire.encode(context), wire.GameState), wire.read(wire.encode(info), wire.PrivateInfo)
-            tables, own = match.game.load(turn_state(match.agents[at].id, *there))
+            tables, own = match.game.view.load(turn_state(match.agents[at].id, *there))
             observation, mask = match._seen(at)
             assert own == at
             same = np.array_equal(match.game.observation(tables[0], own), observation)

@@ -96,8 +96,8 @@ class Server:
         host = self.host
         token, kind = action["turn_token"], action["kind"]
         assert token == host.token
-        decoded = host.game.decode(host.table, Action(kind, {"amount": action["amount"]} if "amount" in action else {}))
-        ending = host.play(host.game.nearest(host.table, decoded))
+        decoded = host.game.view.parse(host.table, Action(kind, {"amount": action["amount"]} if "amount" in action else {}))
+        ending = host.play(host.game.view.nearest(host.table, decoded))
         self.done[token] = host.seq
         ack = {"type": "ack", "turn_token": token, "seq": host.seq}
         await self.send(socket, host.wrap(ack), *(ending or [host.state(SEAT)]))

@@ -18,7 +18,7 @@ from parlour.wrappers.live.poker.table_session import TableSession
 def same_observation(table, seat, turn_state):
     """Law 1: what the agent rebuilt from the wire is what the rules show that seat, bit for bit."""
     game = table.game
-    loaded, number = game.load(turn_state)
+    loaded, number = game.view.load(turn_state)
     assert number == seat
     expected, got = game.observation(table.table, seat), game.observation(loaded[0], seat)
     assert got.tobytes() == expected.tobytes(), differences(game, expected, got)
@@ -64,11 +64,11 @@ class Ends:
 
     def choose(self, seat, decision):
         game = self.table.game
-        loaded, _ = game.load(decision.turn_state)
+        loaded, _ = game.view.load(decision.turn_state)
         numbers = np.flatnonzero(game.mask(loaded[0], seat))
         weights = np.full(len(numbers), 0.2)
         weights[:2], weights[-1] = (0.2, 1), self.all_in if numbers[-1] > 1 else 1
-        return game.encode(loaded[0], int(self.random.choice(numbers, p=weights / weights.sum())))
+        return game.view.encode(loaded[0], int(self.random.choice(numbers, p=weights / weights.sum())))
 
     def chips(self):
         return sum(self.table.stack(seat) for seat in self.table.seats) + sum(self.table._left.values())

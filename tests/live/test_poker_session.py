@@ -50,12 +50,12 @@ DIALECTS = [{}, {"envelope": True, "omit": True, "pot_of_finished_streets": True
 def check_reading(host, agent, seat):
     """Law 1 through the wire, for one seat at one moment."""
     game, table, state = host.game, host.table, agent.turn_state()
-    loaded, mine = game.load(state)
+    loaded, mine = game.view.load(state)
     assert mine == seat
     expected, seen = game.observation(table, seat), game.observation(loaded[0], mine)
     np.testing.assert_array_equal(seen, expected, strict=True)
     np.testing.assert_array_equal(game.mask(loaded[0], mine), game.mask(table, seat))
-    view = game.view(table, seat)
+    view = game.turn_state(table, seat)
     assert state.game_state == {**view.game_state, "hand": host.hand}
     assert state.allowed_actions == view.allowed_actions
     for name in ("agent_id", "phase", "is_my_turn", "current_turn_agent_id", "game_over", "outcome"):
@@ -130,9 +130,9 @@ def test_joining_in_the_middle_of_a_hand_gives_a_playable_reading(seed):
             first = [welcome, host.state(seat)] if host.rng.random() < 0.5 else [host.state(seat)]
             [decision] = decisions([event for message in first for event in agent.receive(message)])
             state = decision.turn_state.game_state
-            tables, mine = game.load(decision.turn_state)
+            tables, mine = game.view.load(decision.turn_state)
             np.testing.assert_array_equal(game.mask(tables[0], mine), game.mask(host.table, seat))
-            true = game.game_state(host.table, seat)
+            true = game.view.game_state(host.table, seat)
             same = ["seat", "phase", "board", "dealer", "turn", "actions", "toCall", "smallBlind", "bigBlind"]
             assert {name: state[name] for name in same} == {name: true[name] for name in same}
             for player, other in zip(state["players"], true["players"], strict=True):
@@ -161,7 +161,7 @@ def test_missed_messages_cost_no_chips_and_little_history(seed):
                 agent.receive(host.state(0))
                 first = False
             if mine:
-                state, true = agent.turn_state().game_state, game.game_state(host.table, 0)
+                state, true = agent.turn_state().game_state, game.view.game_state(host.table, 0)
                 assert state["players"] == true["players"]
                 assert (state["pot"], state["last"]) == (true["pot"], true["last"])
                 total += 1

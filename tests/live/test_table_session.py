@@ -401,7 +401,7 @@ def test_no_client_is_told_what_its_seat_may_not_know(game):
     assert bool(told(99)) == (game.public is not None)
     for client in (0, game.seats - 1, 99):
         seen, dealt = told(client), env._tables.copy()
-        game.redeal(env.table, client if client < 99 else 0, generator)
+        game.view.resample(env.table, client if client < 99 else 0, generator)
         assert env._tables.tobytes() != dealt.tobytes()
         assert told(client) == seen
         env._tables[:] = dealt

@@ -494,12 +494,12 @@ def test_what_the_agent_sees_on_the_wire_is_what_the_environment_shows(person, a
         while not env.table.done:
             acting, wanted = env.agent_selection, env.observe(env.agent_selection)
             number = int(bots[acting].act(wanted["observation"][None], wanted["action_mask"][None])[0])
-            response = game.encode(env.table, number)
+            response = game.view.encode(env.table, number)
             if acting == "player_1":
                 decisions += 1
                 theirs = env.turn_state("player_1").to_dict()
                 asked = decision(session.receive(on_the_wire(kind, theirs["game_state"], godot)))
-                tables, seat = game.load(asked.turn_state)
+                tables, seat = game.view.load(asked.turn_state)
                 assert np.array_equal(game.mask(tables[0], seat), wanted["action_mask"])
                 np.testing.assert_allclose(
                     game.observation(tables[0], seat), wanted["observation"], rtol=0, atol=1e-3 if godot else 0

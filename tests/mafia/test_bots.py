@@ -18,7 +18,7 @@ def chosen(env, bot):
     masks = np.tile(env.game.mask(env.table, seat), (40, 1))
     numbers = bot(env.game, 0).act(seen, masks)
     assert masks[np.arange(40), numbers].all()
-    return [env.game.encode(env.table, number).action.payload for number in numbers]
+    return [env.game.view.encode(env.table, number).action.payload for number in numbers]
 
 
 def targets(env, bot):

@@ -156,13 +156,13 @@ def test_what_is_dealt_anew_could_have_happened(doctors):
     for seed in range(12):
         table = game.tables(1)[0]
         table.stream = streams(seed, 1)[0]
-        game.reset(table)
+        game.rules.reset(table)
         while not table.done:
             number = generator.choice(game.mask(table, int(table.turn)).nonzero()[0])
-            game.play(table, int(number))
+            game.rules.play(table, int(number))
             for seat in range(game.seats if not table.done else 0):
                 other = table.copy()
-                game.redeal(other, seat, generator)
+                game.view.resample(other, seat, generator)
                 night = log(other, "night")[: int(other.round_number)]
                 doctor = other.role[: game.seats] == DOCTOR
                 again = (night[1:] == night[:-1]) & (night[1:] >= 0)

@@ -79,7 +79,7 @@ def test_what_a_policy_thought_is_told(tmp_path):
             answer = agent.respond(state)
             told.append((sentence(answer.action), agent.thoughts()))
             assert recorder.submit(state.agent_id, answer, told[-1][1] | {"think": "hm"}).ok
-            observation = game.observation(game.load(state)[0][0], game.agents.index(state.agent_id))
+            observation = game.observation(game.view.load(state)[0][0], game.agents.index(state.agent_id))
             assert told[-1][1]["value"] == pytest.approx(float(observation @ weights[:, 0]) / 0.5, abs=1e-3)
     for moment, (answer, thoughts) in zip(moments(tmp_path / "log"), told, strict=False):
         assert (moment.action, moment.probabilities, moment.value) == (
@@ -220,7 +220,7 @@ def test_what_an_agent_of_mafia_thinks_is_told_with_its_decision(tmp_path):
         for chunk in ("I shall ", "wait.", ""):
             event = {"eventType": "AGENT_THINK_STREAM", "payload": {"agentId": agent, "chunk": chunk}}
             log.write("event", event=event)
-        log.write("turn", agent=agent, response=game.encode(env.table, game.safe(env.table)))
+        log.write("turn", agent=agent, response=game.view.encode(env.table, game.view.safe(env.table)))
         log.write("fault", agent_id="p3", problem="late")
     first, end = moments(tmp_path / "log")
     assert list(first.states) == ["Ann", "Bob", "Cay", "Dan", "Ann-2"]

@@ -24,7 +24,7 @@ def played(game, bots, episodes, seed=0):
         before = tables.tables.copy()
         tables.step(actions)
         for row in np.flatnonzero(tables.dones & open_):
-            game.play(before[row], int(actions[row]))
+            game.rules.play(before[row], int(actions[row]))
             iou[row] = before[row].iou
         open_ &= ~tables.dones
     return iou, iou >= 0.95

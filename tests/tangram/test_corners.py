@@ -46,11 +46,11 @@ def walk(seed, steps=14, **options):
     game = envs.game("tangram", plays=1, turns=steps, **options)
     table = game.tables(1)[0]
     table.stream = streams(seed, 1)[0]
-    game.reset(table)
+    game.rules.reset(table)
     generator = np.random.default_rng(seed)
     while not table.done:
         yield table
-        game.play(table, int(generator.choice(np.flatnonzero(game.mask(table, int(table.turn))))))
+        game.rules.play(table, int(generator.choice(np.flatnonzero(game.mask(table, int(table.turn))))))
 
 
 def fits_lying(table, piece, figure, others):
@@ -175,7 +175,7 @@ def test_every_stored_solution_can_be_played_by_snapping(aspect):
         game = envs.game("tangram", figure=figure.name, plays=1, aspect=aspect)
         for solution in range(len(figure.solutions)):
             table = game.tables(1)[0]
-            game.reset(table)
+            game.rules.reset(table)
             wanted = [polygon(table, i, *at) for i, at in enumerate(figure.poses(solution, aspect))]
             for _ in range(7):
                 assert table.fitting
@@ -190,7 +190,7 @@ def test_every_stored_solution_can_be_played_by_snapping(aspect):
                         if PIECE[number] in (i, TWIN[i]) or TWIN[PIECE[number]] == i
                     )
                 )
-                game.play(table, number)
+                game.rules.play(table, number)
             assert table.done
             assert table.iou == pytest.approx(1, abs=1e-9)
 
@@ -198,11 +198,11 @@ def test_every_stored_solution_can_be_played_by_snapping(aspect):
 def test_skipped_turns_go_through_all_corners_and_round_again():
     game = envs.game("tangram", figure="A cat")
     table = game.tables(1)[0]
-    game.reset(table)
+    game.rules.reset(table)
     seen = []
     for _ in range(19):
         seen.append((*table.focus.tolist(), int(table.ray)))
-        game.play(table, PLACES)
+        game.rules.play(table, PLACES)
     corners = len(set(seen))
     assert corners > 3
     assert seen == (seen[:corners] * 19)[:19]
@@ -213,7 +213,7 @@ def test_of_twins_in_the_drawer_one_is_offered():
     table = game.tables(1)[0]
     for seed in range(20):
         table.stream = streams(seed, 1)[0]
-        game.reset(table)
+        game.rules.reset(table)
         offered = {int(PIECE[number]) for number in range(PLACES) if table.open >> number & 1}
         assert not offered & {1, 6}  # Cream and Green, whose twins are in the drawer too
 
@@ -221,10 +221,10 @@ def test_of_twins_in_the_drawer_one_is_offered():
 def test_a_menu_stays_the_same_throughout_a_turn():
     game = envs.game("tangram", figure="A boat" if "A boat" in library() else "A house", plays=5)
     table = game.tables(1)[0]
-    game.reset(table)
+    game.rules.reset(table)
     menu = game.mask(table, 0)
     for number in np.flatnonzero(menu)[:3]:
-        game.play(table, int(number))
+        game.rules.play(table, int(number))
         assert np.array_equal(game.mask(table, 0), menu)
 
 
@@ -235,10 +235,10 @@ def test_an_outline_that_pieces_of_a_person_lie_across_is_no_reason_to_fail():
     table = game.tables(1)[0]
     for seed in range(10):
         table.stream = streams(seed, 1)[0]
-        game.reset(table)
+        game.rules.reset(table)
         for _ in range(12):
             x, y, rotation = generator.uniform((20, 20, 0), (80, 80, 360))
-            game.step(table, type(game.menu(table, PLACES))(0, int(generator.integers(7)), x, y, rotation))
+            game.rules.step(table, type(game.rules.decode(table, PLACES))(0, int(generator.integers(7)), x, y, rotation))
             pieces = placed(table)
             for number in (number for number in range(PLACES) if table.open >> number & 1):
                 i = int(PIECE[number])
@@ -247,5 +247,5 @@ def test_an_outline_that_pieces_of_a_person_lie_across_is_no_reason_to_fail():
                     shape.intersection(other).buffer(-0.01).area > 0 for k, other in pieces.items() if k != i
                 )
                 copy = table.copy()
-                game.play(copy, number)
+                game.rules.play(copy, number)
                 assert copy.passes == 0, "it collided"

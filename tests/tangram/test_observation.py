@@ -17,10 +17,10 @@ def boards(count=8, **options):
     for seed in range(count):
         table = game.tables(1)[0]
         table.stream = streams(seed, 1)[0]
-        game.reset(table)
+        game.rules.reset(table)
         generator = np.random.default_rng(seed)
         for _ in range(seed % 6):
-            game.play(table, int(generator.choice(np.flatnonzero(game.mask(table, int(table.turn))))))
+            game.rules.play(table, int(generator.choice(np.flatnonzero(game.mask(table, int(table.turn))))))
         yield game, table
 
 
@@ -101,11 +101,11 @@ def test_a_figure_looks_the_same_around_the_focus_however_it_is_turned():
     """The frame turns with the corner: of a square's four corners all look alike."""
     game = envs.game("tangram", figure="A square")
     table = game.tables(1)[0]
-    game.reset(table)
+    game.rules.reset(table)
     seen = []
     for _ in range(4):
         seen.append(part(game, table, "allowed_actions.focus.around").copy())
-        game.play(table, game.num_actions - 1)
+        game.rules.play(table, game.num_actions - 1)
     assert all(np.array_equal(seen[0], other) for other in seen[1:])
 
 
@@ -126,8 +126,8 @@ def test_poses_and_outline_are_the_records():
 def test_seats_are_counted_from_the_observer():
     game = envs.game("tangram", seats=4)
     table = game.tables(1)[0]
-    game.reset(table)
-    game.play(table, game.num_actions - 1)
+    game.rules.reset(table)
+    game.rules.play(table, game.num_actions - 1)
     for seat in range(4):
         turn = part(game, table, "current_turn_agent_id", seat)
         assert turn.tolist() == [float((1 - seat) % 4 == i) for i in range(4)]

@@ -259,7 +259,7 @@ def test_all_of_the_library_comes_up():
     env.reset(seed=0)
     seen = set()
     for _ in range(1_500):
-        env.game.reset(env.table)
+        env.game.rules.reset(env.table)
         seen.add(int(env.table.figure))
     assert len(seen) == len(library())
 

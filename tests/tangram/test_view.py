@@ -66,7 +66,7 @@ def test_seats_see_the_same():
 
 def loaded(state, **options):
     game = envs.game("tangram", **{"figure": "A house", **options})
-    tables, seat = game.load(state)
+    tables, seat = game.view.load(state)
     return game, tables[0], seat
 
 
@@ -94,7 +94,7 @@ def test_the_documents_fields_alone_are_enough():
     for piece in state.game_state["on_board"].values():
         del piece["vertices"], piece["collisions"]
     game, table, seat = loaded(state, figure="random")
-    assert game.view(table, seat).game_state["silhouette"] == board().turn_state("player_1").game_state["silhouette"]
+    assert game.turn_state(table, seat).game_state["silhouette"] == board().turn_state("player_1").game_state["silhouette"]
     assert (int(table.turn_number), int(table.moved)) == (1, -1)
     assert game.mask(table, seat).any()
 
@@ -105,7 +105,7 @@ def test_collisions_are_those_that_are_told():
     state.game_state["on_board"]["Blue"]["collisions"] = []
     state.game_state["on_board"]["Red"]["collisions"] = ["BOUNDARY"]
     game, table, seat = loaded(state)
-    shown = game.view(table, seat).game_state["on_board"]
+    shown = game.turn_state(table, seat).game_state["on_board"]
     assert (shown["Blue"]["collisions"], shown["Red"]["collisions"]) == ([], ["BOUNDARY"])
 
 
@@ -168,8 +168,8 @@ def test_pictures_come_when_asked_for_and_change_nothing_else():
     plain, pictured = (board(images=images).turn_state("player_0") for images in (False, True))
     assert set(pictured.game_state) - set(plain.game_state) == {"board_img", "drawer_img"}
     game = envs.game("tangram", figure="A house", images=True)
-    tables, seat = game.load(TurnState.from_json(pictured.to_json()))
-    assert game.view(tables[0], seat).game_state == pictured.game_state
+    tables, seat = game.view.load(TurnState.from_json(pictured.to_json()))
+    assert game.turn_state(tables[0], seat).game_state == pictured.game_state
 
 
 def test_text_shows_every_piece_by_its_letter():

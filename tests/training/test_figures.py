@@ -26,7 +26,7 @@ def test_the_solver_solves_what_greedy_does_not():
 def test_every_figure_of_the_library_is_played_equally_often():
     """Greedy never draws: its games with a figure are all alike, so that each share is 0 or 1 whatever the seed."""
     game = envs.game("tangram", **SETS["library"])
-    count = int(game.blank[0].figures)
+    count = int(game.rules.blank[0].figures)
     once, twice = (built(game, make_policy("greedy", game), games=games, seed=games) for games in (count, count + 1))
     assert (once.iou.deals, once.iou.games, twice.iou.games) == (count, count, 2 * count)
     assert once.solved.mean == twice.solved.mean

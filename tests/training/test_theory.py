@@ -65,7 +65,7 @@ def test_who_always_passes_brings_no_revenue():
 
     class Pass:
         def act(self, observations, masks):
-            return np.full(len(masks), game.safe(game.blank[0]))
+            return np.full(len(masks), game.view.safe(game.rules.blank[0]))
 
     found = {line.name: line.learned for line in compare(Pass(), game, matches=100).lines}
     assert found["revenue"] == 0

@@ -31,7 +31,7 @@ def test_a_policy_agent_plays_what_the_policy_would_play_in_the_environment():
             response = agent.respond(env.turn_state(env.agent_selection))
             observation = env.game.observation(env.table, seat)[None]
             number = int(bots[1].act(observation, env.game.mask(env.table, seat)[None])[0])
-            assert response == env.game.encode(env.table, number)
+            assert response == env.game.view.encode(env.table, number)
             assert env.submit(env.agent_selection, response).ok
 
 
@@ -154,7 +154,7 @@ def test_actions_are_written_as_people_write_them_and_read_back(total, written):
     env = envs.make("bargaining", total=total, offers=5)
     env.reset(seed=1)
     allowed = env.turn_state(env.agent_selection).allowed_actions
-    actions = [env.game.encode(env.table, number).action for number in np.flatnonzero(env.game.mask(env.table, 0))]
+    actions = [env.game.view.encode(env.table, number).action for number in np.flatnonzero(env.game.mask(env.table, 0))]
     lines = [sentence(action) for action in actions]
     assert [parse(line, allowed) for line in lines] == actions
     assert written in lines

@@ -136,8 +136,8 @@ def test_nobody_at_the_endpoint():
 def first_turn(game):
     table = game.tables(1)[0]
     table.stream = 5
-    game.reset(table)
-    return table, game.view(table, int(table.turn))
+    game.rules.reset(table)
+    return table, game.turn_state(table, int(table.turn))
 
 
 def bot(game, name="random"):

@@ -387,7 +387,7 @@ def distinct(names: Sequence[str]) -> list[str]:
 
 def _seen(game: Game, table: Any, seat: int, named: Mapping[int, str], hand: int) -> TurnState:
     """Return what a seat saw, without the empty seats, with the players' own names."""
-    state = game.view(table, seat, ())
+    state = game.turn_state(table, seat, ())
     players = [row for row in state.game_state["players"] if row["seat"] in named]
     state.game_state |= {"hand": hand, "players": [row | {"name": named[row["seat"]]} for row in players]}
     ours = {f"player_{number}": name for number, name in named.items()}

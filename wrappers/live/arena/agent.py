@@ -121,8 +121,8 @@ class ArenaAgent:
         if isinstance(self.agent, PolicyAgent):
             game = self.agent.game
             try:
-                tables, _seat = game.load(self._seats(state)[1])
-                return AgentResponse(game.encode(tables[0], game.safe(tables[0])).action)
+                tables, _seat = game.view.load(self._seats(state)[1])
+                return AgentResponse(game.view.encode(tables[0], game.view.safe(tables[0])).action)
             except Exception as error:  # a state of another kind than our game's
                 logger.warning("match %s: the state cannot be loaded: %s", state.match_id, described(error))
         names = [allowed.action_type for allowed in state.allowed_actions]

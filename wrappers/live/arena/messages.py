@@ -254,16 +254,16 @@ class _Renaming:
 
 def words(game: Game) -> frozenset[str]:
     """Return the words that the game's TurnStates use, which are no agents' ids: they could not be told apart."""
-    found = {"pass", "message_only", *game.action_spaces}
+    found = {"pass", "message_only", *game.view.action_spaces}
     generator, table = np.random.default_rng(0), game.tables(1)[0]
     for _ in range(20):
         table.stream = generator.integers(0, 2**63)
-        game.reset(table)
+        game.rules.reset(table)
         while not table.done:
-            _collect(game.view(table, int(table.turn)), found)
-            game.play(table, int(generator.choice(game.mask(table, int(table.turn)).nonzero()[0])))
+            _collect(game.turn_state(table, int(table.turn)), found)
+            game.rules.play(table, int(generator.choice(game.mask(table, int(table.turn)).nonzero()[0])))
         for seat in range(game.seats):
-            _collect(game.view(table, seat), found)
+            _collect(game.turn_state(table, seat), found)
     return frozenset(found - set(game.agents))
 
 

@@ -235,7 +235,7 @@ class MatchSession:
 
     def _out_of_turn(self, agent_id: str) -> ActionResult | None:
         if agent_id != self.turn:
-            seen = self.game.turn_seen(self.env.table, self.game.agents.index(self._names.back[agent_id]))
+            seen = self.game.visible_turn(self.env.table, self.game.agents.index(self._names.back[agent_id]))
             whose = "another" if seen is None else self._names.out[seen]
             return ts.refused(ts.NOT_YOUR_TURN, f"{agent_id} cannot act: it is {whose}'s turn")
         return None
@@ -252,7 +252,7 @@ class MatchSession:
         return self._too_many(agent_id, len(intents))
 
     def _safe(self) -> Action:
-        return self.game.encode(self.env.table, self.game.safe(self.env.table)).action
+        return self.game.view.encode(self.env.table, self.game.view.safe(self.env.table)).action
 
     def _new_turn(self) -> None:
         self._waited = 0

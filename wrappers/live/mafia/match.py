@@ -186,7 +186,7 @@ class Match:
         tables["stream"] = streams(seed, 1)
         self._records = tables.view(np.ndarray)
         self.table = tables[0]
-        game.reset(self.table)
+        game.rules.reset(self.table)
         self._plain = self._records[0]  # fields by name, faster than a record's attributes
         self._scratch = game.tables(1).view(np.ndarray)
         self._side = self._scratch[0]
@@ -514,7 +514,7 @@ class Match:
         scratch = self._as_if_turn(seat)
         observation = self.game.observation(scratch, seat)
         mask = np.zeros(self.game.num_actions, np.int8)
-        self.game.legal(scratch, mask)
+        self.game.rules.legal(scratch, mask)
         return observation, mask
 
     def _as_if_turn(self, seat: int) -> Any:
@@ -534,7 +534,7 @@ class Match:
         if self._note is not None:
             response = AgentResponse(Action(*action))
             self._note("turn", agent=self.game.agents[seat], response=response)
-        self.game.step(self.table, move)
+        self.game.rules.step(self.table, move)
 
     def _night_payload(self, seat: int) -> tuple[str, dict[str, Any]]:
         kind = NIGHT_ACTIONS[self._roles[seat]]
@@ -543,7 +543,7 @@ class Match:
     def _drawn(self, seat: int) -> int:
         """Return a legal target, drawn from the match's stream."""
         scratch = self._as_if_turn(seat)
-        return int(self.game.menu(scratch, self.game.safe(scratch)).target)
+        return int(self.game.rules.decode(scratch, self.game.view.safe(scratch)).target)
 
     # What is told.
 
@@ -591,7 +591,7 @@ class Match:
         self.feed.emit("GAME_ENDED", {"winner": winner})
         self.feed.close()
         if self._note is not None:
-            self._note("end", outcome=self.game.view(self.table, 0).outcome)
+            self._note("end", outcome=self.game.turn_state(self.table, 0).outcome)
         return Result(
             self.feed.game_id,
             winner,  # type: ignore[arg-type]

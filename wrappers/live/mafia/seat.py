@@ -76,9 +76,9 @@ class Decision(NamedTuple):
 
 def move_of(game: Game, seat: int, number: int) -> Choice:
     """Return the move that a number stands for in a seat's turn."""
-    tables = game.blank.view(np.ndarray).copy()
+    tables = game.rules.blank.view(np.ndarray).copy()
     tables["turn"] = seat
-    move = game.menu(tables[0], number)
+    move = game.rules.decode(tables[0], number)
     return Choice(int(move.kind), int(move.target))
 
 
@@ -208,7 +208,7 @@ class SeatAgent:
         if private is not None and private.game_state.game_id != context.game_id:
             private = None
         game = of_context(context)
-        tables, seat = game.load(turn_state(self.id, context, private))
+        tables, seat = game.view.load(turn_state(self.id, context, private))
         return game, game.observation(tables[0], seat), game.mask(tables[0], seat)
 
 

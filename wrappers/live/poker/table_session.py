@@ -273,7 +273,7 @@ class TableSession:
         """Check (where that is free) or fold for the seat whose time for the turn `token` is over."""
         if self.due != Due("act", number, token):
             return []
-        self._play(self.game.menu(self.table, self.game.safe(self.table)), "timeout")
+        self._play(self.game.rules.decode(self.table, self.game.view.safe(self.table)), "timeout")
         return self._go_on()
 
     def next_hand(self) -> list[Send]:
@@ -350,7 +350,7 @@ class TableSession:
 
     def _decode(self, choice: messages.Choice) -> rules.Move | Error:
         payload = {"amount": choice.amount} if choice.kind == "raiseTo" else {}
-        move: rules.Move | ActionResult = self.game.decode(self.table, Payload(choice.kind, payload))
+        move: rules.Move | ActionResult = self.game.view.parse(self.table, Payload(choice.kind, payload))
         if isinstance(move, ActionResult):
             code = messages.VALIDATION_ERROR if move.error == INVALID_PAYLOAD else messages.INVALID_ACTION
             return Error(code=code, message=move.error_detail or "")
@@ -450,7 +450,7 @@ class TableSession:
         fields = {
             "seq": self.seq,
             "hand": self.hand,
-            "phase": self.game.phase(table),
+            "phase": self.game.view.phase(table),
             "board": [card_name(card) for card in table.board[: table.board_count].tolist()],
             "pot": int(table.pot) if playing else 0,
             "dealer": int(table.dealer),

@@ -253,6 +253,6 @@ def _warm_up(game: Game) -> None:
     env.reset(seed=0)
     while env.agents and not env.table.done:
         env.turn_state(env.agent_selection)
-        env.submit(env.agent_selection, game.encode(env.table, game.safe(env.table)).action)
+        env.submit(env.agent_selection, game.view.encode(env.table, game.view.safe(env.table)).action)
     if game.public is not None:
-        game.look(env.table)
+        game.public_turn_state(env.table)

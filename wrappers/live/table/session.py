@@ -283,7 +283,7 @@ class TableSession:
     def _act(self, client: int, seat: int, message: Act) -> list[Send]:
         before = self.turn
         waits = self.due is not None and self.due.seat != seat
-        secret = waits and self.game.turn_seen(self._env.table, seat) is None  # whose turn it is, and its number too
+        secret = waits and self.game.visible_turn(self._env.table, seat) is None  # whose turn it is, and its number too
         if self.match is None:
             result = ts.refused(ts.MATCH_NOT_RUNNING, "the match has not begun")
         elif message.turn != before and not secret:
@@ -344,7 +344,7 @@ class TableSession:
     def _look(self) -> ts.TurnState:
         assert self.match is not None
         public = [message for message in self._env.messages if message.scope == MessageScope.PUBLIC]
-        return self.game.look(self._env.table, public, self.match.match_id)
+        return self.game.public_turn_state(self._env.table, public, self.match.match_id)
 
     def _seatings(self) -> list[Send]:
         return [Send(client, self._seating(client)) for client in self._clients]

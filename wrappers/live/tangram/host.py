@@ -69,8 +69,8 @@ class Person:
         Raises:
             EOFError: if no more answers come.
         """
-        tables, seat = self._game.load(state)
-        self._write(f"{state.game_state['objective']}\n{self._game.render(tables[0], seat)}")
+        tables, seat = self._game.view.load(state)
+        self._write(f"{state.game_state['objective']}\n{self._game.renderer.text(tables[0], seat)}")
         while True:
             self._write("play PIECE [x,y] rotation · finish · say …")
             line = (self._source or sys.stdin).readline()

@@ -36,7 +36,7 @@ class Reading:
     """
 
     def __init__(self, game: Game) -> None:
-        blank = game.blank[0]
+        blank = game.rules.blank[0]
         self._aspect = list(ASPECTS)[int(blank.aspect)]
         self._plays, self._turns = int(blank.plays), int(blank.turns)
         self.objective = ""
