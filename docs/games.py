@@ -20,12 +20,12 @@ import numpy as np
 from msgspec import Struct
 from msgspec import inspect as types
 from parlour.envs import GAMES, AgentResponse, Game, TurnState, find
-from parlour.envs.core.svg import HEIGHT, WIDTH
+from parlour.envs.render.svg import HEIGHT, WIDTH
 from parlour.wrappers.live.mafia import messages as mafia
 from parlour.wrappers.live.poker import messages as poker
-from parlour.wrappers.live.poker.session import AgentSession as PokerSession
-from parlour.wrappers.live.poker.session import Decision as PokerDecision
-from parlour.wrappers.live.poker.table_session import TableSession as PokerTable
+from parlour.wrappers.live.poker.agent_session import PokerAgentSession as PokerSession
+from parlour.wrappers.live.poker.agent_session import PokerDecision as PokerDecision
+from parlour.wrappers.live.poker.host_session import PokerHostSession as PokerTable
 from parlour.wrappers.live.tangram import messages as tangram
 
 DOCS = Path(__file__).parent
@@ -167,7 +167,11 @@ def glance(game: Game) -> str:
     """Return the facts of a game with its default options."""
     low, high = game.reward_range
     sums = "; they sum to zero" if game.payoffs.zero_sum else ""
-    unit = "" if game.payoffs.unit == 1 else f"; reports and seats for learners count {game.payoffs.unit:g} as 1 ({game.payoffs.unit_name})"
+    unit = (
+        ""
+        if game.payoffs.unit == 1
+        else f"; reports and seats for learners count {game.payoffs.unit:g} as 1 ({game.payoffs.unit_name})"
+    )
     grid = "" if game.view.grid is None else f'; `action="grid"`: `MultiDiscrete({list(game.view.grid.sizes)})`'
     extras = {
         "talk is an observed part of the game": game.hear is not None or game.aloud is not None,

@@ -6,9 +6,22 @@ from dataclasses import replace
 import numpy as np
 from gymnasium import spaces
 from parlour.envs import (
-    Action, ActionResult, AgentResponse, AllowedAction, Capabilities, Chance, Encoder, Game, Layout, Payoffs, Rules,
-    Slice, new_table, with_required_fields,
-)  # fmt: skip
+    Action,
+    ActionResult,
+    AgentResponse,
+    AllowedAction,
+    Capabilities,
+    Chance,
+    Encoder,
+    Game,
+    Layout,
+    Payoffs,
+    Renderer,
+    Rules,
+    Slice,
+    new_table,
+    with_required_fields,
+)
 from parlour.envs.core.compiled import compiled
 from parlour.envs.core.open_view import open_view
 from parlour.envs.core.rng import draw
@@ -127,9 +140,12 @@ def game():
         allowed=lambda table: [AllowedAction(kind, "", {"additionalProperties": False}) for kind in KINDS],
         resample=resample,
     )  # fmt: skip
-    chance = Chance(begin=begin, step=step, outcomes=outcomes, probability=lambda table, i: 1 / outcomes(table), play=deal)
+    chance = Chance(
+        begin=begin, step=step, outcomes=outcomes, probability=lambda table, i: 1 / outcomes(table), play=deal
+    )
     return Game(
         name="kuhn", agents=AGENTS, rules=rules, view=view, payoffs=Payoffs(-2, 2, zero_sum=True, unit_name="chips"),
         encoders={"v0": Encoder(Layout(V0), observe), "full": Encoder(Layout(FULL), observe_all, True)},
+        renderer=Renderer(lambda table, seat: str([game_state(table, i) for i in (0, 1) if seat in (None, i)])),
         capabilities=Capabilities(chance=chance),
     )  # fmt: skip

@@ -2,7 +2,8 @@
 
 import numpy as np
 from parlour import envs
-from parlour.wrappers.record import MatchLog, Recorder
+from parlour.wrappers.logs.match_log import MatchLog
+from parlour.wrappers.logs.recorder import Recorder
 
 
 def played(path, game, seed=11, matches=1, **options):

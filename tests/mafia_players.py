@@ -7,20 +7,20 @@ from parlour.envs import game
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.events import Feed
-from parlour.wrappers.live.mafia.match import Limits, Match
-from parlour.wrappers.live.mafia.scripted import ScriptedAgent
+from parlour.wrappers.live.mafia.host_session import MafiaLimits, MafiaMatch
+from parlour.wrappers.live.mafia.scripted import MafiaScriptedAgent
 
 NAMES = ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Joe"]
 TEN = game("mafia", seats=10)
 FIVE = game("mafia", seats=5)
-SHORT = Limits(think=0.05, say=0.05, act=0.05, thought=2_000, statement=400)
+SHORT = MafiaLimits(think=0.05, say=0.05, act=0.05, thought=2_000, statement=400)
 
 
 def scripted(seat, seed=0, name=None):
     config = wire.AgentConfig(
         type="scripted", scripted_config=wire.ScriptedConfig(personality=PERSONALITIES[seat % len(PERSONALITIES)])
     )
-    return ScriptedAgent(f"p{seat + 1}", name or NAMES[seat], config, seed=100 * seed + seat)
+    return MafiaScriptedAgent(f"p{seat + 1}", name or NAMES[seat], config, seed=100 * seed + seat)
 
 
 def table(seed=0, seats=10, bad=None, limits=None, note=None, game=None):
@@ -30,7 +30,7 @@ def table(seed=0, seats=10, bad=None, limits=None, note=None, game=None):
         agents[seat] = agent
     feed = Feed(f"game-{seed}", clock=lambda: 0)
     game = game or (TEN if seats == 10 else FIVE)
-    return Match(game, agents, feed=feed, seed=seed, limits=limits, note=note)
+    return MafiaMatch(game, agents, feed=feed, seed=seed, limits=limits, note=note)
 
 
 def dealt(role, seats=5):

@@ -14,7 +14,7 @@ def match(roles, *, seed=0, **options):
     env.reset(seed=seed)
     env.table.role[: len(letters)] = [next(i for i, role in enumerate(ROLES) if role[0] == one) for one in letters]
     env.table.turn = letters.index("m")
-    env._show()
+    env.match.refresh()
     env._select()
     return env
 

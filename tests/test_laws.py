@@ -125,8 +125,8 @@ def test_what_a_seat_cannot_know_does_not_show(game):
 
 
 def test_those_who_look_on_know_no_more_than_any_seat(game):
-    if game.public is None:
-        with pytest.raises(ValueError, match="nobody may look on"):
+    if game.capabilities.public_view is None:
+        with pytest.raises(ValueError, match="no public view"):
             game.public_turn_state(game.tables(1)[0])
         return
     generator = np.random.default_rng(3)
@@ -273,7 +273,7 @@ def test_who_writes_into_a_turn_state_changes_no_other(game_id):
         game = envs.game(game_id)
         for table in decisions(game, 5):
             states = [game.turn_state(table, seat) for seat in range(game.seats)]
-            yield states if game.public is None else [*states, game.public_turn_state(table)]
+            yield states if game.capabilities.public_view is None else [*states, game.public_turn_state(table)]
 
     before = [[state.to_json() for state in states] for states in episode()]
     for states in episode():
@@ -286,7 +286,7 @@ def test_who_writes_into_a_turn_state_changes_no_other(game_id):
 
 
 def test_payoffs_sum_up_and_lie_in_the_declared_bounds(game):
-    low, high = game.reward_range
+    low, high = game.payoffs.low, game.payoffs.high
     for seed in range(EPISODES):
         total = np.zeros(game.seats)
         for i, table in enumerate(decisions(game, seed)):
@@ -317,7 +317,9 @@ def test_every_legal_number_is_a_documented_payload(game):
                 response = game.view.encode(env.table, number)
                 action = response.action
                 blocks = [block for block in game.view.action_ranges if block.start <= number < block.stop]
-                assert [action.action_type in block.action_types for block in blocks] == [True] * bool(game.view.action_ranges)
+                assert [action.action_type in block.action_types for block in blocks] == [True] * bool(
+                    game.view.action_ranges
+                )
                 allowed[action.action_type].validate(action.payload)
                 assert game.view.action_spaces[action.action_type].contains(as_sample(action.payload))
                 if action.action_type != "message_only":  # talk: the message says which number it is
@@ -477,7 +479,10 @@ def test_pettingzoo_accepts_it(game_id, observation):
         api_test(env, num_cycles=200)
 
 
-@pytest.mark.skipif(not find_spec("parlour.wrappers.seat"), reason="this installation has no parlour.wrappers.seat")
+@pytest.mark.skipif(
+    not find_spec("parlour.wrappers.rl.gymnasium_env"),
+    reason="this installation has no parlour.wrappers.rl.gymnasium_env",
+)
 def test_gymnasium_and_stable_baselines_accept_a_seat_of_it(game_id):
     checker = pytest.importorskip("stable_baselines3.common.env_checker")
     name, _, version = game_id.partition("-")

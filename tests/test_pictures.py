@@ -16,7 +16,7 @@ from parlour.envs import Message, TurnState, holdem_v0
 from parlour.envs.core import screen, svg
 from parlour.envs.core.turn_state import MessageScope
 from parlour.envs.holdem.picture import SUITS
-from parlour.wrappers.seat import make_seat
+from parlour.wrappers.rl.gymnasium_env import make_single_agent_env
 from test_laws import decisions
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -33,7 +33,7 @@ def views(game, table):
     """What every seat sees, one after the other; then those who look on; then all together."""
     seats = [game.turn_state(table, seat, match_id="m") for seat in range(game.seats)]
     yield from ([state] for state in seats)
-    if game.public is not None:
+    if game.capabilities.public_view is not None:
         yield [game.public_turn_state(table, match_id="m")]
     yield seats
 
@@ -71,16 +71,23 @@ def test_what_a_seat_cannot_know_is_in_no_picture_of_it(game):
             for seat in range(game.seats):
                 other = table.copy()
                 game.view.resample(other, seat, generator)
-                assert game.renderer.picture([game.turn_state(other, seat)]) == game.renderer.picture([game.turn_state(table, seat)])
-                if game.public is not None:
-                    assert game.renderer.picture([game.public_turn_state(other)]) == game.renderer.picture([game.public_turn_state(table)])
+                assert game.renderer.picture([game.turn_state(other, seat)]) == game.renderer.picture(
+                    [game.turn_state(table, seat)]
+                )
+                if game.capabilities.public_view is not None:
+                    assert game.renderer.picture([game.public_turn_state(other)]) == game.renderer.picture(
+                        [game.public_turn_state(table)]
+                    )
                     assert game.renderer.text(other, -1) == game.renderer.text(table, -1)
 
 
 def test_all_seats_together_show_what_is_hidden_from_each(game_id):
     game = envs.game(game_id)
     first = next(decisions(game, 0))
-    if game.renderer.picture is svg.plain or game.turn_state(first, 0).game_state == game.turn_state(first, 1).game_state:
+    if (
+        game.renderer.picture is svg.plain
+        or game.turn_state(first, 0).game_state == game.turn_state(first, 1).game_state
+    ):
         pytest.skip("it has no picture of its own, or everybody sees everything")
     seen = [list(views(game, table)) for seed in range(3) for table in some_decisions(game, seed)]
     assert any(all(game.renderer.picture(every) != game.renderer.picture(one) for one in ones) for *ones, every in seen)
@@ -90,7 +97,9 @@ def test_a_full_village_has_room_for_all():
     """No player covers another, nor what is told of it below: its role and its end."""
     env = envs.GameEnv(envs.game("mafia", seats=20), "flat")
     env.reset(seed=1)
-    tokens = re.findall(r'transform="translate\((\S+) (\S+)\)"', env.game.renderer.picture(env.seen("all")))
+    tokens = re.findall(
+        r'transform="translate\((\S+) (\S+)\)"', env.game.renderer.picture(env.match.turn_states("all"))
+    )
     places = [(float(x), float(y)) for x, y in tokens]
     assert len(places) == 20
     for one, other in combinations(places, 2):
@@ -100,15 +109,15 @@ def test_a_full_village_has_room_for_all():
 def test_the_view_of_all_is_nobodys_own():
     env = envs.GameEnv(envs.game("holdem", seats=2), "flat")
     env.reset(seed=1)
-    assert "your turn" in env.game.renderer.picture(env.seen("player_0"))
-    assert "your turn" not in env.game.renderer.picture(env.seen("all"))
+    assert "your turn" in env.game.renderer.picture(env.match.turn_states("player_0"))
+    assert "your turn" not in env.game.renderer.picture(env.match.turn_states("all"))
 
 
 def test_both_parties_are_known_before_the_first_offer():
     env = envs.GameEnv(envs.game("bargaining"), "flat")
     env.reset(seed=1)
-    assert "unknown" not in env.game.renderer.picture(env.seen("all"))
-    assert "unknown" in env.game.renderer.picture(env.seen("player_0"))
+    assert "unknown" not in env.game.renderer.picture(env.match.turn_states("all"))
+    assert "unknown" in env.game.renderer.picture(env.match.turn_states("player_0"))
 
 
 def test_bidders_keep_their_rows_when_they_become_known():
@@ -277,15 +286,17 @@ def test_a_window_closed_by_hand_stays_closed_until_another_is_opened(windows):
 
 
 def test_a_learner_sees_its_own_seat():
-    env = make_seat(game="holdem", opponents="call", seat=1, render_mode="svg", seats=3)
+    env = make_single_agent_env(game="holdem", opponents="call", seat=1, render_mode="svg", seats=3)
     env.reset(seed=4)
     own = env.render()
     assert own == env.seats.game.renderer.picture([env.seats.game.turn_state(env.seats.tables.tables[0], 1)])
-    every = make_seat(game="holdem", opponents="call", seat=1, render_mode="svg", render_view="all", seats=3)
+    every = make_single_agent_env(
+        game="holdem", opponents="call", seat=1, render_mode="svg", render_view="all", seats=3
+    )
     every.reset(seed=4)
     assert every.render() != own
     with pytest.raises(ValueError, match='choose from "own", "public", "all"'):
-        make_seat(game="holdem", render_view="player_1")
+        make_single_agent_env(game="holdem", render_view="player_1")
 
 
 def test_gymnasium_accepts_the_pictures():
@@ -309,7 +320,7 @@ def test_gymnasium_makes_lists_of_the_pictures(mode, kind):
 
 
 def test_to_render_without_a_mode_is_warned_of():
-    single, table = make_seat(game="auction"), envs.make("auction")
+    single, table = make_single_agent_env(game="auction"), envs.make("auction")
     for env in (single, gymnasium.make_vec("parlour/Auction-v0", num_envs=2), table):
         env.reset(seed=1)
         with pytest.warns(UserWarning, match="without a render_mode"):

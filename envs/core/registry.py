@@ -45,8 +45,8 @@ def register(game_id: str, source: Callable[..., Game] | None = None) -> Version
     pettingzoo.register("aec", f"parlour/{game_id}", f"{module.__name__}:env")
     gymnasium.register(
         f"parlour/{name.capitalize()}-{version}",
-        entry_point="parlour.wrappers.rl.gymnasium:make_single_agent_env",
-        vector_entry_point="parlour.wrappers.rl.gymnasium:make_single_agent_vector_env",
+        entry_point="parlour.wrappers.rl.gymnasium_env:make_single_agent_env",
+        vector_entry_point="parlour.wrappers.rl.gymnasium_env:make_single_agent_vector_env",
         kwargs={"game": game_id},
         disable_env_checker=True,
     )

@@ -26,20 +26,7 @@ from ..core.record import Tables, plain
 from ..core.turn_state import TurnState
 from .rules import remember
 from .statements import act_of, code_of, from_wire, read, sentence, to_wire
-from .table import (
-    DISCUSSION,
-    DOCTOR,
-    END,
-    MAFIA,
-    NIGHT,
-    PHASES,
-    ROLES,
-    SEATS,
-    SHERIFF,
-    UNKNOWN,
-    VOTING,
-    WINNERS,
-)
+from .table import DISCUSSION, DOCTOR, END, MAFIA, NIGHT, PHASES, ROLES, SEATS, SHERIFF, UNKNOWN, VOTING, WINNERS
 
 NAMES = tuple(f"p{seat + 1}" for seat in range(SEATS))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.auction.bots import equilibrium_bid
-from parlour.wrappers.policy import make_policy
+from parlour.wrappers.policies.loading import make_policy
 
 RULES = ("first-price", "second-price", "all-pay")
 

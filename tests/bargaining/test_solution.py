@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.bargaining.bots import subgame_perfect
-from parlour.wrappers.policy import make_policy
+from parlour.wrappers.policies.loading import make_policy
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3, 10, 50])

@@ -8,9 +8,10 @@ import kuhn
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs import Action, ActionResult, AgentResponse, GameEnv, MessageIntent, holdem_v0
-from parlour.envs.core.aec import MESSAGE_LENGTH, MESSAGES_PER_TURN, WAITS_PER_TURN
+from parlour.envs import Action, ActionResult, AgentResponse, Capabilities, GameEnv, MessageIntent, Talk, holdem_v0
+from parlour.envs.core.match import WAITS_PER_TURN
 from parlour.envs.core.rng import streams
+from parlour.envs.core.turn_state import MESSAGE_LENGTH, MESSAGES_PER_TURN
 
 WAIT = Action("message_only")
 
@@ -174,7 +175,8 @@ def test_what_a_game_hears_is_observed_at_once():
     def hear(table, seat, intent):
         table.moves[0], table.count = 1, 1
 
-    env = GameEnv(replace(kuhn.game(), hear=hear), "flat")
+    heard = Capabilities(talk=Talk(record_message=hear))
+    env = GameEnv(replace(kuhn.game(), capabilities=heard), "flat")
     env.reset(seed=1)
     env.submit("player_0", AgentResponse(WAIT, [say()]))
     shown = env.observe("player_0")["observation"]
@@ -188,11 +190,11 @@ def test_the_match_id_does_not_tell_the_stream():
     env = envs.make("holdem")
     env.reset(seed=3)
     assert f"{int(streams(3, 1)[0]):016x}" not in env.turn_state("player_0").match_id
-    first = env.match_id
+    first = env.match.match_id
     env.reset()
-    assert env.match_id != first
+    assert env.match.match_id != first
     env.reset(seed=3)
-    assert env.match_id == first
+    assert env.match.match_id == first
 
 
 def test_when_the_match_is_over_the_last_state_stays_visible():

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs import VectorGame
+from parlour.envs import Encoder, VectorGame
 from parlour.envs.core import compiled, loops
 
 CALLEE = "from tiny.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
@@ -180,7 +180,7 @@ def legal(table, mask): mask[:] = 1
 
 
 @compiled
-def observe(table, seat, out): out[:] = seat
+def observe(table, seat, at, out): out[:] = seat
 """
 LOOP = """
 import sys
@@ -192,8 +192,8 @@ table = np.zeros(2, [("turn", "i8"), ("rewards", "f8", 1), ("done", "?"), ("trun
 for play in map(eval, sys.argv[1:]):
     table["turn"] = 0
     blank = (np.zeros((2, 1)), np.zeros((2, 1)), np.zeros(2, np.int64), np.zeros((2, 1)), np.zeros(2), np.zeros(2))
-    step = loops.batch_loop(loops.step_batch, reset=rules.reset, play=play, legal=rules.legal, observe=rules.observe)
-    step(table, np.array([1, 2]), Batch(*blank), True)
+    step = loops.compile_loop(loops.step_batch, reset=rules.reset, play=play, legal=rules.legal, observe=rules.observe)
+    step(table, np.array([1, 2]), Batch(*blank, np.zeros(1)), True)
     print(table["turn"].tolist(), sum(step.stats.cache_hits.values()))
 """
 BATCH = """from typing import NamedTuple
@@ -207,6 +207,7 @@ class Batch(NamedTuple):
     rewards: Any
     dones: Any
     truncations: Any
+    offsets: Any
 """
 
 
@@ -265,20 +266,27 @@ def test_a_file_that_is_edited_and_loaded_anew_plays_the_new_rules(playable):
 
 def test_a_game_that_has_been_played_can_be_pickled():
     game = kuhn.game()
-    for one in (game, dataclasses.replace(game, reset=getattr(game.rules.reset, "py_func", game.rules.reset))):
+    uncompiled = dataclasses.replace(game.rules, reset=getattr(game.rules.reset, "py_func", game.rules.reset))
+    for one in (game, dataclasses.replace(game, rules=uncompiled)):
         env = envs.GameEnv(one)
         env.reset(seed=3)
-        state = one.__getstate__()
-        assert "reset" in state and not state.keys() & {"reset_batch", "step_batch"}
+        assert "rules" in one.__getstate__() and "_loops" not in one.__getstate__()
+        assert "reset" in one.rules.__getstate__() and "play" not in one.rules.__getstate__()
     env = envs.make("auction")
     env.reset(seed=3)
     assert pickle.loads(pickle.dumps(env)).turn_state("player_0") == env.turn_state("player_0")
 
 
+def uncompiled(function):
+    return getattr(function, "py_func", function)
+
+
 def test_a_game_whose_functions_are_not_compiled_plays_the_same():
     game = kuhn.game()
-    rules = {name: getattr(game, name) for name in ("reset", "play", "legal", "observe")}
-    plain = dataclasses.replace(game, **{name: getattr(rule, "py_func", rule) for name, rule in rules.items()})
+    functions = {name: getattr(game.rules, name) for name in ("reset", "step", "decode", "legal")}
+    rules = dataclasses.replace(game.rules, **{name: uncompiled(one) for name, one in functions.items()})
+    encoders = {"v0": Encoder(game.layout, uncompiled(game.encoders["v0"].observe))}
+    plain = dataclasses.replace(game, rules=rules, encoders=encoders)
     both = [VectorGame(one, 3) for one in (game, plain)]
     for tables in both:
         tables.reset(seed=4)
@@ -314,11 +322,11 @@ def test_an_exact_move_compiles_nothing_anew():
     """A seat as a number of another width would have all of `observe` compiled once more."""
     game, seats = envs.game("auction"), []
 
-    def observe(table, seat, out):
+    def observe(table, seat, at, out):
         seats.append(type(seat))
-        game.observe(table, seat, out)
+        game.encoders["v0"].observe(table, seat, at, out)
 
-    env = envs.GameEnv(dataclasses.replace(game, observe=observe))
+    env = envs.GameEnv(dataclasses.replace(game, encoders={"v0": Encoder(game.layout, observe)}))
     env.reset(seed=1)
     seats.clear()
     assert env.submit("player_0", envs.Action("submit_bid", {"bid": 12.34})).ok

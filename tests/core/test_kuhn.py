@@ -8,7 +8,7 @@ import kuhn
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs.core.game import record
+from parlour.envs.core.record import record
 
 VALUE = Fraction(-1, 18)
 
@@ -157,9 +157,9 @@ def train(node, own, other, regrets, sums):
 
 
 def test_a_record_lacks_no_field_that_every_game_needs():
-    short = np.zeros(1, record(*[one for one in kuhn.FIELDS if one[0] not in ("stream", "truncated")]))
+    short = np.zeros(1, record(("turn", "i4"), ("rewards", "f8", 2), ("done", "?"), *kuhn.FIELDS))
     with pytest.raises(ValueError, match="the record has no stream, truncated; it needs stream, turn"):
-        replace(kuhn.game(), blank=short.view(np.recarray))
+        replace(kuhn.game().rules, blank=short.view(np.recarray))
 
 
 def test_every_seat_has_room_for_its_reward():
@@ -169,9 +169,9 @@ def test_every_seat_has_room_for_its_reward():
 
 def test_blank_is_one_record():
     with pytest.raises(ValueError, match=r"recarray of shape \(2,\); it needs to be one record"):
-        replace(kuhn.game(), blank=kuhn.game().tables(2))
+        replace(kuhn.game().rules, blank=kuhn.game().tables(2))
     with pytest.raises(ValueError, match=r"ndarray of shape \(1,\); it needs to be one record"):
-        replace(kuhn.game(), blank=np.zeros(1, kuhn.BLANK.dtype))
+        replace(kuhn.game().rules, blank=np.zeros(1, kuhn.BLANK.dtype))
 
 
 @pytest.mark.parametrize("name", ["round", "size", "item", "class", "my field", ""])

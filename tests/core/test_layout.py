@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from parlour.envs import Layout, Slice
+from parlour.envs.render.chart import chart
 
 LAYOUT = Layout(
     [
@@ -58,7 +59,7 @@ def test_the_description_is_a_table():
 def test_the_chart_shows_every_slice():
     pytest.importorskip("matplotlib")
     flat = np.arange(10, dtype=np.float32) - 3
-    axes = LAYOUT.chart(flat).axes[0]
+    axes = chart(LAYOUT, flat).axes[0]
     assert [text.get_text() for text in axes.texts] == [
         "phase", "game_state.players.stack", "game_state.pot = 2", "game_state.history",
     ]  # fmt: skip
@@ -66,4 +67,4 @@ def test_the_chart_shows_every_slice():
     assert [cells.shape for cells in drawn] == [(1, 3), (1, 2), (1, 1), (2, 2)]  # the first axis runs downwards
     assert np.concatenate([cells.ravel() for cells in drawn]).tolist() == flat.tolist()
     with pytest.raises(ValueError, match=r"\(9,\)"):
-        LAYOUT.chart(flat[:9])
+        chart(LAYOUT, flat[:9])

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from parlour import envs
-from parlour.envs.core.talk import ACTS, NUMBERS, Talk
+from parlour.envs.core.structured_talk import ACTS, NUM_ACTIONS, StructuredTalk
 
 WORDS = ("My valuation is {}", "I will bid {}", "I will walk away", "Let us be fair", ("a", "b"))
 
 
 @pytest.mark.parametrize("highest", [100, 33.33, 0.01, 1_000_000, 7])
 def test_every_sentence_is_read_as_what_was_said(highest):
-    talk = Talk(*WORDS, highest)
+    talk = StructuredTalk(*WORDS, highest)
     expected = [(1 + n // 11, n % 11 * 100) for n in range(22)] + [(3, 0), (4, 0)]
-    assert [talk.read(talk.sentence(number)) for number in range(NUMBERS)] == expected
+    assert [talk.read(talk.sentence(number)) for number in range(NUM_ACTIONS)] == expected
     assert len(ACTS) == 4
 
 
@@ -32,12 +32,12 @@ def test_every_sentence_is_read_as_what_was_said(highest):
     ],
 )
 def test_what_is_heard_in_a_text(text, heard):
-    assert Talk(*WORDS, 100).read(text) == heard
+    assert StructuredTalk(*WORDS, 100).read(text) == heard
 
 
 @given(st.text() | st.text("I wilbd0123456789.MyvatonsLuefr ", max_size=80))
 def test_any_text_can_be_read(text):
-    heard = Talk(*WORDS, 100).read(text)
+    heard = StructuredTalk(*WORDS, 100).read(text)
     assert heard is None or (1 <= heard[0] <= 4 and 0 <= heard[1] <= 1000)
 
 

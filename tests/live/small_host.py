@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from parlour import envs
-from parlour.envs.core.game import plain
+from parlour.envs.core.record import plain
 from parlour.envs.holdem import rules
 
 

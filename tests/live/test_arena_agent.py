@@ -16,11 +16,12 @@ from live.test_poker_stop import SIGNALS, command
 from logs import Even
 from parlour import envs
 from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent, TurnState
-from parlour.wrappers.agent import PolicyAgent, sentence
-from parlour.wrappers.live.arena.agent import AgentServer, ArenaAgent
+from parlour.wrappers.agents.base import sentence
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from parlour.wrappers.live.arena.messages import Names, plain, read_response
-from parlour.wrappers.policy import RandomPolicy
-from parlour.wrappers.record import MatchLog, read
+from parlour.wrappers.logs.match_log import MatchLog, read
+from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.replay.moments import moments, picture
 from pydantic import BaseModel, ConfigDict
 
@@ -215,7 +216,7 @@ def test_who_sits_where_is_learned_and_forgotten():
 
 
 def serving(answer, late=0.0, **options):
-    return AgentServer(ArenaAgent("me", Scripted(answer, late)), **options)
+    return ArenaAgentServer(ArenaAgent("me", Scripted(answer, late)), **options)
 
 
 async def post(url, body, **kind):
@@ -246,7 +247,7 @@ def test_it_answers_over_http(spoken):
 async def logged(path, agent, state, order=(), **options):
     """Have an agent answer one turn of a match that begins and ends, writing a log; return the answer."""
     with MatchLog(path) as log:
-        async with AgentServer(ArenaAgent("me", agent), log=log, **options) as server:
+        async with ArenaAgentServer(ArenaAgent("me", agent), log=log, **options) as server:
             start = {"match_id": state.match_id, "game_id": state.game_id, "agent_ids": list(order)}
             assert (await post(f"{server.endpoint}/match_start", None, json=start))[0] == 200
             _, answer = await post(f"{server.endpoint}/act", state.to_json())

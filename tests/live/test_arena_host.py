@@ -15,18 +15,19 @@ import pytest
 from aiohttp import web
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
-from parlour.training import arena as command
-from parlour.wrappers import record
-from parlour.wrappers.agent import PolicyAgent
-from parlour.wrappers.live.arena.agent import AgentServer, ArenaAgent
-from parlour.wrappers.live.arena.host import Host
+from parlour.training.commands import arena as command
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
+from parlour.wrappers.live.arena.host import ArenaHost
+from parlour.wrappers.live.arena.host_session import ArenaLimits
 from parlour.wrappers.live.arena.messages import ANSWER_LIMIT
 from parlour.wrappers.live.arena.results import MatchResult, assess, rate, standings
-from parlour.wrappers.live.arena.session import Limits
-from parlour.wrappers.policy import RandomPolicy, make_policy
+from parlour.wrappers.logs import match_log
+from parlour.wrappers.policies.base import RandomPolicy
+from parlour.wrappers.policies.loading import make_policy
 from pydantic import BaseModel
 
-FREE = Limits(actions=None)
+FREE = ArenaLimits(actions=None)
 BARGAINING = envs.game("bargaining", rounds=3)
 
 
@@ -87,8 +88,8 @@ async def endpoint(act, hook=None):
 
 def test_every_game_is_hosted_and_every_match_replays(game, tmp_path):
     async def main():
-        with record.MatchLog(tmp_path / "log.jsonl") as log:
-            async with Host(game, limits=FREE, seed=1, log=log) as host:
+        with match_log.MatchLog(tmp_path / "log.jsonl") as log:
+            async with ArenaHost(game, limits=FREE, seed=1, log=log) as host:
                 for seat in range(game.seats):
                     host.add(ours(f"agent {seat}", game, RandomPolicy(seed=seat)))
                 return await host.tournament(1)
@@ -99,14 +100,14 @@ def test_every_game_is_hosted_and_every_match_replays(game, tmp_path):
         assert sum(result.payoffs.values()) == pytest.approx(0) or not game.payoffs.zero_sum
         assert not any([*result.rejected.values(), *result.failed.values(), *result.forced.values(), result.error])
         assert result.agent_ids[0] in result.payoffs
-    outcomes = [entry["outcome"] for entry in record.read(tmp_path / "log.jsonl") if entry["kind"] == "end"]
+    outcomes = [entry["outcome"] for entry in match_log.read(tmp_path / "log.jsonl") if entry["kind"] == "end"]
     assert len(outcomes) == game.seats
-    assert record.replay(tmp_path / "log.jsonl").table.done
+    assert match_log.replay(tmp_path / "log.jsonl").table.done
 
 
 def test_a_round_robin_meets_everybody_in_every_seat():
     async def main():
-        async with Host(BARGAINING, seed=1, concurrent=3) as host:
+        async with ArenaHost(BARGAINING, seed=1, concurrent=3) as host:
             for name in "abc":
                 host.add(ours(name))
             return await host.tournament(2)
@@ -118,7 +119,7 @@ def test_a_round_robin_meets_everybody_in_every_seat():
 def test_the_same_seed_is_the_same_tournament():
     def tournament():
         async def main():
-            async with Host(BARGAINING, seed=7, concurrent=2) as host:
+            async with ArenaHost(BARGAINING, seed=7, concurrent=2) as host:
                 for number, name in enumerate("ab"):
                     host.add(ours(name, seed=number))
                 return [result.payoffs for result in await host.tournament(5)]
@@ -150,7 +151,7 @@ def test_others_see_their_own_names_and_hooks_and_types():
     typed, asynchronous = Typed("ann", None), Asynchronous("bob", None)
 
     async def main():
-        async with Host(BARGAINING) as host:
+        async with ArenaHost(BARGAINING) as host:
             host.add(typed)
             host.add(asynchronous)
             return await host.play(["ann", "bob"], seed=1)
@@ -170,7 +171,7 @@ def test_matches_run_side_by_side():
         return {"action": {"action_type": "pass"}}
 
     async def main():
-        async with Host(BARGAINING, concurrent=8) as host:
+        async with ArenaHost(BARGAINING, concurrent=8) as host:
             for name in "abcd":
                 host.add(Theirs(name, slow))
             began = time.monotonic()
@@ -235,7 +236,7 @@ def test_a_bad_agent_loses_its_own_turns_only(name):
     bad = Theirs("bad", BAD[name])
 
     async def main():
-        async with Host(BARGAINING, seed=1, timeout=20) as host:
+        async with ArenaHost(BARGAINING, seed=1, timeout=20) as host:
             host.add(bad)
             host.add(ours("good"))
             host.add(ours("fine", policy="fair"))
@@ -256,7 +257,7 @@ def test_a_bad_agent_loses_its_own_turns_only(name):
 @pytest.mark.parametrize("kind", ["raises", "wrong types"])
 def test_a_mistake_may_cost_the_match(kind):
     async def main():
-        async with Host(BARGAINING, limits=Limits(rejected="end", failed="end")) as host:
+        async with ArenaHost(BARGAINING, limits=ArenaLimits(rejected="end", failed="end")) as host:
             host.add(Theirs("bad", BAD[kind]))
             host.add(ours("good"))
             host.add(ours("fine"))
@@ -273,7 +274,7 @@ def test_an_agent_that_hangs_loses_its_turns_and_holds_up_nobody():
     release = threading.Event()
 
     async def main():
-        async with Host(BARGAINING, timeout=0.2, concurrent=2) as host:
+        async with ArenaHost(BARGAINING, timeout=0.2, concurrent=2) as host:
             host.add(Theirs("hangs", lambda state: release.wait(60) and passing(state)))
             host.add(ours("good"))
             host.add(ours("fine"))
@@ -296,7 +297,7 @@ def test_a_hook_that_raises_or_hangs_costs_nothing():
             time.sleep(0.6)
 
     async def main():
-        async with Host(BARGAINING, timeout=0.3) as host:
+        async with ArenaHost(BARGAINING, timeout=0.3) as host:
             host.add(Rude("rude", passing))
             host.add(ours("good", policy="hardliner"))
             return await host.play(["rude", "good"])
@@ -310,7 +311,7 @@ def test_policies_that_fail_are_counted_too():
             return np.array([10**6])
 
     async def main():
-        async with Host(BARGAINING) as host:
+        async with ArenaHost(BARGAINING) as host:
             host.add(ArenaAgent("broken", PolicyAgent(BARGAINING, Broken())))
             host.add(ours("good"))
             return await host.play(["broken", "good"])
@@ -338,20 +339,20 @@ def test_our_agent_joins_over_http_and_sees_what_the_environment_shows(game_id, 
         shown.append((session.game.observation(table, seat).tobytes(), session.game.mask(table, seat).tobytes()))
         return original(session, agent_id)
 
-    from parlour.wrappers.live.arena.session import MatchSession
+    from parlour.wrappers.live.arena.host_session import ArenaHostSession
 
-    original = MatchSession.turn_state
+    original = ArenaHostSession.turn_state
 
     async def main():
-        async with Host(game, limits=FREE, seed=3) as host:
+        async with ArenaHost(game, limits=FREE, seed=3) as host:
             for seat in range(1, game.seats):
                 host.add(ours(f"bot {seat}", game, RandomPolicy(seed=seat)))
             agent = ArenaAgent("over the wire", PolicyAgent(game, Watched(seed=9)))
-            async with AgentServer(agent) as server:
+            async with ArenaAgentServer(agent) as server:
                 seen.clear()  # the rehearsal's
                 await server.register(host.url)
                 await host.wait_for(game.seats)
-                monkeypatch.setattr(MatchSession, "turn_state", watch)
+                monkeypatch.setattr(ArenaHostSession, "turn_state", watch)
                 await host.tournament(2)
                 assert agent.replaced == 0
                 assert (server.matches, server.turns) == (2 * game.seats, len(seen))
@@ -367,7 +368,7 @@ def test_the_wire_is_the_documents():
         return web.json_response({"action": {"action_type": "pass"}})
 
     async def main():
-        async with endpoint(answer) as (url, posted), Host(BARGAINING) as host:
+        async with endpoint(answer) as (url, posted), ArenaHost(BARGAINING) as host:
             host.add_remote("remote", url)
             host.add(ours("good", policy="hardliner"))
             await host.play(["good", "remote"])
@@ -440,7 +441,7 @@ async def _say(body, status):
 @pytest.mark.parametrize("name", REMOTE)
 def test_a_bad_agent_over_http_loses_its_own_turns_only(name):
     async def main():
-        async with endpoint(REMOTE[name], REMOTE[name]) as (url, _), Host(BARGAINING, timeout=0.3) as host:
+        async with endpoint(REMOTE[name], REMOTE[name]) as (url, _), ArenaHost(BARGAINING, timeout=0.3) as host:
             host.add_remote("bad", url)
             host.add(ours("good", policy="hardliner"))
             host.add(ours("fine", policy="hardliner"))
@@ -457,7 +458,7 @@ def test_a_bad_agent_over_http_loses_its_own_turns_only(name):
 
 def test_an_agent_that_is_not_there_loses_its_turns():
     async def main():
-        async with Host(BARGAINING, timeout=5) as host:
+        async with ArenaHost(BARGAINING, timeout=5) as host:
             host.add_remote("gone", "http://127.0.0.1:1")
             host.add(ours("good"))
             return await host.play(["gone", "good"])
@@ -470,7 +471,7 @@ def test_an_agent_that_is_not_there_loses_its_turns():
 
 def test_registration_and_reports():
     async def main():
-        async with Host(BARGAINING, access_token="open sesame") as host:
+        async with ArenaHost(BARGAINING, access_token="open sesame") as host:
             key = {"Authorization": "Bearer open sesame"}
             async with aiohttp.ClientSession() as http:
 
@@ -520,7 +521,7 @@ def test_registration_and_reports():
 
 def test_agents_need_names_of_their_own():
     async def main():
-        async with Host(BARGAINING) as host:
+        async with ArenaHost(BARGAINING) as host:
             host.add(ours("ann"))
             for agent, words in (
                 (ours("ann"), "already"),
@@ -538,7 +539,7 @@ def test_agents_need_names_of_their_own():
     run(main())
     for wrong in ({"timeout": 0}, {"concurrent": 0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            Host(BARGAINING, **wrong)
+            ArenaHost(BARGAINING, **wrong)
 
 
 # Results.
@@ -596,7 +597,7 @@ def test_the_host_command(capsys, tmp_path):
     command.host("bargaining", agents=("fair", "fair", "random"), rounds=2, port=0, seed=1, log=log, as_json=True)
     report = json.loads(capsys.readouterr().out)
     assert {line["agent_id"]: line["matches"] for line in report["standings"]} == {"fair": 8, "fair-2": 8, "random": 8}
-    assert sum(entry["kind"] == "end" for entry in record.read(log)) == 12
+    assert sum(entry["kind"] == "end" for entry in match_log.read(log)) == 12
     command.host("holdem", agents=("call", "tight", "random"), rounds=1, port=0, seed=1)
     out = capsys.readouterr().out
     assert "holdem-v0: 3 matches" in out

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES
-from parlour.wrappers import record
 from parlour.wrappers.live.arena.agent import ArenaAgent
+from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits, Matches
 from parlour.wrappers.live.arena.messages import Names, native, plain, read_state, words
-from parlour.wrappers.live.arena.session import Limits, Matches, MatchSession
+from parlour.wrappers.logs import match_log
 
-FREE = Limits(actions=None)
+FREE = ArenaLimits(actions=None)
 TALK = {"messages": [{"scope": "public", "content": "hello"}], "action": {"action_type": "message_only"}}
 
 
 def bargaining(*agents, seed=1, **limits):
-    return MatchSession(envs.game("bargaining"), agents or ("ann", "bob"), seed=seed, limits=Limits(**limits))
+    return ArenaHostSession(envs.game("bargaining"), agents or ("ann", "bob"), seed=seed, limits=ArenaLimits(**limits))
 
 
 def offer(share):
@@ -37,7 +37,7 @@ def test_law_1_through_the_wire(game, tricky):
     """Host → JSON → TurnState → observation: what the environment itself shows, bit for bit, and the mask too."""
     generator = np.random.default_rng(0)
     for seed in (2, 3) if tricky else (0, 1):
-        session = MatchSession(game, ids(game, tricky), seed=seed, limits=FREE)
+        session = ArenaHostSession(game, ids(game, tricky), seed=seed, limits=FREE)
         names = Names(session.agent_ids, game.agents)
         while session.turn is not None:
             acting = session.turn
@@ -171,7 +171,7 @@ answers = json_values | st.fixed_dictionaries(
 @settings(max_examples=60)
 def test_any_payload_is_answered(case, answer):
     game = envs.game(case[0], **case[1])
-    session = MatchSession(game, ids(game, False), seed=3, limits=Limits(actions=None, attempts=2))
+    session = ArenaHostSession(game, ids(game, False), seed=3, limits=ArenaLimits(actions=None, attempts=2))
     before, acting = session.env.state().tobytes(), session.turn
     result = session.act(acting, answer)
     if not result.ok:
@@ -222,7 +222,7 @@ def test_a_late_agent_loses_its_turn_and_no_more():
 
 
 def test_the_safe_action_stands_in_where_a_game_has_no_pass():
-    session = MatchSession(envs.game("holdem", seats=2, button=0), ("ann", "bob"), seed=1)
+    session = ArenaHostSession(envs.game("holdem", seats=2, button=0), ("ann", "bob"), seed=1)
     session.timeout(session.turn)
     assert session.outcome["reason"] == "fold"
 
@@ -240,7 +240,7 @@ def test_endless_talk_ends_in_a_pass():
 @pytest.mark.parametrize("game", ["holdem", "bargaining", "auction"])
 def test_endless_passes_end_the_match(game):
     made = envs.game(game) if game == "bargaining" else envs.game(game, seats=2)
-    session = MatchSession(made, ("ann", "bob"), seed=1)
+    session = ArenaHostSession(made, ("ann", "bob"), seed=1)
     for _ in range(20):
         if session.turn is None:
             break
@@ -250,12 +250,12 @@ def test_endless_passes_end_the_match(game):
 
 def test_twenty_actions_are_the_limit_of_two():
     game = envs.game("bargaining", rounds=50)
-    session = MatchSession(game, ("ann", "bob"), seed=1)
+    session = ArenaHostSession(game, ("ann", "bob"), seed=1)
     while session.turn:
         session.act(session.turn, offer(90))
     assert session.actions == 20
     assert session.outcome["reason"] == "max_actions_exceeded"
-    session = MatchSession(game, ("ann", "bob"), seed=1, limits=FREE)
+    session = ArenaHostSession(game, ("ann", "bob"), seed=1, limits=FREE)
     while session.turn:
         session.act(session.turn, offer(90))
     assert session.actions == 100
@@ -267,7 +267,7 @@ def test_twenty_actions_are_the_limit_of_two():
 )
 def test_wrong_limits_are_told(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        Limits(**wrong)
+        ArenaLimits(**wrong)
 
 
 def test_agents_must_fit_the_seats():
@@ -277,18 +277,18 @@ def test_agents_must_fit_the_seats():
 
 
 def test_the_log_of_a_match_replays(tmp_path):
-    session = MatchSession(envs.game("bargaining", talk=True), ("ann", "bob"), seed=5)
+    session = ArenaHostSession(envs.game("bargaining", talk=True), ("ann", "bob"), seed=5)
     session.send("bob", {"scope": "private", "content": "My reservation value is 10", "to_agent_ids": ["ann"]})
     session.act("ann", TALK)
     session.act("ann", {"action_type": "nonsense"})
     session.timeout("ann")
     session.act("bob", offer(55.5))
     session.act("ann", {"action_type": "accept"})
-    with record.MatchLog(tmp_path / "log.jsonl") as log:
+    with match_log.MatchLog(tmp_path / "log.jsonl") as log:
         for event in session.events:
             log.write(**event)
-    assert record.replay(tmp_path / "log.jsonl").state().tobytes() == session.env.state().tobytes()
-    kinds = [entry["kind"] for entry in record.read(tmp_path / "log.jsonl")]
+    assert match_log.replay(tmp_path / "log.jsonl").state().tobytes() == session.env.state().tobytes()
+    kinds = [entry["kind"] for entry in match_log.read(tmp_path / "log.jsonl")]
     assert kinds == ["match", "message", "turn", "rejected", "failed", "turn", "turn", "turn", "end"]
 
 
@@ -343,7 +343,7 @@ class Echo:
 def test_words_are_heard_by_the_arenas_names_and_told_by_them():
     """Mafia, where free text is read for an act, and acts are told in words."""
     ids = ["ann", "token-bot", "p1", "dan", "eve"]  # p1 sits in the third seat
-    session = MatchSession(envs.game("mafia", seats=5), ids, seed=1, limits=FREE)
+    session = ArenaHostSession(envs.game("mafia", seats=5), ids, seed=1, limits=FREE)
     while session.env.table.phase == 0:
         assert session.act(session.turn, {"action": {"action_type": "pass"}}).ok
     living = [one for one in ids if session.env.table.alive[ids.index(one)]]

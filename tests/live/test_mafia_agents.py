@@ -15,17 +15,18 @@ from mafia_players import FIVE, NAMES, TEN, context, scripted, table, warnings
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.envs.mafia.statements import read
 from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
+from parlour.wrappers.live.common.worker import Worker
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.analysis import GameAnalysis
-from parlour.wrappers.live.mafia.match import Limits
+from parlour.wrappers.live.mafia.host_session import MafiaLimits
 from parlour.wrappers.live.mafia.policy import AgentPolicy, night_targets
 from parlour.wrappers.live.mafia.reading import of_context, turn_state
-from parlour.wrappers.live.mafia.scripted import ScriptedAgent
+from parlour.wrappers.live.mafia.scripted import MafiaScriptedAgent
 from parlour.wrappers.live.mafia.speech import CLOSINGS, CORES, OPENINGS, SELF, SENTENCES, Cut, render, sentences
 from parlour.wrappers.live.mafia.streams import chunks
-from parlour.wrappers.live.mafia.trained import PolicyAgent
-from parlour.wrappers.live.worker import Worker
-from parlour.wrappers.policy import MlpPolicy, RandomPolicy
+from parlour.wrappers.live.mafia.trained import MafiaPolicyAgent
+from parlour.wrappers.policies.base import RandomPolicy
+from parlour.wrappers.policies.mlp import MlpPolicy
 
 SEATS = {name: seat for seat, name in enumerate(NAMES)}
 
@@ -210,7 +211,7 @@ def test_suspicion_is_the_games_own_and_in_order():
 
 def test_all_agents_are_agent_policies():
     assert isinstance(scripted(0), AgentPolicy)
-    assert isinstance(PolicyAgent("p1", "Ann", TEN, RandomPolicy(1)), AgentPolicy)
+    assert isinstance(MafiaPolicyAgent("p1", "Ann", TEN, RandomPolicy(1)), AgentPolicy)
 
 
 async def decisions(agent, role="mafia"):
@@ -248,7 +249,7 @@ class Known:
 
 def test_a_policys_thoughts_are_what_it_computed_and_its_deeds_what_it_thought():
     chances = np.random.default_rng(3).random(FIVE.num_actions).astype(np.float32)
-    agent = PolicyAgent("p1", "Ann", FIVE, Known(chances), seed=1)
+    agent = MafiaPolicyAgent("p1", "Ann", FIVE, Known(chances), seed=1)
 
     async def main():
         return [one async for one in decisions(agent)]
@@ -271,7 +272,7 @@ def test_a_policy_without_probabilities_says_so_and_without_a_thought_it_still_d
         def act(self, observations, masks):
             return np.array([np.flatnonzero(mask)[0] for mask in masks])
 
-    agent = PolicyAgent("p1", "Ann", FIVE, Bare(), seed=1)
+    agent = MafiaPolicyAgent("p1", "Ann", FIVE, Bare(), seed=1)
 
     async def main():
         thoughts = [thought async for _, thought, _ in decisions(agent)]
@@ -286,12 +287,12 @@ def test_a_policy_without_probabilities_says_so_and_without_a_thought_it_still_d
 
 def test_in_a_match_of_another_size_a_bot_plays_for_a_policy(caplog):
     network = [(np.zeros((TEN.layout.size, TEN.num_actions), np.float32), np.zeros(TEN.num_actions, np.float32))]
-    agent = PolicyAgent("p1", "Ann", TEN, MlpPolicy(network, "Tanh", seed=1), seed=1)
+    agent = MafiaPolicyAgent("p1", "Ann", TEN, MlpPolicy(network, "Tanh", seed=1), seed=1)
     match = table(seed=2, seats=5, bad={0: agent})
     assert not run(match.play()).faults
     assert "trained for 10 players" in caplog.text
     caplog.clear()
-    match = table(seed=2, bad={0: PolicyAgent("p1", "Ann", TEN, MlpPolicy(network, "Tanh", seed=1), seed=1)})
+    match = table(seed=2, bad={0: MafiaPolicyAgent("p1", "Ann", TEN, MlpPolicy(network, "Tanh", seed=1), seed=1)})
     assert not run(match.play()).faults and not warnings(caplog)
 
 
@@ -299,7 +300,7 @@ def test_in_a_match_of_another_size_a_bot_plays_for_a_policy(caplog):
 @pytest.mark.parametrize("role", wire.ROLES)
 def test_every_personality_plays_every_role_as_it_thought(personality, role):
     config = wire.AgentConfig(type="scripted", scripted_config=wire.ScriptedConfig(personality=personality))
-    agent = ScriptedAgent("p1", "Ann", config, seed=3)
+    agent = MafiaScriptedAgent("p1", "Ann", config, seed=3)
 
     async def main():
         return [one async for one in decisions(agent, role)]
@@ -315,7 +316,7 @@ def test_every_personality_plays_every_role_as_it_thought(personality, role):
 def test_the_mafia_lies_as_often_as_it_is_told_to_and_says_so_to_itself():
     def lying(frequency):
         config = wire.AgentConfig(type="scripted", scripted_config=wire.ScriptedConfig(lie_frequency=frequency))
-        agent = ScriptedAgent("p1", "Ann", config, seed=3)
+        agent = MafiaScriptedAgent("p1", "Ann", config, seed=3)
 
         async def main():
             state, private, _ = context("DAY_DISCUSSION", role="mafia")
@@ -336,7 +337,7 @@ def test_settings_out_of_range_are_told():
     ):
         config = wire.AgentConfig(type="scripted", scripted_config=wire.ScriptedConfig(**settings))
         with pytest.raises(ValueError, match=hint):
-            ScriptedAgent("p1", "Ann", config)
+            MafiaScriptedAgent("p1", "Ann", config)
 
 
 def test_villagers_sleep():
@@ -370,8 +371,8 @@ class Stuck:
 def test_a_policy_that_hangs_costs_only_its_own_answers_where_it_has_a_worker():
     run(table(seed=1).play())  # compiled before clocks run
     stuck = Stuck()
-    bad = PolicyAgent("p1", "Ann", TEN, stuck, worker=Worker("stuck"))
-    match = table(seed=1, bad={0: bad}, limits=Limits(think=0.5, say=0.5, act=0.5))
+    bad = MafiaPolicyAgent("p1", "Ann", TEN, stuck, worker=Worker("stuck"))
+    match = table(seed=1, bad={0: bad}, limits=MafiaLimits(think=0.5, say=0.5, act=0.5))
     result = run(match.play(), 60)
     assert {fault.agent_id for fault in result.faults} == {"p1"}
     assert stuck.calls == 1 and any("still busy" in fault.problem for fault in result.faults)
@@ -384,7 +385,7 @@ def test_thoughts_are_computed_in_the_worker_too():
             return np.argmax(masks, axis=1)
 
     slow = Slow()
-    agent = PolicyAgent("p1", "Ann", FIVE, slow, worker=Worker("slow"))
+    agent = MafiaPolicyAgent("p1", "Ann", FIVE, slow, worker=Worker("slow"))
 
     async def main():
         thinking = asyncio.create_task(heard(agent.think(*context("DAY_VOTING")[:2])))

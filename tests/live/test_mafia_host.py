@@ -14,10 +14,10 @@ import pytest
 from mafia_players import FIVE, NAMES, Plain, scripted
 from parlour.envs import game
 from parlour.training import cli
-from parlour.wrappers import record
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.host import REMEMBERED, Host
-from parlour.wrappers.live.mafia.remote import Connection, RemoteAgent
+from parlour.wrappers.live.mafia.host import REMEMBERED, MafiaHost
+from parlour.wrappers.live.mafia.remote import RemoteAgent, ServiceConnection
+from parlour.wrappers.logs import match_log
 from parlour.wrappers.replay.moments import moments
 
 PRIVATE = {"ROLES_ASSIGNED", "NIGHT_ACTION_SUBMITTED", "INVESTIGATION_RESULT", "AGENT_THINK_STREAM"}
@@ -47,7 +47,7 @@ async def until_the_end(socket):
 def test_the_public_and_the_admins_each_get_their_stream():
     async def main():
         async with (
-            Host(FIVE, seed=1, admin_token="sesame") as host,
+            MafiaHost(FIVE, seed=1, admin_token="sesame") as host,
             observing(host) as public,
             observing(host, "?view=admin&token=sesame") as by_query,
             observing(host, "?view=admin", Authorization="Bearer sesame") as by_header,
@@ -66,7 +66,7 @@ def test_the_public_and_the_admins_each_get_their_stream():
 
 def test_observers_come_late_and_come_again():
     async def main():
-        async with Host(FIVE, seed=1) as host:
+        async with MafiaHost(FIVE, seed=1) as host:
             await host.play(five())
             await host.play(five())
             async with aiohttp.ClientSession() as http, http.get(f"{host.url}/matches") as reply:
@@ -87,7 +87,7 @@ def test_observers_come_late_and_come_again():
 
 def test_who_stays_sees_one_match_after_another():
     async def main():
-        async with Host(FIVE, seed=1) as host, observing(host) as socket:
+        async with MafiaHost(FIVE, seed=1) as host, observing(host) as socket:
             told = []
             for _ in range(3):
                 playing = asyncio.create_task(host.play(five()))
@@ -114,7 +114,7 @@ def test_who_stays_sees_one_match_after_another():
 )
 def test_wrong_observers_are_refused(query, status):
     async def main():
-        async with Host(FIVE, admin_token="sesame") as host, aiohttp.ClientSession() as http:
+        async with MafiaHost(FIVE, admin_token="sesame") as host, aiohttp.ClientSession() as http:
             with pytest.raises(aiohttp.WSServerHandshakeError) as error:
                 await http.ws_connect(f"{host.url}/observe{query}")
             async with http.get(f"{host.url}/observe") as reply:
@@ -126,7 +126,7 @@ def test_wrong_observers_are_refused(query, status):
 
 def test_what_observers_say_changes_nothing_and_floods_are_cut_off():
     async def main():
-        async with Host(FIVE, seed=1) as host, observing(host) as socket, observing(host) as other:
+        async with MafiaHost(FIVE, seed=1) as host, observing(host) as socket, observing(host) as other:
             await socket.send_str("x" * 100_000)
             await other.send_str('{"id": 1, "method": "vote"}')
             return await host.play(five()), await until_the_end(other)
@@ -137,7 +137,7 @@ def test_what_observers_say_changes_nothing_and_floods_are_cut_off():
 
 def test_old_matches_are_forgotten():
     async def main():
-        async with Host(FIVE, seed=1) as host:
+        async with MafiaHost(FIVE, seed=1) as host:
             for _ in range(REMEMBERED + 3):
                 await host.play(five())
             async with aiohttp.ClientSession() as http, http.get(f"{host.url}/health") as reply:
@@ -151,7 +151,7 @@ def test_old_matches_are_forgotten():
 
 def test_matches_side_by_side_do_not_mix():
     async def main():
-        async with Host(FIVE, seed=1) as host:
+        async with MafiaHost(FIVE, seed=1) as host:
             return await asyncio.gather(
                 *(host.play([Plain(id=f"p{i + 1}", name=NAMES[i]) for i in range(5)]) for _ in range(4))
             )
@@ -162,9 +162,9 @@ def test_matches_side_by_side_do_not_mix():
 
 def test_wrong_settings_are_told():
     with pytest.raises(ValueError, match="admin_token"):
-        Host(FIVE, admin_token="")
+        MafiaHost(FIVE, admin_token="")
     with pytest.raises(ValueError, match="not mafia"):
-        Host(game("auction"))
+        MafiaHost(game("auction"))
 
 
 # The commands.
@@ -176,7 +176,7 @@ def test_host_command_plays_and_writes_a_log_that_replays(tmp_path, capsys):
     assert cli.main(command) == 0
     shown = capsys.readouterr().out
     assert "2 matches: town" in shown and "Alice" in shown and "admins: ws://" in shown
-    assert record.replay(log).table.done
+    assert match_log.replay(log).table.done
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_deploy_command_serves_until_it_is_told_to_end(told, code, tmp_path):
         url = re.search(r"ws://\S+(?=;)", process.stdout.readline())[0]
 
         async def main():
-            async with Host(FIVE, seed=1) as host:
-                connection = Connection(url)
+            async with MafiaHost(FIVE, seed=1) as host:
+                connection = ServiceConnection(url)
                 agents = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
                 result = await host.play(agents)
                 await connection.close()
@@ -225,7 +225,7 @@ def test_deploy_command_serves_until_it_is_told_to_end(told, code, tmp_path):
         out, err = process.communicate(timeout=90)
         assert process.returncode == code and "0 answers replaced" in out, err
         assert len({moment.agent for moment in moments(log)}) >= 3  # all but villagers decide on the first night
-        assert list(record.read(log))[-1]["kind"] == "ended"
+        assert list(match_log.read(log))[-1]["kind"] == "ended"
     finally:
         process.kill()
 

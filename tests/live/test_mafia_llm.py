@@ -6,13 +6,13 @@ import logging
 import endpoint
 import pytest
 from mafia_players import FIVE, context, scripted, warnings
+from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.host import Host
-from parlour.wrappers.live.mafia.match import Limits
-from parlour.wrappers.llm import Model
+from parlour.wrappers.live.mafia.host import MafiaHost
+from parlour.wrappers.live.mafia.host_session import MafiaLimits
 
 pytest.importorskip("openai")
-from parlour.wrappers.live.mafia.llm import LLMAgent
+from parlour.wrappers.live.mafia.llm import MafiaLLMAgent
 
 
 def run(main, within=120):
@@ -21,7 +21,7 @@ def run(main, within=120):
 
 def agent(url, seat=0, **settings):
     model = Model(name="stub", base_url=url, **{"timeout": 60, "retries": 0, **settings})
-    return LLMAgent(f"p{seat + 1}", "Ann", model, seed=1)
+    return MafiaLLMAgent(f"p{seat + 1}", "Ann", model, seed=1)
 
 
 async def everything(player, role="mafia"):
@@ -124,9 +124,9 @@ def test_a_real_model_plays_a_match():
         model = Model(name="smollm2", base_url=url, max_tokens=60, timeout=100, temperature=0)
 
         async def main():
-            player = LLMAgent("p1", "Ann", model, seed=1)
-            limits = Limits(think=100, say=100, act=100)
-            async with Host(FIVE, seed=5, limits=limits) as host:
+            player = MafiaLLMAgent("p1", "Ann", model, seed=1)
+            limits = MafiaLimits(think=100, say=100, act=100)
+            async with MafiaHost(FIVE, seed=5, limits=limits) as host:
                 result = await host.play([player, *(scripted(seat) for seat in range(1, 5))])
                 (feed,) = host._feeds.values()
                 return player, result, feed.admin

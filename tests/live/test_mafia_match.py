@@ -30,14 +30,14 @@ from mafia_players import (
     warnings,
 )
 from parlour.envs import game
-from parlour.wrappers import record
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.apart import Apart
 from parlour.wrappers.live.mafia.events import Feed
-from parlour.wrappers.live.mafia.host import Host
-from parlour.wrappers.live.mafia.match import Limits, Match
+from parlour.wrappers.live.mafia.host import MafiaHost
+from parlour.wrappers.live.mafia.host_session import MafiaLimits, MafiaMatch
+from parlour.wrappers.live.mafia.isolated_agent import IsolatedAgent
 from parlour.wrappers.live.mafia.reading import turn_state
 from parlour.wrappers.live.mafia.seat import SeatAgent
+from parlour.wrappers.logs import match_log
 
 TEAMS = {"mafia": "mafia", "doctor": "town", "sheriff": "town", "villager": "town"}
 
@@ -109,7 +109,7 @@ def test_the_same_seed_is_the_same_match():
 def test_other_sizes_and_options(options):
     other = game("mafia", **options)
     agents = [scripted(seat, name=f"Player {seat}") for seat in range(other.seats)]
-    match = Match(other, agents, feed=Feed("g"), seed=3)
+    match = MafiaMatch(other, agents, feed=Feed("g"), seed=3)
     result = run(match.play())
     assert not result.faults
     says = [event["payload"]["turnId"] for event in events(match) if event["eventType"] == "AGENT_SAY_STREAM"]
@@ -127,7 +127,7 @@ def test_no_winner_after_the_last_day():
             ),
             "doctor": wire.NightAction("PROTECT", info.self.id),
         }.get(info.self.role)
-    match = Match(game("mafia", max_days=2), agents, feed=Feed("g"), seed=1)
+    match = MafiaMatch(game("mafia", max_days=2), agents, feed=Feed("g"), seed=1)
     result = run(match.play())
     assert result.winner is None and result.rounds == 2
     assert set(result.payoffs.values()) == {0.0}
@@ -271,15 +271,15 @@ def test_what_an_agent_reads_from_its_context_is_what_the_game_observes(seed):
 @pytest.mark.parametrize("bad", [{}, {seat: Raising(id=f"p{seat + 1}", name=NAMES[seat]) for seat in range(4)}])
 def test_a_log_replays_to_the_same_bytes(tmp_path, bad):
     async def main():
-        with record.MatchLog(tmp_path / "log.jsonl") as log:
-            async with Host(TEN, seed=1, log=log) as host:
+        with match_log.MatchLog(tmp_path / "log.jsonl") as log:
+            async with MafiaHost(TEN, seed=1, log=log) as host:
                 agents = [bad.get(seat) or scripted(seat) for seat in range(10)]
                 return await host.play(agents)
 
     result = run(main())
-    env = record.replay(tmp_path / "log.jsonl")
+    env = match_log.replay(tmp_path / "log.jsonl")
     assert env.state().tobytes() == result.record
-    lines = list(record.read(tmp_path / "log.jsonl"))
+    lines = list(match_log.read(tmp_path / "log.jsonl"))
     assert lines[0]["kind"] == "match" and lines[-1]["kind"] == "end"
     told = [line["event"] for line in lines if line["kind"] == "event"]
     assert [event["sequence"] for event in told] == list(range(1, len(told) + 1))
@@ -305,7 +305,7 @@ BAD = {
 @pytest.mark.parametrize("kind", BAD)
 def test_a_match_goes_on_whatever_an_agent_does(kind, caplog):
     async def main():
-        async with Host(FIVE, seed=4, limits=None if kind == "meddling" else SHORT) as host:
+        async with MafiaHost(FIVE, seed=4, limits=None if kind == "meddling" else SHORT) as host:
             agents = [BAD[kind](id=f"p{seat + 1}", name=NAMES[seat]) for seat in (0, 1)]
             return await host.play([*agents, *(scripted(seat) for seat in (2, 3, 4))], seed=dealt("mafia"))
 
@@ -424,15 +424,15 @@ def test_wrong_players_are_told():
         (lambda: [*agents[:9], scripted(9, name="x" * 65)], "printable"),
     ):
         with pytest.raises(ValueError, match=problem):
-            Match(TEN, change(), feed=Feed("g"))
+            MafiaMatch(TEN, change(), feed=Feed("g"))
     for wrong in ({"think": 0}, {"act": float("nan")}, {"tries": 0}, {"statement": 5_000}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            Limits(**wrong)
+            MafiaLimits(**wrong)
 
 
 def test_apart_gives_up_an_agent_that_is_still_busy():
     async def main():
-        agent = Apart(Stubborn())
+        agent = IsolatedAgent(Stubborn())
         from mafia_players import context as made
 
         context, private, public = made("NIGHT_ACTIONS", role="mafia")
@@ -490,14 +490,14 @@ def test_what_cannot_be_written_costs_only_its_own_answers(seed, apart, tmp_path
     agents = [hostile, *(scripted(seat) for seat in range(1, 5))]
 
     async def main():
-        with record.MatchLog(tmp_path / "log") as log:
+        with match_log.MatchLog(tmp_path / "log") as log:
             if apart:
-                return await Host(FIVE, limits=SHORT, log=log).play(agents, seed)
-            return await Match(FIVE, agents, feed=Feed("g"), seed=seed, limits=SHORT, note=log.write).play()
+                return await MafiaHost(FIVE, limits=SHORT, log=log).play(agents, seed)
+            return await MafiaMatch(FIVE, agents, feed=Feed("g"), seed=seed, limits=SHORT, note=log.write).play()
 
     result = run(main())
     assert {fault.agent_id for fault in result.faults} == {"p1"} and result.winner
-    assert record.replay(tmp_path / "log").state().tobytes() == result.record
+    assert match_log.replay(tmp_path / "log").state().tobytes() == result.record
     assert "sk-secret" not in (tmp_path / "log").read_text()
     for line in warnings(caplog):
         assert line.getMessage().isprintable()
@@ -517,14 +517,14 @@ def test_an_agent_of_many_small_chunks_is_cut_off():
             while True:
                 yield "."
 
-    match = table(seats=5, bad={0: Drip()}, limits=Limits(thought=20_000))
+    match = table(seats=5, bad={0: Drip()}, limits=MafiaLimits(thought=20_000))
     result = run(match.play())
     assert any("more than 5,000 chunks" in fault.problem for fault in result.faults)
 
 
 def test_threads_and_loops_of_agents_end_with_the_match():
     async def main():
-        host = Host(FIVE, limits=SHORT)
+        host = MafiaHost(FIVE, limits=SHORT)
         for seed in range(5):
             await host.play([Plain(f"p{seat + 1}", NAMES[seat]) for seat in range(5)], seed)
 

@@ -25,14 +25,14 @@ from mafia_players import (
     warnings,
 )
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.agent import NOTHING_TO_SAY, SAYS_LIMIT, AgentService
-from parlour.wrappers.live.mafia.host import Host
-from parlour.wrappers.live.mafia.match import Limits
-from parlour.wrappers.live.mafia.remote import Connection, RemoteAgent
-from parlour.wrappers.live.mafia.scripted import ScriptedAgent
-from parlour.wrappers.live.mafia.session import MESSAGE_LIMIT
-from parlour.wrappers.live.mafia.trained import PolicyAgent
-from parlour.wrappers.record import MatchLog, read
+from parlour.wrappers.live.mafia.agent import NOTHING_TO_SAY, SAYS_LIMIT, MafiaAgentServer
+from parlour.wrappers.live.mafia.agent_session import MESSAGE_LIMIT
+from parlour.wrappers.live.mafia.host import MafiaHost
+from parlour.wrappers.live.mafia.host_session import MafiaLimits
+from parlour.wrappers.live.mafia.remote import RemoteAgent, ServiceConnection
+from parlour.wrappers.live.mafia.scripted import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.trained import MafiaPolicyAgent
+from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.moments import moments, picture
 
 
@@ -64,11 +64,11 @@ async def answers(socket, *ids):
 
 
 def serve(agent, **settings):
-    return AgentService(lambda id, name: agent(id=id, name=name), port=0, seed=0, **settings)
+    return MafiaAgentServer(lambda id, name: agent(id=id, name=name), port=0, seed=0, **settings)
 
 
 def personality(id, name):
-    return ScriptedAgent(id, name, seed=1)
+    return MafiaScriptedAgent(id, name, seed=1)
 
 
 def test_two_agents_on_one_connection_stream_and_choose_at_once():
@@ -140,7 +140,7 @@ def test_agents_that_do_not_answer_are_replaced_in_time(bad, caplog):
 )
 def test_illegal_choices_never_leave_the_service(night, vote):
     async def main():
-        agent = AgentService(lambda id, name: Answers(night, vote, id=id, name=name), port=0, seed=0)
+        agent = MafiaAgentServer(lambda id, name: Answers(night, vote, id=id, name=name), port=0, seed=0)
         async with agent as service, client(service) as socket:
             await socket.send_json(request(1, "nightAction"))
             await socket.send_json(request(2, "vote"))
@@ -156,7 +156,7 @@ def test_no_agent_and_a_service_that_cannot_make_one():
         raise OSError("no such run")
 
     async def main():
-        async with AgentService(none, port=0) as service, client(service) as socket:
+        async with MafiaAgentServer(none, port=0) as service, client(service) as socket:
             await socket.send_json(request(1, "think"))
             got = await answers(socket, 1)
             await socket.send_json(request(2, "think"))
@@ -227,11 +227,11 @@ def test_a_token_where_one_is_asked_for(caplog):
     async def main():
         async with serve(personality, access_token="sesame") as service:
             for token in (None, "open"):
-                agent = RemoteAgent("p1", "Ann", Connection(service.url, token))
+                agent = RemoteAgent("p1", "Ann", ServiceConnection(service.url, token))
                 with pytest.raises(ConnectionError, match="cannot reach"):
                     await agent.vote(*context()[::2])
                 await agent.connection.close()
-            agent = RemoteAgent("p1", "Ann", Connection(service.url, "sesame"))
+            agent = RemoteAgent("p1", "Ann", ServiceConnection(service.url, "sesame"))
             assert await agent.vote(*context()[::2])
             await agent.connection.close()
 
@@ -247,7 +247,7 @@ def test_a_client_finds_its_agents_again_and_a_stranger_does_not():
         return Plain(id, name)
 
     async def main():
-        async with AgentService(make, port=0) as service:
+        async with MafiaAgentServer(make, port=0) as service:
             for address in (f"{service.url}/?client=one", f"{service.url}/?client=one", f"{service.url}/?client=two"):
                 async with aiohttp.ClientSession() as http, http.ws_connect(address) as socket:
                     await socket.send_json(request(1, "think"))
@@ -267,8 +267,8 @@ def test_a_client_finds_its_agents_again_and_a_stranger_does_not():
 def test_a_match_with_remote_agents_only_is_played_like_one_at_home():
     async def main():
         made = {f"p{seat + 1}": scripted(seat) for seat in range(5)}
-        async with AgentService(lambda id, name: made[id], port=0) as service, Host(FIVE, seed=3) as host:
-            connection = Connection(service.url)
+        async with MafiaAgentServer(lambda id, name: made[id], port=0) as service, MafiaHost(FIVE, seed=3) as host:
+            connection = ServiceConnection(service.url)
             far = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
             result = await host.play(far, seed=7)
             near = await host.play([scripted(seat) for seat in range(5)], seed=7)
@@ -281,16 +281,16 @@ def test_a_match_with_remote_agents_only_is_played_like_one_at_home():
 
 def test_a_service_that_dies_and_comes_back():
     async def main():
-        service = AgentService(personality, port=0)
+        service = MafiaAgentServer(personality, port=0)
         await service.start()
         port = int(service.url.rpartition(":")[2])
-        connection = Connection(service.url)
+        connection = ServiceConnection(service.url)
         agent = RemoteAgent("p1", "Ann", connection)
         assert await agent.vote(*context()[::2])
         await service.stop()
         with pytest.raises(ConnectionError):
             await agent.vote(*context()[::2])
-        async with AgentService(personality, port=port):
+        async with MafiaAgentServer(personality, port=port):
             assert await agent.vote(*context()[::2])
         await connection.close()
 
@@ -351,9 +351,9 @@ async def errs(socket, call):
 @pytest.mark.parametrize("answer", [hangs_up, says_nothing, floods, rubbish, errs])
 def test_a_rude_service_loses_only_its_own_answers(answer, caplog):
     async def main():
-        limits = Limits(think=0.1, say=0.1, act=0.1, thought=1_000)
-        async with rude(answer) as url, Host(FIVE, seed=3, limits=limits) as host:
-            connection = Connection(url)
+        limits = MafiaLimits(think=0.1, say=0.1, act=0.1, thought=1_000)
+        async with rude(answer) as url, MafiaHost(FIVE, seed=3, limits=limits) as host:
+            connection = ServiceConnection(url)
             remote = RemoteAgent("p1", "Ann", connection)
             result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
             await connection.close()
@@ -367,8 +367,8 @@ def test_a_rude_service_loses_only_its_own_answers(answer, caplog):
 
 def test_an_unreachable_service_and_no_address():
     async def main():
-        async with Host(FIVE, seed=3) as host:
-            connection = Connection("ws://127.0.0.1:9")
+        async with MafiaHost(FIVE, seed=3) as host:
+            connection = ServiceConnection("ws://127.0.0.1:9")
             remote = RemoteAgent("p1", "Ann", connection)
             result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
             await connection.close()
@@ -377,15 +377,15 @@ def test_an_unreachable_service_and_no_address():
     assert any("cannot reach" in fault.problem for fault in run(main()).faults)
     for url in ("http://127.0.0.1:9", "3010", ""):
         with pytest.raises(ValueError, match="ws://"):
-            Connection(url)
+            ServiceConnection(url)
     with pytest.raises(ValueError, match="deadline"):
-        AgentService(personality, deadline=0)
+        MafiaAgentServer(personality, deadline=0)
 
 
 def test_pages_of_other_sites_are_refused():
     async def main():
         status = []
-        async with serve(Plain) as service, Host(FIVE) as host, aiohttp.ClientSession() as http:
+        async with serve(Plain) as service, MafiaHost(FIVE) as host, aiohttp.ClientSession() as http:
             for url in (service.url, host.url + "/observe"):
                 for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}, {}):
                     async with http.get(url.replace("ws", "http", 1), headers=headers) as answer:
@@ -427,7 +427,7 @@ def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay_on_on
 
     async def main():
         async with rude(nonsense) as url:
-            connection = Connection(url)
+            connection = ServiceConnection(url)
             agent = RemoteAgent("p1", "Ann", connection)
             state, private, _ = context("NIGHT_ACTIONS", role="mafia")
             with pytest.raises(ConnectionError):
@@ -454,7 +454,7 @@ def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
 
     async def main():
         with MatchLog(path) as log:
-            service = AgentService(lambda id, name: PolicyAgent(id, name, FIVE, Even()), port=0, log=log)
+            service = MafiaAgentServer(lambda id, name: MafiaPolicyAgent(id, name, FIVE, Even()), port=0, log=log)
             async with service:
                 phases = {"nightAction": "NIGHT_ACTIONS", "say": "DAY_DISCUSSION", "vote": "DAY_VOTING"}
                 asked = [(request(0, "think", phase=phase), request(0, method)) for method, phase in phases.items()]
@@ -486,7 +486,7 @@ def test_a_log_tells_what_was_replaced_and_each_agent_by_itself(tmp_path):
 
     async def main():
         with MatchLog(path) as log:
-            agent = AgentService(lambda id, name: Answers(None, [], id=id, name=name), port=0, seed=0, log=log)
+            agent = MafiaAgentServer(lambda id, name: Answers(None, [], id=id, name=name), port=0, seed=0, log=log)
             async with agent as service:
                 calls = [request(0, "think", agent, "DAY_VOTING") for agent in ("p1", "p2")]
                 await played(service, *calls, request(0, "vote", "p2"), request(0, "nightAction", "p1"), path="")

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mafia_players import context
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.session import (
+from parlour.wrappers.live.mafia.agent_session import (
     CALLS,
     Begin,
-    CallerSession,
     Chunk,
     Done,
     Failed,
     GivenUp,
-    ServiceSession,
+    MafiaAgentSession,
+    MafiaCallerSession,
 )
 
 STATE, PRIVATE, PUBLIC = context()
@@ -33,7 +33,7 @@ def answer(message):
 
 
 def test_a_call_and_its_answer():
-    service = ServiceSession()
+    service = MafiaAgentSession()
     begin = service.receive(call())
     assert isinstance(begin, Begin)
     assert (begin.id, begin.agent_id, begin.method) == (1, "p1", "think")
@@ -44,7 +44,7 @@ def test_a_call_and_its_answer():
 
 
 def test_the_result_of_an_action_is_the_documents():
-    service = ServiceSession()
+    service = MafiaAgentSession()
     for method, result, told in (
         ("nightAction", wire.NightAction("KILL", "p2"), {"actionType": "KILL", "targetId": "p2"}),
         ("nightAction", None, None),
@@ -56,7 +56,7 @@ def test_the_result_of_an_action_is_the_documents():
 
 
 def test_both_ends_understand_each_other():
-    service, caller = ServiceSession(), CallerSession()
+    service, caller = MafiaAgentSession(), MafiaCallerSession()
     for method, info in (("think", PRIVATE), ("say", PUBLIC), ("nightAction", PRIVATE), ("vote", PUBLIC)):
         number, message = caller.call(method, STATE, info, "p1")
         begin = service.receive(message)
@@ -68,7 +68,7 @@ def test_both_ends_understand_each_other():
 
 
 def test_whose_statement_it_is():
-    service = ServiceSession()
+    service = MafiaAgentSession()
     problem = answer(service.receive(call(1, "say")))
     assert problem["id"] == 1 and "whose say" in problem["error"]
     assert service.receive(call(2, "think")).agent_id == "p1"
@@ -82,7 +82,7 @@ def test_whose_statement_it_is():
 
 
 def test_several_calls_at_once_and_given_up_ones():
-    service = ServiceSession()
+    service = MafiaAgentSession()
     assert isinstance(service.receive(call(1)), Begin) and isinstance(service.receive(call("1")), Begin)
     assert answer(service.receive(call(1)))["id"] is None  # the running call of that id goes on
     assert service.receive('{"id": 1, "cancel": true}') == GivenUp(1)
@@ -111,7 +111,7 @@ def test_several_calls_at_once_and_given_up_ones():
     ],
 )
 def test_what_cannot_be_read_is_answered(message, hint):
-    service = ServiceSession()
+    service = MafiaAgentSession()
     problem = answer(service.receive(message))
     assert hint in problem["error"] and set(problem) == {"id", "error"}
     assert problem["id"] == (7 if '"id": 7' in str(message) else None)
@@ -120,8 +120,8 @@ def test_what_cannot_be_read_is_answered(message, hint):
 def test_a_wrong_info_is_told_by_its_field():
     info = json.loads(json.dumps(PLAIN[1]))
     info["self"]["id"] = 5
-    assert "self" in answer(ServiceSession().receive(call(1, "think", info)))["error"]
-    assert "PrivateInfo" in answer(ServiceSession().receive(call(1, "nightAction", PLAIN[2])))["error"]
+    assert "self" in answer(MafiaAgentSession().receive(call(1, "think", info)))["error"]
+    assert "PrivateInfo" in answer(MafiaAgentSession().receive(call(1, "nightAction", PLAIN[2])))["error"]
 
 
 def test_what_others_send_may_be_more_or_less_than_the_document():
@@ -134,7 +134,7 @@ def test_what_others_send_may_be_more_or_less_than_the_document():
     }
     info = {"self": state["players"][0], "gameState": state, "privateKnowledge": {"lastProtected": None}}
     message = json.dumps({"id": 1, "method": "think", "context": state, "info": info, "jsonrpc": "2.0"})
-    begin = ServiceSession().receive(message)
+    begin = MafiaAgentSession().receive(message)
     assert begin.context.round_number == 1 and begin.context.voting_history == []
     assert begin.info.private_knowledge.investigation_results == []
 
@@ -167,7 +167,7 @@ JSON = st.recursive(
     )
 )
 def test_any_json_is_answered_or_ignored_at_both_ends(value):
-    service, caller = ServiceSession(), CallerSession()
+    service, caller = MafiaAgentSession(), MafiaCallerSession()
     message = json.dumps(value)
     reply = service.receive(message)
     if isinstance(reply, bytes):
@@ -177,13 +177,13 @@ def test_any_json_is_answered_or_ignored_at_both_ends(value):
 
 @given(st.binary(max_size=200) | st.text(max_size=200))
 def test_any_bytes_are_answered(data):
-    reply = ServiceSession().receive(data)
+    reply = MafiaAgentSession().receive(data)
     assert reply is None or "error" in answer(reply)
-    assert CallerSession().receive(data) is None or isinstance(CallerSession().receive(data), Failed)
+    assert MafiaCallerSession().receive(data) is None or isinstance(MafiaCallerSession().receive(data), Failed)
 
 
 def test_every_running_call_fails_with_the_connection():
-    caller = CallerSession()
+    caller = MafiaCallerSession()
     numbers = [caller.call("think", STATE, PRIVATE)[0] for _ in range(3)]
     assert set(caller.lost()) == set(numbers)
     assert not caller.lost() and caller.give_up(numbers[0]) is None

@@ -13,10 +13,10 @@ from aiohttp.test_utils import TestServer
 from live.small_host import Host
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers.agent import PolicyAgent
+from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent import LiveError, play
-from parlour.wrappers.record import read, turns
+from parlour.wrappers.logs.match_log import read, turns
 
 TOKEN = "s3cret-session"
 KEY = "s3cret-key"
@@ -27,7 +27,7 @@ SEAT = 0
 def compiled():
     """Compile before any clock runs."""
     game = envs.game("holdem", seats=2)
-    PolicyAgent(game, game.bots["maniac"](game, 1)).rehearse()
+    PolicyAgent(game, game.bots["maniac"](game, 1)).warm_up()
     host = Host(game)
     host.deal()
     host.play(1)
@@ -96,7 +96,9 @@ class Server:
         host = self.host
         token, kind = action["turn_token"], action["kind"]
         assert token == host.token
-        decoded = host.game.view.parse(host.table, Action(kind, {"amount": action["amount"]} if "amount" in action else {}))
+        decoded = host.game.view.parse(
+            host.table, Action(kind, {"amount": action["amount"]} if "amount" in action else {})
+        )
         ending = host.play(host.game.view.nearest(host.table, decoded))
         self.done[token] = host.seq
         ack = {"type": "ack", "turn_token": token, "seq": host.seq}

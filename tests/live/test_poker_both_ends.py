@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from parlour.envs.core.turn_state import Action, AgentResponse
 from parlour.envs.holdem import game as holdem
-from parlour.wrappers.agent import PolicyAgent
+from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.poker import messages as m
 from parlour.wrappers.live.poker.agent import LiveError, play
-from parlour.wrappers.live.poker.host import Host
-from parlour.wrappers.live.poker.session import AgentSession, Decision
-from parlour.wrappers.live.poker.table_session import TableSession
+from parlour.wrappers.live.poker.agent_session import PokerAgentSession, PokerDecision
+from parlour.wrappers.live.poker.host import PokerHost
+from parlour.wrappers.live.poker.host_session import PokerHostSession
 
 
 def same_observation(table, seat, turn_state):
@@ -36,13 +36,13 @@ class Ends:
     def __init__(self, seats, seed, all_in=0.2, **options):
         self.all_in = all_in  # how much players like to go all-in
         self.random = np.random.default_rng(seed)
-        self.table = TableSession(seats=seats, seed=seed, **options)
+        self.table = PokerHostSession(seats=seats, seed=seed, **options)
         self.agents = {}
         self.decisions = 0
 
     def sit_down(self, agent_id):
         seat, sends = self.table.join(agent_id, agent_id)
-        self.agents[seat] = AgentSession()
+        self.agents[seat] = PokerAgentSession()
         self.deliver(sends)
         self.deliver(self.table.connect(seat))
 
@@ -53,7 +53,7 @@ class Ends:
             for seat, message in sends:
                 assert not isinstance(message, m.Error), message
                 for event in self.agents[seat].receive(m.encode(message)):
-                    if isinstance(event, Decision):
+                    if isinstance(event, PokerDecision):
                         answers.append((seat, event))
             sends = []
             for seat, decision in answers:
@@ -121,7 +121,7 @@ def test_law_1_with_clocks_ringing_and_players_coming_in_the_middle_of_hands():
             for seat, message in sends:
                 assert not isinstance(message, m.Error), message
                 for event in ends.agents[seat].receive(m.encode(message)):
-                    if isinstance(event, Decision):
+                    if isinstance(event, PokerDecision):
                         pending[seat] = event
                         same_observation(ends.table, seat, event.turn_state)
 
@@ -130,7 +130,7 @@ def test_law_1_with_clocks_ringing_and_players_coming_in_the_middle_of_hands():
             due = ends.table.due
             if came < 3 or (lot < 0.02 and len(ends.table.seats) < 6):
                 seat, sends = ends.table.join(f"agent-{came}", None)
-                ends.agents[seat] = AgentSession()
+                ends.agents[seat] = PokerAgentSession()
                 came += 1
                 carry(sends)
                 carry(ends.table.connect(seat))
@@ -177,7 +177,7 @@ class Watch:
         self.wrong = []
 
     def __call__(self, event):
-        if isinstance(event, Decision):
+        if isinstance(event, PokerDecision):
             self.decisions += 1
             for table in self.host.tables.values():
                 due = table.session.due
@@ -194,7 +194,7 @@ async def play_live(hands, agents, stack):
     events = []
     note = lambda kind, **fields: events.append({"kind": kind, **fields})  # noqa: E731
     options = {"seats": agents, "min_players": agents, "stack": stack, "max_hands": hands, "seed": 11, "rate": None}
-    async with Host(hand_delay=0, on_event=note, **options) as host:
+    async with PokerHost(hand_delay=0, on_event=note, **options) as host:
         watch = Watch(host)
         game = holdem(seats=agents, stacks=stack)
         players = [PolicyAgent(game, Lively(seed)) for seed in range(agents)]
@@ -234,7 +234,7 @@ def test_lost_connections_in_the_middle_of_hands():
 
     async def run():
         options = {"seats": 3, "min_players": 3, "stack": 5000, "max_hands": 40, "seed": 2, "rate": None}
-        async with Host(hand_delay=0.01, **options) as host:
+        async with PokerHost(hand_delay=0.01, **options) as host:
             game = holdem(seats=3, stacks=5000)
             players = [PolicyAgent(game, Lively(seed)) for seed in range(3)]
             watch = Watch(host)
@@ -273,7 +273,7 @@ class Nonsense:
 
 def test_a_bad_policy_is_replaced_and_the_hands_go_on():
     async def run():
-        async with Host(hand_delay=0, seats=4, min_players=4, max_hands=6, stack=1000, seed=1, timeout=5) as host:
+        async with PokerHost(hand_delay=0, seats=4, min_players=4, max_hands=6, stack=1000, seed=1, timeout=5) as host:
             good = PolicyAgent(holdem(seats=4, stacks=1000), Lively(0))
             stays = (play(host.url, agent, deadline=0.1) for agent in (Raises(), Sleeps(), Nonsense(), good))
             return await asyncio.gather(*stays)
@@ -288,7 +288,7 @@ def test_a_closed_table_lets_in_who_bears_its_access_token():
     game = holdem(seats=2)
 
     async def match():
-        async with Host(seats=2, hand_delay=0, max_hands=1, access_token="sésame", seed=3) as host:
+        async with PokerHost(seats=2, hand_delay=0, max_hands=1, access_token="sésame", seed=3) as host:
             with pytest.raises(LiveError, match="UNAUTHORIZED"):
                 await play(host.url, PolicyAgent(game, game.bots["call"](game, seed=0)))
             stays = [

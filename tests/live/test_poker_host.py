@@ -8,10 +8,10 @@ from functools import wraps
 
 import aiohttp
 import pytest
-from parlour.wrappers.live.connection import QUEUE
+from parlour.wrappers.live.common.connection import QUEUE
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.host import HARD_LIMIT, Host
-from parlour.wrappers.record import MatchLog, read
+from parlour.wrappers.live.poker.host import HARD_LIMIT, PokerHost
+from parlour.wrappers.logs.match_log import MatchLog, read
 
 
 def on_loop(test):
@@ -120,7 +120,7 @@ def action(state, kind=None, amount=None, **changes):
 async def hosting(clients=0, **options):
     """A host, and so many clients connected to it."""
     options = {"seats": 6, "seed": 3, "hand_delay": 0, "min_players": max(2, clients), "rate": None, **options}
-    async with Host(**options) as host, aiohttp.ClientSession() as http:
+    async with PokerHost(**options) as host, aiohttp.ClientSession() as http:
         seated = [await Client(http, host).sit_down(f"client-{i}") for i in range(clients)]
         yield (host, *seated) if clients else (host, Client(http, host))
 
@@ -606,7 +606,7 @@ async def test_stopping_ends_the_tables_and_says_so():
 )
 def test_wrong_options_are_named(options):
     with pytest.raises(ValueError, match=next(iter(options))):
-        Host(**options)
+        PokerHost(**options)
 
 
 @on_loop

@@ -11,28 +11,28 @@ from live.small_host import Host
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.poker import messages
-from parlour.wrappers.live.poker.session import (
-    AgentSession,
+from parlour.wrappers.live.poker.agent_session import (
     Blind,
-    Decision,
     Ended,
     Fatal,
     HandOver,
     Note,
+    PokerAgentSession,
+    PokerDecision,
     Seated,
     Send,
 )
 
 
 def sessions(host, **options):
-    made = [AgentSession(**options) for _ in range(host.game.seats)]
+    made = [PokerAgentSession(**options) for _ in range(host.game.seats)]
     for seat, session in enumerate(made):
         session.receive(host.wrap({"type": "welcome", "seat": seat, "agent_id": "a", "timeout": 30000}))
     return made
 
 
 def decisions(events):
-    return [event for event in events if isinstance(event, Decision)]
+    return [event for event in events if isinstance(event, PokerDecision)]
 
 
 TABLES = [
@@ -111,7 +111,7 @@ def test_behind_a_short_big_blind_the_first_call_tells_the_full_one():
     host.table.dealer = 2  # the next is 0, so seat 2 posts the big blind
     host.deal()
     assert host.table.turn == 0
-    agent = AgentSession()
+    agent = PokerAgentSession()
     agent.receive({"type": "welcome", "seat": 0, "timeout": 1})
     agent.receive(host.state(0))
     check_reading(host, agent, 0)
@@ -125,7 +125,7 @@ def test_joining_in_the_middle_of_a_hand_gives_a_playable_reading(seed):
         ending = host.deal()
         while not ending:
             seat = int(host.table.turn)
-            agent = AgentSession()
+            agent = PokerAgentSession()
             welcome = {"type": "welcome", "seat": seat, "agent_id": "a", "timeout": 30000}
             first = [welcome, host.state(seat)] if host.rng.random() < 0.5 else [host.state(seat)]
             [decision] = decisions([event for message in first for event in agent.receive(message)])
@@ -149,7 +149,7 @@ def test_missed_messages_cost_no_chips_and_little_history(seed):
     """A seat that loses states in mid-hand: chips stay exact; checks and raises are the likeliest that lead there."""
     game = envs.game("holdem", seats=4, stacks=200)
     host, loss = Host(game, seed), random.Random(seed)
-    agent = AgentSession()
+    agent = PokerAgentSession()
     agent.receive({"type": "welcome", "seat": 0, "timeout": 1})
     exact = total = 0
     while not host.over and host.hand < 25:
@@ -192,7 +192,7 @@ def test_joining_after_the_flop_the_least_bet_tells_the_big_blind():
     host.play(1)
     host.play(1)
     seat = int(host.table.turn)
-    agent = AgentSession()
+    agent = PokerAgentSession()
     agent.receive({"type": "welcome", "seat": seat})
     agent.receive(host.state(seat))
     state = agent.turn_state().game_state
@@ -208,7 +208,7 @@ def table(seed=0, **options):
     host = Host(envs.game("holdem", seats=2, **options), seed)
     host.deal()
     seat = int(host.table.turn)
-    session = AgentSession()
+    session = PokerAgentSession()
     assert session.receive({"type": "welcome", "seat": seat, "timeout": 5000}) == [Seated(seat, 5000)]
     return host, seat, session
 
@@ -299,7 +299,7 @@ def test_a_rejected_action_is_decided_again_and_then_played_safe():
     session.act(Action("call"), first.turn)
     error = {"type": "error", "code": "INVALID_ACTION", "message": "no"}
     note, again = session.receive(error)
-    assert isinstance(note, Note) and isinstance(again, Decision) and again.again
+    assert isinstance(note, Note) and isinstance(again, PokerDecision) and again.again
     session.act(Action("call"), again.turn)
     note, send = session.receive(error)
     assert isinstance(send, Send) and send.message.action.kind == "fold"
@@ -423,7 +423,7 @@ def test_after_an_unread_turn_the_game_goes_on():
 
 def test_what_a_server_says_cannot_steer_the_log():
     steer = "\x1b[2J\nfake line\u202e"
-    session = AgentSession()
+    session = PokerAgentSession()
     said = [
         *session.receive({"type": "error", "code": steer, "message": steer}),
         *session.receive({"type": "error", "code": "TABLE_ENDED", "message": steer}),
@@ -438,17 +438,17 @@ def test_what_a_server_says_cannot_steer_the_log():
 
 @pytest.mark.parametrize("code", messages.FATAL_CODES)
 def test_fatal_codes(code):
-    assert AgentSession().receive({"type": "error", "code": code, "message": "m"}) == [Fatal(code, "m")]
+    assert PokerAgentSession().receive({"type": "error", "code": code, "message": "m"}) == [Fatal(code, "m")]
 
 
 @pytest.mark.parametrize("code", sorted(set(messages.ERROR_CODES) - set(messages.FATAL_CODES)))
 def test_other_codes_without_an_answer_are_news(code):
-    assert [type(event) for event in AgentSession().receive({"type": "error", "code": code})] == [Note]
+    assert [type(event) for event in PokerAgentSession().receive({"type": "error", "code": code})] == [Note]
 
 
 def test_any_order_of_first_messages():
     host, seat, session = table()
-    session = AgentSession()
+    session = PokerAgentSession()
     waiting = {"status": "waiting", "seat_id": seat, "min_players_to_start": 2, "current_players": 1}
     assert session.receive({"type": "table_status", "table_id": "t", "seq": 0, "ts": 0, "payload": waiting}) == []
     assert session.receive({"type": "street_dealt", "hand": 1, "street": "flop", "cards": ["As"]}) == []
@@ -459,7 +459,7 @@ def test_any_order_of_first_messages():
 
 
 def test_the_end_of_a_table():
-    session = AgentSession()
+    session = PokerAgentSession()
     session.receive({"type": "welcome", "seat": 3})
     stacks = [{"seat_id": 3, "agent_id": "a", "stack": 77}]
     ended = {"type": "table_status", "status": "ended", "reason": "abandoned", "final_stacks": stacks}
@@ -538,12 +538,12 @@ STATES = st.builds(lambda known, more: {**known, **more, "type": "game_state"}, 
 
 @given(st.lists(STATES | STATES | OTHER | JSON | st.binary(max_size=20) | st.text(max_size=20), max_size=8), JSON)
 def test_nothing_a_server_sends_makes_it_raise(received, answer):
-    session = AgentSession()
+    session = PokerAgentSession()
     for message in received:
         for event in session.receive(message):
             if isinstance(event, Blind):
                 assert messages.decode_client(messages.encode(event.message)) == event.message
-            if isinstance(event, Decision):
+            if isinstance(event, PokerDecision):
                 assert event.turn == session.turn
                 for action in session.act(answer, event.turn):
                     assert messages.decode_client(messages.encode(action)) == action

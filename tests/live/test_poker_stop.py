@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 from live.test_poker_host import hosting, on_loop
 from parlour.wrappers.live.poker.agent import play
-from parlour.wrappers.record import read
+from parlour.wrappers.logs.match_log import read
 
 pytestmark = [
     pytest.mark.slow,

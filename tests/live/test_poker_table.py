@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from parlour.envs.holdem import rules
 from parlour.envs.holdem.hands import card_number
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.table_session import WATCHERS, Due, Refusal, TableSession
+from parlour.wrappers.live.poker.host_session import WATCHERS, Due, PokerHostSession, Refusal
 
 
 class Room:
@@ -19,7 +19,7 @@ class Room:
 
     def __init__(self, players=0, **options):
         tokens = count()
-        self.table = TableSession(
+        self.table = PokerHostSession(
             **{
                 "seats": 6,
                 "seed": 7,
@@ -171,11 +171,11 @@ def test_join_refusals_have_documented_codes():
 )
 def test_wrong_options_are_named(options):
     with pytest.raises(ValueError, match=next(iter(options))):
-        TableSession(**{"seats": 6, **options})
+        PokerHostSession(**{"seats": 6, **options})
 
 
 def test_the_defaults_are_the_platforms():
-    table = TableSession()
+    table = PokerHostSession()
     options = table.game.options
     assert (options["small_blind"], options["big_blind"], options["stacks"], options["raise_cap"]) == (1, 2, 100, 4)
     assert table.game.seats == 9 and table.min_players == 2
@@ -356,7 +356,7 @@ def test_between_two_hands_nobody_is_to_act():
 
 
 def test_tokens_are_unguessable_by_default_and_never_repeat():
-    table = TableSession(min_players=2)
+    table = PokerHostSession(min_players=2)
     for name in "ab":
         table.connect(table.join(name)[0])
     seen = set()
@@ -870,12 +870,14 @@ def hands_of(table):
 
 
 def test_a_seed_makes_the_cards_and_no_seed_makes_none_alike():
-    assert hands_of(TableSession(seed=5)) == hands_of(TableSession(seed=5)) != hands_of(TableSession(seed=6))
-    assert hands_of(TableSession()) != hands_of(TableSession())
+    assert (
+        hands_of(PokerHostSession(seed=5)) == hands_of(PokerHostSession(seed=5)) != hands_of(PokerHostSession(seed=6))
+    )
+    assert hands_of(PokerHostSession()) != hands_of(PokerHostSession())
 
 
 def test_without_a_seed_no_hand_follows_from_the_one_before():
-    table = TableSession()
+    table = PokerHostSession()
     for name in "ab":
         table.connect(table.join(name)[0])
     copy = table.table.copy()

@@ -13,16 +13,17 @@ import endpoint
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers import record
-from parlour.wrappers.agent import PolicyAgent
-from parlour.wrappers.live.poker.host import Host as PokerHost
-from parlour.wrappers.live.site import HEADERS, Origins
+from parlour.wrappers.agents.delayed import DelayedAgent
+from parlour.wrappers.agents.language_model import Model
+from parlour.wrappers.agents.llm import LLMAgent
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.common.site import HEADERS, Origins
+from parlour.wrappers.live.poker.host import PokerHost as PokerHost
 from parlour.wrappers.live.table import messages as m
-from parlour.wrappers.live.table.host import MESSAGE_LIMIT, Host
-from parlour.wrappers.live.table.paced import Paced
+from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost
 from parlour.wrappers.live.table.poker import PokerTable
-from parlour.wrappers.llm import LLMAgent, Model
-from parlour.wrappers.policy import make_policy
+from parlour.wrappers.logs import match_log
+from parlour.wrappers.policies.loading import make_policy
 
 BARGAINING = envs.game("bargaining", rounds=3)
 
@@ -97,8 +98,11 @@ async def person(host, **options):
 @on_loop
 async def test_a_match_between_a_person_and_a_bot_is_logged_and_replays(tmp_path):
     bot = PolicyAgent(BARGAINING, make_policy("fair", BARGAINING, seed=1))
-    with record.MatchLog(tmp_path / "log.jsonl") as log:
-        async with Host(BARGAINING, [("fair", Paced(bot, 0.05)), None], seed=3, log=log) as host, person(host) as ann:
+    with match_log.MatchLog(tmp_path / "log.jsonl") as log:
+        async with (
+            TableHost(BARGAINING, [("fair", DelayedAgent(bot, 0.05)), None], seed=3, log=log) as host,
+            person(host) as ann,
+        ):
             await ann.sit()
             state = await ann.turn()
             assert 0 < state["left"] <= 60_000
@@ -106,13 +110,13 @@ async def test_a_match_between_a_person_and_a_bot_is_logged_and_replays(tmp_path
             over = await ann.turn()
             assert over["turn_state"]["outcome"]["reason"] == "agreement"
             assert over["left"] is None
-    assert record.replay(tmp_path / "log.jsonl").table.agreed
-    assert [entry["kind"] for entry in record.read(tmp_path / "log.jsonl")] == ["match", "turn", "turn", "end"]
+    assert match_log.replay(tmp_path / "log.jsonl").table.agreed
+    assert [entry["kind"] for entry in match_log.read(tmp_path / "log.jsonl")] == ["match", "turn", "turn", "end"]
 
 
 @on_loop
 async def test_a_person_who_thinks_too_long_gets_the_safe_action():
-    async with Host(BARGAINING, [None, ("bot", Program(offering))], timeout=0.2) as host, person(host) as ann:
+    async with TableHost(BARGAINING, [None, ("bot", Program(offering))], timeout=0.2) as host, person(host) as ann:
         await ann.sit()
         first = await ann.turn()
         second = await ann.turn()
@@ -129,7 +133,7 @@ async def test_a_person_who_thinks_too_long_gets_the_safe_action():
 @on_loop
 async def test_a_program_that_fails_costs_only_itself(respond, words, caplog):
     caplog.set_level(logging.WARNING)
-    async with Host(BARGAINING, [("bad", Program(respond)), None], timeout=0.3) as host, person(host) as ann:
+    async with TableHost(BARGAINING, [("bad", Program(respond)), None], timeout=0.3) as host, person(host) as ann:
         await ann.sit()
         for _ in range(3):
             state = await ann.turn()
@@ -144,7 +148,7 @@ async def test_a_language_model_plays_and_talks_and_its_failure_costs_it_the_tur
     choice = json.dumps({"action_type": "submit_offer", "payload": {"my_share": 61}, "say": "Take it."})
     async with endpoint.endpoint(endpoint.talking(choice=choice)) as (url, _):
         model = LLMAgent(Model(name="stub", base_url=url), None)
-        async with Host(BARGAINING, [("llm", Paced(model, 0)), None]) as host, person(host) as ann:
+        async with TableHost(BARGAINING, [("llm", DelayedAgent(model, 0)), None]) as host, person(host) as ann:
             await ann.sit()
             state = await ann.turn()
             assert state["turn_state"]["game_state"]["current_offer"] == 61
@@ -158,7 +162,7 @@ async def test_a_language_model_plays_and_talks_and_its_failure_costs_it_the_tur
 
 @on_loop
 async def test_a_lost_connection_comes_back_to_its_seat_and_its_clock():
-    async with Host(BARGAINING, [None, ("bot", Program(offering))], timeout=20) as host:
+    async with TableHost(BARGAINING, [None, ("bot", Program(offering))], timeout=20) as host:
         async with person(host) as ann:
             token = await ann.sit()
             before = await ann.turn()
@@ -176,7 +180,7 @@ async def test_a_lost_connection_comes_back_to_its_seat_and_its_clock():
 @on_loop
 async def test_those_who_look_on_see_the_public_view_only():
     auction = envs.game("auction", seats=2)
-    async with Host(auction, [None, None]) as host, person(host) as ann, person(host) as bob, person(host) as eve:
+    async with TableHost(auction, [None, None]) as host, person(host) as ann, person(host) as bob, person(host) as eve:
         await ann.sit("Ann")
         await bob.sit("Bob")
         state = await ann.turn()
@@ -194,7 +198,7 @@ async def test_those_who_look_on_see_the_public_view_only():
 
 @on_loop
 async def test_long_messages_and_floods_are_refused():
-    async with Host(BARGAINING, [None, None]) as host, person(host) as ann:
+    async with TableHost(BARGAINING, [None, None]) as host, person(host) as ann:
         await ann.send("sit", name="x" * MESSAGE_LIMIT)
         await ann.until("error", code=m.VALIDATION_ERROR)
         codes = set()
@@ -210,7 +214,7 @@ async def test_long_messages_and_floods_are_refused():
 
 @on_loop
 async def test_the_page_is_served_with_its_policy_and_nothing_else():
-    async with Host(BARGAINING, [None, None]) as host, aiohttp.ClientSession() as http:
+    async with TableHost(BARGAINING, [None, None]) as host, aiohttp.ClientSession() as http:
         async with http.get(host.url) as reply:
             assert reply.status == 200
             assert "module" in await reply.text()
@@ -237,7 +241,7 @@ async def test_the_page_is_served_with_its_policy_and_nothing_else():
 
 @on_loop
 async def test_a_game_without_a_page_of_its_own_gets_the_general_one():
-    async with Host(envs.game("kuhn"), [None, None]) as host, aiohttp.ClientSession() as http:
+    async with TableHost(envs.game("kuhn"), [None, None]) as host, aiohttp.ClientSession() as http:
         reply = await http.get(f"{host.url}/facts.json")
         assert (await reply.json())["page"] == "any"
 
@@ -270,7 +274,7 @@ def test_the_page_writes_no_markup():
 @on_loop
 async def test_pages_of_other_sites_may_not_speak_to_it(path, headers, status):
     poker = path.startswith("/v1")
-    table = PokerTable(2, {}) if poker else Host(BARGAINING, [None, None])
+    table = PokerTable(2, {}) if poker else TableHost(BARGAINING, [None, None])
     async with table as host, aiohttp.ClientSession() as http:
         port = host.url.rpartition(":")[2]
         headers = {name: value.format(url=host.url, port=port) for name, value in headers.items()}

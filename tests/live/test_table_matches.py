@@ -11,7 +11,7 @@ from parlour import envs
 from parlour.envs import GameEnv
 from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import library
-from parlour.wrappers import record
+from parlour.wrappers.logs import match_log
 from tables import MINE, OVER, frames, move, numbers, passed, sit, turn_of
 
 pytestmark = pytest.mark.slow
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 def matches(log):
     """Return the entries of each match of a log."""
     found = []
-    for entry in record.read(log):
+    for entry in match_log.read(log):
         if entry["kind"] == "match":
             found.append([])
         found[-1].append(entry)
@@ -64,7 +64,7 @@ def test_bargaining_is_played_to_the_end_and_again(table, tmp_path):
     other = float(env.table.my_reservation_value[1])
     seen = [state["turn_state"] for state in frames(page, "state")]
     assert other not in numbers([state["game_state"] for state in seen if state["match_id"] == first[0]["match_id"]])
-    kinds = [entry["kind"] for entry in record.read(tmp_path / "log")]
+    kinds = [entry["kind"] for entry in match_log.read(tmp_path / "log")]
     assert kinds.count("match") == 2
     assert "message" in kinds
 
@@ -98,7 +98,7 @@ def test_an_auction_of_two_people_a_bot_and_one_who_looks_on(table, tmp_path):
                 assert not held & set(secrets[other])
         assert "between us" not in str(eve.traffic)
         assert eve.locator("#say:visible, #controls button, #sit:visible").count() == 0
-    bids = [entry["response"]["action"] for entry in record.read(tmp_path / "log") if entry["kind"] == "turn"]
+    bids = [entry["response"]["action"] for entry in match_log.read(tmp_path / "log") if entry["kind"] == "turn"]
     assert [bid["payload"]["bid"] for bid in bids][:2] == [11.125, 13.375]
     program = bids[2]["payload"]["bid"]
     for page in (*people, eve):
@@ -129,7 +129,7 @@ def test_holdem_is_played_to_the_end_and_no_card_is_seen_too_soon(table, tmp_pat
         ann.click("#again")
         ann.wait_for_selector(MINE)
         eve.wait_for_selector("#status:not(:text('over'))")
-    hands = {entry["hand"]: entry for entry in record.read(log) if entry["kind"] == "hand"}
+    hands = {entry["hand"]: entry for entry in match_log.read(log) if entry["kind"] == "hand"}
     assert set(hands) == {1, 2, 3, 4}
     first = next(i for i, one in enumerate(ann.traffic) if '"ended"' in one)
     second = next(i for i, one in enumerate(eve.traffic) if '"ended"' in one)
@@ -272,7 +272,7 @@ def test_a_tangram_is_built_by_two_people_with_the_mouse(table, tmp_path):
             assert "100 % built" in page.inner_text(".build")
             assert "now the <u>tail</u>" in page.inner_text("#messages")
         assert "figure" not in eve.evaluate("fetch('facts.json').then((reply) => reply.json())")["options"]
-    assert record.replay(tmp_path / "log").table.iou > 0.999
+    assert match_log.replay(tmp_path / "log").table.iou > 0.999
 
 
 def test_a_piece_that_overlaps_is_marked_and_goes_back_and_the_keyboard_builds(table):

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers.live.table.host import Host
+from parlour.wrappers.live.table.host import TableHost
 from tables import MINE, OVER, WITHIN, move, passed, sit, turn_of
 
 pytestmark = pytest.mark.slow
@@ -213,7 +213,7 @@ def served(game, players):
     loop, url, over = asyncio.new_event_loop(), Future(), asyncio.Event()
 
     async def serve():
-        async with Host(game, players, seed=1) as host:
+        async with TableHost(game, players, seed=1) as host:
             url.set_result(host.url)
             await over.wait()
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.table import messages as m
-from parlour.wrappers.live.table.session import Due, TableSession
+from parlour.wrappers.live.table.host_session import Due, TableHostSession
 
 BARGAINING = envs.game("bargaining", rounds=3)
 
@@ -19,7 +19,7 @@ class Room:
     """A table and what every client has been sent, as it travels."""
 
     def __init__(self, programs=("bot", None), game=BARGAINING, **options):
-        self.table = TableSession(game, programs, **{"seed": 7, **options})
+        self.table = TableHostSession(game, programs, **{"seed": 7, **options})
         self.inbox = defaultdict(list)
 
     def take(self, sends):
@@ -398,7 +398,7 @@ def test_no_client_is_told_what_its_seat_may_not_know(game):
         return room.take(room.table._states([client])).inbox[client]
 
     assert game.seats == 1 or told(0) != told(game.seats - 1)
-    assert bool(told(99)) == (game.public is not None)
+    assert bool(told(99)) == (game.capabilities.public_view is not None)
     for client in (0, game.seats - 1, 99):
         seen, dealt = told(client), env._tables.copy()
         game.view.resample(env.table, client if client < 99 else 0, generator)

@@ -17,9 +17,9 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.tangram import agent
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent import AgentServer
-from parlour.wrappers.live.tangram.session import AgentSession
-from parlour.wrappers.record import MatchLog, read
+from parlour.wrappers.live.tangram.agent import TangramAgentServer
+from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
+from parlour.wrappers.logs.match_log import MatchLog, read
 
 GAME = envs.game("tangram", aspect="godot")
 PLAY = Action("play", {"shape": "Red", "position": [50, 50], "rotation": 45})
@@ -42,7 +42,7 @@ class Scripted:
 
 @asynccontextmanager
 async def serving(player, **settings):
-    async with AgentServer(player, GAME, port=0, **settings) as server, aiohttp.ClientSession() as http:
+    async with TangramAgentServer(player, GAME, port=0, **settings) as server, aiohttp.ClientSession() as http:
         yield server, lambda: http.ws_connect(server.url, max_msg_size=2**16)
 
 
@@ -254,12 +254,12 @@ async def _flood(socket):
 @on_loop
 async def test_a_mistake_of_ours_costs_a_turn_and_no_game(monkeypatch, caplog):
     async with serving(Scripted(PLAY)) as (_, connect), connect() as socket:
-        receive = AgentSession.receive
-        monkeypatch.setattr(AgentSession, "receive", lambda self, data: 1 // 0)
+        receive = TangramAgentSession.receive
+        monkeypatch.setattr(TangramAgentSession, "receive", lambda self, data: 1 // 0)
         await socket.send_str(SmallGame("A square").message())
         assert isinstance(await answer(socket), m.Finish)
         assert "ZeroDivisionError" in caplog.text
-        monkeypatch.setattr(AgentSession, "receive", receive)
+        monkeypatch.setattr(TangramAgentSession, "receive", receive)
         assert await turn(socket, SmallGame("A square")) == 1
 
 
@@ -284,7 +284,7 @@ async def test_a_port_that_is_taken_is_told():
     async with serving(Scripted()) as (server, _):
         port = int(server.url.rpartition(":")[2])
         with pytest.raises(OSError):
-            await AgentServer(Scripted(), GAME, port=port).start()
+            await TangramAgentServer(Scripted(), GAME, port=port).start()
 
 
 @on_loop
@@ -299,4 +299,4 @@ async def test_stopping_says_goodbye():
 
 def test_a_deadline_is_some_time():
     with pytest.raises(ValueError, match="deadline=0"):
-        AgentServer(Scripted(), GAME, deadline=0)
+        TangramAgentServer(Scripted(), GAME, deadline=0)

@@ -10,7 +10,7 @@ import pytest
 from live.test_poker_host import on_loop
 from live.test_poker_stop import SIGNALS, command, stopped
 from parlour.training import cli
-from parlour.wrappers.record import read
+from parlour.wrappers.logs.match_log import read
 
 
 @pytest.mark.slow

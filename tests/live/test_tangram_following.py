@@ -9,8 +9,8 @@ from live.test_tangram_session import turn
 from parlour import envs
 from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import objective
+from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
 from parlour.wrappers.live.tangram.following import begun, taken
-from parlour.wrappers.live.tangram.session import AgentSession
 
 SQUARE = objective("A square")
 PLACES = {name: tuple(SQUARE.poses(0, "godot")[i].tolist()) for i, name in enumerate(PIECES)}
@@ -46,7 +46,7 @@ def test_a_person_who_is_not_exact_and_an_agent_build_together(aspect, margin, s
     x, y, rotation = PLACES[name]
     small = SmallGame("A square", margin, godot=True)
     small.poses[name] = (x + draw.uniform(-25, 25), y + draw.uniform(-25, 25), rotation + 2)
-    session = AgentSession(envs.game("tangram", aspect=aspect))
+    session = TangramAgentSession(envs.game("tangram", aspect=aspect))
     for _ in range(8):  # six pieces, and the first one is straightened
         turn(session, small, Knows(aspect).respond)
     assert len(small.poses) == 7

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from live.small_game import Knows
 from parlour import envs
-from parlour.wrappers.agent import PolicyAgent
-from parlour.wrappers.live.tangram.agent import AgentServer
-from parlour.wrappers.policy import make_policy
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.tangram.agent import TangramAgentServer
+from parlour.wrappers.policies.loading import make_policy
 
 GODOT = shutil.which("godot3-server")
 PROJECT = Path(__file__).parent.parent / "godot"
@@ -50,7 +50,7 @@ def test_several_games_of_a_real_godot(bot, tmp_path):
     agent = Knows() if bot == "knows" else PolicyAgent(game, make_policy(bot, game, seed=1))
 
     async def play():
-        async with AgentServer(agent, game, port=0) as server:
+        async with TangramAgentServer(agent, game, port=0) as server:
             printed = await godot(server.url, tmp_path)
         return server, printed
 

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from live.test_poker_host import on_loop
 from parlour import envs
 from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent
-from parlour.wrappers.agent import PolicyAgent
+from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent import AgentServer
-from parlour.wrappers.live.tangram.host import Host, Person
-from parlour.wrappers.live.tangram.table_session import Said, Send, TableSession, TurnOver
-from parlour.wrappers.policy import make_policy
-from parlour.wrappers.record import MatchLog, read, replay
+from parlour.wrappers.live.tangram.agent import TangramAgentServer
+from parlour.wrappers.live.tangram.host import Person, TangramHost
+from parlour.wrappers.live.tangram.host_session import Said, Send, TangramHostSession, TurnOver
+from parlour.wrappers.logs.match_log import MatchLog, read
+from parlour.wrappers.logs.recorder import replay
+from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.replay.moments import moments
 
 GAME = envs.game("tangram", figure="A square", aspect="godot", turns=6)
@@ -43,7 +44,7 @@ def table():
     """A table where it is the agent's turn."""
     env = GameEnv(GAME, "flat")
     env.reset(seed=1)
-    table = TableSession(env)
+    table = TangramHostSession(env)
     assert table.play(FINISH)[0].ok
     return table
 
@@ -158,7 +159,7 @@ MESSAGE = JSON | st.fixed_dictionaries(
 def test_whatever_an_agent_says_the_match_goes_on(script):
     env = GameEnv(GAME, "flat")
     env.reset(seed=1)
-    table = TableSession(env)
+    table = TangramHostSession(env)
     for message in script:
         if not table.agents_turn:
             assert table.over or table.play(FINISH)[0].ok
@@ -178,9 +179,9 @@ def test_whatever_an_agent_says_the_match_goes_on(script):
 @on_loop
 async def test_whole_matches_over_a_socket(person, agent, dialect, tmp_path):
     game = envs.game("tangram", figure="A square", aspect="godot", turns=10)
-    async with AgentServer(bot(agent, game), game, port=0) as server:
+    async with TangramAgentServer(bot(agent, game), game, port=0) as server:
         with MatchLog(tmp_path / "log.jsonl") as log:
-            host = Host(game, bot(person, game), server.url, dialect=dialect, log=log)
+            host = TangramHost(game, bot(person, game), server.url, dialect=dialect, log=log)
             played = await host.play(2, seed=3)
         await asyncio.wait_for(server.played(1), 5)
     assert server.replaced == 0
@@ -212,9 +213,9 @@ class Talks:
 async def test_the_log_of_a_match_replays(tmp_path):
     game = envs.game("tangram", figure="library", aspect="godot", turns=20)
     path = tmp_path / "log.jsonl"
-    async with AgentServer(bot("solver", game), game, port=0) as server:
+    async with TangramAgentServer(bot("solver", game), game, port=0) as server:
         with MatchLog(path) as log:
-            host = Host(game, Talks(bot("solver", game)), server.url, log=log)
+            host = TangramHost(game, Talks(bot("solver", game)), server.url, log=log)
             (played,) = await host.play(1, seed=5)
     *decisions, last = moments(path)
     assert played.outcome["reason"] == "solved"
@@ -283,7 +284,7 @@ async def test_rude_agents_lose_turns_and_the_match_goes_on(handler, tmp_path):
     path, said = tmp_path / "log.jsonl", []
     async with rude(handler) as url:
         with MatchLog(path) as log:
-            host = Host(GAME, Idle(), url, timeout=0.2, retry_after=0.05, log=log, on_chat=said.append)
+            host = TangramHost(GAME, Idle(), url, timeout=0.2, retry_after=0.05, log=log, on_chat=said.append)
             (played,) = await host.play(1, seed=1)
     assert played.turns == 6
     assert played.lost == (0 if handler is endless else 3)  # plays are limited: the last one ends the turn
@@ -309,7 +310,7 @@ async def test_a_connection_that_is_lost_in_a_turn_is_made_again():
                 await socket.send_str('{"type": "finish"}')
 
     async with rude(leaving) as url:
-        (played,) = await Host(GAME, Idle(), url, retry_after=0.05).play(1, seed=1)
+        (played,) = await TangramHost(GAME, Idle(), url, retry_after=0.05).play(1, seed=1)
     assert seen[:3] == [("playRequest", []), ("playFeedback", ["Red"]), ("playRequest", ["Red"])]
     assert played.lost == 0
 
@@ -321,7 +322,7 @@ async def test_an_agent_that_always_hangs_up_is_not_waited_for():
         await socket.close()
 
     async with rude(hanging_up) as url:
-        (played,) = await Host(GAME, Idle(), url, retry_after=0.0).play(1, seed=1)
+        (played,) = await TangramHost(GAME, Idle(), url, retry_after=0.0).play(1, seed=1)
     assert played.lost == 3
 
 
@@ -330,13 +331,13 @@ async def test_no_agent_no_match():
     async with rude(silent) as url:
         pass
     with pytest.raises(ConnectionError, match="gave up after 10 tries"):
-        await Host(GAME, Idle(), url, retry_after=0.0).play(1, seed=1)
+        await TangramHost(GAME, Idle(), url, retry_after=0.0).play(1, seed=1)
     async with aiohttp.ClientSession():
         for bad in ("http://127.0.0.1:5000", "ws://", "nonsense"):
             with pytest.raises(ValueError, match="no address"):
-                Host(GAME, Idle(), bad)
+                TangramHost(GAME, Idle(), bad)
     with pytest.raises(ValueError, match="documented, godot"):
-        Host(GAME, Idle(), "ws://localhost", dialect="unity")
+        TangramHost(GAME, Idle(), "ws://localhost", dialect="unity")
 
 
 # The person.
@@ -355,19 +356,19 @@ async def test_a_person_at_a_terminal():
     screen, said = io.StringIO(), []
     game = envs.game("tangram", figure="A square", aspect="godot", turns=6)
     person = Person(game, io.StringIO("".join(line + "\n" for line in lines)), screen)
-    async with AgentServer(Fails(), game, port=0) as server:
-        (played,) = await Host(game, person, server.url, on_chat=said.append).play(1, seed=1)
+    async with TangramAgentServer(Fails(), game, port=0) as server:
+        (played,) = await TangramHost(game, person, server.url, on_chat=said.append).play(1, seed=1)
         assert played.turns == 6
         assert said == ["0 of 7 pieces are on the board, and I am building: A square."]
         assert "position, rotation is missing" in screen.getvalue()
         assert "'dance' is none of" in screen.getvalue()
         with pytest.raises(EOFError):
-            await Host(game, person, server.url).play(1, seed=1)
+            await TangramHost(game, person, server.url).play(1, seed=1)
 
 
 @on_loop
 async def test_a_person_whose_policy_fails_skips():
-    async with AgentServer(Fails(), GAME, port=0) as server:
-        (played,) = await Host(GAME, Fails(), server.url).play(1, seed=1)
+    async with TangramAgentServer(Fails(), GAME, port=0) as server:
+        (played,) = await TangramHost(GAME, Fails(), server.url).play(1, seed=1)
     assert played.turns == 6
     assert server.replaced == 3

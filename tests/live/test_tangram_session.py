@@ -11,11 +11,19 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent
 from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import library
-from parlour.wrappers.agent import PolicyAgent
+from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.tangram import messages as m
+from parlour.wrappers.live.tangram.agent_session import (
+    PLACES,
+    STEPS,
+    Heard,
+    Note,
+    Send,
+    TangramAgentSession,
+    TangramDecision,
+)
 from parlour.wrappers.live.tangram.placing import apart, collisions, figure_moves
-from parlour.wrappers.live.tangram.session import PLACES, STEPS, AgentSession, Decision, Heard, Note, Send
-from parlour.wrappers.policy import make_policy
+from parlour.wrappers.policies.loading import make_policy
 
 GAME = envs.game("tangram", aspect="godot")
 NOBODYS = "A lighthouse on a rock"
@@ -35,7 +43,7 @@ def sent(events):
 
 
 def decision(events):
-    (found,) = (event for event in events if isinstance(event, Decision))
+    (found,) = (event for event in events if isinstance(event, TangramDecision))
     return found
 
 
@@ -43,7 +51,7 @@ def turn(session, game, answer):
     """Play the agent's turn; `answer(turn_state)` is the agent. Return how many plays it took."""
     events = session.receive(game.message())
     for plays in range(100):
-        if any(isinstance(event, Decision) for event in events):
+        if any(isinstance(event, TangramDecision) for event in events):
             asked = decision(events)
             (message,) = session.act(answer(asked.turn_state), asked.turn)
         else:
@@ -62,7 +70,7 @@ def scripted(*answers):
 
 def begun(poses):
     """Return a session and its game after a turn on the empty board, with pieces that the person has put there."""
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     turn(session, game, scripted())
     game.poses.update(poses)
     return session, game
@@ -73,7 +81,7 @@ def begun(poses):
 
 @pytest.mark.parametrize("godot", [False, True])
 def test_a_turn_is_request_play_feedback_finish(godot):
-    session, game = AgentSession(GAME, "game-1"), SmallGame("A square", godot=godot)
+    session, game = TangramAgentSession(GAME, "game-1"), SmallGame("A square", godot=godot)
     asked = decision(session.receive(game.message()))
     state = asked.turn_state
     assert (state.match_id, state.game_id, state.phase, state.is_my_turn) == ("game-1", "tangram-v0", "play", True)
@@ -90,7 +98,7 @@ def test_a_turn_is_request_play_feedback_finish(godot):
 
 
 def test_a_piece_that_lay_on_the_board_is_told_with_where_it_came_from():
-    session, game = AgentSession(GAME), SmallGame("A square", poses={"Red": (30.0, 30.0, 90.0)})
+    session, game = TangramAgentSession(GAME), SmallGame("A square", poses={"Red": (30.0, 30.0, 90.0)})
     asked = decision(session.receive(game.message()))
     session.act(play("Red", 40, 50), asked.turn)
     asked = decision(session.receive(game.put(m.Play(shape="Red", position=(40, 50), rotation=0))))
@@ -99,7 +107,7 @@ def test_a_piece_that_lay_on_the_board_is_told_with_where_it_came_from():
 
 
 def test_what_the_agent_says_goes_before_what_it_does():
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     asked = decision(session.receive(game.message()))
     words = [MessageIntent("public", "The roof!"), MessageIntent("private", "hm", ["player_0"])]
     first, second = session.act(AgentResponse(play(), words), asked.turn)
@@ -115,7 +123,7 @@ def test_what_the_agent_says_goes_before_what_it_does():
 
 
 def test_an_old_answer_and_a_second_one_send_nothing():
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     old = decision(session.receive(game.message()))
     new = decision(session.receive(game.message()))
     assert session.act(play(), old.turn) == []
@@ -146,7 +154,7 @@ NONSENSE = [
 
 @pytest.mark.parametrize("answer", NONSENSE, ids=lambda answer: str(answer)[:60])
 def test_nonsense_is_refused_and_finishes(answer):
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     asked = decision(session.receive(game.message()))
     assert session.refusal(answer)
     assert session.act(answer, asked.turn) == [m.Finish()]
@@ -158,7 +166,7 @@ def test_nonsense_is_refused_and_finishes(answer):
 @pytest.mark.parametrize("godot", [False, True])
 @pytest.mark.parametrize("margin", [0.0, 0.15, 0.5])
 def test_a_piece_that_touches_is_moved_away_until_the_game_is_content(margin, godot):
-    session, game = AgentSession(GAME), SmallGame("A square", margin, godot)
+    session, game = TangramAgentSession(GAME), SmallGame("A square", margin, godot)
     spot = next(place for place in figure_moves({"Red": (50.0, 50.0, 0.0)}, 0.0))
     assert turn(session, game, scripted(play("Red"))) == 1
     plays = turn(session, game, scripted(play(spot[0], *spot[1])))
@@ -174,7 +182,7 @@ def test_a_piece_that_touches_is_moved_away_until_the_game_is_content(margin, go
 
 
 def test_the_agent_sees_its_pieces_where_it_meant_them():
-    session, game = AgentSession(GAME), SmallGame("A square", 0.3, godot=True)
+    session, game = TangramAgentSession(GAME), SmallGame("A square", 0.3, godot=True)
     (name, pose) = next(figure_moves({"Red": (50.0, 50.0, 0.0)}, 0.0))
     turn(session, game, scripted(play("Red")))
     turn(session, game, scripted(play(name, *pose)))
@@ -211,16 +219,16 @@ def test_a_game_that_finds_fault_with_everything_gets_its_turn_back():
         def collisions(self, name):
             return ["BOUNDARY"]
 
-    session, game = AgentSession(GAME), Grumpy("A square")
+    session, game = TangramAgentSession(GAME), Grumpy("A square")
     places = iter(range(10, 90))
     assert turn(session, game, lambda state: play("Red", next(places), 50)) <= PLACES * (1 + len(STEPS))
     assert session.undone == 1
-    session, game = AgentSession(GAME), Grumpy(NOBODYS)
+    session, game = TangramAgentSession(GAME), Grumpy(NOBODYS)
     assert turn(session, game, scripted()) <= PLACES * (1 + len(STEPS))
 
 
 def test_an_agent_that_never_finishes_is_finished():
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     places = iter(range(20, 90))
     assert turn(session, game, lambda state: play("Red", next(places), 50)) == GAME.options["plays"]
     assert len(game.poses) == 1
@@ -247,7 +255,7 @@ def test_apart_keeps_its_word(poses):
 @pytest.mark.parametrize("margin", [0.0, 0.3, 0.7])
 @pytest.mark.parametrize("objective", [NOBODYS, ""])
 def test_an_unknown_objective_becomes_a_figure_that_holds_together(objective, margin, godot):
-    session, game = AgentSession(GAME), SmallGame(objective, margin, godot)
+    session, game = TangramAgentSession(GAME), SmallGame(objective, margin, godot)
     for number in range(14):
         if number == 2:
             game.poses["Purple"] = (20.0, 20.0, 30.0)
@@ -267,7 +275,7 @@ def test_an_unknown_objective_becomes_a_figure_that_holds_together(objective, ma
 )
 @settings(max_examples=25)
 def test_it_makes_the_best_of_any_board(poses, margin):
-    session, game = AgentSession(GAME), SmallGame(NOBODYS, margin, poses=dict(poses))
+    session, game = TangramAgentSession(GAME), SmallGame(NOBODYS, margin, poses=dict(poses))
     before = sum(bool(game.collisions(name)) for name in game.poses)
     for _ in range(2):
         turn(session, game, None)
@@ -279,7 +287,7 @@ def test_it_makes_the_best_of_any_board(poses, margin):
 
 
 def test_everything_is_seen_anew_in_every_turn():
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     turn(session, game, scripted(play("Red", 40, 40)))
     game.poses = {"Blue": (70.0, 70.0, 10.0)}
     state = decision(session.receive(game.message())).turn_state.game_state
@@ -292,7 +300,7 @@ def test_everything_is_seen_anew_in_every_turn():
 
 
 def test_games_do_not_know_of_each_other():
-    sessions = [AgentSession(GAME, str(number)) for number in range(3)]
+    sessions = [TangramAgentSession(GAME, str(number)) for number in range(3)]
     games = [SmallGame("A square", margin) for margin in (0.0, 0.4, 0.0)]
     for _ in range(2):
         name, pose = next(figure_moves(games[0].poses, 0.0))
@@ -302,7 +310,7 @@ def test_games_do_not_know_of_each_other():
 
 
 def test_turns_and_skips_are_counted():
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     seen = []
 
     def answering(*answers):
@@ -331,7 +339,7 @@ def test_turns_and_skips_are_counted():
 
 
 def test_a_player_is_answered_in_and_out_of_turn():
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     (heard,) = session.receive(game.message("chatRequest", message="Hello?"))
     assert isinstance(heard, Heard)
     assert heard.text == "Hello?"
@@ -347,7 +355,7 @@ def test_a_player_is_answered_in_and_out_of_turn():
 
 
 def test_a_long_talk_is_forgotten():
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     for number in range(200):
         session.receive(game.message("chatRequest", message=str(number)))
     said = decision(session.receive(game.message())).turn_state.messages
@@ -358,7 +366,7 @@ def test_a_long_talk_is_forgotten():
 
 
 def test_a_feedback_without_a_play_finishes():
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     assert sent(session.receive(game.message("playFeedback"))) == [m.Finish()]
     asked = decision(session.receive(game.message()))
     assert sent(session.receive(game.message("playFeedback"))) == [m.Finish()]  # before the answer
@@ -366,7 +374,7 @@ def test_a_feedback_without_a_play_finishes():
 
 
 def test_a_piece_that_vanished_is_played_elsewhere_or_not_at_all():
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     asked = decision(session.receive(game.message()))
     session.act(play(), asked.turn)
     asked = decision(session.receive(game.message("playFeedback")))
@@ -376,7 +384,7 @@ def test_a_piece_that_vanished_is_played_elsewhere_or_not_at_all():
 
 
 def test_an_error_of_the_game_ends_the_turn_and_is_not_answered():
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     asked = decision(session.receive(game.message()))
     for error in ({"type": "error", "message": "no \x1b[31m"}, {"type": "error"}, {"type": "error", "message": [1]}):
         events = session.receive(error)
@@ -390,7 +398,7 @@ def test_an_error_of_the_game_ends_the_turn_and_is_not_answered():
 
 
 def test_a_message_of_ten_megabytes_gets_an_error():
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     for message in ("x" * 10**7, b"x" * 10**7, game.message(board_img="A" * 10**7)):
         (answer,) = sent(session.receive(message))
         assert isinstance(answer, m.Error)
@@ -401,7 +409,7 @@ def test_a_message_of_ten_megabytes_gets_an_error():
 @pytest.mark.parametrize("kind", ["playRequest", "playFeedback"])
 @pytest.mark.parametrize("state", [None, 7, {}, {"on_board": {"Orange": {}}}, {"on_board": {"Red": {"rotation": 0}}}])
 def test_a_turn_that_cannot_be_read_is_finished(kind, state):
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     decision(session.receive(game.message()))
     assert sent(session.receive({"type": kind, "objective": "A square", "state": state})) == [m.Finish()]
     assert decision(session.receive(game.message()))
@@ -411,7 +419,7 @@ def test_a_turn_that_cannot_be_read_is_finished(kind, state):
     "data", ["", "{", "[]", "7", b"\xff", "null", '{"type": "hello"}', '{"type": "chatRequest"}', "[" * 10_000]
 )
 def test_what_cannot_be_understood_gets_an_error(data):
-    session, game = AgentSession(GAME), SmallGame("A square")
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
     (answer,) = sent(session.receive(data))
     assert isinstance(answer, m.Error)
     assert answer.message
@@ -419,7 +427,7 @@ def test_what_cannot_be_understood_gets_an_error(data):
 
 
 def test_a_piece_where_numbers_end_is_no_reason_to_fail():
-    session = AgentSession(GAME)
+    session = TangramAgentSession(GAME)
     for objective in ("A square", NOBODYS):
         for far in (1e5, 1e17, 1e300):
             red = {"position": [far, 50], "rotation": 0, "collisions": ["BOUNDARY"]}
@@ -446,12 +454,12 @@ ANSWER = st.sampled_from([*NONSENSE, play(), play("Blue", 10, 10, 33), Action("f
 @given(st.lists(MESSAGE | ANSWER, max_size=12))
 @settings(max_examples=50)
 def test_whatever_comes_in_whatever_order_the_session_goes_on(script):
-    session, asked = AgentSession(GAME), None
+    session, asked = TangramAgentSession(GAME), None
     for item in script:
         if isinstance(item, dict) and "type" in item:
             events = session.receive(item)
             out = sent(events)
-            decisions = [event for event in events if isinstance(event, Decision)]
+            decisions = [event for event in events if isinstance(event, TangramDecision)]
             asked = decisions[0] if decisions else asked
             ours = item["type"] in ("playRequest", "playFeedback")
             assert len(out) + len(decisions) == (1 if ours or item["type"] == "hello" else 0)
@@ -470,7 +478,7 @@ def test_whatever_comes_in_whatever_order_the_session_goes_on(script):
 def test_bots_build_a_square_on_the_wire(bot, aspect, margin, godot):
     game = envs.game("tangram", aspect=aspect)
     agent = PolicyAgent(game, make_policy(bot, game, seed=1))
-    session, small = AgentSession(game), SmallGame("A square", margin, godot)
+    session, small = TangramAgentSession(game), SmallGame("A square", margin, godot)
     for _ in range(10):
         turn(session, small, agent.respond)
     assert not any(map(small.collisions, small.poses))
@@ -490,7 +498,7 @@ def test_what_the_agent_sees_on_the_wire_is_what_the_environment_shows(person, a
     for seed in range(8):
         env = GameEnv(game, "flat")
         env.reset(seed=seed)
-        session, kind = AgentSession(game), "playRequest"
+        session, kind = TangramAgentSession(game), "playRequest"
         while not env.table.done:
             acting, wanted = env.agent_selection, env.observe(env.agent_selection)
             number = int(bots[acting].act(wanted["observation"][None], wanted["action_mask"][None])[0])
@@ -532,7 +540,7 @@ WILD_POSE = st.tuples(st.floats(-1e6, 1e6) | st.floats(0, 100), st.floats(0, 100
 def test_policies_have_an_answer_to_every_board(poses, figure):
     on_board = {name: {"position": [x, y], "rotation": turned} for name, (x, y, turned) in poses.items()}
     for bot in ("random", "greedy", "solver"):
-        session, agent = AgentSession(GAME), PolicyAgent(GAME, make_policy(bot, GAME, seed=1))
+        session, agent = TangramAgentSession(GAME), PolicyAgent(GAME, make_policy(bot, GAME, seed=1))
         asked = decision(session.receive({"type": "playRequest", "objective": figure, "state": {"on_board": on_board}}))
         answer = agent.respond(asked.turn_state)
         assert session.refusal(answer) is None

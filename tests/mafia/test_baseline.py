@@ -16,7 +16,7 @@ from parlour import envs
 from parlour.envs import VectorGame
 from parlour.envs.mafia.bots import BOTS
 from parlour.envs.mafia.table import MAFIA, VOTING
-from parlour.training.sides import sides
+from parlour.training.evaluation.teams import play_teams
 
 KNOWN = {(10, 3): 0.888, (10, 2): 0.711, (7, 2): 0.870}
 
@@ -96,7 +96,7 @@ def test_what_the_rules_change():
     for (players, mafia), known in KNOWN.items():
         game = envs.game("mafia", seats=players, mafia=mafia, talk=False)
         drawn, independent = (played(players, mafia, kind, 20_000) for kind in ("drawn", "independent"))
-        loyal = sides(game, BOTS["loyal"](game, 1), BOTS["loyal"](game, 2), matches=20_000).mafia.share
+        loyal = play_teams(game, BOTS["loyal"](game, 1), BOTS["loyal"](game, 2), matches=20_000).mafia.share
         print(f"{players} players, {mafia} mafia: known {known}, drawn {drawn:.3f}, {independent:.3f}, {loyal:.3f}")
         assert drawn == pytest.approx(known, abs=0.01)
         assert drawn < independent < loyal

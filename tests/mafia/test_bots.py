@@ -8,7 +8,7 @@ from parlour.envs import Action
 from parlour.envs.core.rng import streams
 from parlour.envs.mafia.bots import BOTS, PERSONALITIES, Loyal, Scripted
 from parlour.envs.mafia.habits import habits
-from parlour.training.sides import finished, sides
+from parlour.training.evaluation.teams import finished, play_teams
 
 
 def chosen(env, bot):
@@ -109,7 +109,8 @@ def test_a_lower_threshold_makes_sheriffs_and_doctors_reveal_earlier():
 def test_personalities_differ_in_accusations_votes_and_wins():
     game = envs.game("mafia")
     found = {
-        one: sides(game, BOTS["mixed"](game, 1), BOTS[one](game, 2), matches=1_500, seed=4) for one in PERSONALITIES
+        one: play_teams(game, BOTS["mixed"](game, 1), BOTS[one](game, 2), matches=1_500, seed=4)
+        for one in PERSONALITIES
     }
     accusations = {one: found[one].habits["town"]["accusations"] for one in PERSONALITIES}
     changes = {one: found[one].habits["town"]["changes"] for one in PERSONALITIES}
@@ -135,5 +136,7 @@ def test_parameters_out_of_range_are_refused(settings, words):
 def test_they_beat_random_play_on_both_sides():
     game = envs.game("mafia")
     mixed, loyal = BOTS["mixed"](game, 1), BOTS["loyal"](game, 2)
-    assert sides(game, loyal, mixed, matches=400).mafia.high < sides(game, loyal, loyal, matches=400).mafia.low
-    assert sides(game, mixed, loyal, matches=400).mafia.share > 0.95
+    assert (
+        play_teams(game, loyal, mixed, matches=400).mafia.high < play_teams(game, loyal, loyal, matches=400).mafia.low
+    )
+    assert play_teams(game, mixed, loyal, matches=400).mafia.share > 0.95

@@ -8,11 +8,13 @@ from logs import played
 from parlour import envs
 from parlour.envs import Action, AgentResponse, MessageIntent, TurnState
 from parlour.envs.core.turn_state import MessageScope
-from parlour.wrappers.agent import PolicyAgent, sentence
-from parlour.wrappers.live.arena.session import MatchSession
-from parlour.wrappers.live.poker.table_session import TableSession
-from parlour.wrappers.policy import MlpPolicy
-from parlour.wrappers.record import MatchLog, Recorder
+from parlour.wrappers.agents.base import sentence
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.arena.host_session import ArenaHostSession
+from parlour.wrappers.live.poker.host_session import PokerHostSession
+from parlour.wrappers.logs.match_log import MatchLog
+from parlour.wrappers.logs.recorder import Recorder
+from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.replay.moments import moments, picture
 
 
@@ -91,7 +93,7 @@ def test_what_a_policy_thought_is_told(tmp_path):
 
 
 def test_an_arenas_match_with_refusals_and_messages(tmp_path):
-    session = MatchSession(envs.game("auction"), ["ann", "bob"], seed=5)
+    session = ArenaHostSession(envs.game("auction"), ["ann", "bob"], seed=5)
     assert not session.act("ann", AgentResponse(Action("submit_bid", {"bid": -1}))).ok
     assert session.send("bob", MessageIntent(MessageScope.PRIVATE, "psst", ["ann"])).ok
     assert session.act(
@@ -113,7 +115,9 @@ def test_an_arenas_match_with_refusals_and_messages(tmp_path):
 
 def test_the_hands_of_a_poker_table_are_played_again(tmp_path):
     tokens = iter(range(10**6))
-    session = TableSession(seats=4, seed=7, stack=40, min_players=3, token=lambda: str(next(tokens)), raise_cap=None)
+    session = PokerHostSession(
+        seats=4, seed=7, stack=40, min_players=3, token=lambda: str(next(tokens)), raise_cap=None
+    )
     with MatchLog(tmp_path / "log") as log:
         for seat in (0, 1, 3):
             session.join(f"id-{seat}", "ann" if seat else None, seat)
@@ -186,7 +190,7 @@ def test_games_that_a_live_agent_played_side_by_side_are_shown_one_after_the_oth
                 for _ in range(turn):
                     env.submit(env.agent_selection, Action("submit_offer", {"my_share": 100.0}))
                 log.write("turn", turn_state=env.turn_state(env.agent_selection), response=Action("reject"))
-        log.write("ended", match_id=env.match_id, turns=3)
+        log.write("ended", match_id=env.match.match_id, turns=3)
     told = list(moments(tmp_path / "log"))
     assert [moment.match for moment in told] == [0, 0, 0, 1, 1, 1, 1]
     moves = [len(next(iter(moment.states.values())).game_state["action_history"]) for moment in told]
@@ -265,7 +269,7 @@ def test_a_state_that_cannot_be_drawn_is_named():
 
 
 def test_an_arena_notes_what_its_policies_thought(tmp_path):
-    session = MatchSession(envs.game("auction"), ["ann", "bob"], seed=5)
+    session = ArenaHostSession(envs.game("auction"), ["ann", "bob"], seed=5)
     thoughts = {"probabilities": {"submit_bid 3": 1.0}, "value": 2.5}
     assert session.act_as_seat("ann", AgentResponse(Action("submit_bid", {"bid": 3})), thoughts).ok
     with MatchLog(tmp_path / "log") as log:

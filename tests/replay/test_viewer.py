@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from logs import played
 from parlour import envs
-from parlour.wrappers.record import MatchLog, Recorder
+from parlour.wrappers.logs.match_log import MatchLog
+from parlour.wrappers.logs.recorder import Recorder
 from parlour.wrappers.replay.moments import moments, picture
 from parlour.wrappers.replay.page import page
 

@@ -6,7 +6,7 @@ from parlour import envs
 from parlour.envs import Action, GameEnv
 from parlour.envs.core.vector import VectorGame
 from parlour.envs.tangram.rules import FIGURES
-from parlour.wrappers.policy import make_policy
+from parlour.wrappers.policies.loading import make_policy
 
 
 def played(game, bots, episodes, seed=0):

@@ -238,7 +238,9 @@ def test_an_outline_that_pieces_of_a_person_lie_across_is_no_reason_to_fail():
         game.rules.reset(table)
         for _ in range(12):
             x, y, rotation = generator.uniform((20, 20, 0), (80, 80, 360))
-            game.rules.step(table, type(game.rules.decode(table, PLACES))(0, int(generator.integers(7)), x, y, rotation))
+            game.rules.step(
+                table, type(game.rules.decode(table, PLACES))(0, int(generator.integers(7)), x, y, rotation)
+            )
             pieces = placed(table)
             for number in (number for number in range(PLACES) if table.open >> number & 1):
                 i = int(PIECE[number])

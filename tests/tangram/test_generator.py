@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from figures import assert_solved, region
-from parlour.envs.core.game import record
+from parlour.envs.core.record import record
 from parlour.envs.core.rng import streams
 from parlour.envs.tangram.generator import (
     ANY,

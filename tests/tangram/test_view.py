@@ -94,7 +94,9 @@ def test_the_documents_fields_alone_are_enough():
     for piece in state.game_state["on_board"].values():
         del piece["vertices"], piece["collisions"]
     game, table, seat = loaded(state, figure="random")
-    assert game.turn_state(table, seat).game_state["silhouette"] == board().turn_state("player_1").game_state["silhouette"]
+    assert (
+        game.turn_state(table, seat).game_state["silhouette"] == board().turn_state("player_1").game_state["silhouette"]
+    )
     assert (int(table.turn_number), int(table.moved)) == (1, -1)
     assert game.mask(table, seat).any()
 

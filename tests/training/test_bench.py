@@ -3,7 +3,8 @@ import json
 import sys
 
 import pytest
-from parlour.training import bench, cli
+from parlour.training import cli
+from parlour.training.commands import bench
 from rich.console import Console
 
 

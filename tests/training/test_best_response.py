@@ -3,7 +3,7 @@ import pytest
 from parlour.envs import game
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
-from parlour.training.best_response import _Responder, best_response
+from parlour.training.evaluation.best_response import _Responder, best_response
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 import pytest
 from parlour.training import cli
-from parlour.wrappers.policy import load_run
-from parlour.wrappers.record import read
+from parlour.wrappers.logs.match_log import read
+from parlour.wrappers.policies.loading import load_run
 
 pytest.importorskip("sb3_contrib")
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.training import cli
-from parlour.training.evaluate import Score, _quantile, evaluate
+from parlour.training.evaluation.duplicate import evaluate
+from parlour.training.evaluation.scores import Score, _quantile
 
 
 @pytest.fixture(scope="module")

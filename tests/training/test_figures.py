@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.training import cli
-from parlour.training.figures import SETS, built
-from parlour.training.train import load_config, to_toml
-from parlour.wrappers.policy import MlpPolicy, make_policy
+from parlour.training.evaluation.figures import SETS, built
+from parlour.training.learning.config import load_config, to_toml
+from parlour.wrappers.policies.loading import make_policy
+from parlour.wrappers.policies.mlp import MlpPolicy
 
 
 def test_the_solver_solves_what_greedy_does_not():

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 from parlour.envs import game
-from parlour.training.imitation import taught
-from parlour.training.train import load_config, resume, train
-from parlour.wrappers.policy import load_run, make_policy
+from parlour.training.algorithms.maskable_ppo import resume, train
+from parlour.training.learning.behavioural_cloning import taught
+from parlour.training.learning.config import load_config
+from parlour.wrappers.policies.loading import load_run, make_policy
 
 
 def test_lessons_are_the_teachers_decisions_with_what_they_brought():

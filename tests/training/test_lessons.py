@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.tangram.table import PLACES
-from parlour.training.figures import SETS, built
-from parlour.training.imitation import TABLES
-from parlour.training.lessons import taught
-from parlour.training.train import load_config, train
-from parlour.wrappers.policy import MlpPolicy, load_run, make_policy
+from parlour.training.algorithms.maskable_ppo import train
+from parlour.training.evaluation.figures import SETS, built
+from parlour.training.learning.behavioural_cloning import TABLES
+from parlour.training.learning.config import load_config
+from parlour.training.learning.dagger import taught
+from parlour.wrappers.policies.loading import load_run, make_policy
+from parlour.wrappers.policies.mlp import MlpPolicy
 
 GAME = envs.game("tangram")
 

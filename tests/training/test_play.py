@@ -10,11 +10,14 @@ import endpoint
 import pytest
 from parlour.envs import GameEnv, game
 from parlour.training import cli
-from parlour.training.names import agent
-from parlour.training.play import Match
-from parlour.wrappers.agent import HumanAgent, PolicyAgent
-from parlour.wrappers.llm import LLMAgent, Model
-from parlour.wrappers.record import read, replay
+from parlour.training.commands.arguments import agent
+from parlour.training.commands.play import TerminalMatch
+from parlour.wrappers.agents.human import HumanAgent
+from parlour.wrappers.agents.language_model import Model
+from parlour.wrappers.agents.llm import LLMAgent
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.logs.match_log import read
+from parlour.wrappers.logs.recorder import replay
 from rich.console import Console
 
 
@@ -33,7 +36,7 @@ def seated(spec, table, seed):
 
 def test_bots_are_shown_with_all_cards(heads_up):
     console = screen()
-    match = Match(heads_up, [seated("call", heads_up, 1), seated("call", heads_up, 2)], ["a", "b"], console)
+    match = TerminalMatch(heads_up, [seated("call", heads_up, 1), seated("call", heads_up, 2)], ["a", "b"], console)
     match.play(2, seed=3)
     text = console.file.getvalue()
     assert "??" not in text
@@ -46,7 +49,7 @@ def test_bots_are_shown_with_all_cards(heads_up):
 def test_a_person_sees_only_the_own_cards(heads_up):
     console, said = screen(), io.StringIO("nonsense\nfold\n")
     person = HumanAgent(said, io.StringIO())
-    match = Match(heads_up, [person, seated("call", heads_up, 1)], ["me", "call"], console)
+    match = TerminalMatch(heads_up, [person, seated("call", heads_up, 1)], ["me", "call"], console)
     match.play(1, seed=3)
     shown = [line for line in console.file.getvalue().splitlines() if "player_1 " in line and "stack" in line]
     assert shown
@@ -57,7 +60,7 @@ def test_a_person_sees_only_the_own_cards(heads_up):
 def test_a_person_is_not_told_what_others_bid():
     table, console = game("auction", seats=2), screen()
     person = HumanAgent(io.StringIO("submit_bid 1\n"), io.StringIO())
-    Match(table, [seated("truthful", table, 1), person], ["bot", "me"], console).play(1, seed=3)
+    TerminalMatch(table, [seated("truthful", table, 1), person], ["bot", "me"], console).play(1, seed=3)
     before, _, after = console.file.getvalue().partition("player_1 (me): submit_bid 1")
     assert re.search(r"player_0 \(bot\): submit_bid ─", before)
     assert after
@@ -67,7 +70,7 @@ def test_a_villager_is_told_nothing_of_the_night_and_no_vote_before_the_count():
     table, console = game("mafia", seats=5), screen()
     person = HumanAgent(io.StringIO("say text=I suspect nobody yet\nvote null\n" * 9), io.StringIO())
     players = [person, *(seated("loyal", table, seed) for seed in range(4))]
-    Match(table, players, ["me", *["bot"] * 4], console).play(1, seed=6)  # p1 is a villager
+    TerminalMatch(table, players, ["me", *["bot"] * 4], console).play(1, seed=6)  # p1 is a villager
     text = console.file.getvalue()
     assert "p1  villager" in text
     assert "others have chosen in secret" in text
@@ -77,7 +80,7 @@ def test_a_villager_is_told_nothing_of_the_night_and_no_vote_before_the_count():
 
 
 def test_a_total_of_nothing_has_no_minus(heads_up):
-    match = Match(heads_up, [seated("call", heads_up, seed) for seed in (1, 2)], ["a", "b"], screen())
+    match = TerminalMatch(heads_up, [seated("call", heads_up, seed) for seed in (1, 2)], ["a", "b"], screen())
     match.totals = [-0.0, -0.01]
     assert match.line().plain.endswith("player_0 +0.0 · player_1 +0.0")
 
@@ -85,7 +88,7 @@ def test_a_total_of_nothing_has_no_minus(heads_up):
 def test_the_same_seed_is_the_same_match(heads_up):
     def totals():
         players = [seated("tight", heads_up, 1), seated("maniac", heads_up, 2)]
-        match = Match(heads_up, players, ["a", "b"], Console(quiet=True))
+        match = TerminalMatch(heads_up, players, ["a", "b"], Console(quiet=True))
         match.play(5, seed=8)
         return match.totals
 
@@ -94,7 +97,7 @@ def test_the_same_seed_is_the_same_match(heads_up):
 
 def test_seats_must_fit(heads_up):
     with pytest.raises(ValueError, match="1 agents for 2 seats"):
-        Match(heads_up, [HumanAgent()], ["a"], Console(quiet=True))
+        TerminalMatch(heads_up, [HumanAgent()], ["a"], Console(quiet=True))
 
 
 def test_on_the_command_line_with_a_log(capsys, tmp_path):
@@ -167,7 +170,7 @@ def test_what_is_refused_to_a_model_is_not_told_to_its_rival(caplog):
     choice = '{"action_type": "submit_bid", "payload": {"bid": 1234567}}'
     with answering(endpoint.talking(choice=choice)) as url:
         model = LLMAgent(Model(name="stub", base_url=url), None)
-        match = Match(table, [model, HumanAgent()], ["llm", "me"], screen())
+        match = TerminalMatch(table, [model, HumanAgent()], ["llm", "me"], screen())
         env.reset(seed=6)
         assert match._asked(model, env, None)[1].ok
     assert "the safe action is played for player_0" in caplog.text
@@ -178,7 +181,7 @@ def test_a_model_that_fails_at_night_does_not_betray_who_acts(caplog):
     pytest.importorskip("openai")
     table, env = game("mafia", seats=5), GameEnv(game("mafia", seats=5))
     down = LLMAgent(Model(name="stub", base_url="http://127.0.0.1:9/v1", retries=0), None, talks=False)
-    match = Match(table, [HumanAgent(), *[down] * 4], ["me", *["llm"] * 4], screen())
+    match = TerminalMatch(table, [HumanAgent(), *[down] * 4], ["me", *["llm"] * 4], screen())
     env.reset(seed=6)
     assert env.agent_selection != "p1"
     assert match._asked(down, env, None)[1].ok

@@ -5,10 +5,11 @@ import json
 
 import pytest
 from parlour.envs import GAMES, GameEnv, game
-from parlour.training import cli, watch
-from parlour.training.play import Match
-from parlour.wrappers.agent import PolicyAgent
-from parlour.wrappers.record import read
+from parlour.training import cli
+from parlour.training.commands import watch
+from parlour.training.commands.play import TerminalMatch
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.logs.match_log import read
 from rich.console import Console
 from rich.live import Live
 
@@ -29,7 +30,7 @@ def test_a_screen_is_drawn_for_every_action():
     players = [PolicyAgent(table, table.bots[name](table, 1)) for name in ("fair", "boulware")]
     console = Console(file=io.StringIO(), width=120, force_terminal=True)
     with Live(console=console, auto_refresh=False) as live:
-        match = Match(table, players, ["a", "b"], console)
+        match = TerminalMatch(table, players, ["a", "b"], console)
         match.show = watch.Screen(match, live).show
         match.play(1, seed=5)
     text = console.file.getvalue()
@@ -45,7 +46,7 @@ def test_the_latest_action_stands_on_the_screen(game_id, size):
     env, count = GameEnv(table), 0
     env.reset(seed=3)
     with Live(console=console, auto_refresh=False) as live:
-        screen = watch.Screen(Match(table, [None] * table.seats, table.agents, console), live)
+        screen = watch.Screen(TerminalMatch(table, [None] * table.seats, table.agents, console), live)
         while not env.table.done and count < 60:
             count += 1
             env.submit(env.agent_selection, table.encode(env.table, table.safe(env.table)).action)

@@ -11,7 +11,8 @@ from parlour.envs.core.rng import streams
 from parlour.envs.mafia.bots import BOTS
 from parlour.envs.mafia.habits import HABITS, habits
 from parlour.training import cli
-from parlour.training.sides import Ratio, Share, Sides, finished, sides, tables
+from parlour.training.commands.teams import tables
+from parlour.training.evaluation.teams import Ratio, Share, TeamResult, finished, play_teams
 from rich.console import Console
 
 
@@ -33,7 +34,7 @@ def test_matches_are_played_to_their_end_and_counted_once():
     tables = finished(game, *pair, streams(5, 300))
     assert tables.done.all()
     pair = BOTS["loyal"](game, 1), BOTS["loyal"](game, 2)
-    found = sides(game, *pair, matches=300, seed=5)
+    found = play_teams(game, *pair, matches=300, seed=5)
     assert found.mafia.share == (tables.winner == 2).mean()
     assert found.town.share == (tables.winner == 1).mean()
     assert found.days == pytest.approx(tables.round_number.mean())
@@ -83,7 +84,7 @@ def test_habits_by_hand():
 
 def test_the_tables_are_legible_on_80_columns():
     name, habit = "runs/mafia-selfplay-17", dict.fromkeys(HABITS, 1.0)
-    found = Sides(Share.of(407, 1000), Share.of(593, 1000), 3.4, {"mafia": habit, "town": habit})
+    found = TeamResult(Share.of(407, 1000), Share.of(593, 1000), 3.4, {"mafia": habit, "town": habit})
     console = Console(width=80, file=io.StringIO())
     console.print(*tables([(10, "analytical", "mixed", found), (10, name, "mixed", found), (10, "mixed", name, found)]))
     text = console.file.getvalue()

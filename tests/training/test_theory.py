@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.training import cli
-from parlour.training.theory import compare, demands_by_turn
-from parlour.wrappers.policy import make_policy
+from parlour.training.evaluation.theory import compare, demands_by_turn
+from parlour.wrappers.policies.loading import make_policy
 
 
 def lines(game, bot, **settings):

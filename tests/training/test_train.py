@@ -12,11 +12,13 @@ import tomllib
 import numpy as np
 import pytest
 import torch
-from parlour.training.league import League
-from parlour.training.theory import compare
-from parlour.training.train import CONFIGS, TrainConfig, load_config, main, resume, to_toml, train
-from parlour.wrappers.policy import load_run
-from parlour.wrappers.seat import Seats
+from parlour.training.algorithms.maskable_ppo import resume, train
+from parlour.training.commands.train import main
+from parlour.training.evaluation.theory import compare
+from parlour.training.learning.config import CONFIGS, TrainConfig, load_config, to_toml
+from parlour.training.learning.league import League
+from parlour.wrappers.policies.loading import load_run
+from parlour.wrappers.rl.single_agent import SingleAgentTables
 from sb3_contrib import MaskablePPO
 
 torch.set_num_threads(1)
@@ -278,8 +280,10 @@ def test_a_mirror_plays_what_the_learner_plays_now(run):
 def test_a_mirror_is_renewed_with_every_rollout_and_openings_begin_ever_earlier(tmp_path, monkeypatch):
     reflected, openings = [], []
     monkeypatch.setattr(League, "reflect", lambda self, model, seats: reflected.append(model.num_timesteps))
-    draw = Seats._draw_opening
-    monkeypatch.setattr(Seats, "_draw_opening", lambda self, rows: (openings.append(self.opening), draw(self, rows)))
+    draw = SingleAgentTables._draw_opening
+    monkeypatch.setattr(
+        SingleAgentTables, "_draw_opening", lambda self, rows: (openings.append(self.opening), draw(self, rows))
+    )
     settings = {**TINY, "options": {"rounds": 5}, "bots": {}, "self_play": 0.0, "mirror": 1.0, "opening": 8}
     train(load_config("bargaining", runs=tmp_path, name="mirror", **settings))
     assert reflected == [0, 512, 1024, 1536]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse, AllowedAction
-from parlour.wrappers.agent import Agent, HumanAgent, PolicyAgent, parse, sentence
+from parlour.wrappers.agents.base import Agent, sentence
+from parlour.wrappers.agents.human import HumanAgent, parse
+from parlour.wrappers.agents.policy import PolicyAgent
 
 
 class Fixed:

@@ -9,10 +9,11 @@ import pytest
 from aiohttp import web
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers import llm
-from parlour.wrappers.agent import PolicyAgent
-from parlour.wrappers.llm import LLMAgent, Model, ModelError
-from parlour.wrappers.policy import make_policy
+from parlour.wrappers.agents import language_model
+from parlour.wrappers.agents.language_model import Model, ModelError
+from parlour.wrappers.agents.llm import LLMAgent
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.policies.loading import make_policy
 
 pytest.importorskip("openai")
 BARGAINING = envs.game("bargaining")
@@ -62,7 +63,7 @@ def test_connections_are_kept_while_the_event_loop_runs_and_closed_with_it():
         run(main())
     assert [len(set(ports[at : at + 4])) for at in (0, 4)] == [1, 1]
     assert clients[0] is clients[1] is not clients[2]
-    assert all(client.is_closed() for client in clients) and not llm._clients
+    assert all(client.is_closed() for client in clients) and not language_model._clients
 
 
 def test_a_choice_is_constrained_by_its_schema():

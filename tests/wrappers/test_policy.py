@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 import torch
 from parlour.envs import game, holdem_v0
-from parlour.wrappers.policy import MlpPolicy, Policy, RandomPolicy, SB3Policy, load_policy, load_run, make_policy
-from parlour.wrappers.sb3 import Parts, sb3_env
+from parlour.wrappers.policies.base import Policy, RandomPolicy
+from parlour.wrappers.policies.loading import load_policy, load_run, make_policy
+from parlour.wrappers.policies.mlp import MlpPolicy
+from parlour.wrappers.policies.sb3 import SB3Policy
+from parlour.wrappers.rl.sb3 import ColumnSelector, sb3_env
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 
@@ -62,7 +65,7 @@ def test_mlp_policy_has_the_torch_models_distribution(scene, activation, layers)
 
 
 def test_mlp_policy_of_a_network_that_sees_parts_of_the_observation(scene):
-    parts = {"features_extractor_class": Parts, "features_extractor_kwargs": {"columns": [*range(3, 40), 60]}}
+    parts = {"features_extractor_class": ColumnSelector, "features_extractor_kwargs": {"columns": [*range(3, 40), 60]}}
     original = model(policy_kwargs=parts)
     tensor = torch.as_tensor(scene[0])
     with torch.no_grad():

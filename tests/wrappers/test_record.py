@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse
-from parlour.wrappers import agent, record
-from parlour.wrappers.live.book import Book
-from parlour.wrappers.record import MatchLog, Recorder, read, replay, turns
+from parlour.wrappers.agents import base
+from parlour.wrappers.logs import match_log
+from parlour.wrappers.logs.match_log import MatchLog, read, turns
+from parlour.wrappers.logs.recorder import Recorder, replay
+from parlour.wrappers.logs.safe_match_log import SafeMatchLog
 
 
-@pytest.mark.parametrize("module", [agent, record])
+@pytest.mark.parametrize("module", [base, match_log])
 def test_docstrings(module):
     assert doctest.testmod(module).failed == 0
 
@@ -126,7 +128,7 @@ def test_an_edited_log_does_not_replay(tmp_path):
     env = envs.make("holdem", seats=2)
     with MatchLog(tmp_path / "log") as log:
         Recorder(log, env, seed=1).play(1)
-        log.write("turn", agent=env.agent_selection, response=Action("call"))
+        log.write("turn", base=env.agent_selection, response=Action("call"))
     with pytest.raises(ValueError, match=r"does not replay: player_. game_rule_violation"):
         replay(tmp_path / "log")
 
@@ -154,7 +156,7 @@ def test_a_full_disk_ends_a_hosts_log_and_nothing_else(tmp_path, caplog):
     with MatchLog(tmp_path / "match.jsonl") as log:
         log._file.close()
         log._file = open("/dev/full", "ab", buffering=0)  # noqa: SIM115
-        book = Book(log)
+        book = SafeMatchLog(log)
         book.write("hand", number=1)
         assert not book
         book.write("hand", number=2)

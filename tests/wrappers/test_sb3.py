@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 from parlour.envs import game
-from parlour.wrappers.sb3 import sb3_env
-from parlour.wrappers.seat import Seats, make_seat
+from parlour.wrappers.rl.gymnasium_env import make_single_agent_env
+from parlour.wrappers.rl.sb3 import sb3_env
+from parlour.wrappers.rl.single_agent import SingleAgentTables
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import DQN, PPO
@@ -16,7 +17,7 @@ torch.set_num_threads(1)
 
 @pytest.mark.filterwarnings("error::UserWarning")
 def test_stable_baselines_checker_passes_for_the_single_seat():
-    check_env(make_seat(game="holdem", seats=2))
+    check_env(make_single_agent_env(game="holdem", seats=2))
 
 
 def test_masks_are_found_by_maskable_ppo():
@@ -33,7 +34,7 @@ def test_masks_are_found_by_maskable_ppo():
 
 def test_steps_are_those_of_the_seats():
     env = sb3_env("holdem", num_envs=6, seats=2, opponents="call", reward_scale=0.5)
-    seats = Seats(game("holdem", seats=2), 6, "call")
+    seats = SingleAgentTables(game("holdem", seats=2), 6, "call")
     env.seed(4)
     seats.reset([4, 5, 6, 7, 8, 9])
     np.testing.assert_array_equal(env.reset(), seats.observations)

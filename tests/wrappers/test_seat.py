@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from parlour.envs import VectorGame, game
-from parlour.wrappers.policy import RandomPolicy
-from parlour.wrappers.seat import Pool, SeatEnv, Seats, SeatVecEnv, make_seat, make_seats
+from parlour.wrappers.policies.base import RandomPolicy
+from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv, make_single_agent_env, make_single_agent_vector_env
+from parlour.wrappers.rl.gymnasium_vector import SingleAgentVectorEnv
+from parlour.wrappers.rl.opponents import Pool
+from parlour.wrappers.rl.single_agent import SingleAgentTables
 
 FOLD, CALL = 0, 1
 
@@ -34,7 +37,7 @@ def play(seats, steps, seed=0):
 
 def test_a_seat_that_always_folds_loses_exactly_its_blinds():
     for seat, blind in ((0, 1.0), (1, 0.5)):  # heads-up, the dealer (seat 1) posts the small blind
-        seats = Seats(game("holdem", seats=2, button=1), 8, "call", seat=seat)
+        seats = SingleAgentTables(game("holdem", seats=2, button=1), 8, "call", seat=seat)
         seats.reset(seed=1)
         for _ in range(20):
             seats.step(np.full(8, FOLD))
@@ -44,7 +47,7 @@ def test_a_seat_that_always_folds_loses_exactly_its_blinds():
 
 
 def test_a_folder_among_six_pays_its_blinds_and_ante_whatever_the_others_do():
-    seats = Seats(game("holdem", seats=6, ante=1, button=0), 16, "maniac", seat=1)  # the small blind
+    seats = SingleAgentTables(game("holdem", seats=6, ante=1, button=0), 16, "maniac", seat=1)  # the small blind
     seats.reset(seed=2)
     for _ in range(10):
         seats.step(np.full(16, FOLD))
@@ -54,7 +57,7 @@ def test_a_folder_among_six_pays_its_blinds_and_ante_whatever_the_others_do():
 
 def test_what_opponents_do_after_the_learners_last_decision_is_its_reward():
     """The learner raises, the opponent folds later: the blinds are the learner's, on the step in which it raised."""
-    seats = Seats(game("holdem", seats=2, button=0), 4, Always(FOLD), seat=0)
+    seats = SingleAgentTables(game("holdem", seats=2, button=0), 4, Always(FOLD), seat=0)
     seats.reset(seed=1)
     seats.step(np.full(4, 2))
     assert seats.dones.all()
@@ -63,7 +66,9 @@ def test_what_opponents_do_after_the_learners_last_decision_is_its_reward():
 
 def test_episodes_without_a_decision_are_rolled_over_and_counted():
     folder = Always(FOLD)
-    seats = Seats(game("holdem", seats=2), 32, folder, seat=0)  # the button is drawn: half of all hands are walks
+    seats = SingleAgentTables(
+        game("holdem", seats=2), 32, folder, seat=0
+    )  # the button is drawn: half of all hands are walks
     seats.reset(seed=1)
     assert (seats.tables.turn == 0).all()
     walks, total, results = int(seats.skipped.sum()), float(seats.skipped_returns.sum()), 0
@@ -82,7 +87,7 @@ def test_episodes_without_a_decision_are_rolled_over_and_counted():
 def test_step_rewards_sum_to_the_episodes_result_over_several_hands():
     """With 20 hands an episode, hands are won and lost before the first decision and between decisions."""
     holdem = game("holdem", seats=3, hands=20)
-    seats = Seats(holdem, 16, ["random", Always(FOLD)])
+    seats = SingleAgentTables(holdem, 16, ["random", Always(FOLD)])
     seats.reset(seed=4)
     sums, ends = np.zeros(16), 0
     for _ in play(seats, 300):
@@ -99,7 +104,7 @@ def test_step_rewards_sum_to_the_episodes_result_over_several_hands():
 @pytest.mark.parametrize("seats", [2, 5])
 def test_every_chip_is_booked_once(seats):
     """The learner's results and its opponents' sum to zero: what the tables paid its seat is what was booked."""
-    tables = Seats(game("holdem", seats=seats), 16, Pool(["random", "maniac"]))
+    tables = SingleAgentTables(game("holdem", seats=seats), 16, Pool(["random", "maniac"]))
     paid = np.zeros(16)
     step = tables.tables.step
 
@@ -117,11 +122,11 @@ def test_every_chip_is_booked_once(seats):
 
 
 def test_the_learner_plays_its_seat_and_rotating_takes_turns():
-    seats = Seats(game("holdem", seats=3), 6, "random", seat=2)
+    seats = SingleAgentTables(game("holdem", seats=3), 6, "random", seat=2)
     seats.reset(seed=1)
     for _ in play(seats, 30):
         assert (seats.tables.turn == 2).all()
-    rotating = Seats(game("holdem", seats=3), 6, "random")
+    rotating = SingleAgentTables(game("holdem", seats=3), 6, "random")
     rotating.reset(seed=1)
     before = rotating.seat.copy()
     for _ in play(rotating, 30):
@@ -136,7 +141,7 @@ def test_a_pool_draws_one_policy_for_each_side_of_a_game_with_sides():
         game("auction", seats=4, rounds=1), sides=lambda tables: np.tile(np.int8([0, 0, 1, 1]), (len(tables), 1))
     )
     low, high, highest = (Always(number) for number in (1, 50, 100))
-    seats = Seats(auction, 64, Pool([low, high, highest], weights=[0, 1, 1], mates=[1, 0, 0]))
+    seats = SingleAgentTables(auction, 64, Pool([low, high, highest], weights=[0, 1, 1], mates=[1, 0, 0]))
     seats.reset(seed=3)
     against = set()
     for _ in range(20):
@@ -163,17 +168,17 @@ def test_same_seed_same_everything_and_the_deals_of_the_plain_tables():
             rows += [seats.observations.copy(), seats.rewards.copy()]
         return rows
 
-    seats = Seats(holdem, 8, Pool(["random", "maniac", "tight"]))
+    seats = SingleAgentTables(holdem, 8, Pool(["random", "maniac", "tight"]))
     first = record(seats, 5)
     again = record(seats, 5)  # also from the same object, used before
-    other = record(Seats(holdem, 8, Pool(["random", "maniac", "tight"])), 5)
+    other = record(SingleAgentTables(holdem, 8, Pool(["random", "maniac", "tight"])), 5)
     for one, two, three in zip(first, again, other, strict=True):
         np.testing.assert_array_equal(one, two)
         np.testing.assert_array_equal(one, three)
     assert any((one != two).any() for one, two in zip(first, record(seats, 6), strict=True))
     tables = VectorGame(holdem, 8)
     tables.reset(seed=5)
-    seats = Seats(holdem, 8, "call")
+    seats = SingleAgentTables(holdem, 8, "call")
     seats.reset(seed=5)
     untouched = (tables.turn == seats.seat) & (seats.skipped == 0)
     np.testing.assert_array_equal(tables.observations[untouched], seats.observations[untouched])
@@ -183,36 +188,38 @@ def test_same_seed_same_everything_and_the_deals_of_the_plain_tables():
 def test_opponents_one_each_per_seat_or_drawn():
     holdem = game("holdem", seats=3)
     left, right = Always(CALL), Always(CALL)
-    seats = Seats(holdem, 8, [left, right], seat=0)
+    seats = SingleAgentTables(holdem, 8, [left, right], seat=0)
     seats.reset(seed=1)
     assert (seats._who[:, 1] == 0).all()
     assert (seats._who[:, 2] == 1).all()
     never, always = Always(CALL), Always(CALL)
-    seats = Seats(holdem, 8, Pool([always, never], weights=[1, 0]))
+    seats = SingleAgentTables(holdem, 8, Pool([always, never], weights=[1, 0]))
     seats.reset(seed=1)
     for _ in play(seats, 20):
         pass
     assert always.asked > 0
     assert never.asked == 0
     with pytest.raises(ValueError, match="3 opponents for 2 other seats"):
-        Seats(holdem, 1, ["call", "call", "call"])
+        SingleAgentTables(holdem, 1, ["call", "call", "call"])
     with pytest.raises(ValueError, match="did you mean 'tight'"):
-        Seats(holdem, 1, "tigt")
+        SingleAgentTables(holdem, 1, "tigt")
     with pytest.raises(ValueError, match="weights"):
         Pool(["call", "random"], [1])
     with pytest.raises(ValueError, match="seat=3"):
-        Seats(holdem, 1, seat=3)
+        SingleAgentTables(holdem, 1, seat=3)
 
 
 def test_pool_draws_by_its_weights():
-    seats = Seats(game("holdem", seats=2), 4000, Pool(["call", "random", "maniac"], [3, 0, 1]))
+    seats = SingleAgentTables(game("holdem", seats=2), 4000, Pool(["call", "random", "maniac"], [3, 0, 1]))
     seats.reset(seed=1)
     opponents = seats._who[np.arange(4000), 1 - seats.seat]
     np.testing.assert_allclose(np.bincount(opponents, minlength=3) / 4000, [0.75, 0, 0.25], atol=0.03)
 
 
 def test_a_masked_action_is_played_as_the_safe_one():
-    seats = Seats(game("holdem", seats=2, stacks=2, button=0), 4, "call", seat=0)  # all-in: no raise to the minimum
+    seats = SingleAgentTables(
+        game("holdem", seats=2, stacks=2, button=0), 4, "call", seat=0
+    )  # all-in: no raise to the minimum
     seats.reset(seed=1)
     seats.step([2, -1, 99, CALL])
     assert seats.illegal.tolist() == [True, True, True, False]
@@ -220,7 +227,7 @@ def test_a_masked_action_is_played_as_the_safe_one():
 
 
 def test_an_empty_seat_is_an_error_not_an_endless_loop():
-    seats = Seats(game("holdem", seats=3, stacks=[200, 0, 200]), 1, "call", seat=1)
+    seats = SingleAgentTables(game("holdem", seats=3, stacks=[200, 0, 200]), 1, "call", seat=1)
     with pytest.raises(RuntimeError, match="seat 1 had no decision"):
         seats.reset(seed=1)
 
@@ -230,7 +237,7 @@ def test_an_opponent_that_plays_a_masked_action_is_told_from_the_learner():
         def act(self, observations, masks):
             return np.full(len(masks), 99)
 
-    seats = Seats(game("holdem", seats=2), 2, Wrong())
+    seats = SingleAgentTables(game("holdem", seats=2), 2, Wrong())
     with pytest.raises(ValueError, match=r"an opponent played .*action 99 is not legal"):
         seats.reset(seed=1)
         seats.step([1, 1])
@@ -238,8 +245,8 @@ def test_an_opponent_that_plays_a_masked_action_is_told_from_the_learner():
 
 def test_wrong_calls_are_explained():
     with pytest.raises(ValueError, match="opponents=3: give names"):
-        Seats(game("holdem", seats=2), 2, 3)
-    seats = Seats(game("holdem", seats=2), 2)
+        SingleAgentTables(game("holdem", seats=2), 2, 3)
+    seats = SingleAgentTables(game("holdem", seats=2), 2)
     with pytest.raises(ValueError, match="before reset"):
         seats.step([1, 1])
     seats.reset(seed=1)
@@ -253,12 +260,12 @@ def test_wrong_calls_are_explained():
 @pytest.mark.parametrize("opponents", ["random", "call", "tight"])
 def test_gymnasiums_checker(opponents):
     env = gymnasium.make("parlour/Holdem-v0", opponents=opponents, seats=2)
-    assert isinstance(env.unwrapped, SeatEnv)
+    assert isinstance(env.unwrapped, SingleAgentEnv)
     check_env(env.unwrapped)
 
 
 def test_seat_env_ends_with_the_finished_table_and_then_wants_a_reset():
-    env = make_seat(game="holdem", seats=2, opponents="call", render_mode="ansi")
+    env = make_single_agent_env(game="holdem", seats=2, opponents="call", render_mode="ansi")
     _, info = env.reset(seed=3)
     assert "player" in env.render().lower()
     total, terminated = 0.0, False
@@ -281,8 +288,8 @@ def test_seat_env_ends_with_the_finished_table_and_then_wants_a_reset():
 
 
 def test_seat_env_and_vector_env_play_the_same_episodes():
-    one = make_seat(game="holdem", seats=2, opponents="call", seat=0)
-    many = make_seats(game="holdem", num_envs=1, seats=2, opponents="call", seat=0)
+    one = make_single_agent_env(game="holdem", seats=2, opponents="call", seat=0)
+    many = make_single_agent_vector_env(game="holdem", num_envs=1, seats=2, opponents="call", seat=0)
     seen, _ = one.reset(seed=9)
     rows, infos = many.reset(seed=9)
     policy = RandomPolicy(2)
@@ -301,7 +308,7 @@ def test_seat_env_and_vector_env_play_the_same_episodes():
 
 def test_make_vec_gives_one_seat_per_table():
     env = gymnasium.make_vec("parlour/Holdem-v0", num_envs=5, seats=4, opponents="random")
-    assert isinstance(env.unwrapped, SeatVecEnv)
+    assert isinstance(env.unwrapped, SingleAgentVectorEnv)
     observations, infos = env.reset(seed=1)
     assert env.observation_space.contains(observations)
     assert env.metadata["autoreset_mode"] is gymnasium.vector.AutoresetMode.SAME_STEP
@@ -320,7 +327,9 @@ def test_make_vec_gives_one_seat_per_table():
 
 
 def test_an_opening_is_played_by_chance_in_every_seat():
-    seats = Seats(game("bargaining"), 512, Always(100), opening=(6, 6))  # the opponents demand the whole pie
+    seats = SingleAgentTables(
+        game("bargaining"), 512, Always(100), opening=(6, 6)
+    )  # the opponents demand the whole pie
     seats.reset(seed=0)
     moves = seats.tables.tables.moves
     assert (moves <= 7).all()  # the opponent may have the first decision after the opening
@@ -331,7 +340,7 @@ def test_an_opening_is_played_by_chance_in_every_seat():
 
 
 def test_openings_are_drawn_from_the_least_to_the_most():
-    seats = Seats(game("bargaining"), 2_000, Always(100), opening=(2, 4))
+    seats = SingleAgentTables(game("bargaining"), 2_000, Always(100), opening=(2, 4))
     seats.reset(seed=0)
     moves = seats.tables.tables.moves
     learner_moves_next = moves % 2 == seats.seat
@@ -347,7 +356,7 @@ def test_openings_are_drawn_from_the_least_to_the_most():
 
 def test_what_an_opening_brings_is_nobodys_reward():
     """Chance agrees now and then while it opens: that is no episode, and no winnings of the learner."""
-    seats = Seats(game("bargaining", reservations=(0, 0)), 256, Always(100), seat=1, opening=(15, 15))
+    seats = SingleAgentTables(game("bargaining", reservations=(0, 0)), 256, Always(100), seat=1, opening=(15, 15))
     seats.reset(seed=0)
     total, pass_ = np.zeros(256), 103
     for _ in range(30):
@@ -358,7 +367,7 @@ def test_what_an_opening_brings_is_nobodys_reward():
 
 
 def test_the_same_seed_gives_the_same_openings():
-    first, second = (Seats(game("bargaining"), 64, "fair", opening=(0, 19)) for _ in range(2))
+    first, second = (SingleAgentTables(game("bargaining"), 64, "fair", opening=(0, 19)) for _ in range(2))
     for seats in (first, second):
         seats.reset(seed=4)
         for _ in play(seats, 20):
@@ -369,4 +378,4 @@ def test_the_same_seed_gives_the_same_openings():
 @pytest.mark.parametrize("opening", [(-1, 3), (4, 3)])
 def test_an_opening_that_cannot_be_drawn_is_named(opening):
     with pytest.raises(ValueError, match="least number of decisions"):
-        Seats(game("bargaining"), 4, "fair", opening=opening)
+        SingleAgentTables(game("bargaining"), 4, "fair", opening=opening)

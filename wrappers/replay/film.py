@@ -6,8 +6,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ...envs.core.screen import pixels, png
-from ...envs.core.svg import HEIGHT, WIDTH
+from ...envs.render.svg import HEIGHT, WIDTH
+from ...envs.render.window import pixels, png
 from .moments import Moment, picture
 
 STILL = 3

@@ -21,9 +21,9 @@ from ...envs.holdem import rules
 from ...envs.holdem.actions import decode
 from ...envs.holdem.hands import card_number
 from ...envs.holdem.table import SEATS
-from ..agent import sentence
+from ..agents.base import sentence
 from ..live.arena.messages import GAMES, Names
-from ..record import read
+from ..logs.match_log import read
 
 ALL = "all"
 """The view of an observer who sees every seat's secrets."""
@@ -190,7 +190,7 @@ class _Reader:
         if self._env is None or self._game != played:
             self._env, self._game = envs.GameEnv(envs.game(played[0], **played[1]), "flat"), played
         self._env.reset(seed=entry["seed"])
-        self._env.match_id = entry.get("match_id", self._env.match_id)
+        self._env.match.match_id = entry.get("match_id", self._env.match.match_id)
         ids = entry.get("agent_ids") or [row["id"] for row in entry.get("agents", ())]
         called = distinct(entry.get("agent_ids") or [row.get("name") or row["id"] for row in entry.get("agents", ())])
         seats = self._env.possible_agents
@@ -200,7 +200,7 @@ class _Reader:
         self._names = Names(called, seats) if called and list(called) != seats else None
         self.match += 1
         self._open = True
-        self._title = str(self._env.match_id)
+        self._title = str(self._env.match.match_id)
         self._thought.clear()
         self._worded.clear()
 
@@ -257,7 +257,10 @@ class _Reader:
         """Return what the action itself says, where actions speak."""
         assert self._env is not None
         game = self._env.game
-        return [] if game.aloud is None else [self._intent(one) for one in game.aloud(self._env.table, action)]
+        talk = game.capabilities.talk
+        if talk is None or talk.action_messages is None:
+            return []
+        return [self._intent(one) for one in talk.action_messages(self._env.table, action)]
 
     def _live(self, entry: Mapping[str, Any]) -> Moment:
         state = TurnState.from_dict(entry["turn_state"])

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from importlib.resources import files
 from itertools import zip_longest
 
-from ...envs.core.svg import escape, number
 from ...envs.core.turn_state import MessageScope, TurnState
+from ...envs.render.svg import escape, number
 from .moments import ALL, Moment, picture
 
 ABSENT = -1
@@ -24,7 +24,7 @@ def page(moments: Iterable[Moment], title: str) -> str:
     Raises:
         ValueError: if there are none, or one that cannot be drawn.
     """
-    book = _Book()
+    book = PageBuilder()
     for moment in moments:
         book.add(moment)
     if not book.moments:
@@ -42,7 +42,7 @@ def page(moments: Iterable[Moment], title: str) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], html)
 
 
-class _Book:
+class PageBuilder:
     """Gathers what the page holds; see `viewer.js` for the meaning of each list."""
 
     def __init__(self) -> None:

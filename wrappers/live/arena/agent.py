@@ -17,10 +17,11 @@ from aiohttp import web
 from yarl import URL
 
 from ....envs.core.turn_state import INVALID_PAYLOAD, Action, AgentResponse, TurnState
-from ...agent import Agent, PolicyAgent, thoughts
-from ...record import MatchLog
-from ..book import Book, told, without_images
-from ..worker import Worker, described
+from ...agents.base import Agent, thoughts
+from ...agents.policy import PolicyAgent
+from ...logs.match_log import MatchLog
+from ...logs.safe_match_log import SafeMatchLog, safe_thoughts, without_images
+from ..common.worker import Worker, described
 from .messages import ANSWER_WITHIN, MatchEnd, MatchStart, Names, native, plain, read_response, read_state
 
 logger = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ class ArenaAgent:
     def noted(self, state: TurnState) -> tuple[AgentResponse, dict[str, Any]]:
         """Answer a turn as `respond` does; return with it what a log notes: thoughts, or why it was ``replaced``."""
         response, problem = self._respond(state)
-        return response, told(lambda: self._thoughts(state)) if problem is None else {"replaced": problem}
+        return response, safe_thoughts(lambda: self._thoughts(state)) if problem is None else {"replaced": problem}
 
     def _respond(self, state: TurnState) -> tuple[AgentResponse, str | None]:
         if not state.is_my_turn:
@@ -152,7 +153,7 @@ def converted(value: msgspec.Struct, kind: Any) -> Any:
     return value
 
 
-class AgentServer:
+class ArenaAgentServer:
     """An agent of ours behind HTTP: ``POST /act``, ``/match_start``, ``/match_end``, ``GET /health``.
 
     >>> async with AgentServer(ArenaAgent("me", agent), port=8100) as server:      # doctest: +SKIP
@@ -187,7 +188,7 @@ class AgentServer:
         self.endpoint = endpoint or ""
         self.matches = self.turns = 0
         self._deadline = deadline
-        self._book = Book(log)
+        self._book = SafeMatchLog(log)
         self._address, self._port = address, port
         self._ended = asyncio.Event()
         self._worker: Worker | None = None
@@ -199,10 +200,10 @@ class AgentServer:
         Raises:
             OSError: if the port is taken.
         """
-        rehearse = getattr(self.agent.agent, "rehearse", None)
-        if rehearse is not None:
+        warm_up = getattr(self.agent.agent, "rehearse", None)
+        if warm_up is not None:
             try:
-                await asyncio.to_thread(rehearse)
+                await asyncio.to_thread(warm_up)
             except Exception as error:  # it may yet do better in a match
                 logger.warning("the agent failed in rehearsal: %s", described(error))
         self._worker = Worker()

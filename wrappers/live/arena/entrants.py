@@ -12,8 +12,8 @@ import msgspec
 from yarl import URL
 
 from ....envs.core.turn_state import TurnState
-from ...agent import PolicyAgent
-from ..worker import Worker
+from ...agents.policy import PolicyAgent
+from ..common.worker import Worker
 from .agent import converted
 from .messages import ANSWER_LIMIT, MatchEnd, MatchStart, plain
 

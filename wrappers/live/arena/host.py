@@ -1,6 +1,6 @@
 """Our arena: any Parlour game between policies, bots, objects with `act` and agents behind HTTP.
 
-`MatchSession` decides everything that is played; here are clocks, sockets and the round robin. An agent that raises,
+`ArenaHostSession` decides everything that is played; here are clocks, sockets and the round robin. An agent that raises,
 hangs, talks without end, answers rubbish or vanishes loses what the limits say, and the others play on.
 """
 
@@ -22,15 +22,15 @@ from aiohttp import web
 from ....envs.core import turn_state as ts
 from ....envs.core.aec import GameEnv
 from ....envs.core.game import Game
-from ...agent import PolicyAgent
-from ...record import MatchLog
-from ..book import Book
-from ..worker import described
+from ...agents.policy import PolicyAgent
+from ...logs.match_log import MatchLog
+from ...logs.safe_match_log import SafeMatchLog
+from ..common.worker import described
 from .agent import ArenaAgent, listening, unreadable
 from .entrants import Clock, Entrant, HttpEntrant, LocalEntrant, PolicyEntrant
+from .host_session import ArenaHostSession, ArenaLimits, Matches
 from .messages import ANSWER_WITHIN, AgentId, MatchEnd, MatchStart, Register, words
 from .results import MatchResult, assess, standings
-from .session import Limits, Matches, MatchSession
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ MOST_AGENTS = 1_000
 """Agents that may register."""
 
 
-class Host:
+class ArenaHost:
     """An arena for one game. Use it as an async context manager, or call `start` and `stop`.
 
     >>> async with Host(game, log=log) as host:      # doctest: +SKIP
@@ -69,7 +69,7 @@ class Host:
         self,
         game: Game,
         *,
-        limits: Limits | None = None,
+        limits: ArenaLimits | None = None,
         timeout: float = ANSWER_WITHIN,
         concurrent: int = 8,
         seed: int | None = None,
@@ -85,13 +85,13 @@ class Host:
         self.url = ""
         self.matches = Matches()
         self.results: list[MatchResult] = []
-        self._limits = limits or Limits()
+        self._limits = limits or ArenaLimits()
         self._timeout = timeout
         self._concurrent = concurrent
         self._seeds = np.random.SeedSequence(seed)
         self._address, self._port = address, port
         self._access_token = access_token
-        self._book = Book(log)
+        self._book = SafeMatchLog(log)
         self._on_result = on_result or (lambda result: None)
         self._words = words(game)
         self._entrants: dict[str, Entrant] = {}
@@ -247,10 +247,12 @@ class Host:
             await asyncio.sleep(0)  # policies of ours never wait for anything; others must get their turn
 
     @asynccontextmanager
-    async def _table(self, agent_ids: Sequence[str], seed: int | None) -> AsyncIterator[MatchSession]:
+    async def _table(self, agent_ids: Sequence[str], seed: int | None) -> AsyncIterator[ArenaHostSession]:
         env = self._spare.pop() if self._spare else GameEnv(self.game, "flat")
         self._count += 1
-        session = MatchSession(env, agent_ids, seed=seed, match_id=f"{self._name}-{self._count}", limits=self._limits)
+        session = ArenaHostSession(
+            env, agent_ids, seed=seed, match_id=f"{self._name}-{self._count}", limits=self._limits
+        )
         self.matches.add(session)
         try:
             yield session
@@ -258,7 +260,7 @@ class Host:
             self.matches.close(session.match_id)
             self._spare.append(env)
 
-    async def _turns(self, session: MatchSession) -> None:
+    async def _turns(self, session: ArenaHostSession) -> None:
         clock, actions = self._clock(), 0
         while (name := session.turn) is not None:
             if session.actions != actions:
@@ -283,7 +285,7 @@ class Host:
             if isinstance(problem, Exception):
                 logger.info("match %s: a hook failed: %s", match_id, described(problem))
 
-    def _conclude(self, session: MatchSession) -> MatchResult:
+    def _conclude(self, session: ArenaHostSession) -> MatchResult:
         outcome = session.outcome or {}
         states = [session.seat_state(name) for name in session.agent_ids]
         deal, efficiency = assess(states, states[0].outcome or outcome)
@@ -306,7 +308,7 @@ class Host:
         self._on_result(result)
         return result
 
-    def _write(self, session: MatchSession) -> None:
+    def _write(self, session: ArenaHostSession) -> None:
         """Write a match in one piece: matches are played side by side, and a log is read line by line."""
         for event in session.events:
             self._book.write(**event)

@@ -1,6 +1,6 @@
 """Our agents behind a WebSocket, for hosts elsewhere: the service of mafia-notes.md, "The agent interface".
 
-`ServiceSession` decides what is said; here are the socket, the clocks and the agents. A connection may carry any number
+`MafiaAgentSession` decides what is said; here are the socket, the clocks and the agents. A connection may carry any number
 of agents, and each may have several calls running. An agent that raises, is late, talks without end or chooses what it
 may not is cut off or replaced: by a legal target, an abstention, a plain sentence; with one warning that says why.
 """
@@ -18,14 +18,14 @@ from typing import Self
 
 from aiohttp import WSMsgType, web
 
-from ...record import MatchLog
+from ...logs.match_log import MatchLog
 from ..arena.agent import listening
-from ..site import Origins
-from ..worker import described, shown
-from .diary import Diary, Page
+from ..common.site import Origins
+from ..common.worker import described, shown
+from .agent_session import MESSAGE_LIMIT, Begin, CallId, GivenUp, MafiaAgentSession
 from .messages import NIGHT_ACTIONS, NightAction, PrivateInfo, PublicInfo, VoteAction
 from .policy import AgentPolicy, night_problem, night_targets, vote_problem
-from .session import MESSAGE_LIMIT, Begin, CallId, GivenUp, ServiceSession
+from .service_log import AgentServiceLog, Page
 from .streams import chunks
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ Make = Callable[[str, str], AgentPolicy]
 """From an agent's id and name to the agent."""
 
 
-class AgentService:
+class MafiaAgentServer:
     """Serves agents at ``ws://address:port/``. Use it as an async context manager, or call `start` and `stop`.
 
     An agent is made when it is first called, one for each game, id and client. A client that connects with
@@ -87,7 +87,7 @@ class AgentService:
         self._deadline = deadline
         self._access_token = access_token
         self._random = random.Random(seed)
-        self.diary = Diary(log)
+        self.diary = AgentServiceLog(log)
         self._agents: OrderedDict[tuple[str, str, str], AgentPolicy] = OrderedDict()
         self._sockets: set[web.WebSocketResponse] = set()
         self._runner: web.AppRunner | None = None
@@ -233,11 +233,11 @@ class AgentService:
 class _Connection:
     """One client: its session, its socket, a task for each running call."""
 
-    def __init__(self, service: AgentService, socket: web.WebSocketResponse, client: str) -> None:
+    def __init__(self, service: MafiaAgentServer, socket: web.WebSocketResponse, client: str) -> None:
         self.client = client
         self._service = service
         self._socket = socket
-        self._session = ServiceSession()
+        self._session = MafiaAgentSession()
         self._tasks: dict[CallId, asyncio.Task[None]] = {}
 
     async def run(self) -> None:

@@ -17,14 +17,14 @@ import numpy as np
 from aiohttp import WSMsgType, web
 
 from ....envs.core.game import Game
-from ...record import MatchLog
+from ...logs.match_log import MatchLog
+from ...logs.safe_match_log import SafeMatchLog
 from ..arena.agent import listening
-from ..book import Book
-from ..site import Origins
-from .apart import Apart
+from ..common.site import Origins
 from .events import Feed
-from .llm import LLMAgent
-from .match import Limits, Match, Result
+from .host_session import MafiaLimits, MafiaMatch, MafiaResult
+from .isolated_agent import IsolatedAgent
+from .llm import MafiaLLMAgent
 from .messages import Event
 from .policy import AgentPolicy
 from .remote import RemoteAgent
@@ -32,7 +32,7 @@ from .seat import SeatAgent
 
 logger = logging.getLogger(__name__)
 
-OURS = (SeatAgent, RemoteAgent, LLMAgent, Apart)
+OURS = (SeatAgent, RemoteAgent, MafiaLLMAgent, IsolatedAgent)
 """Agents that never block the event loop."""
 PORT = 3011
 REMEMBERED = 32
@@ -41,7 +41,7 @@ OBSERVERS = 256
 HEARTBEAT = 30.0
 
 
-class Host:
+class MafiaHost:
     """Plays matches, with a log one after another, and shows them.
 
     Use it as an async context manager, or call `start` and `stop`.
@@ -69,7 +69,7 @@ class Host:
         self,
         game: Game,
         *,
-        limits: Limits | None = None,
+        limits: MafiaLimits | None = None,
         seed: int | None = None,
         address: str = "127.0.0.1",
         port: int = 0,
@@ -84,12 +84,12 @@ class Host:
         self.game = game
         self.url = ""
         self.admin_token = admin_token or secrets.token_urlsafe(16)
-        self.results: deque[Result] = deque(maxlen=REMEMBERED)
+        self.results: deque[MafiaResult] = deque(maxlen=REMEMBERED)
         self.over = 0
         self._limits = limits
         self._seeds = np.random.SeedSequence(seed)
         self._address, self._port = address, port
-        self._book = Book(log)
+        self._book = SafeMatchLog(log)
         self._on_event = on_event
         self._feeds: dict[str, Feed] = {}
         self._new = asyncio.Event()
@@ -133,7 +133,7 @@ class Host:
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
-    async def play(self, agents: Sequence[AgentPolicy], seed: int | None = None) -> Result:
+    async def play(self, agents: Sequence[AgentPolicy], seed: int | None = None) -> MafiaResult:
         """Play one match and return what came of it.
 
         Agents of others run in threads of their own, on copies of what they are shown.
@@ -143,24 +143,24 @@ class Host:
             seed: of the match; None: the next of the host's.
 
         Raises:
-            ValueError: see `Match`.
+            ValueError: see `MafiaMatch`.
         """
         if seed is None:
             (own,) = self._seeds.spawn(1)
             seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
-        players = [agent if isinstance(agent, OURS) else Apart(agent) for agent in agents]
+        players = [agent if isinstance(agent, OURS) else IsolatedAgent(agent) for agent in agents]
         self._count += 1
         feed = Feed(f"{self._name}-{self._count}", self._tell)
         note = self._book.write if self._book else None
         try:
             async with self._writing if self._book else contextlib.nullcontext():
-                match = Match(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
+                match = MafiaMatch(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
                 self._announce(feed)
                 result = await match.play()
         finally:
             feed.close()
             for player, agent in zip(players, agents, strict=True):
-                if player is not agent and isinstance(player, Apart):
+                if player is not agent and isinstance(player, IsolatedAgent):
                     player.stop()
         self.results.append(result)
         self.over += 1

@@ -1,25 +1,16 @@
-"""`LLMAgent`: a language model as an `AgentPolicy`. Where it fails, a scripted agent answers in its place."""
+"""`MafiaLLMAgent`: a language model as an `AgentPolicy`. Where it fails, a scripted agent answers in its place."""
 
 import logging
 from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any
 
-from ...llm import Chat, Model, ModelError, library
-from ..worker import shown
-from .messages import (
-    NIGHT_ACTIONS,
-    AgentConfig,
-    GameState,
-    LlmConfig,
-    NightAction,
-    PrivateInfo,
-    PublicInfo,
-    VoteAction,
-)
+from ...agents.language_model import Chat, Model, ModelError, library
+from ..common.worker import shown
+from .messages import NIGHT_ACTIONS, AgentConfig, GameState, LlmConfig, NightAction, PrivateInfo, PublicInfo, VoteAction
 from .policy import night_targets, vote_targets
 from .reading import known_roles
-from .scripted import ScriptedAgent
+from .scripted import MafiaScriptedAgent
 from .speech import Cut
 
 logger = logging.getLogger(__name__)
@@ -51,7 +42,7 @@ ADVICE = {
 }
 
 
-class LLMAgent:
+class MafiaLLMAgent:
     """A language model that plays mafia by `AgentPolicy`.
 
     Args:
@@ -76,7 +67,7 @@ class LLMAgent:
         self.config = AgentConfig(type="llm", llm_config=settings)
         self.model = model
         self.replaced = 0
-        self._deputy = ScriptedAgent(id, name, seed=seed)
+        self._deputy = MafiaScriptedAgent(id, name, seed=seed)
         self._past: deque[str] = deque(maxlen=history)
         self._game = ""
         self._private: PrivateInfo | None = None

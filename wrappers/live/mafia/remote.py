@@ -10,9 +10,9 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
-from ..worker import described, shown
+from ..common.worker import described, shown
+from .agent_session import MESSAGE_LIMIT, Chunk, Done, Failed, MafiaCallerSession
 from .messages import AgentConfig, GameState, Method, NightAction, PrivateInfo, PublicInfo, VoteAction, read
-from .session import MESSAGE_LIMIT, CallerSession, Chunk, Done, Failed
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ WAITING = 10_000
 """Parts of an answer that may wait to be taken; a service that sends more has lost the call."""
 
 
-class Connection:
+class ServiceConnection:
     """A WebSocket to a service, shared by any number of agents. It opens at the first call, and again after a loss.
 
     Args:
@@ -43,7 +43,7 @@ class Connection:
         self.url = url
         self._address = address.update_query(client=secrets.token_hex(16))  # by it the service finds our agents again
         self._headers = {} if access_token is None else {"Authorization": f"Bearer {access_token}"}
-        self._session = CallerSession()
+        self._session = MafiaCallerSession()
         self._inboxes: dict[int, asyncio.Queue[Chunk | Done | Failed]] = {}
         self._http: aiohttp.ClientSession | None = None
         self._socket: aiohttp.ClientWebSocketResponse | None = None
@@ -142,7 +142,7 @@ class RemoteAgent:
         connection: to the service, shared by several agents or not.
     """
 
-    def __init__(self, id: str, name: str, connection: Connection) -> None:
+    def __init__(self, id: str, name: str, connection: ServiceConnection) -> None:
         self.id = id
         self.name = name
         self.role: str | None = None

@@ -1,4 +1,4 @@
-"""`ScriptedAgent`: the heuristics of mafia-notes.md as an `AgentPolicy`, in one of four personalities."""
+"""`MafiaScriptedAgent`: the heuristics of mafia-notes.md as an `AgentPolicy`, in one of four personalities."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 from ....envs.core.game import Game
 from ....envs.core.options import named, number
 from ....envs.mafia.bots import PERSONALITIES, Scripted
-from ...policy import Policy
+from ...policies.base import Policy
 from .messages import AgentConfig
-from .seat import Decision, SeatAgent
+from .seat import MafiaDecision, SeatAgent
 
 
-class ScriptedAgent(SeatAgent):
+class MafiaScriptedAgent(SeatAgent):
     """A bot that plays mafia by `AgentPolicy` (see `parlour.envs.mafia.bots.Scripted`).
 
     Args:
@@ -46,7 +46,7 @@ class ScriptedAgent(SeatAgent):
             bot = self._bots[game.seats] = Scripted(game, self._seed, **self._settings)
         return game, bot
 
-    def reasons(self, decision: Decision, names: Sequence[str]) -> Sequence[str]:
+    def reasons(self, decision: MafiaDecision, names: Sequence[str]) -> Sequence[str]:
         """Return whom it suspects most: what its heuristics go by."""
         points = decision.seen("suspicion")
         alive = decision.seen("game_state.players.alive")

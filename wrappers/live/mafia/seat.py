@@ -22,8 +22,8 @@ from ....envs.mafia.table import (
     TARGET,
     VOTE,
 )
-from ...policy import Policy
-from ..worker import Worker
+from ...policies.base import Policy
+from ..common.worker import Worker
 from .messages import NIGHT_ACTIONS, AgentConfig, GameState, NightAction, PrivateInfo, PublicInfo, VoteAction
 from .reading import of_context, turn_state
 from .speech import render, sentences
@@ -33,7 +33,7 @@ CLAIMED = {CLAIM_MAFIA: 0, CLAIM_DOCTOR: 1, CLAIM_SHERIFF: 2, CLAIM_VILLAGER: 3}
 """Where the roles that are claimed stand in the observation."""
 
 
-class Decision(NamedTuple):
+class MafiaDecision(NamedTuple):
     """What an agent has decided: when, the number and its move, and from which observation and mask."""
 
     moment: tuple[str, str, int]
@@ -69,7 +69,7 @@ class Decision(NamedTuple):
             return bool(roles[4 * away]) == (kind == DEFEND)
         return False
 
-    def instead(self, number: int) -> "Decision":
+    def instead(self, number: int) -> "MafiaDecision":
         """Return the decision for another number."""
         return self._replace(number=number, move=move_of(self.game, self.seat, number))
 
@@ -115,14 +115,14 @@ class SeatAgent:
         self.at_once = worker is None
         self._private: PrivateInfo | None = None
         self._shown: tuple[Game, Numbers, NDArray[np.int8]] | None = None
-        self._decision: Decision | None = None
+        self._decision: MafiaDecision | None = None
         self._ids: list[str] = []  # of the players, when it decided last
 
     def policy(self, game: Game) -> tuple[Game, Policy]:
         """Return what plays at a game like this: a policy, and the game that it knows."""
         raise NotImplementedError
 
-    def reasons(self, decision: Decision, names: Sequence[str]) -> Sequence[str]:
+    def reasons(self, decision: MafiaDecision, names: Sequence[str]) -> Sequence[str]:
         """Return why, in sentences: honestly."""
         raise NotImplementedError
 
@@ -171,14 +171,14 @@ class SeatAgent:
         target = (await self._decided(context)).move.target
         return VoteAction(context.players[target].id if target >= 0 else None)
 
-    async def _decided(self, context: GameState) -> Decision:
+    async def _decided(self, context: GameState) -> MafiaDecision:
         """Return what was decided for this moment, which it is only once."""
         decision, self._decision = self._decision, None
         if decision is None or decision.moment != _moment(context):
             decision = await self._decide(context)
         return decision
 
-    async def _decide(self, context: GameState) -> Decision:
+    async def _decide(self, context: GameState) -> MafiaDecision:
         seat = next((i for i, player in enumerate(context.players) if player.id == self.id), None)
         if seat is None:
             raise ValueError(f"{self.id!r} is none of the players")
@@ -192,7 +192,7 @@ class SeatAgent:
         number = int(np.asarray(numbers).reshape(-1)[0])
         if not 0 <= number < len(mask) or not mask[number]:
             raise ValueError(f"the policy chose action {number}, which is masked")
-        return Decision(_moment(context), seat, number, move_of(game, seat, number), game, observation, mask)
+        return MafiaDecision(_moment(context), seat, number, move_of(game, seat, number), game, observation, mask)
 
     async def _away(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return what a function of the policy returns, which the worker calls if there is one."""
@@ -216,7 +216,7 @@ def _moment(context: GameState) -> tuple[str, str, int]:
     return context.game_id, context.phase, context.round_number
 
 
-def intention(decision: Decision, names: Sequence[str]) -> str:
+def intention(decision: MafiaDecision, names: Sequence[str]) -> str:
     """Return what was decided, in words.
 
     >>> intention(Decision(("", "", 1), 0, 0, Choice(VOTE, -1), None, None, None), ["Ann"])  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""`PolicyAgent`: a trained policy as an `AgentPolicy`. Its thoughts are what it computed, its words what it chose."""
+"""`MafiaPolicyAgent`: a trained policy as an `AgentPolicy`. Its thoughts are what it computed, its words what it chose."""
 
 import logging
 from collections.abc import Sequence
@@ -8,12 +8,13 @@ from ....envs.core.game import Game
 from ....envs.core.turn_state import Action
 from ....envs.mafia.statements import sentence as statement
 from ....envs.mafia.table import TARGET, VOTE
-from ...agent import LEAST_LIKELY, sentence
-from ...policy import Policy
-from ..worker import Worker
+from ...agents.base import sentence
+from ...agents.policy import LEAST_LIKELY
+from ...policies.base import Policy
+from ..common.worker import Worker
 from .messages import NIGHT_ACTIONS, AgentConfig, Personality, ScriptedConfig
-from .scripted import ScriptedAgent
-from .seat import Decision, SeatAgent, intention
+from .scripted import MafiaScriptedAgent
+from .seat import MafiaDecision, SeatAgent, intention
 
 logger = logging.getLogger(__name__)
 
@@ -21,7 +22,7 @@ TOLD = 3
 """Choices that a thought names, the likeliest first."""
 
 
-class PolicyAgent(SeatAgent):
+class MafiaPolicyAgent(SeatAgent):
     """A policy that plays mafia by `AgentPolicy`.
 
     In a match of another size than it was trained for, a scripted agent decides in its place.
@@ -50,9 +51,9 @@ class PolicyAgent(SeatAgent):
         super().__init__(id, name, config, personality, seed, worker)
         self._game = game
         self._policy = policy
-        self._deputy = ScriptedAgent(id, name, config, seed=seed)
+        self._deputy = MafiaScriptedAgent(id, name, config, seed=seed)
         self._warned = False
-        self._told: tuple[Decision, Any, float | None] | None = None  # chances and value of the decision under way
+        self._told: tuple[MafiaDecision, Any, float | None] | None = None  # chances and value of the decision under way
 
     def policy(self, game: Game) -> tuple[Game, Policy]:
         """See `SeatAgent`."""
@@ -66,7 +67,7 @@ class PolicyAgent(SeatAgent):
             )
         return self._deputy.policy(game)
 
-    def reasons(self, decision: Decision, names: Sequence[str]) -> Sequence[str]:
+    def reasons(self, decision: MafiaDecision, names: Sequence[str]) -> Sequence[str]:
         """Return the likeliest choices with their probabilities, and the value expected, where the policy has them."""
         if not self._fits(decision.game):
             return self._deputy.reasons(decision, names)
@@ -97,7 +98,7 @@ class PolicyAgent(SeatAgent):
             }
         return told
 
-    def _written(self, decision: Decision) -> str:
+    def _written(self, decision: MafiaDecision) -> str:
         """Return a choice as logs write it."""
         kind, target = decision.move
         if kind == TARGET:
@@ -112,7 +113,7 @@ class PolicyAgent(SeatAgent):
         return (game.layout.size, game.num_actions) == (self._game.layout.size, self._game.num_actions)
 
 
-def likeliest(decision: Decision, chances: Any, names: Sequence[str]) -> str:
+def likeliest(decision: MafiaDecision, chances: Any, names: Sequence[str]) -> str:
     """Return the likeliest choices with their chances, in words."""
     told = []
     for number in sorted(range(len(chances)), key=lambda number: -chances[number])[:TOLD]:

@@ -1,4 +1,4 @@
-"""Our agent at a live poker table: the I/O shell around `AgentSession`.
+"""Our agent at a live poker table: the I/O shell around `PokerAgentSession`.
 
 It owns the sockets and the clock: registering and joining by REST, connecting and reconnecting, keep-alive, and a
 deadline for every decision. A decision that is late, raises or cannot be played is replaced by the safe action (check,
@@ -18,12 +18,12 @@ import aiohttp
 from yarl import URL
 
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
-from ...agent import Agent, thoughts
-from ...record import MatchLog
-from ..book import Book, told
-from ..worker import Worker
+from ...agents.base import Agent, thoughts
+from ...logs.match_log import MatchLog
+from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
+from ..common.worker import Worker
 from . import messages
-from .session import AgentSession, Blind, Decision, Ended, Event, Fatal, HandOver, Note, Seated, Send
+from .agent_session import Blind, Ended, Event, Fatal, HandOver, Note, PokerAgentSession, PokerDecision, Seated, Send
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ async def play(
     retry_after: float = 3.0,
     retries: int = 10,
     log: str | PathLike[str] | None = None,
-    session: AgentSession | None = None,
+    session: PokerAgentSession | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> Played:
     """Play at a table until it ends.
@@ -101,7 +101,7 @@ async def play(
     Args:
         address: a ready ``ws://`` or ``wss://`` URL; or the REST base, ``http://`` or ``https://``, where the agent
             registers, joins and finds its URL by itself.
-        agent: answers the turns; its `respond` runs in a thread of its own, one call at a time. Its `rehearse`, if it
+        agent: answers the turns; its `respond` runs in a thread of its own, one call at a time. Its `warm_up`, if it
             has one, is called before we connect.
         name: to register with.
         table: the table to join; None: the server chooses.
@@ -127,10 +127,10 @@ async def play(
     async with aiohttp.ClientSession() as http:
         with contextlib.ExitStack() as stack:
             match_log = stack.enter_context(MatchLog(log)) if log is not None else None
-            shell = _Shell(http, agent, session or AgentSession(), match_log, on_event)
+            shell = _Shell(http, agent, session or PokerAgentSession(), match_log, on_event)
             shell.hands, shell.deadline, shell.ping_every = hands, deadline, ping_every
             stack.callback(shell.worker.stop)
-            await shell.rehearse()
+            await shell.warm_up()
             request = _Join(http, url, name, table, seat, api_key, access_token)
             return await _stay(shell, request, retry_after, retries)
 
@@ -276,7 +276,7 @@ class _Shell:
         self,
         http: aiohttp.ClientSession,
         agent: Agent,
-        session: AgentSession,
+        session: PokerAgentSession,
         log: MatchLog | None,
         on_event: Callable[[Event], None] | None,
     ) -> None:
@@ -288,7 +288,7 @@ class _Shell:
         self.deadline: float | None = None
         self.ping_every = 30.0
         self._http = http
-        self._book = Book(log)
+        self._book = SafeMatchLog(log)
         self._on_event = on_event
         self._timeout = 30.0  # seconds the server gives
         self._socket: aiohttp.ClientWebSocketResponse | None = None
@@ -297,12 +297,12 @@ class _Shell:
         self._turn = ""
         self._ends_at = 0.0
 
-    async def rehearse(self) -> None:
+    async def warm_up(self) -> None:
         """Have an agent that can rehearse do so, before any clock runs."""
-        rehearse = getattr(self._agent, "rehearse", None)
-        if rehearse is not None:
+        warm_up = getattr(self._agent, "rehearse", None)
+        if warm_up is not None:
             try:
-                await asyncio.to_thread(rehearse)
+                await asyncio.to_thread(warm_up)
             except Exception as error:  # it may yet do better at the table
                 logger.warning("the agent failed in rehearsal: %s: %s", type(error).__name__, error)
 
@@ -372,7 +372,7 @@ class _Shell:
             case Seated():
                 self._timeout = event.timeout / 1000 if event.timeout else self._timeout
                 self._book.write("joined", seat=event.seat)
-            case Decision():
+            case PokerDecision():
                 self._begin(event)
             case Send():
                 await self._send(event.message)
@@ -397,7 +397,7 @@ class _Shell:
 
     # Decisions.
 
-    def _begin(self, decision: Decision) -> None:
+    def _begin(self, decision: PokerDecision) -> None:
         """Have the agent think. Deciding again in the same turn does not restart the server's clock, nor ours."""
         self.drop_decision()
         if not decision.again:
@@ -412,7 +412,7 @@ class _Shell:
             self._thinking.cancel()
         self._thinking, self._turn = None, ""
 
-    async def _decide(self, decision: Decision) -> None:
+    async def _decide(self, decision: PokerDecision) -> None:
         response: Any = None
         told: dict[str, Any] = {}
         try:
@@ -438,7 +438,7 @@ class _Shell:
     def _consider(self, state: TurnState) -> tuple[Any, dict[str, Any]]:
         """Return the agent's answer, and for the log what it tells of it."""
         response = self._agent.respond(state)
-        return response, told(lambda: thoughts(self._agent)) if self._book else {}
+        return response, safe_thoughts(lambda: thoughts(self._agent)) if self._book else {}
 
     async def _send(self, message: messages.Action) -> None:
         """Send if there is a connection; else the session sends again after reconnecting."""
@@ -446,7 +446,9 @@ class _Shell:
             with contextlib.suppress(OSError, aiohttp.ClientError):
                 await self._socket.send_str(messages.encode(message))
 
-    def _write_turn(self, decision: Decision, sent: messages.Action, problem: str | None, told: dict[str, Any]) -> None:
+    def _write_turn(
+        self, decision: PokerDecision, sent: messages.Action, problem: str | None, told: dict[str, Any]
+    ) -> None:
         payload = {} if sent.action.amount is None else {"amount": sent.action.amount}
         response = AgentResponse(Action(sent.action.kind, payload))
         note = told if problem is None else {"replaced": problem}
@@ -454,5 +456,5 @@ class _Shell:
         self._book.write("turn", hand=_hand(decision), seq=sent.expected_seq, **seen, **note)
 
 
-def _hand(decision: Decision) -> int:
+def _hand(decision: PokerDecision) -> int:
     return int(decision.turn_state.game_state["hand"])

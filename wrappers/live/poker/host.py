@@ -1,6 +1,6 @@
 """The table server: our hold'em behind poker.md's WebSocket and the platform's REST calls, on one port (aiohttp).
 
-`TableSession` decides everything that is said; here are sockets, accounts and limits. All of it runs in one event loop,
+`PokerHostSession` decides everything that is said; here are sockets, accounts and limits. All of it runs in one event loop,
 and nothing in it waits for a client. The WebSocket speaks the agent format, whatever `format` a client asks for.
 """
 
@@ -16,12 +16,12 @@ from typing import Annotated, Any, Self, TypeVar
 import msgspec
 from aiohttp import WSCloseCode, WSMsgType, web
 
-from ..connection import Allowance, Connection
-from ..site import Origins
+from ..common.connection import Allowance, Connection
+from ..common.site import Origins
 from . import messages
+from .host_session import PokerHostSession, Refusal
 from .hosted_table import Account, Clocks, HostedTable
 from .messages import Error
-from .table_session import Refusal, TableSession
 
 PROTOCOL_VERSION = "0.1"
 MIN_PROTOCOL_VERSION = "0.1"
@@ -71,7 +71,7 @@ class _Session:
     expires: float
 
 
-class Host:
+class PokerHost:
     """A table server. Use it as an async context manager, or call `start` and `stop`.
 
     >>> async with Host(seats=6, hand_delay=0) as host:      # doctest: +SKIP
@@ -79,7 +79,7 @@ class Host:
 
     Args:
         tables: how many tables are open; one that ends is replaced by a new one.
-        seats, small_blind, big_blind, stack, min_players, raise_cap, max_hands: of every table, see `TableSession`.
+        seats, small_blind, big_blind, stack, min_players, raise_cap, max_hands: of every table, see `PokerHostSession`.
         seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
         timeout: seconds to act; then check if free, else fold.
         hand_delay: seconds from `hand_complete` to the next hand.
@@ -171,7 +171,7 @@ class Host:
         self._handlers: set[asyncio.Task[Any]] = set()
         self._runner: web.AppRunner | None = None
         self._stopping = False
-        TableSession(**self._options)  # wrong options are told at once
+        PokerHostSession(**self._options)  # wrong options are told at once
 
     async def start(self) -> None:
         """Open the tables and listen.
@@ -232,7 +232,7 @@ class Host:
     def _open_table(self) -> str:
         seed = None if self._seed is None else self._seed + self._opened
         self._opened += 1
-        session = TableSession(**self._options, seed=seed)
+        session = PokerHostSession(**self._options, seed=seed)
         table = HostedTable(f"tbl_{secrets.token_hex(6)}", session, self._clocks, self._on_event, self._table_ended)
         self.tables[table.table_id] = table
         return table.table_id
@@ -521,7 +521,7 @@ async def _answer_refusals(
 
 def _warm_up() -> None:
     """Play one hand, so that the rules are compiled before the first guest waits for them."""
-    session = TableSession(seats=2)
+    session = PokerHostSession(seats=2)
     for name in "ab":
         session.connect(session.join(name)[0])
     while session.due is not None and session.due.what == "act":

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..connection import Connection
+from ..common.connection import Connection
 from . import messages
-from .table_session import WATCHERS, Due, Reason, Send, TableSession
+from .host_session import WATCHERS, Due, PokerHostSession, Reason, Send
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class Clocks:
 
 
 class HostedTable:
-    """A `TableSession` with its connections and its clocks.
+    """A `PokerHostSession` with its connections and its clocks.
 
     Attributes:
         table_id: its name in the REST calls.
@@ -44,7 +44,7 @@ class HostedTable:
     def __init__(
         self,
         table_id: str,
-        session: TableSession,
+        session: PokerHostSession,
         clocks: Clocks,
         on_event: Callable[..., None],
         on_end: Callable[["HostedTable"], None],
@@ -64,14 +64,14 @@ class HostedTable:
         self._logged: Any = None
 
     def join(self, agent: Account, preferred: int | None) -> int:
-        """Seat an agent; see `TableSession.join`."""
+        """Seat an agent; see `PokerHostSession.join`."""
         seat, sends = self.session.join(agent.agent_id, agent.name, preferred)
         self._tell("joined", seat=seat, agent_id=agent.agent_id, name=agent.name)
         self._deliver(sends)
         return seat
 
     def leave(self, seat: int) -> None:
-        """Let a seat's agent go and close its connection; see `TableSession.leave`."""
+        """Let a seat's agent go and close its connection; see `PokerHostSession.leave`."""
         agent_id = self.session.seats[seat].agent_id if seat in self.session.seats else None
         sends = self.session.leave(seat)
         self._back(seat)
@@ -124,7 +124,7 @@ class HostedTable:
         return self.session.seq != before
 
     def end(self, reason: Reason) -> None:
-        """End the table; see `TableSession.end`."""
+        """End the table; see `PokerHostSession.end`."""
         self._deliver(self.session.end(reason))
 
     def summary(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The table server: our page, and any TurnState game behind it, on one port (aiohttp).
 
-`TableSession` decides everything; here are sockets, clocks and the programs' threads. All of it runs in one event loop,
+`TableHostSession` decides everything; here are sockets, clocks and the programs' threads. All of it runs in one event loop,
 and nothing in it waits for a client or a program.
 """
 
@@ -15,15 +15,15 @@ from aiohttp import WSMsgType, web
 
 from ....envs.core.aec import GameEnv
 from ....envs.core.game import Game
-from ...agent import Agent
-from ...record import MatchLog
-from ..book import Book
-from ..connection import Allowance, Connection
-from ..site import Origins, routes
-from ..worker import Worker, described
+from ...agents.base import Agent
+from ...logs.match_log import MatchLog
+from ...logs.safe_match_log import SafeMatchLog
+from ..common.connection import Allowance, Connection
+from ..common.site import Origins, routes
+from ..common.worker import Worker, described
 from . import messages
+from .host_session import Due, Send, TableHostSession
 from .messages import Error, State
-from .session import Due, Send, TableSession
 
 PAGE = files(__package__) / "page"
 """The page's files."""
@@ -36,7 +36,7 @@ MOST_CLIENTS = 200
 logger = logging.getLogger(__name__)
 
 
-class Host:
+class TableHost:
     """A table for people and programs. Use it as an async context manager, or call `start` and `stop`.
 
     >>> async with Host(game, [None, ("fair", agent)]) as host:      # doctest: +SKIP
@@ -73,7 +73,7 @@ class Host:
         if not 0 < timeout < 2**30:
             raise ValueError(f"timeout={timeout}: seconds for a turn, above 0")
         self.url = ""
-        self.session = TableSession(
+        self.session = TableHostSession(
             game,
             [None if player is None else player[0] for player in players],
             timeout=round(1000 * timeout),
@@ -85,7 +85,7 @@ class Host:
         self._timeout = timeout
         self._address, self._port = address, port
         self._origins = Origins.of(address, names)
-        self._book = Book(log)
+        self._book = SafeMatchLog(log)
         self._written: tuple[Any, int] = (None, 0)  # the match, and how many of its events are in the log
         self._connections: dict[int, Connection] = {}
         self._ids = count()
@@ -104,10 +104,10 @@ class Host:
         await asyncio.to_thread(_warm_up, self.session.game)
         for seat, agent in self._agents.items():
             self._workers[seat] = Worker(self.session.seats[seat].name or "")
-            rehearse = getattr(agent, "rehearse", None)
-            if rehearse is not None:
+            warm_up = getattr(agent, "rehearse", None)
+            if warm_up is not None:
                 try:
-                    await asyncio.to_thread(rehearse)
+                    await asyncio.to_thread(warm_up)
                 except Exception as error:  # it may yet do better in a match
                     logger.warning("%s failed in rehearsal: %s", self.session.seats[seat].name, described(error))
         app = web.Application(client_max_size=HARD_LIMIT, middlewares=[self._origins.check])
@@ -254,5 +254,5 @@ def _warm_up(game: Game) -> None:
     while env.agents and not env.table.done:
         env.turn_state(env.agent_selection)
         env.submit(env.agent_selection, game.view.encode(env.table, game.view.safe(env.table)).action)
-    if game.public is not None:
+    if game.capabilities.public_view is not None:
         game.public_turn_state(env.table)

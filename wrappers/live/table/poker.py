@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from ....envs.holdem import game as holdem
-from ...agent import Agent
+from ...agents.base import Agent
+from ..common.site import Origins
 from ..poker.agent import LiveError, play
-from ..poker.host import Host
-from ..site import Origins
+from ..poker.host import PokerHost
 from .host import MOST_CLIENTS, page
 
 AWAY = 120.0
@@ -37,7 +37,7 @@ class PokerTable:
         address, port: where to listen; port 0 takes a free one.
         names: further host names under which browsers may reach the server.
         access_token: what those who register must bear; None lets everybody.
-        options: the other arguments of `poker.host.Host`.
+        options: the other arguments of `poker.host.PokerHost`.
 
     Attributes:
         host: the poker server.
@@ -68,7 +68,7 @@ class PokerTable:
         self._joined = 0
         self._all_joined = asyncio.Event()
         self._on_event = on_event or (lambda kind, **fields: None)
-        self.host = Host(
+        self.host = PokerHost(
             seats=seats,
             min_players=seats,
             away_after=AWAY,

@@ -1,4 +1,4 @@
-"""Our agent for live tangram games: the WebSocket server around `AgentSession`.
+"""Our agent for live tangram games: the WebSocket server around `TangramAgentSession`.
 
 The game connects to us, and again whenever the connection is lost. Several games may be connected; each is a session of
 its own, and one agent answers all, a call at a time. A decision that is late, raises or cannot be played is replaced by
@@ -15,12 +15,12 @@ from typing import Any, Self
 from aiohttp import WSMsgType, web
 
 from ....envs.core.game import Game
-from ...agent import Agent
-from ...record import MatchLog
-from ..book import Book, without_images
-from ..worker import Worker, described
+from ...agents.base import Agent
+from ...logs.match_log import MatchLog
+from ...logs.safe_match_log import SafeMatchLog, without_images
+from ..common.worker import Worker, described
 from . import messages
-from .session import AgentSession, Decision, Event, Heard, Note, Send
+from .agent_session import Event, Heard, Note, Send, TangramAgentSession, TangramDecision
 
 logger = logging.getLogger(__name__)
 
@@ -44,11 +44,11 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-class AgentServer:
+class TangramAgentServer:
     """An agent of ours that live games connect to. An async context manager; or call `start` and `stop`.
 
     Args:
-        agent: answers the turns, in a thread of its own, one call at a time. Its `rehearse`, if it has one, is called
+        agent: answers the turns, in a thread of its own, one call at a time. Its `warm_up`, if it has one, is called
             before we listen. If it has `chat(turn_state, text) -> str`, that answers the player; `turn_state` is None
             where the game did not show the board.
         game: tangram, with the options that the agent knows.
@@ -83,7 +83,7 @@ class AgentServer:
         self._game = game
         self._address, self._port = address, port
         self._deadline = deadline
-        self._book = Book(log)
+        self._book = SafeMatchLog(log)
         self._on_event = on_event or (lambda name, event: None)
         self._connected: set[web.WebSocketResponse] = set()
         self._count = 0
@@ -132,13 +132,13 @@ class AgentServer:
 
     def _rehearse(self) -> None:
         """Have an agent that can rehearse do so, and play a made-up turn, so that nothing is left to be compiled."""
-        rehearse = getattr(self._agent, "rehearse", None)
-        if rehearse is not None:
+        warm_up = getattr(self._agent, "rehearse", None)
+        if warm_up is not None:
             try:
-                rehearse()
+                warm_up()
             except Exception as error:  # it may yet do better in a game
                 logger.warning("the agent failed in rehearsal: %s", described(error))
-        AgentSession(self._game).rehearse()
+        TangramAgentSession(self._game).warm_up()
 
     async def _connection(self, request: web.Request) -> web.StreamResponse:
         # Without compression, because a small frame might hold gigabytes.
@@ -149,7 +149,7 @@ class AgentServer:
             return web.Response(status=503, text=f"{GAMES} games are connected\n")
         await socket.prepare(request)
         self._count += 1
-        shell = _Connection(self, socket, AgentSession(self._game, f"game-{self._count}"))
+        shell = _Connection(self, socket, TangramAgentSession(self._game, f"game-{self._count}"))
         self._connected.add(socket)
         try:
             await shell.live()
@@ -198,7 +198,7 @@ class AgentServer:
 class _Connection:
     """One game: its socket, its session, and what is being thought about it."""
 
-    def __init__(self, server: AgentServer, socket: web.WebSocketResponse, session: AgentSession) -> None:
+    def __init__(self, server: TangramAgentServer, socket: web.WebSocketResponse, session: TangramAgentSession) -> None:
         self.session = session
         self._server = server
         self._socket = socket
@@ -233,7 +233,7 @@ class _Connection:
     async def _handle(self, event: Event) -> None:
         self._server.tell(self.session.match_id, event)
         match event:
-            case Decision():
+            case TangramDecision():
                 if self._thinking is not None:
                     self._thinking.cancel()
                 self._thinking = asyncio.create_task(self._decide(event))
@@ -251,7 +251,7 @@ class _Connection:
                 level = logging.WARNING if event.problem else logging.INFO
                 logger.log(level, "%s: %s%s", self.session.match_id, event.text, last)
 
-    async def _decide(self, decision: Decision) -> None:
+    async def _decide(self, decision: TangramDecision) -> None:
         response, problem = None, None
         try:
             response = await self._server.ask(self._server.agent.respond, decision.turn_state)

@@ -1,6 +1,6 @@
 """Our tangram in the role of the live game: it connects to an agent's WebSocket server and plays with it.
 
-`TableSession` decides everything that is played; here are the connection, its repair, clocks and the person, who may be
+`TangramHostSession` decides everything that is played; here are the connection, its repair, clocks and the person, who may be
 any `Agent`. An agent that is late, or says what cannot be understood, loses its turn, and the match goes on.
 """
 
@@ -19,14 +19,15 @@ from ....envs.core.aec import GameEnv
 from ....envs.core.game import Game
 from ....envs.core.rng import streams
 from ....envs.core.turn_state import Action, AgentResponse, MessageIntent, MessageScope, TurnState
-from ...agent import Agent, parse
-from ...record import MatchLog
-from ..book import Book
-from ..worker import Worker, described
+from ...agents.base import Agent
+from ...agents.human import parse
+from ...logs.match_log import MatchLog
+from ...logs.safe_match_log import SafeMatchLog
+from ..common.worker import Worker, described
 from . import messages
 from .agent import now
+from .host_session import Said, Send, TangramHostSession, TurnOver
 from .messages import Dialect, GameMessage
-from .table_session import Said, Send, TableSession, TurnOver
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +89,7 @@ class Person:
         print(text, file=self._screen or sys.stdout, flush=True)
 
 
-class Host:
+class TangramHost:
     """Plays matches with the agent at `url`.
 
     Args:
@@ -130,7 +131,7 @@ class Host:
         self._timeout = timeout
         self._delay = delay
         self._retry_after = retry_after
-        self._book = Book(log)
+        self._book = SafeMatchLog(log)
         self._on_chat = on_chat or (lambda text: None)
         self._worker: Worker
         self._http: aiohttp.ClientSession | None = None
@@ -156,10 +157,14 @@ class Host:
 
     async def _match(self, seed: int) -> Played:
         self._env.reset(seed=seed)
-        table = TableSession(self._env, self._book.write)
+        table = TangramHostSession(self._env, self._book.write)
         played = Played(str(table.state().game_state["objective"]))
         self._book.write(
-            "match", game=self._env.game.id, options=self._env.game.options, seed=seed, match_id=self._env.match_id
+            "match",
+            game=self._env.game.id,
+            options=self._env.game.options,
+            seed=seed,
+            match_id=self._env.match.match_id,
         )
         while not table.over:
             played.turns += 1
@@ -174,7 +179,7 @@ class Host:
         self._book.write("end", outcome=played.outcome)
         return played
 
-    async def _persons_turn(self, table: TableSession) -> None:
+    async def _persons_turn(self, table: TangramHostSession) -> None:
         for _ in range(ANSWERS):
             result, said = table.play(*await self._answer(table.state()))
             for request in said:
@@ -196,7 +201,7 @@ class Host:
             logger.warning("finish instead of the person's answer: %s", error)
             return AgentResponse(Action("finish")), str(error)
 
-    async def _agents_turn(self, table: TableSession) -> TurnOver:
+    async def _agents_turn(self, table: TangramHostSession) -> TurnOver:
         await self._send(table.request())
         for _ in range(ANSWERS):
             try:

@@ -1,0 +1,12 @@
+"""Finds the packages: `envs`, `wrappers` and `training` install as `parlour.envs`, `parlour.wrappers`, `parlour.training`."""
+
+from setuptools import find_packages, setup
+
+FOLDERS = ["envs", "wrappers", "training"]
+"""The import package is `parlour`; a researcher's own repository nearly always has an `envs/` folder."""
+
+found = find_packages(include=[pattern for folder in FOLDERS for pattern in (folder, f"{folder}.*")])
+setup(
+    packages=[f"parlour.{package}" for package in found],
+    package_dir={f"parlour.{folder}": folder for folder in FOLDERS},
+)

@@ -1,0 +1,181 @@
+"""`parlour demo`: the whole road in a few minutes. Train, evaluate, serve a table, play at it over WebSockets."""
+
+import asyncio
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from ...wrappers.agents.base import Agent
+from ...wrappers.live.poker.agent import play
+from ...wrappers.live.poker.host import PokerHost
+from ...wrappers.logs.match_log import MatchLog
+from ..evaluation.duplicate import evaluate
+from ..evaluation.scores import progress_bar, score_table
+from .arguments import RUNS, agent, game_with, player
+
+RIVALS = ("random", "call", "tight")
+SEATED = ("call", "tight")
+"""The bots at the live table."""
+
+
+def command(*, minutes: float = 1.0, deals: int = 5_000, hands: int = 200, seed: int = 0, runs: Path = RUNS) -> None:
+    """Train a heads-up hold'em policy, tell how strong it is, and let it play at a live table.
+
+    Args:
+        minutes: of training.
+        deals: per opponent of the evaluation, each played in both seats.
+        hands: at the live table.
+        seed: of everything that is drawn.
+        runs: the folder in which the run folder is made.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest so, and other work disturbs less
+    console = Console(highlight=False)
+    console.rule("[bold]Parlour[/]")
+    console.print(
+        "Games for several agents, to learn in and to play live. This demo trains a policy for no-limit Texas hold'em "
+        "from nothing, measures it, and seats it at a table server, as it would sit on a live platform."
+    )
+    folder = _train(console, minutes, seed, runs)
+    _evaluate(console, folder, deals, seed)
+    log = folder / "live.jsonl"
+    result = _live(console, folder, hands, seed, log)
+    console.print(result.table())
+    console.print(f"model      {folder / 'model.zip'}", f"match log  {log}", sep="\n", soft_wrap=True)
+    console.print(
+        f"\nNext: parlour play holdem --agents {folder} human"
+        f"\n      parlour train holdem --minutes 15   and   parlour evaluate {folder} --best-response",
+        soft_wrap=True,
+    )
+
+
+def _train(console: Console, minutes: float, seed: int, runs: Path) -> Path:
+    from ..algorithms.maskable_ppo import train
+    from ..learning.config import load_config
+
+    console.rule("1. Train")
+    console.print(
+        "Two players, 100 big blinds each. MaskablePPO plays 256 tables at once, against bots and its own past selves, "
+        f"on one core; minutes: {minutes:g}."
+    )
+    name = f"demo-{time.strftime('%Y%m%d-%H%M%S')}"
+    # A minute is short: mostly against the bots it will meet, the hardest most often, and less against itself.
+    pool = {"call": 1.0, "tight": 4.0, "random": 0.5}
+    config = load_config("holdem", minutes=minutes, seed=seed, runs=runs, name=name, self_play=0.2, bots=pool)
+    return train(config, ["parlour", "demo"])
+
+
+def _evaluate(console: Console, folder: Path, deals: int, seed: int) -> None:
+    console.rule("2. Evaluate")
+    console.print(
+        "Every deal is played twice, with the policy in either seat, so that good cards cancel out. What it wins from "
+        "each bot, with the 95 % confidence interval:"
+    )
+    game = game_with("holdem", seats=2)
+    policy = player(str(folder), game, seed)
+    scores = {}
+    for number, name in enumerate(RIVALS, 1):
+        with progress_bar(f"against {name}", deals) as done:
+            rivals = [player(name, game, seed + number)]
+            scores[name] = evaluate(policy, game, rivals, deals=deals, seed=seed, progress=done)
+    console.print(score_table(scores, "heads-up"))
+
+
+@dataclass
+class Live:
+    """What came of the live table.
+
+    Attributes:
+        names: who sat there.
+        chips: what each won, by name.
+        hands, showdowns: how many were played.
+        actions, refused, replaced: of the trained policy: sent and accepted, refused by the server, replaced by check
+            or fold because they were late or impossible.
+        seconds: how long it took.
+    """
+
+    names: Sequence[str]
+    chips: dict[str, int] = field(default_factory=dict)
+    hands: int = 0
+    showdowns: int = 0
+    actions: int = 0
+    refused: int = 0
+    replaced: int = 0
+    seconds: float = 0.0
+
+    def table(self) -> Table:
+        """Return the result as a table for people."""
+        title = (
+            f"live: {self.hands} hands, {self.showdowns} showdowns, {self.actions} actions of the policy "
+            f"({self.refused} refused, {self.replaced} replaced), {self.seconds:.0f} s"
+        )
+        table = Table("who", "chips", "big blinds per hand", title=title)
+        table.columns[1].justify = table.columns[2].justify = "right"
+        for name in self.names:
+            chips = self.chips.get(name, 0)
+            table.add_row(name, f"{chips:+d}", f"{chips / 2 / max(1, self.hands):+.2f}")
+        return table
+
+
+def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> Live:
+    console.rule("3. Play live")
+    console.print(
+        f"A table server starts on this machine. The policy and the bots {' and '.join(SEATED)} join it by HTTP and "
+        f"play {hands} hands over WebSockets. The policy learned with two at the table; here there are three."
+    )
+    table = game_with("holdem", seats=3)
+    agents = {"trained policy": agent(str(folder), table, seed)}
+    agents |= {f"bot {name}": agent(name, table, seed + number) for number, name in enumerate(SEATED, 1)}
+    with MatchLog(log) as book, progress_bar("hands", hands) as done:
+        match = _LiveMatch(agents, hands, seed, book, done)
+        asyncio.run(match.play())
+    return match.live
+
+
+class _LiveMatch:
+    """So many hands at one table server. When one has lost its chips, all sit down at a new table."""
+
+    def __init__(self, agents: dict[str, Agent], hands: int, seed: int, book: MatchLog, done: Any) -> None:
+        self.agents, self.hands, self.book, self.done = agents, hands, book, done
+        self.live = Live(list(agents))
+        self.host = PokerHost(
+            seats=len(agents),
+            min_players=len(agents),
+            stack=200,
+            raise_cap=None,
+            hand_delay=0,
+            timeout=10,
+            rate=None,
+            seed=seed,
+            on_event=self._note,
+        )
+
+    async def play(self) -> None:
+        begun = time.monotonic()
+        async with self.host as host:
+            while self.live.hands < self.hands:
+                stays = [play(host.url, one, name=name) for name, one in self.agents.items()]
+                policy, *_bots = await asyncio.gather(*stays)
+                self.live.actions += policy.actions
+                self.live.refused += policy.rejected
+                self.live.replaced += policy.replaced
+        self.live.seconds = time.monotonic() - begun
+
+    def _note(self, kind: str, **event: Any) -> None:
+        self.book.write(kind, **event)
+        if kind == "hand" and self.live.hands < self.hands:
+            before = {row["seat"]: row for row in event["players"]}
+            for row in event["results"]:
+                name, stack = before[row["seat"]]["name"], before[row["seat"]]["stack"]
+                self.live.chips[name] = self.live.chips.get(name, 0) + row["stack"] - stack
+            self.live.hands += 1
+            self.live.showdowns += event["showdown"]
+            self.done(1)
+            if self.live.hands == self.hands or not all(row["stack"] for row in event["results"]):
+                table = self.host.tables[event["table_id"]]
+                asyncio.get_running_loop().call_soon(table.end, "admin_stopped")

@@ -1,0 +1,150 @@
+"""Agent: who sees TurnStates and answers them. A policy, a bot, a person."""
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+import numpy as np
+
+from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, TurnState
+from .base import printable
+
+
+class HumanAgent:
+    """A person at a terminal.
+
+    Args:
+        source: where answers are read from, a line each (None: standard input).
+        screen: where the table and the questions are written (None: standard output).
+    """
+
+    def __init__(self, source: TextIO | None = None, screen: TextIO | None = None) -> None:
+        self._source = source
+        self._screen = screen
+
+    def respond(self, state: TurnState) -> AgentResponse:
+        """Show the turn and read an answer such as ``raiseTo 137``; ask again until it fits.
+
+        Raises:
+            EOFError: if no more answers come.
+        """
+        self._write(_as_text(state))
+        while True:
+            self._write("> ", end="")
+            line = (self._source or sys.stdin).readline()
+            if not line:
+                raise EOFError("no more answers from the person at the terminal")
+            try:
+                return AgentResponse(parse(line, state.allowed_actions))
+            except ValueError as error:
+                self._write(str(error))
+
+    def _write(self, text: str, end: str = "\n") -> None:
+        print(text, end=end, file=self._screen or sys.stdout, flush=True)
+
+
+def parse(line: str, allowed: list[AllowedAction]) -> Action:
+    """Read an action as a person writes it: its name, and the values of its payload in order or as ``name=value``.
+
+    What the schema does not require may be left out. Free text is the last value: all that follows belongs to it.
+
+    Raises:
+        ValueError: saying what would fit.
+
+    >>> parse("raise 137", [AllowedAction("raiseTo", "", {"amount": {"type": "integer", "minimum": 4}})])
+    Action(action_type='raiseTo', payload={'amount': 137})
+    """
+    word, *values = line.split() or [""]
+    found = [offer for offer in allowed if offer.action_type.lower() == word.lower()]
+    found = found or [offer for offer in allowed if word and offer.action_type.lower().startswith(word.lower())]
+    if len(found) != 1:
+        raise ValueError(f"{word!r} is none of {', '.join(_usage(offer) for offer in allowed)}")
+    fields = _fields(found[0])
+    payload: dict[str, Any] = {}
+    for i, (value, next_name) in enumerate(zip(values, [*fields, *[""] * len(values)], strict=False), 1):
+        name, _, text = value.partition("=") if "=" in value else (next_name, "", value)
+        if name not in fields:
+            raise ValueError(f"{value!r} is too much: write {_usage(found[0])}")
+        if words := _kind(fields[name]) == "string" and "enum" not in fields[name]:
+            text = " ".join([text, *values[i:]])
+        payload[name] = _value(name, text, fields[name])
+        if words:
+            break
+    if missing := [name for name in _required(found[0]) if name not in payload]:
+        raise ValueError(f"{', '.join(missing)} is missing: write {_usage(found[0])}")
+    return Action(found[0].action_type, payload)
+
+
+def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
+    """Read one value of a payload and hold it against its schema."""
+    kind = _kind(schema)
+    if kind == "string" and "enum" not in schema:
+        return text
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        value = text
+    if "enum" in schema and value not in schema["enum"]:
+        raise ValueError(f"{name} must be {_bounds(schema)}, not {text}")
+    number = isinstance(value, int) or (kind == "number" and isinstance(value, float))
+    low, high = schema.get("minimum", -np.inf), schema.get("maximum", np.inf)
+    if kind in ("integer", "number") and (isinstance(value, bool) or not number or not low <= value <= high):
+        raise ValueError(f"{name} must be {_bounds(schema)}, not {text}")
+    return value
+
+
+def _fields(offer: AllowedAction) -> dict[str, dict[str, Any]]:
+    """Return the payload's fields: of a JSON schema, or of the bare property map that the arena platform sends."""
+    schema = offer.payload_schema
+    fields = schema["properties"] if isinstance(schema.get("properties"), dict) else schema
+    return {name: field for name, field in fields.items() if isinstance(field, dict)}
+
+
+def _required(offer: AllowedAction) -> list[str]:
+    """Return the fields that the payload must have; of a bare property map, all."""
+    known = isinstance(offer.payload_schema.get("properties"), dict)
+    return list(offer.payload_schema.get("required", ())) if known else list(_fields(offer))
+
+
+def _kind(field: Mapping[str, Any]) -> str:
+    """Return the type of a value, if not null; "" where the schema does not tell."""
+    kinds = field.get("type")
+    return str(next((kind for kind in kinds if kind != "null"), "") if isinstance(kinds, list) else kinds or "")
+
+
+def _usage(offer: AllowedAction) -> str:
+    required = _required(offer)
+    told = {name: f"{name}: {_bounds(field)}" for name, field in _fields(offer).items()}
+    return " ".join(
+        [offer.action_type, *(f"<{text}>" if name in required else f"[{text}]" for name, text in told.items())]
+    )
+
+
+KINDS = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false"}
+
+
+def _bounds(field: Mapping[str, Any]) -> str:
+    if "enum" in field:
+        return " or ".join("null" if value is None else str(value) for value in field["enum"])
+    kind = KINDS.get(_kind(field), "a value")
+    low, high = field.get("minimum"), field.get("maximum")
+    return kind + (f" from {low}" if low is not None else "") + (f" to {high}" if high is not None else "")
+
+
+def _as_text(state: TurnState) -> str:
+    lines = [f"{state.game_id} · {state.agent_id} · {state.phase}"]
+    for name, value in state.game_state.items():
+        if name in ("history", "action_history", "players") and isinstance(value, list):
+            lines += [f"  {name}:", *(f"    {_row(row)}" for row in value)]
+        elif name != "actions":
+            lines.append(f"  {name}: {_row(value)}")
+    lines += [f"  {message.sender_id}: {printable(message.content)}" for message in state.messages]
+    lines += [f"{_usage(offer)}  ({offer.description})" for offer in state.allowed_actions]
+    return "\n".join(lines)
+
+
+def _row(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "  ".join(f"{name} {_row(part)}" for name, part in value.items())
+    return printable(" ".join(map(str, value)) if isinstance(value, list) else str(value))

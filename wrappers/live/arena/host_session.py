@@ -1,0 +1,349 @@
+"""A match of an arena without I/O: the order of turns, limits, refusals, and what a failing agent loses.
+
+No socket and no clock: `ArenaHostSession.failed` is told from outside that an agent raised, vanished or was late.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ....envs.core import turn_state as ts
+from ....envs.core.aec import GameEnv
+from ....envs.core.game import Game
+from ....envs.core.match import WAITS_PER_TURN
+from ....envs.core.turn_state import MESSAGES_PER_TURN, Action, ActionResult, AgentResponse, MessageIntent, TurnState
+from .messages import Names, plain, read_response
+
+Cost = Literal["keep", "pass", "end"]
+"""What a mistake costs: nothing, the turn (the game's safe action is played), or the match, its error recorded."""
+
+LATE = "no answer in time"
+TOO_LONG = "max_actions_exceeded"
+FAILED = "error"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArenaLimits:
+    """What agents may do, and what their mistakes cost (turnstate-notes.md, Matches).
+
+    Attributes:
+        actions: game actions of a match, after which it ends with what has been won so far; None: the game's own end;
+            -1: 20 for two agents, none for more.
+        messages: messages of an agent in one turn, 0 to 10.
+        waits: `message_only` actions in one turn, 0 to 10; the next one plays the safe action.
+        attempts: mistakes in one turn that "keep" forgives; the last one costs the turn.
+        rejected: what a rejected answer costs.
+        failed: what an exception, a lost connection or a late answer costs.
+    """
+
+    actions: int | None = -1
+    messages: int = MESSAGES_PER_TURN
+    waits: int = WAITS_PER_TURN
+    attempts: int = 3
+    rejected: Cost = "keep"
+    failed: Cost = "pass"
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ValueError: naming one that is out of its range.
+        """
+        if self.actions is not None and self.actions != -1 and self.actions < 1:
+            raise ValueError(f"actions={self.actions}: a match has at least 1; None for no limit")
+        if not 0 <= self.messages <= MESSAGES_PER_TURN or not 0 <= self.waits <= WAITS_PER_TURN:
+            raise ValueError(f"messages={self.messages}, waits={self.waits}: 0 to {MESSAGES_PER_TURN} of each a turn")
+        if self.attempts < 1:
+            raise ValueError(f"attempts={self.attempts}: need at least 1")
+        for name in ("rejected", "failed"):
+            if getattr(self, name) not in ("keep", "pass", "end"):
+                raise ValueError(f"{name}={getattr(self, name)!r}: choose from keep, pass, end")
+
+
+class ArenaHostSession:
+    """One match over a `GameEnv`.
+
+    Args:
+        game: the game; or an environment of it, which is reset and must not be used beside.
+        agent_ids: the players, seat by seat.
+        seed: of the match; None for fresh entropy.
+        match_id: the arena's name for it; default: the environment's.
+        limits: see `ArenaLimits`.
+
+    Attributes:
+        turn: the id of the agent that decides next; None when the match is over.
+        actions: game actions so far, forced ones included.
+        payoffs: what each agent has won so far.
+        rejections, failures, forced: by agent: answers refused, failures told, safe actions played in its place.
+        outcome: None while it runs; ``{payoffs, reason, …}``, with the game's own fields as the first seat sees them.
+        error: what ended the match, where a mistake did.
+        events: what happened, as lines for a match log (seats by the environment's names, so that it replays).
+
+    Raises:
+        ValueError: if there are not as many agents as seats, or two have one id.
+    """
+
+    def __init__(
+        self,
+        game: Game | GameEnv,
+        agent_ids: Sequence[str],
+        *,
+        seed: int | None = None,
+        match_id: str | None = None,
+        limits: ArenaLimits | None = None,
+    ) -> None:
+        self.env = game if isinstance(game, GameEnv) else GameEnv(game, "flat")
+        self.game = self.env.game
+        if len(agent_ids) != self.game.seats or len(set(agent_ids)) != len(agent_ids):
+            raise ValueError(f"agents {', '.join(agent_ids)}: {self.game.id} needs {self.game.seats} different ones")
+        self.agent_ids = list(agent_ids)
+        self.limits = limits or ArenaLimits()
+        self._most = self.limits.actions
+        if self._most == -1:
+            self._most = 20 if len(agent_ids) == 2 else None
+        self._names = Names(self.agent_ids, self.game.agents)
+        self.env.reset(seed=seed)
+        self.match_id = match_id or self.env.match.match_id
+        self.actions = 0
+        self.payoffs = dict.fromkeys(self.agent_ids, 0.0)
+        self.rejections = dict.fromkeys(self.agent_ids, 0)
+        self.failures = dict.fromkeys(self.agent_ids, 0)
+        self.forced = dict.fromkeys(self.agent_ids, 0)
+        self.turn: str | None = self._names.out[self.env.agent_selection]
+        self.outcome: dict[str, Any] | None = None
+        self.error: str | None = None
+        self._new_turn()
+        about = {"game": self.game.id, "options": self.game.options, "seed": seed}
+        self.events: list[dict[str, Any]] = [
+            {"kind": "match", **about, "match_id": self.match_id, "agent_ids": self.agent_ids}
+        ]
+
+    def turn_state(self, agent_id: str) -> TurnState:
+        """Return what an agent sees, at any time: a copy of its own.
+
+        Raises:
+            ValueError: if it is not in the match.
+        """
+        if agent_id not in self._names.back:
+            raise ValueError(f"{agent_id!r} is not one of {', '.join(self.agent_ids)}")
+        state = self._names.outward(self.env.turn_state(self._names.back[agent_id]))
+        state.match_id = self.match_id
+        if self.outcome is not None and not state.game_over:
+            state.is_my_turn, state.current_turn_agent_id, state.allowed_actions = False, None, []
+            state.game_over, state.outcome = True, self.outcome
+        return state
+
+    def act(self, agent_id: str, answer: Any) -> ActionResult:
+        """Take an answer of any kind (see `messages.plain`).
+
+        Returns:
+            ok, or a documented error code with a sentence. In its own turn a refusal costs what the limits say.
+        """
+        problem = self._barred(agent_id) or self._out_of_turn(agent_id)
+        if problem is not None:
+            return problem
+        try:
+            response = read_response(plain(answer))
+        except (ValueError, TypeError, RecursionError) as error:
+            return self._refuse(agent_id, ts.refused(ts.INVALID_PAYLOAD, str(error)))
+        problem = self._unsendable(agent_id, response.messages)
+        if problem is not None:
+            return self._refuse(agent_id, problem)
+        talk = self.game.capabilities.talk
+        if talk is not None and talk.interpret is not None:
+            response.action = talk.interpret(self.env.table, response.action, self.agent_ids)
+        return self._submit(agent_id, self._names.response_inward(response))
+
+    def seat_state(self, agent_id: str) -> TurnState:
+        """Return what an agent of the match sees, in the environment's own names: for policies of ours."""
+        state = self.env.turn_state(self._names.back[agent_id])
+        state.match_id = self.match_id
+        return state
+
+    def act_as_seat(
+        self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
+    ) -> ActionResult:
+        """Do what `act` does with an answer in the environment's own names; `thoughts` are noted for the log."""
+        problem = self._barred(agent_id) or self._out_of_turn(agent_id)
+        if problem is not None:
+            return problem
+        problem = self._too_many(agent_id, len(response.messages))
+        response = self._names.spoken_outward(response)
+        return self._submit(agent_id, response, thoughts) if problem is None else self._refuse(agent_id, problem)
+
+    def _submit(
+        self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
+    ) -> ActionResult:
+        """Have the environment carry out an answer to the agent's turn."""
+        late = response.action.action_type == "message_only" and self._waited == self.limits.waits
+        if late and not response.action.payload:
+            response.action = self._safe()
+        seat = self._names.back[agent_id]
+        result = self.env.submit(seat, response)
+        if not result.ok:
+            return self._refuse(agent_id, result)
+        if response.messages:
+            self._sent[agent_id] = self._sent.get(agent_id, 0) + len(response.messages)
+        note = {"replaced": "it only talked"} if late else dict(thoughts or {})
+        self.forced[agent_id] += late
+        self._played(agent_id, response, **note)
+        return result
+
+    def send(self, agent_id: str, intent: MessageIntent | Mapping[str, Any]) -> ActionResult:
+        """Send one message, in turn or out of it. It never moves the turn, and a refusal costs nothing."""
+        problem = self._barred(agent_id)
+        if problem is not None:
+            return problem
+        try:
+            message = MessageIntent.from_dict(plain(intent))
+        except (ValueError, TypeError, RecursionError) as error:
+            return ts.refused(ts.INVALID_PAYLOAD, str(error))
+        problem = self._unsendable(agent_id, [message])
+        if problem is not None:
+            return problem
+        seat, message = self._names.back[agent_id], self._names.intent_inward(message)
+        result = self.env.send(seat, message)
+        if result.ok:
+            self._sent[agent_id] = self._sent.get(agent_id, 0) + 1
+            self.events.append({"kind": "message", "agent": seat, "intent": message})
+        return result
+
+    def failed(self, agent_id: str, problem: str) -> ActionResult:
+        """Be told that the agent whose turn it is gave no answer: it raised, vanished, or was late (`timeout`)."""
+        refusal = self._barred(agent_id) or self._out_of_turn(agent_id)
+        if refusal is not None:
+            return refusal
+        self.failures[agent_id] += 1
+        self.events.append({"kind": "failed", "agent_id": agent_id, "problem": problem})
+        self._pay(agent_id, self.limits.failed, problem)
+        return ts.accepted()
+
+    def timeout(self, agent_id: str) -> ActionResult:
+        """Be told that the agent's time is up. There is nothing to keep: "keep" costs the turn."""
+        refusal = self._barred(agent_id) or self._out_of_turn(agent_id)
+        if refusal is None:
+            self._mistakes = self.limits.attempts
+            self.failed(agent_id, LATE)
+        return refusal or ts.accepted()
+
+    # below: this class's own business
+
+    def _barred(self, agent_id: str) -> ActionResult | None:
+        if agent_id not in self._names.back:
+            return ts.refused(ts.AGENT_NOT_IN_MATCH, f"{agent_id!r} is not one of {', '.join(self.agent_ids)}")
+        if self.outcome is not None:
+            return ts.refused(ts.MATCH_NOT_RUNNING, f"match {self.match_id} is over")
+        return None
+
+    def _out_of_turn(self, agent_id: str) -> ActionResult | None:
+        if agent_id != self.turn:
+            seen = self.game.visible_turn(self.env.table, self.game.agents.index(self._names.back[agent_id]))
+            whose = "another" if seen is None else self._names.out[seen]
+            return ts.refused(ts.NOT_YOUR_TURN, f"{agent_id} cannot act: it is {whose}'s turn")
+        return None
+
+    def _too_many(self, agent_id: str, count: int) -> ActionResult | None:
+        if self._sent.get(agent_id, 0) + count > self.limits.messages:
+            return ts.refused(ts.GAME_RULE_VIOLATION, f"{self.limits.messages} messages a turn are the limit")
+        return None
+
+    def _unsendable(self, agent_id: str, intents: Sequence[MessageIntent]) -> ActionResult | None:
+        strangers = self._names.strangers(intents)
+        if strangers:
+            return ts.refused(ts.INVALID_PAYLOAD, f"no such recipient: {', '.join(map(repr, strangers))}")
+        return self._too_many(agent_id, len(intents))
+
+    def _safe(self) -> Action:
+        return self.game.view.encode(self.env.table, self.game.view.safe(self.env.table)).action
+
+    def _new_turn(self) -> None:
+        self._waited = 0
+        self._mistakes = 0
+        self._sent: dict[str, int] = {}
+
+    def _refuse(self, agent_id: str, result: ActionResult) -> ActionResult:
+        self.rejections[agent_id] += 1
+        self.events.append({"kind": "rejected", "agent_id": agent_id, "result": result})
+        self._pay(agent_id, self.limits.rejected, f"{result.error}: {result.error_detail}")
+        return result
+
+    def _pay(self, agent_id: str, cost: Cost, problem: str) -> None:
+        """Let a mistake in the agent's turn cost what it costs."""
+        self._mistakes += 1
+        if cost == "end":
+            self.error = f"{agent_id}: {problem}"
+            self._end(self._cut_short(FAILED) | {"error": self.error})
+        elif cost == "pass" or self._mistakes >= self.limits.attempts:
+            response = AgentResponse(self._safe())
+            result = self.env.submit(self._names.back[agent_id], response)
+            if not result.ok:
+                raise RuntimeError(f"{self.game.id} refuses its own safe action: {result.error_detail}")
+            self.forced[agent_id] += 1
+            self._played(agent_id, response, replaced=problem)
+
+    def _played(self, agent_id: str, response: AgentResponse, **note: Any) -> None:
+        """Go on after an accepted answer, which the environment has already carried out."""
+        seat = self._names.back[agent_id]
+        self.events.append({"kind": "turn", "agent": seat, "response": response, **note})
+        if response.action.action_type == "message_only":
+            self._waited += 1
+            return
+        self.actions += 1
+        self._new_turn()
+        table = self.env.table
+        for name, reward in zip(self.agent_ids, table.rewards.tolist(), strict=False):
+            self.payoffs[name] += reward
+        if table.done:
+            self._end(self._names.outward(self.env.turn_state(self.game.agents[0])).outcome or {})
+        elif self.actions == self._most:
+            self._end(self._cut_short(TOO_LONG))
+        else:
+            self.turn = self._names.out[self.env.agent_selection]
+
+    def _cut_short(self, reason: str) -> dict[str, Any]:
+        payoffs = [{"agent_id": name, "utility": won} for name, won in self.payoffs.items()]
+        return {"payoffs": payoffs, "reason": reason}
+
+    def _end(self, outcome: dict[str, Any]) -> None:
+        self.turn = None
+        self.outcome = outcome
+        self.events.append({"kind": "end", "outcome": outcome})
+
+
+class Matches:
+    """The running matches by id: where an answer for a match goes. Of finished ones the id is remembered."""
+
+    MOST = 10_000
+
+    def __init__(self) -> None:
+        self._running: dict[str, ArenaHostSession] = {}
+        self._over: dict[str, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def add(self, session: ArenaHostSession) -> None:
+        """Take a match in."""
+        self._running[session.match_id] = session
+
+    def close(self, match_id: str) -> None:
+        """Let a finished match go."""
+        if self._running.pop(match_id, None) is not None:
+            self._over[match_id] = None
+            if len(self._over) > self.MOST:
+                del self._over[next(iter(self._over))]
+
+    def act(self, match_id: str, agent_id: str, answer: Any) -> ActionResult:
+        """Do what `ArenaHostSession.act` does in the match of that id."""
+        session = self._running.get(match_id)
+        return self._missing(match_id) if session is None else session.act(agent_id, answer)
+
+    def send(self, match_id: str, agent_id: str, intent: MessageIntent | Mapping[str, Any]) -> ActionResult:
+        """Do what `ArenaHostSession.send` does in the match of that id."""
+        session = self._running.get(match_id)
+        return self._missing(match_id) if session is None else session.send(agent_id, intent)
+
+    def _missing(self, match_id: str) -> ActionResult:
+        if match_id in self._over:
+            return ts.refused(ts.MATCH_NOT_RUNNING, f"match {match_id} is over")
+        return ts.refused(ts.MATCH_NOT_FOUND, f"there is no match {match_id[:80]!r}")

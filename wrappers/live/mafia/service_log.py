@@ -1,0 +1,123 @@
+"""What a service's agents saw and did, in a match log: a ``turn`` for every night action, statement and vote.
+
+What an agent thought before it decided stands beside the decision. Hosts tell agents no end of a match, so that
+``ended`` is written when the service forgets an agent.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ....envs.core.turn_state import Action, AgentResponse
+from ...agents.base import thoughts
+from ...logs.match_log import MatchLog
+from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
+from .agent_session import Begin
+from .messages import NightAction, PrivateInfo, VoteAction
+from .policy import AgentPolicy
+from .reading import turn_state
+
+Key = tuple[str, str, str]
+"""Whose it is: client, match, agent. The client's is a secret, and not written."""
+
+
+@dataclass
+class _Memory:
+    """What is kept of an agent between its calls."""
+
+    private: PrivateInfo | None = None
+    thought: str = ""
+    moment: tuple[str, int] = ("", 0)  # of the thought: phase and round
+    winner: str | None = None
+
+
+@dataclass
+class Page:
+    """One call: what the agent saw, and what came of it.
+
+    Attributes:
+        said: what has been streamed.
+        problem: why the answer was replaced or cut off, if it was.
+    """
+
+    key: Key
+    begin: Begin
+    seen: dict[str, Any] | None
+    said: list[str] = field(default_factory=list)
+    problem: str | None = None
+
+
+class AgentServiceLog:
+    """The log of a service's agents.
+
+    Args:
+        log: where to write; None: nowhere.
+    """
+
+    def __init__(self, log: MatchLog | None) -> None:
+        self._book = SafeMatchLog(log)
+        self._memories: dict[Key, _Memory] = {}
+
+    def open(self, client: str, begin: Begin) -> Page:
+        """Begin a call: note what the agent is about to see, before it can change it."""
+        context, info = begin.context, begin.info
+        key = client, context.game_id, begin.agent_id
+        if not self._book:
+            return Page(key, begin, None)
+        memory = self._memories.get(key)
+        if memory is None:
+            memory = self._memories[key] = _Memory()
+            name = next((player.name for player in context.players if player.id == begin.agent_id), None)
+            self._book.write("joined", match_id=context.game_id, agent_id=begin.agent_id, name=name)
+        memory.winner = context.winner
+        if isinstance(info, PrivateInfo):
+            memory.private = info.kept()
+        try:
+            seen = turn_state(begin.agent_id, context, memory.private).to_dict()
+        except (ValueError, TypeError, LookupError):  # it is none of the players, say: nothing can be shown of it
+            seen = None
+        return Page(key, begin, seen)
+
+    def close(self, page: Page, agent: AgentPolicy, choice: NightAction | VoteAction | None = None) -> None:
+        """End a call: keep what was thought, write what was decided; a villager's night holds no decision."""
+        memory = self._memories.get(page.key)
+        if memory is None or page.seen is None:
+            return
+        context = page.begin.context
+        moment = context.phase, context.round_number
+        if page.begin.method == "think":
+            memory.thought, memory.moment = "".join(page.said), moment
+            if page.problem is not None:
+                memory.thought = f"{memory.thought} ({page.problem})".strip()
+            return
+        thought = memory.thought if memory.moment == moment else ""
+        memory.thought = ""
+        response = _answer(page, choice)
+        if response is None:
+            return
+        note = {"replaced": page.problem} if page.problem is not None else safe_thoughts(lambda: thoughts(agent))  # type: ignore[arg-type]
+        if thought:
+            note["think"] = thought
+        self._book.write("turn", turn_state=page.seen, response=response, **note)
+
+    def forget(self, key: Key) -> None:
+        """Write that an agent's match is over, as far as anybody will tell us."""
+        memory = self._memories.pop(key, None)
+        if memory is not None:
+            outcome = None if memory.winner is None else {"winner": memory.winner}
+            self._book.write("ended", match_id=key[1], agent_id=key[2], outcome=outcome)
+
+    def end(self) -> None:
+        """Write the end of whatever is still going on."""
+        for key in list(self._memories):
+            self.forget(key)
+
+
+def _answer(page: Page, choice: NightAction | VoteAction | None) -> AgentResponse | None:
+    """Return what was sent, as our game writes it."""
+    if page.begin.method == "say":
+        return AgentResponse(Action("say", {"text": "".join(page.said)}))
+    if isinstance(choice, NightAction):
+        return AgentResponse(Action("nightAction", {"actionType": choice.action_type, "targetId": choice.target_id}))
+    if isinstance(choice, VoteAction):
+        return AgentResponse(Action("vote", {"targetId": choice.target_id}))
+    return None

@@ -1,0 +1,126 @@
+"""Match logs: JSON Lines, one object per event, and replay.
+
+Every line has a ``kind``. `Recorder` writes the log of a match in an environment (``match``, then ``turn`` by
+``turn``, then ``end``), which `replay` plays again to the same bytes; so does our arena, with ``message`` for what was
+sent out of turn. Live bridges write what they see with `MatchLog`: ``joined``, ``turn`` (TurnState and AgentResponse),
+``hand``, ``ended``. No log holds a token or a key.
+"""
+
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping, Set
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+
+from ...envs.core.turn_state import AgentResponse, TurnState
+
+Path_ = str | PathLike[str]
+SECRETS = ("token", "api_key", "apikey", "authorization", "password", "secret")
+"""What no name in a log may contain, but for the names of players where a table goes by them (votes, roles)."""
+
+
+class MatchLog:
+    """An open log; a context manager. Every line is on the disk when `write` returns.
+
+    Args:
+        path: the file; its folder is made, and what it held before is kept unless `append` is false (but for a last
+            line that a crash cut off).
+    """
+
+    def __init__(self, path: Path_, *, append: bool = True) -> None:
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        kept = self.path.read_bytes() if append and self.path.exists() else b""
+        self._file = self.path.open("ab", buffering=0)
+        self._file.truncate(kept.rfind(b"\n") + 1)
+        self._players: set[str] = set()  # of the match that is being written
+
+    def write(self, kind: str, **fields: Any) -> None:
+        """Write a line: TurnState types, structs, dicts, lists, text, numbers. Secrets by name are left out."""
+        plain = msgspec.to_builtins({"kind": kind, **fields}, enc_hook=_plain, str_keys=True)
+        if kind == "match":
+            self._players = set(_names(plain))
+        elif isinstance(plain.get("turn_state"), dict):
+            self._players |= set(_names(plain["turn_state"].get("game_state")))
+        line = msgspec.json.encode(_without_secrets(plain, self._players)) + b"\n"
+        while line:
+            line = line[self._file.write(line) :]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def opened(path: Path_ | None) -> AbstractContextManager[MatchLog | None]:
+    """Open a log, as a context manager; None where no path is given."""
+    return nullcontext() if path is None else MatchLog(path)
+
+
+def read(path: Path_) -> Iterator[dict[str, Any]]:
+    """Return the lines of a log in order; a last line cut off by a crash is left out, and so are blank lines and the
+    mark that some editors put at the beginning (UTF-8's BOM).
+
+    Raises:
+        ValueError: naming the line, if another one is not an object with a `kind`.
+    """
+    *lines, _ = Path(path).read_bytes().removeprefix(BOM_UTF8).split(b"\n")  # after a whole line nothing is left over
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            entry = msgspec.json.decode(line)
+        except msgspec.DecodeError as error:
+            raise ValueError(f"{path}, line {number} is not JSON: {error}") from error
+        if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
+            raise ValueError(f"{path}, line {number} is no object with a kind: {line[:80]!r}")
+        yield entry
+
+
+def turns(path: Path_) -> Iterator[tuple[TurnState, AgentResponse]]:
+    """Return what a live agent saw and answered, turn by turn."""
+    for entry in read(path):
+        if entry["kind"] == "turn" and "turn_state" in entry:
+            yield TurnState.from_dict(entry["turn_state"]), AgentResponse.from_dict(entry["response"])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} {value!r} cannot be logged; give plain data")
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Return what the players of a match, or of a game's state, are called: ids and names."""
+    if not isinstance(value, dict):
+        return
+    for field in ("agents", "agent_ids", "players"):
+        players = value.get(field)
+        for player in players if isinstance(players, list) else ():
+            called = [player.get("id"), player.get("name")] if isinstance(player, dict) else [player]
+            yield from (name for name in called if isinstance(name, str))
+
+
+def _without_secrets(value: Any, players: Set[str]) -> Any:
+    if isinstance(value, dict):
+        by_player = value.keys() <= players
+        return {name: _without_secrets(part, players) for name, part in value.items() if by_player or _harmless(name)}
+    return [_without_secrets(part, players) for part in value] if isinstance(value, list) else value
+
+
+@lru_cache(maxsize=4096)
+def _harmless(name: str) -> bool:
+    return not any(secret in name.lower() for secret in SECRETS)

@@ -1,0 +1,99 @@
+"""Match logs: JSON Lines, one object per event, and replay.
+
+Every line has a ``kind``. `Recorder` writes the log of a match in an environment (``match``, then ``turn`` by
+``turn``, then ``end``), which `replay` plays again to the same bytes; so does our arena, with ``message`` for what was
+sent out of turn. Live bridges write what they see with `MatchLog`: ``joined``, ``turn`` (TurnState and AgentResponse),
+``hand``, ``ended``. No log holds a token or a key.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ... import envs
+from ...envs.core.turn_state import Action, ActionResult, AgentResponse
+from .match_log import MatchLog, Path_, read
+
+
+class Recorder:
+    """Plays an environment and writes its log.
+
+    >>> import tempfile
+    >>> env, path = envs.make("holdem", seats=2), tempfile.mkdtemp() + "/match.jsonl"
+    >>> with MatchLog(path) as log:
+    ...     recorder = Recorder(log, env, seed=7)
+    ...     while env.agents and not env.table.done:
+    ...         result = recorder.submit(env.agent_selection, Action("fold"))
+    >>> replay(path).state().tobytes() == env.state().tobytes()
+    True
+
+    Args:
+        log: where to write.
+        env: a registered game; it is reset with `seed`.
+        seed: of the match.
+        agent_ids: who plays, seat by seat, as replays call them; None: by the seats' names.
+    """
+
+    def __init__(self, log: MatchLog, env: envs.GameEnv, seed: int, agent_ids: Sequence[str] | None = None) -> None:
+        self.log = log
+        self.env = env
+        env.reset(seed=seed)
+        names = {} if agent_ids is None else {"agent_ids": list(agent_ids)}
+        log.write("match", game=env.game.id, options=env.game.options, seed=seed, match_id=env.match.match_id, **names)
+
+    def submit(
+        self,
+        agent: str,
+        response: AgentResponse | Action | Mapping[str, Any],
+        thoughts: Mapping[str, Any] | None = None,
+    ) -> ActionResult:
+        """Do what `GameEnv.submit` does; an accepted answer is written, and the outcome once there is one.
+
+        `thoughts` are what the agent tells of its answer (see `parlour.wrappers.agent.thoughts`), written beside it.
+        """
+        result = self.env.submit(agent, response)
+        if result.ok:
+            self.log.write("turn", agent=agent, response=response, **(thoughts or {}))
+            if self.env.table.done:
+                self.log.write("end", outcome=self.env.turn_state(agent).outcome)
+        return result
+
+    def play(self, number: int) -> ActionResult:
+        """Play the selected agent's legal action number, written as the payload it stands for."""
+        return self.submit(self.env.agent_selection, self.env.game.view.encode(self.env.table, number))
+
+
+def replay(path: Path_) -> envs.GameEnv:
+    """Play a `Recorder`'s log again, and return the environment as it then is (the last match, if there are several).
+
+    Raises:
+        ValueError: if the log has no match, a line lacks a field, or an answer in it is refused: it is another
+            version's, or was edited.
+    """
+    env: envs.GameEnv | None = None
+    for entry in read(path):
+        try:
+            env = _again(entry, env)
+        except KeyError as error:
+            raise ValueError(f"{path} does not replay: a {entry['kind']!r} line lacks {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{path} does not replay: {error}") from None
+    if env is None:
+        raise ValueError(f"{path} holds no match")
+    return env
+
+
+def _again(entry: Mapping[str, Any], env: envs.GameEnv | None) -> envs.GameEnv | None:
+    """Do what one line of a log tells; return the environment in which it was done."""
+    if entry["kind"] == "match":
+        env = envs.make(entry["game"], **entry["options"])
+        env.reset(seed=entry["seed"])
+    elif entry["kind"] in ("turn", "message"):
+        if env is None:
+            raise ValueError("it begins in the middle of a match (a live log can be read, not replayed)")
+        if entry["kind"] == "turn":
+            result = env.submit(entry["agent"], entry["response"])
+        else:
+            result = env.send(entry["agent"], entry["intent"])
+        if not result.ok:
+            raise ValueError(f"{entry['agent']} {result.error}: {result.error_detail}")
+    return env

@@ -1,0 +1,136 @@
+"""Policy: what plays from observations, in batches. Random, scripted, learned; by name or from a file."""
+
+import zipfile
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs.core.random_policy import RandomPolicy as RandomPolicy
+from ...envs.core.rng import streams
+from .base import Floats, LearnedPolicy, _softmax
+
+Layers = Sequence[tuple[Floats, Floats]]
+"""Weights float32[in, out] and biases float32[out], layer by layer."""
+
+
+def _relu(values: Floats) -> Floats:
+    return cast(Floats, np.maximum(values, 0, out=values))
+
+
+def _tanh(values: Floats) -> Floats:
+    return cast(Floats, np.tanh(values, out=values))
+
+
+_ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {"ReLU": _relu, "Tanh": _tanh}
+
+
+class MlpPolicy(LearnedPolicy):
+    """A frozen multilayer perceptron in NumPy: acts without torch, as the torch model it was copied from would.
+
+    Args:
+        layers: (weights float32[in, out], biases float32[out]) from the observation to the logits.
+        activation: between the layers: ``"Tanh"`` or ``"ReLU"``.
+        deterministic: play the most likely action instead of sampling.
+        seed: of the policy's own random stream; None for fresh entropy.
+        critic: the layers from the observation to the value, if it is to be told (see `values`).
+    """
+
+    def __init__(
+        self,
+        layers: Layers,
+        activation: str,
+        deterministic: bool = False,
+        seed: int | None = None,
+        critic: Layers = (),
+    ) -> None:
+        if activation not in _ACTIVATIONS:
+            raise ValueError(f"activation {activation!r}: known are {', '.join(_ACTIVATIONS)}")
+        super().__init__(len(layers[0][0]), len(layers[-1][1]), deterministic, seed)
+        self.layers = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in layers]
+        self.critic = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in critic]
+        self.activation = activation
+
+    @classmethod
+    def from_model(cls, model: Any, deterministic: bool = False, seed: int | None = None) -> "MlpPolicy":
+        """Copy the network of a Stable-Baselines3 actor-critic model (PPO, MaskablePPO, A2C, TRPO).
+
+        Raises:
+            ValueError: if it is anything but linear layers with one kind of Tanh or ReLU between them, on all of the
+                observation or on `columns` of it.
+        """
+        try:
+            hidden, last = list(model.policy.mlp_extractor.policy_net), model.policy.action_net
+            extractor = type(model.policy.features_extractor).__name__
+            columns = getattr(model.policy.features_extractor, "columns", None)
+        except AttributeError:
+            raise ValueError(f"{type(model).__name__} has no actor network that can be copied; use SB3Policy") from None
+        kinds = [type(module).__name__ for module in (*hidden, last)]
+        activation = kinds[1] if len(kinds) > 1 else "Tanh"
+        plain = (extractor == "FlattenExtractor" or columns is not None) and activation in _ACTIVATIONS
+        if not plain or kinds != ["Linear", activation] * (len(hidden) // 2) + ["Linear"]:
+            raise ValueError(f"the network {extractor}, {', '.join(kinds)} is no plain MLP; use SB3Policy")
+        values = [*model.policy.mlp_extractor.value_net, model.policy.value_net]
+        layers, critic = (
+            [(m.weight.detach().cpu().numpy().T, m.bias.detach().cpu().numpy()) for m in modules[::2]]
+            for modules in ([*hidden, last], values)
+        )
+        if columns is not None:  # what it does not see has no weight
+            for net in (layers, critic):
+                seen = net[0][0]
+                whole = np.zeros((model.observation_space.shape[0], seen.shape[1]), np.float32)
+                whole[columns] = seen
+                net[0] = whole, net[0][1]
+        return cls(layers, activation, deterministic, seed, critic)
+
+    def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
+        logits = self._forward(self.layers, observations)
+        _softmax(logits, masks, logits)
+        return logits
+
+    def _value(self, observations: Floats) -> Floats | None:
+        return self._forward(self.critic, observations)[:, 0] if self.critic else None
+
+    def _forward(self, layers: Layers, values: Floats) -> Floats:
+        for weights, biases in layers[:-1]:
+            values = values @ weights
+            values += biases
+            values = _ACTIVATIONS[self.activation](values)
+        weights, biases = layers[-1]
+        last = values @ weights
+        last += biases
+        return last
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the weights to `path` (``.npz``)."""
+        arrays: dict[str, Any] = {"activation": np.array(self.activation)}
+        for prefix, layers in (("", self.layers), ("critic_", self.critic)):
+            for i, (weights, biases) in enumerate(layers):
+                arrays |= {f"{prefix}w{i}": weights, f"{prefix}b{i}": biases}
+        with open(path, "wb") as file:
+            np.savez(file, **arrays)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> "MlpPolicy":
+        """Read what `save` wrote.
+
+        Raises:
+            ValueError: if the file is nothing that `save` wrote.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                layers, critic = (
+                    [(file[f"{prefix}w{i}"], file[f"{prefix}b{i}"]) for i in range(_count(file.files, f"{prefix}w"))]
+                    for prefix in ("", "critic_")
+                )
+                policy = cls(layers, str(file["activation"]), deterministic, critic=critic)
+        except (KeyError, IndexError, AttributeError, EOFError, zipfile.BadZipFile, ValueError) as error:
+            raise ValueError(f"{path} is no saved MlpPolicy: {error}") from None
+        policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
+        return policy
+
+
+def _count(names: Sequence[str], prefix: str) -> int:
+    return sum(name.startswith(prefix) for name in names)

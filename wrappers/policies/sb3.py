@@ -1,0 +1,66 @@
+"""Policy: what plays from observations, in batches. Random, scripted, learned; by name or from a file."""
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs.core.random_policy import RandomPolicy as RandomPolicy
+from .base import Floats, LearnedPolicy, _softmax
+
+
+class SB3Policy(LearnedPolicy):
+    """A Stable-Baselines3 or sb3-contrib model with discrete actions as a policy. Illegal actions get no chance, also
+    where the model itself knows no masks.
+
+    Args:
+        model: actor-critic (PPO, MaskablePPO, A2C, TRPO) or value-based (DQN, QR-DQN; always plays its best action).
+        deterministic: play the most likely action instead of sampling.
+        seed: of the policy's own random stream; None for fresh entropy.
+
+    Raises:
+        ValueError: if the model's spaces are not a flat observation and Discrete actions, or it is recurrent.
+    """
+
+    def __init__(self, model: Any, deterministic: bool = False, seed: int | None = None) -> None:
+        from gymnasium import spaces
+
+        seen, acts = model.observation_space, model.action_space
+        if not isinstance(seen, spaces.Box) or len(seen.shape) != 1 or not isinstance(acts, spaces.Discrete):
+            raise ValueError(f"need a flat Box observation and Discrete actions; the model has {seen} and {acts}")
+        if hasattr(model.policy, "lstm_actor"):
+            raise ValueError(f"{type(model).__name__} is recurrent; a Policy acts on observations alone")
+        super().__init__(seen.shape[0], int(acts.n), deterministic, seed)
+        self.model = model
+        model.policy.set_training_mode(False)
+
+    def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
+        import torch
+
+        policy = self.model.policy
+        with torch.no_grad():
+            tensor = torch.as_tensor(observations, device=self.model.device)
+            values = hasattr(policy, "quantile_net") or hasattr(policy, "q_net")
+            if hasattr(policy, "quantile_net"):
+                scores = policy.quantile_net(tensor).mean(dim=1)
+            elif values:
+                scores = policy.q_net(tensor)
+            else:
+                scores = policy.get_distribution(tensor).distribution.logits
+        logits = scores.float().cpu().numpy()
+        out = np.zeros(logits.shape, np.float32)
+        if values:
+            out[np.arange(len(out)), np.where(masks, logits, -np.inf).argmax(axis=1)] = 1
+        else:
+            _softmax(logits, masks, out)
+        return out
+
+    def _value(self, observations: Floats) -> Floats | None:
+        import torch
+
+        policy = self.model.policy
+        if not hasattr(policy, "predict_values"):
+            return None
+        with torch.no_grad():
+            values = policy.predict_values(torch.as_tensor(observations, device=self.model.device))
+        return cast(Floats, values.float().cpu().numpy()[:, 0])

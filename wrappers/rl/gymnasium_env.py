@@ -1,0 +1,144 @@
+"""SingleAgentEnv: a learner's seat at one table, as a Gymnasium environment; and what Gymnasium's registry calls."""
+
+from typing import Any, cast
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ...envs import game as make_game
+from ...envs.core.game import Game
+from ...envs.render.display import Display
+from ...envs.render.window import FPS, MODES
+from .gymnasium_vector import SingleAgentVectorEnv
+from .opponents import Opponents
+from .rendering import check_view, show
+from .single_agent import SingleAgentTables
+
+
+class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
+    """A learner's seat at one table as a Gymnasium environment, with flat observations.
+
+    ``info`` holds ``action_mask`` int8[A] and ``illegal``; at the end ``episode_return`` and ``episode_length``; after
+    a reset that rolled over episodes without a decision, ``skipped_episodes`` and ``skipped_return``.
+
+    Args:
+        game: the game with its options.
+        opponents: see `Opponents`.
+        seat: the learner's seat, or ``"rotate"``.
+        render_mode: ``"human"``, ``"rgb_array"``, ``"svg"``, ``"ansi"`` or None; see `render`.
+        render_view: whose view `render` shows: ``"own"`` (the learner's), ``"public"`` (what all may see) or ``"all"``.
+        encoder: how the learner observes; None: the game's own encoder.
+    """
+
+    metadata = {"render_modes": list(MODES), "render_fps": FPS}  # noqa: RUF012 (Gymnasium's name)
+
+    def __init__(
+        self,
+        game: Game,
+        opponents: Opponents = "random",
+        seat: int | str = "rotate",
+        render_mode: str | None = None,
+        render_view: str = "own",
+        encoder: str | None = None,
+    ) -> None:
+        check_view(game, render_view)
+        self._display = Display(game.renderer, game.id, render_mode)
+        self.seats = SingleAgentTables(game, 1, opponents, seat, encoder=encoder)
+        self.render_mode = render_mode
+        self.render_view = render_view
+        self.observation_space = cast(spaces.Space[NDArray[np.float32]], self.seats.layout.flat_space())
+        self.action_space = spaces.Discrete(game.num_actions)
+        self._over = False
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """Return the learner's legal actions: int8[A]; after the end none."""
+        return np.zeros_like(self.seats.masks[0]) if self._over else self.seats.masks[0].copy()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin an episode and go on to the learner's first decision; see `SingleAgentTables.reset`."""
+        super().reset(seed=seed)
+        if seed is not None or not self._over:  # after an end, the next episode has begun already
+            self.seats.reset(seed)
+        self._over = False
+        info: dict[str, Any] = {"action_mask": self.action_masks(), "illegal": False}
+        if self.seats.skipped[0]:
+            info |= {"skipped_episodes": int(self.seats.skipped[0])}
+            info |= {"skipped_return": float(self.seats.skipped_returns[0])}
+        if self.render_mode == "human":
+            self.render()
+        return self.seats.observations[0].copy(), info
+
+    def step(self, action: np.int64 | int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Play the learner's decision; see `SingleAgentTables.step`."""
+        if self._over:
+            raise gymnasium.error.ResetNeeded("the episode is over: call reset()")
+        seats = self.seats
+        seats.step(np.array([action]))
+        self._over, truncated = bool(seats.dones[0]), bool(seats.truncations[0])
+        observation = seats.final_observation(0) if self._over else seats.observations[0].copy()
+        info: dict[str, Any] = {"action_mask": self.action_masks(), "illegal": bool(seats.illegal[0])}
+        if self._over:
+            info |= {"episode_return": float(seats.returns[0]), "episode_length": int(seats.lengths[0])}
+        if self.render_mode == "human":
+            self.render()
+        return observation, float(seats.rewards[0]), self._over and not truncated, truncated, info
+
+    def render(self) -> NDArray[np.uint8] | str | None:
+        """Show the table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None.
+
+        The learner sees it as it ended, once its episode is over, and the others' moves since its own last one only
+        in what they left on the table. ``"human"`` draws by itself after every reset and step.
+        """
+        seats = self.seats
+        record, seat = seats.final_table(0) if self._over else (seats.tables.tables[0], int(seats.seat[0]))
+        return show(self._display, seats.game, record, seat, self.render_view)
+
+    def close(self) -> None:
+        """Close the window of ``render_mode="human"``."""
+        self._display.close()
+
+
+def make_single_agent_env(
+    *,
+    game: str | Game,
+    opponents: Opponents = "random",
+    seat: int | str = "rotate",
+    render_mode: str | None = None,
+    render_view: str = "own",
+    encoder: str | None = None,
+    **options: Any,
+) -> SingleAgentEnv:
+    """Return a `SingleAgentEnv` by the game's name; ``gymnasium.make("parlour/Holdem-v0", seats=2)`` calls this."""
+    return SingleAgentEnv(as_game(game, options), opponents, seat, render_mode, render_view, encoder)
+
+
+# Gymnasium looks here for the modes, before it makes anything: of each it can make a list (``"rgb_array_list"``).
+make_single_agent_env.metadata = SingleAgentEnv.metadata  # type: ignore[attr-defined]
+
+
+def make_single_agent_vector_env(
+    *,
+    game: str | Game,
+    num_envs: int = 1,
+    opponents: Opponents = "random",
+    seat: int | str = "rotate",
+    render_mode: str | None = None,
+    render_view: str = "own",
+    encoder: str | None = None,
+    **options: Any,
+) -> SingleAgentVectorEnv:
+    """Return a `SingleAgentVectorEnv` by the game's name; ``gymnasium.make_vec("parlour/Holdem-v0")`` calls this."""
+    return SingleAgentVectorEnv(as_game(game, options), num_envs, opponents, seat, render_mode, render_view, encoder)
+
+
+def as_game(game: str | Game, options: dict[str, Any]) -> Game:
+    """Return the game of a name with its options, or the game itself, which has them already."""
+    if isinstance(game, str):
+        return make_game(game, **options)
+    if options:
+        raise ValueError(f"the game has its options already; {', '.join(options)} cannot be given with it")
+    return game

@@ -1,0 +1,122 @@
+"""The opponents at a learner's tables: which policies there are, and who sits where in which episode."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs.core.game import Game
+from ...envs.core.record import Tables
+from ..policies.base import Policy
+from ..policies.loading import make_policy
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Opponents to draw from: every opponent's seat draws one when an episode begins.
+
+    In a game with teams there are two draws instead: one for all of the learner's own team, and one for all others.
+
+    Attributes:
+        policies: names, paths or policies (see `make_policy`).
+        weights: how often each is drawn, relative to the others; None: all alike.
+        teammate_weights: the same for the learner's own team; None: as `weights`.
+    """
+
+    policies: Sequence[str | Policy]
+    weights: Sequence[float] | None = None
+    teammate_weights: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the weights."""
+        if not self.policies:
+            raise ValueError("a pool needs at least one policy")
+        for name, given in (("weights", self.weights), ("teammate_weights", self.teammate_weights)):
+            weights = [1.0] * len(self.policies) if given is None else given
+            if len(weights) != len(self.policies) or min(weights) < 0 or not 0 < sum(weights) < np.inf:
+                raise ValueError(f"{name}={given}: give {len(self.policies)} numbers from 0 up, not all 0")
+
+
+Opponents = str | Policy | Sequence[str | Policy] | Pool
+"""One policy for every seat, one per seat to the learner's left in order, or a `Pool`."""
+
+
+class Seating:
+    """The opponents' policies at N tables, and which of them plays which seat.
+
+    Args:
+        game: the game with its options.
+        num_envs: how many tables.
+        opponents: see `Opponents`.
+
+    Attributes:
+        policies: in play; one may be replaced between steps, and plays on in its stead at once.
+        who: int64[N, seats], which policy plays which seat; the learner's seats are not used.
+
+    Raises:
+        ValueError: for opponents that do not fit the game.
+    """
+
+    def __init__(self, game: Game, num_envs: int, opponents: Opponents) -> None:
+        self._game = game
+        self._specs, self._chances = _arrange(opponents, game)
+        self._team_chances = None
+        if game.capabilities.teams is not None and isinstance(opponents, Pool):
+            given = opponents.weights if opponents.teammate_weights is None else opponents.teammate_weights
+            self._team_chances = _cumulative(opponents, given), self._chances[0]
+        self.policies: list[Policy] = [make_policy(spec, game, seed=0) for spec in self._specs]
+        self.who = np.zeros((num_envs, game.seats), np.int64)
+        self._random = np.random.default_rng(0)
+
+    def seed(self, draws: np.random.SeedSequence, plays: np.random.SeedSequence) -> None:
+        """Make the policies given by name anew, and begin the draws anew."""
+        self._random = np.random.default_rng(draws)
+        seeds = plays.generate_state(len(self._specs), np.uint64)
+        self.policies[:] = [
+            make_policy(spec, self._game, seed=int(one)) for spec, one in zip(self._specs, seeds, strict=True)
+        ]
+
+    def draw(self, rows: NDArray[np.intp], tables: Tables, learner: NDArray[np.int64]) -> None:
+        """Draw who sits at the tables `rows`, whose episodes have just begun; `learner` int64[N] are its seats."""
+        teams = self._game.capabilities.teams
+        if self._team_chances is not None and teams is not None:
+            team = teams.of(cast(Tables, tables[rows]))
+            own = team == team[np.arange(len(rows)), learner[rows], None]
+            mates, others = (
+                np.searchsorted(chances, self._random.random(len(rows)), side="right") for chances in self._team_chances
+            )
+            self.who[rows] = np.where(own, mates[:, None], others[:, None])
+            return
+        for place, chances in enumerate(self._chances, start=1):
+            drawn = np.searchsorted(chances, self._random.random(len(rows)), side="right")
+            self.who[rows, (learner[rows] + place) % self._game.seats] = drawn
+
+    def integers(self, low: int, high: int, count: int) -> NDArray[np.int64]:
+        """Draw `count` whole numbers from `low` to `high`, inclusive, from the same stream."""
+        return self._random.integers(low, high + 1, size=count)
+
+
+def _arrange(opponents: Opponents, game: Game) -> tuple[list[str | Policy], list[NDArray[np.float64]]]:
+    """Return the policies, and for each place left of the learner the cumulative chances of drawing them."""
+    places = game.seats - 1
+    if isinstance(opponents, Pool):
+        return list(opponents.policies), [_cumulative(opponents, opponents.weights)] * places
+    if isinstance(opponents, str) or hasattr(opponents, "act"):
+        opponents = [opponents] * places
+        return [*opponents[:1]], [np.ones(1)] * places
+    if not isinstance(opponents, Sequence):
+        raise ValueError(f"opponents={opponents!r}: give names, policies (they have an act) or a Pool")
+    if len(opponents) != places:
+        raise ValueError(
+            f"{len(opponents)} opponents for {places} other seats: give one, one per seat, or a Pool to draw from"
+        )
+    return list(opponents), [(np.arange(places) >= place).astype(float) for place in range(places)]
+
+
+def _cumulative(pool: Pool, given: Sequence[float] | None) -> NDArray[np.float64]:
+    weights = np.ones(len(pool.policies)) if given is None else np.array(given, float)
+    chances: NDArray[np.float64] = np.cumsum(weights) / weights.sum()
+    chances[np.flatnonzero(weights)[-1] :] = 1.0  # rounding must not let the draw pass the last one
+    return chances

@@ -1,0 +1,260 @@
+"""Single-agent tables: N tables with one learner's seat at each, the other seats played by opponents.
+
+Three rules hold here and in the environments made of it (Gymnasium, Stable-Baselines3):
+
+- **Rewards** are what the learner's seat gained since its previous decision in the episode, in `Payoffs.unit` (hold'em:
+  big blinds), whoever acted when it was gained; with the first decision comes what it gained before. So the rewards of
+  an episode sum to the seat's result.
+- **An episode in which the learner never decides** (all fold to its big blind) follows from no decision: it is played,
+  counted in `SingleAgentTables.episodes`, `SingleAgentTables.winnings` and the infos, and the next one begins. No step
+  carries its reward.
+- **A masked action** is played as the game's safe action (hold'em: check, else fold), for learners that know no masks.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...envs.core.game import Game
+from ...envs.core.random_policy import RandomPolicy
+from ...envs.core.record import Tables
+from ...envs.core.rollout import choose_actions
+from ...envs.core.vector import STAY, VectorGame
+from ..policies.base import Policy
+from .opponents import Opponents, Seating
+
+EPISODES_WITHOUT_DECISION = 1_000
+"""Episodes in a row at one table in which the learner may have no decision before that is an error."""
+
+
+class SingleAgentTables:
+    """N tables with a learner's seat at each; the opponents play until it is the learner's turn everywhere.
+
+    This is what `SingleAgentEnv`, `SingleAgentVectorEnv` and `SB3VecEnv` share. A finished table begins its next
+    episode in the same step. Arrays are written in place by every `reset` and `step`; copy what you keep.
+
+    Args:
+        game: the game with its options.
+        num_envs: how many tables.
+        opponents: see `Opponents`. Those given by name are made anew by every seeded reset; policies given as objects
+            keep their own random streams.
+        seat: the learner's seat, or ``"rotate"``: the next one with every episode (table i begins with seat i).
+        random_start_steps: random decisions, in every seat, with which an episode begins: the least and the most; how
+            many is drawn uniformly. So a learner also meets what good players never let happen (exploring starts).
+        encoder: how the learner observes; None: the game's own encoder.
+
+    Attributes:
+        layout: of what the learner sees.
+        observations: float32[N, D], what the learner sees.
+        masks: int8[N, A], its legal actions.
+        rewards: float64[N], of the last step.
+        dones: bool[N], the episode that the last step belonged to has ended; `truncations`: by a limit.
+        returns: float64[N] and `lengths`: int64[N], result and decisions of that episode, where `dones`.
+        skipped: int64[N], episodes without a decision since the last step, `skipped_returns`: float64[N], their result.
+        illegal: bool[N], the action of the last step was masked.
+        seat: int64[N], the learner's seat.
+        random_start_steps: may be changed; the episodes that begin from then on follow it.
+        policies: the opponents in play; one may be replaced between steps, and plays on in its stead at once.
+        episodes: finished episodes since the seeded reset, those without a decision included.
+        winnings: the sum of their results.
+
+    Raises:
+        ValueError: for a seat that the game does not have, or opponents that do not fit.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int,
+        opponents: Opponents = "random",
+        seat: int | str = "rotate",
+        random_start_steps: tuple[int, int] = (0, 0),
+        encoder: str | None = None,
+    ) -> None:
+        if seat != "rotate" and not (isinstance(seat, (int, np.integer)) and 0 <= seat < game.seats):
+            raise ValueError(f'seat={seat!r}: the seats of {game.name} are 0 to {game.seats - 1}, or "rotate"')
+        if not 0 <= random_start_steps[0] <= random_start_steps[1]:
+            raise ValueError(f"random_start_steps={random_start_steps}: need the least number, from 0 up, and the most")
+        game.check_encoder(encoder or game.encoder)
+        self.game = game
+        self.num_envs = num_envs
+        self.tables = VectorGame(game, num_envs, encoder)
+        self.layout = game.encoders[self.tables.encoder].layout
+        self.observations, self.masks = self.tables.observations, self.tables.action_masks
+        self._rows = np.arange(num_envs)
+        self._rotates = seat == "rotate"
+        self.seat = self._rows % game.seats if self._rotates else np.full(num_envs, int(seat))
+        self._seating = Seating(game, num_envs, opponents)
+        self.policies: list[Policy] = self._seating.policies
+        self.random_start_steps = random_start_steps
+        self._random_steps = np.zeros(num_envs, np.int64)  # still to be made at the beginning of the episode
+        self._chance = RandomPolicy(0)
+        self._seeded = False
+
+        self.rewards, self.returns, self.skipped_returns = (np.zeros(num_envs) for _ in range(3))
+        self.dones, self.truncations, self.illegal = (np.zeros(num_envs, np.bool_) for _ in range(3))
+        self.lengths, self.skipped = (np.zeros(num_envs, np.int64) for _ in range(2))
+        self.episodes, self.winnings = 0, 0.0
+        self._result = np.zeros(num_envs)  # of the episode under way
+        self._decisions = np.zeros(num_envs, np.int64)  # of the learner in it
+        self._early = np.zeros(num_envs)  # gained in it before the learner's first decision
+        # The tables as they were before the latest move, and before the one that ended the learner's episode.
+        self._bytes = _as_bytes(self.tables.tables)
+        self._before, self._last = (np.zeros_like(self._bytes) for _ in range(2))
+        self._last_move, self._last_seat = (np.zeros(num_envs, np.int64) for _ in range(2))
+
+    def reset(self, seed: int | Sequence[int] | None = None) -> None:
+        """Begin a new episode on every table and go on to the learner's first decision.
+
+        Args:
+            seed: everything drawn from now on follows from it: one number, or one per table. None goes on with the
+                streams, which a first reset takes from the operating system's entropy.
+        """
+        if seed is None and not self._seeded:
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+        self.tables.reset(seed)
+        if seed is not None:
+            self._sow(seed)
+        for array in (self._result, self._decisions, self._early, self.dones, self.truncations, self.illegal):
+            array[:] = 0
+        self.skipped[:], self.skipped_returns[:], self.rewards[:] = 0, 0, 0
+        self._begin(self._rows)
+        self._go_on()
+
+    def _sow(self, seed: int | Sequence[int]) -> None:
+        draws, plays, chance = np.random.SeedSequence(seed).spawn(3)
+        self._seating.seed(draws, plays)
+        self._chance = RandomPolicy(int(chance.generate_state(1, np.uint64)[0]))
+        if self._rotates:
+            self.seat[:] = self._rows % self.game.seats
+        self.episodes, self.winnings = 0, 0.0
+        self._seeded = True
+
+    def step(self, actions: ArrayLike) -> None:
+        """Play the learner's decision on every table and go on to its next one.
+
+        Args:
+            actions: int[N]; a masked one is replaced by the safe action.
+
+        Raises:
+            ValueError: if the shape is wrong, for fractions, or before the first reset.
+            RuntimeError: if the learner's seat never gets a decision.
+        """
+        moves = self._made_legal(actions)
+        self._decisions += 1
+        self.rewards[:] = self._early
+        self._early[:] = 0
+        self.dones[:], self.truncations[:], self.skipped[:], self.skipped_returns[:] = False, False, 0, 0
+        self._play(moves)
+        self._go_on()
+
+    def final_table(self, table: int) -> tuple[Any, int]:
+        """Return the record of the learner's episode that ended in the last step, and its seat; only where `dones`."""
+        tables = self.game.tables(1)
+        _as_bytes(tables)[0] = self._last[table]
+        self.game.rules.play(tables[0], int(self._last_move[table]))
+        return tables[0], int(self._last_seat[table])
+
+    def final_observation(self, table: int) -> NDArray[np.float32]:
+        """Return what the learner saw when its episode ended in the last step, float32[D]; only where `dones`."""
+        return self.game.encoders[self.tables.encoder].observation(*self.final_table(table))
+
+    def _made_legal(self, actions: ArrayLike) -> NDArray[np.int64]:
+        given = np.asarray(actions)
+        if given.dtype.kind not in "iu":
+            raise ValueError(f"actions are {given.dtype}; they need whole numbers")
+        moves = given.astype(np.int64)
+        if moves.shape != (self.num_envs,):
+            raise ValueError(f"actions have shape {moves.shape}; they need one number per table: ({self.num_envs},)")
+        if not self._seeded:
+            raise ValueError("step() before reset(): call reset(seed=…) first")
+        known = (moves >= 0) & (moves < self.game.num_actions)
+        np.logical_not(known & (self.masks[self._rows, np.where(known, moves, 0)] != 0), out=self.illegal)
+        for table in np.flatnonzero(self.illegal):
+            moves[table] = self.game.view.safe(self.tables.tables[table])
+        return moves
+
+    def _go_on(self) -> None:
+        """Let chance and the opponents play until the learner is to decide on every table."""
+        self._play_random_starts()
+        while (waiting := np.flatnonzero(self.tables.turn != self.seat)).size:
+            moves = np.full(self.num_envs, STAY)
+            choose_actions(
+                self.game,
+                self.policies,
+                self._seating.who[waiting, self.tables.turn[waiting]],
+                tables=self.tables.tables,
+                rows=waiting,
+                observations=self.observations,
+                masks=self.masks,
+                encoder=self.tables.encoder,
+                actions=moves,
+            )
+            try:
+                self._play(moves)
+            except ValueError as error:
+                raise ValueError(f"an opponent played what it may not: {error}") from error
+            self._play_random_starts()
+
+    def _play_random_starts(self) -> None:
+        """Make the random decisions. Their rewards belong to no episode; where they end the game, the next one begins
+        with those that are left."""
+        while (rows := np.flatnonzero(self._random_steps)).size:
+            moves = np.full(self.num_envs, STAY)
+            moves[rows] = self._chance.act(self.observations[rows], self.masks[rows])
+            self.tables.step(moves)
+            self._random_steps[rows] -= 1
+
+    def _play(self, moves: NDArray[np.int64]) -> None:
+        moving = np.flatnonzero(moves != STAY)
+        if len(moving) == self.num_envs:
+            self._before[:] = self._bytes
+        else:
+            self._before[moving] = self._bytes[moving]
+        self.tables.step(moves)
+        gains = self.tables.rewards[self._rows, self.seat] / self.game.payoffs.unit
+        if gains.any():
+            self._result += gains
+            undecided = self._decisions == 0
+            self._early += np.where(undecided, gains, 0)
+            self.rewards += np.where(undecided, 0, gains)
+        if self.tables.dones.any():
+            self._close(np.flatnonzero(self.tables.dones), moves)
+
+    def _close(self, ended: NDArray[np.intp], moves: NDArray[np.int64]) -> None:
+        """Book the episodes that have just ended and prepare the next ones."""
+        decided = self._decisions[ended] > 0
+        ours, others = ended[decided], ended[~decided]
+        self.dones[ours] = True
+        self.truncations[ours] = self.tables.truncations[ours]
+        self.returns[ours], self.lengths[ours] = self._result[ours], self._decisions[ours]
+        self._last[ours], self._last_move[ours], self._last_seat[ours] = (
+            self._before[ours],
+            moves[ours],
+            self.seat[ours],
+        )
+        self.skipped[others] += 1
+        self.skipped_returns[others] += self._result[others]
+        if self.skipped.max() > EPISODES_WITHOUT_DECISION:
+            seat = int(self.seat[self.skipped.argmax()])
+            raise RuntimeError(f"seat {seat} had no decision in {EPISODES_WITHOUT_DECISION} episodes: is it empty?")
+        self.episodes += len(ended)
+        self.winnings += float(self._result[ended].sum())
+        self._result[ended], self._decisions[ended], self._early[ended] = 0, 0, 0
+        if self._rotates:
+            self.seat[ended] = (self.seat[ended] + 1) % self.game.seats
+        self._begin(ended)
+
+    def _begin(self, rows: NDArray[np.intp]) -> None:
+        """Draw the opponents and the random start of the episodes that have just begun."""
+        self._seating.draw(rows, self.tables.tables, self.seat)
+        least, most = self.random_start_steps
+        if most:
+            self._random_steps[rows] = self._seating.integers(least, most, len(rows))
+
+
+def _as_bytes(tables: Tables) -> NDArray[np.uint8]:
+    """Return the records as rows of bytes, which NumPy copies faster than fields; what is written there is theirs."""
+    return tables.view(np.uint8, np.ndarray).reshape(len(tables), -1)
