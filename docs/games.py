@@ -1,7 +1,7 @@
 """Writes the pages of the games and their pictures, from the definitions that the code uses: ``make docs``.
 
 A page is its hand-written beginning (``games/intro/<game>.md``) and what the code says: options from the signature and
-docstring of `game`, actions from `Game.numbers` and the schemas of a played episode, the observation from its `Layout`,
+docstring of `game`, actions from `View.action_ranges` and the schemas of a played episode, the observation from its `Layout`,
 the wire from the messages' types, versions from the changelog. A test compares the committed pages with these.
 """
 
@@ -151,7 +151,7 @@ def page(game_id: str) -> str:
         f"![{heading.removeprefix('# ')}, everything shown]({name}.svg)",
         intro.strip(),
         f"## At a glance\n\n{glance(game)}",
-        f"## Options\n\n`{name}_v{game.version}.env(**options)`; what is out of range is refused with a sentence."
+        f"## Options\n\n`{name}_{game.encoder}.env(**options)`; what is out of range is refused with a sentence."
         f"\n\n{options(game_id)}",
         f"## Actions\n\n{actions(game)}",
         f"## Observation\n\n{observation(game_id)}",
@@ -165,7 +165,7 @@ def page(game_id: str) -> str:
 
 def glance(game: Game) -> str:
     """Return the facts of a game with its default options."""
-    low, high = game.reward_range
+    low, high = game.payoffs.low, game.payoffs.high
     sums = "; they sum to zero" if game.payoffs.zero_sum else ""
     unit = (
         ""
@@ -174,13 +174,13 @@ def glance(game: Game) -> str:
     )
     grid = "" if game.view.grid is None else f'; `action="grid"`: `MultiDiscrete({list(game.view.grid.sizes)})`'
     extras = {
-        "talk is an observed part of the game": game.hear is not None or game.aloud is not None,
-        "whose turn it is may be hidden": game.acting is not None,
-        "seats have sides": game.sides is not None,
+        "talk is an observed part of the game": game.capabilities.talk is not None,
+        "whose turn it is may be hidden": game.capabilities.hidden_turn is not None,
+        "seats form teams": game.capabilities.teams is not None,
     }
     rows = {
-        "environment": f"`parlour.envs.{game.name}_v{game.version}`, `parlour/{game.id}` (PettingZoo), "
-        f"`parlour/{game.name.capitalize()}-v{game.version}` (Gymnasium)",
+        "environment": f"`parlour.envs.{game.name}_{game.encoder}`, `parlour/{game.id}` (PettingZoo), "
+        f"`parlour/{game.name.capitalize()}-{game.encoder}` (Gymnasium)",
         "agents": f"{game.seats}: `{game.agents[0]}` to `{game.agents[-1]}`",
         "action": f'`Discrete({game.num_actions})` with a mask; `action="payload"`: the payloads below{grid}',
         "observation": f'float32[{game.layout.size}] (`observation="flat"`), or nested as TurnState is',
@@ -203,12 +203,12 @@ def options(game_id: str) -> str:
 
 
 def actions(game: Game) -> str:
-    """Return what the numbers mean, and every payload that was allowed in some episodes of random play."""
+    """Return what the action indices mean, and every payload that was allowed in some episodes of random play."""
     rows = []
     for block in game.view.action_ranges:
         span = f"{block.start}" if block.stop == block.start + 1 else f"{block.start} to {block.stop - 1}"
         rows.append([span, " or ".join(f"`{name}`" for name in block.action_types), block.meaning])
-    numbers = table(["number", "stands for", "meaning"], rows)
+    numbers = table(["action", "stands for", "meaning"], rows)
     payloads = [[f"`{name}`", plain(told), f"`{schema}`"] for name, told, schema in allowed(game)]
     return (
         f"{numbers}\n\n`env.submit(agent, Action(action_type, payload))` takes these, and so do live hosts. Bounds are "

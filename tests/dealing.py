@@ -3,7 +3,7 @@
 from parlour.envs import Action
 from parlour.envs.core.rng import streams
 from parlour.envs.holdem import game, rules
-from parlour.envs.holdem.actions import decode
+from parlour.envs.holdem.actions import parse
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.rules import Move
 
@@ -26,7 +26,7 @@ def play(table, moves):
     words = iter(moves.split())
     for word in words:
         action = Action("raiseTo", {"amount": int(next(words))}) if word == "raise" else Action(word)
-        move = decode(table, action)
+        move = parse(table, action)
         assert isinstance(move, Move), f"{word}: {move.error_detail}"
         rules.step(table, move)
     return table

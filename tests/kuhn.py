@@ -138,7 +138,8 @@ def game():
         open_view(rules, AGENTS), action_spaces=dict.fromkeys(KINDS, spaces.Dict({})), action_ranges=(), parse=parse,
         encode=lambda table, action: AgentResponse(Action(KINDS[action])), game_state=game_state, load=load,
         allowed=lambda table: [AllowedAction(kind, "", {"additionalProperties": False}) for kind in KINDS],
-        resample=resample,
+        outcome=lambda table, seat: {"payoffs": [{"utility": float(won)} for won in table.rewards], "reason": "end"},
+        resample=resample, phase=lambda table: "ended" if table.done else "betting",
     )  # fmt: skip
     chance = Chance(
         begin=begin, step=step, outcomes=outcomes, probability=lambda table, i: 1 / outcomes(table), play=deal

@@ -150,7 +150,7 @@ def test_a_command_line_is_understood(page, line, monkeypatch, tmp_path, capsys)
     done = []
 
     def left_out(module, function):
-        module = importlib.import_module(f"parlour.training.{module}")
+        module = importlib.import_module(f"parlour.training.commands.{module}")
         real = getattr(module, function)
         monkeypatch.setattr(module, function, wraps(real)(lambda *args, **kwargs: done.append(function)))
 
@@ -164,7 +164,7 @@ def test_a_command_line_is_understood(page, line, monkeypatch, tmp_path, capsys)
         (tmp_path / "runs" / "first").mkdir(parents=True)
         (tmp_path / "runs" / "first" / "config.toml").write_text('game = "auction"\n')
     elif command in ("host", "deploy") and rest:
-        module, function = ("live", f"{command}_poker") if rest[0] == "poker" else (rest[0], command)
+        module, function = ("poker", f"{command}_poker") if rest[0] == "poker" else (rest[0], command)
         left_out(module, function)
     elif command not in ("host", "deploy"):
         left_out(*cli.COMMANDS[command][:2])

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from parlour import envs
 from parlour.envs import Message, TurnState, holdem_v0
-from parlour.envs.core import screen, svg
 from parlour.envs.core.turn_state import MessageScope
 from parlour.envs.holdem.picture import SUITS
+from parlour.envs.render import svg, window
 from parlour.wrappers.rl.gymnasium_env import make_single_agent_env
 from test_laws import decisions
 
@@ -218,8 +218,8 @@ def test_a_frame_of_every_game(game_id):
 
 def test_letters_need_no_fonts_of_the_system():
     pytest.importorskip("resvg_py")
-    blank = screen.pixels(svg.document("a", []))
-    written = screen.pixels(svg.document("a", [svg.text(50, 200, "Parlour Привет Γειά", 60)]))
+    blank = window.pixels(svg.document("a", []))
+    written = window.pixels(svg.document("a", [svg.text(50, 200, "Parlour Привет Γειά", 60)]))
     dark = np.flatnonzero((written != blank).any(axis=(0, 2)))
     assert dark.size > 200
     assert dark.max() > 500
@@ -228,7 +228,7 @@ def test_letters_need_no_fonts_of_the_system():
 def test_a_window_follows_the_game(monkeypatch):
     pygame = pytest.importorskip("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    monkeypatch.setattr(screen, "FPS", 1000)
+    monkeypatch.setattr(window, "FPS", 1000)
     env = envs.make("bargaining", render_mode="human")
     env.reset(seed=1)
     first = pygame.surfarray.array3d(pygame.display.get_surface())
@@ -248,7 +248,7 @@ def windows(monkeypatch):
     """Make environments with a window, on a screen that is none."""
     pygame = pytest.importorskip("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    monkeypatch.setattr(screen, "FPS", 1000)
+    monkeypatch.setattr(window, "FPS", 1000)
     made = []
 
     def make(game_id):
@@ -349,7 +349,7 @@ def test_vector_environments_give_pixels():
 
 
 def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setattr(screen, "find_spec", lambda name: None)
+    monkeypatch.setattr(window, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"'rgb_array' needs resvg_py.*parlour\[render\]"):
         envs.make("holdem", render_mode="rgb_array")
     envs.make("holdem", render_mode="svg")

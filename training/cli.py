@@ -10,15 +10,15 @@ COMMANDS = {
     "demo": ("demo", "command", "the whole road in a few minutes: train, evaluate, play at a live table"),
     "train": ("train", "main", "train a policy by self-play against its past selves and bots"),
     "evaluate": ("evaluate", "command", "tell how strong a policy is, with confidence intervals"),
-    "sides": ("sides", "command", "tell what the mafia and the town win, one policy on each side"),
+    "teams": ("teams", "command", "tell what the mafia and the town win, one policy in each team"),
     "figures": ("figures", "command", "tell how many tangram figures a policy solves, beside the bots"),
     "play": ("play", "command", "watch a match in the terminal, or play in it"),
     "table": ("table", "command", "play in the browser, alone or with others, beside policies and bots"),
     "watch": ("watch", "command", "watch a match in the terminal, on one screen"),
     "record": ("record", "command", "play a match into a film or a page: .gif, .mp4, .html"),
     "replay": ("replay", "command", "make a match log a page to step through, or a film"),
-    "host": ("live", "host", "serve a platform's protocol: poker, an arena, mafia, tangram"),
-    "deploy": ("live", "deploy", "let a policy play on a live platform"),
+    "host": ("poker", "host", "serve a platform's protocol: poker, an arena, mafia, tangram"),
+    "deploy": ("poker", "deploy", "let a policy play on a live platform"),
     "bench": ("bench", "command", "measure speed and size beside the peers"),
 }
 """Subcommand: its module, the function there, and what it does."""
@@ -84,7 +84,7 @@ def _run(name: str, args: list[str]) -> int:
 
         raise ValueError(f"no such command; {did_you_mean(name, COMMANDS)}")
     module, function, _summary = COMMANDS[name]
-    command: Callable[..., Any] = getattr(import_module(f".{module}", __package__), function)
+    command: Callable[..., Any] = getattr(import_module(f".commands.{module}", __package__), function)
     if name in ("train", "host", "deploy"):  # settings from files, or another set for every platform
         command(args)
         return 0

@@ -65,7 +65,7 @@ class Bot:
     encoder = "v0"
 
     def __init__(self, bid: Callable[[Floats], Floats], game: Game) -> None:
-        table = game.blank[0]
+        table = game.rules.blank[0]
         self._bid = bid
         self._valuation = game.encoders[self.encoder].layout["game_state.my_valuation"].start
         self._unit = 1 / float(table.per_money)

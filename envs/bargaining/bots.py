@@ -84,7 +84,7 @@ class Bot(Reader):
 
     def __init__(self, demand: Demand, game: Game) -> None:
         super().__init__(game)
-        self._demand, self._last_offer = demand, int(game.blank[0].offers) - 1
+        self._demand, self._last_offer = demand, int(game.rules.blank[0].offers) - 1
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> Ints:
         """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
@@ -112,7 +112,7 @@ class PerfectBot(Reader):
             )
         super().__init__(game)
         self._options = int(game.options["rounds"]), float(game.options["discount"])
-        self._last_offer = int(game.blank[0].offers) - 1
+        self._last_offer = int(game.rules.blank[0].offers) - 1
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> Ints:
         """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
@@ -147,7 +147,7 @@ def conceder(game: Game, seed: int | None = None, beta: float = 1.0) -> Bot:
 
     Faratin, Sierra and Jennings (1998), time-dependent tactics: 1 is linear, below 1 is boulware (late concessions).
     """
-    last = max(1, 2 * int(game.blank[0].rounds) - 2)  # seat 0's last move; no offer after it can be accepted
+    last = max(1, 2 * int(game.rules.blank[0].rounds) - 2)  # seat 0's last move; no offer after it can be accepted
 
     def demand(seen: Seen) -> Floats:
         conceded = np.minimum(seen.moves / last, 1.0) ** (1 / beta)

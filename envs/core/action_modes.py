@@ -44,8 +44,8 @@ class DiscreteActions:
     """Masked action indices: `spaces.Discrete`."""
 
     def __init__(self, game: Game) -> None:
-        self.space = spaces.Discrete(game.num_actions)
-        self.mask_space = spaces.Box(0, 1, (game.num_actions,), np.int8)
+        self.space: spaces.Space[Any] = spaces.Discrete(game.num_actions)
+        self.mask_space: spaces.Space[Any] = spaces.Box(0, 1, (game.num_actions,), np.int8)
 
     def mask(self, match: Match, *, closed: bool) -> NDArray[np.int8]:
         """See `ActionMode`."""
@@ -70,8 +70,10 @@ class PayloadActions:
 
     def __init__(self, game: Game) -> None:
         self._types = list(game.view.action_spaces)
-        self.space = spaces.Dict({"action_type": spaces.Discrete(len(self._types)), **game.view.action_spaces})
-        self.mask_space = spaces.Box(0, 1, (len(self._types),), np.int8)
+        self.space: spaces.Space[Any] = spaces.Dict(
+            {"action_type": spaces.Discrete(len(self._types)), **game.view.action_spaces}
+        )
+        self.mask_space: spaces.Space[Any] = spaces.Box(0, 1, (len(self._types),), np.int8)
 
     def mask(self, match: Match, *, closed: bool) -> NDArray[np.int8]:
         """See `ActionMode`."""
@@ -100,8 +102,8 @@ class GridActions:
 
     def __init__(self, grid: ActionGrid) -> None:
         self._grid = grid
-        self.space = spaces.MultiDiscrete(list(grid.sizes))
-        self.mask_space = spaces.Tuple([spaces.Box(0, 1, (size,), np.int8) for size in grid.sizes])
+        self.space: spaces.Space[Any] = spaces.MultiDiscrete(list(grid.sizes))
+        self.mask_space: spaces.Space[Any] = spaces.Tuple([spaces.Box(0, 1, (size,), np.int8) for size in grid.sizes])
 
     def mask(self, match: Match, *, closed: bool) -> tuple[NDArray[np.int8], ...]:
         """See `ActionMode`."""

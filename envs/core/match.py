@@ -143,7 +143,8 @@ class Match:
     def observation(self, seat: int) -> NDArray[np.float32]:
         """Return what a seat sees, with this match's encoder, in a new array: float32[D]."""
         if seat == self.turn and not self.done:
-            return self.batch.observations[0].copy()
+            current: NDArray[np.float32] = self.batch.observations[0]
+            return current.copy()
         return self.game.encoders[self.encoder].observation(self.table, seat)
 
     # What is played.

@@ -95,7 +95,7 @@ def play_until_done(
     policies: Sequence[Policy],
     tables: Tables,
     *,
-    who: Callable[[Tables], NDArray[np.int64]] | None = None,
+    who: Callable[[Tables], NDArray[np.integer[Any]]] | None = None,
     on_decisions: Callable[[Decisions], None] | None = None,
     begin: bool = True,
     steps: int | None = None,
@@ -129,7 +129,8 @@ def play_until_done(
         batch.observations[:] = game.encoders[encoder].observations(tables, rows)
         for row in rows:
             game.rules.legal(tables[row], batch.masks[row])
-    seated = np.zeros((len(tables), game.seats), np.int64) if who is None else who(tables)
+    first_only = np.zeros((len(tables), game.seats), np.int64)
+    seated = first_only if who is None else np.asarray(who(tables), np.int64)
     total = np.zeros((len(tables), game.seats))
     actions = np.empty(len(tables), np.int64)
     made = 0

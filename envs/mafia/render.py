@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..core.game import plain
+from ..core.record import plain
 from .statements import act_of, sentence
 from .table import DISCUSSION, NIGHT, PHASES, ROLES, UNKNOWN, VOTING, WINNERS
 from .view import knows, log, name, visible_turn

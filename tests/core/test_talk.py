@@ -49,4 +49,4 @@ def test_what_vector_tables_heard_is_told_as_messages(name):
     for _ in range(50):
         tables.step(tables.sample())
         told |= {message.content for table in tables.tables for message in tables.game.turn_state(table, 0).messages}
-    assert len(told) == NUMBERS
+    assert len(told) == NUM_ACTIONS

@@ -13,7 +13,7 @@ def menu(table):
     """The legal numbers and the moves they stand for."""
     mask = np.zeros(4 + int(table.num_fractions), np.int8)
     rules.legal(table, mask)
-    return {int(number): rules.menu(table, number) for number in np.flatnonzero(mask)}
+    return {int(number): rules.decode(table, number) for number in np.flatnonzero(mask)}
 
 
 def test_the_menu_is_fold_call_least_raise_pot_fractions_and_all_in():
@@ -56,7 +56,7 @@ def test_allowed_actions_have_the_order_and_live_bounds_of_the_document():
 def test_every_amount_between_the_bounds_is_legal(amount):
     table = deal([100, 100])
     assert bounds(table) == (4, 100)
-    assert actions.decode(table, Action("raiseTo", {"amount": amount})) == Move(RAISE, amount)
+    assert actions.parse(table, Action("raiseTo", {"amount": amount})) == Move(RAISE, amount)
 
 
 @pytest.mark.parametrize(("amount", "number"), [(4, 2), (5, 5), (7, 6), (50, 8), (60, 9), (100, 9)])

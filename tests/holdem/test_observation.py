@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from dealing import deal, play
-from parlour.envs.holdem import observation
+from parlour.envs.holdem.encoders import v0
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.table import LOG
 
@@ -11,9 +11,9 @@ from parlour.envs.holdem.table import LOG
 def sees(table, seat):
     """Return a function from a slice's name to its values."""
     most = float(table.stack.sum() + table.pot) / (100 * float(table.big_blind))
-    layout = observation.layout(int(table.seats), most)
+    layout = v0.layout(int(table.seats), most)
     out = np.full(layout.size, np.nan, np.float32)
-    observation.observe(table, seat, out)
+    v0.observe(table, seat, out)
     assert layout.flat_space().contains(out)
 
     def slice_(path):
@@ -108,7 +108,7 @@ def test_of_a_long_street_the_latest_actions_are_seen():
         play(table, f"raise {int(table.raise_min)}")
     assert table.log_count[0] <= LOG
     history = sees(table, 0)("game_state.history")
-    slots = observation.history_slots(2)
+    slots = v0.history_slots(2)
     assert history.shape == (4, slots, 2)
     assert history[0, -1, 1] == chips(int(table.current_bet))
     assert (np.diff(history[0, :, 1]) > 0).all()

@@ -323,7 +323,7 @@ def test_chips_are_conserved_at_every_step(seed):
         assert (table.stack >= 0).all()
         assert (table.bet <= table.committed).all()
         mask = made.mask(table, int(table.turn))
-        rules.play(table, int(generator.choice(np.flatnonzero(mask))))
+        rules.step(table, rules.decode(table, int(generator.choice(np.flatnonzero(mask)))))
         total += table.rewards[:seats]
         assert table.rewards.sum() == 0
     assert table.stack.sum() == sum(stacks)

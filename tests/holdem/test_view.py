@@ -71,7 +71,7 @@ def test_without_a_showdown_only_ones_own_cards_are_told():
 def test_hidden_cards_are_redrawn_and_known_ones_are_not():
     table = play(deal([200] * 4, seed=3), "call call call check check")
     before = table.copy()
-    view.redeal(table, 2, np.random.default_rng(1))
+    view.resample(table, 2, np.random.default_rng(1))
     assert table.cards[2].tolist() == before.cards[2].tolist()
     assert table.board[:3].tolist() == before.board[:3].tolist()
     assert table.cards[:2].tolist() != before.cards[:2].tolist()
@@ -81,13 +81,13 @@ def test_hidden_cards_are_redrawn_and_known_ones_are_not():
 
 
 def state(made, table, seat):
-    return TurnState.from_json(made.view(table, seat).to_json())
+    return TurnState.from_json(made.turn_state(table, seat).to_json())
 
 
 def test_a_loaded_record_holds_no_card_of_others():
     made = game("holdem", seats=3)
     table = deal([200] * 3, seed=4)
-    loaded, seat = made.load(state(made, table, 1))
+    loaded, seat = made.view.load(state(made, table, 1))
     assert seat == 1
     assert loaded[0].cards[1].tolist() == table.cards[1].tolist()
     assert (loaded[0].cards[[0, 2]] == -1).all()
@@ -100,7 +100,7 @@ def test_a_longer_table_is_seen_without_the_seats_that_matter_least(seat):
     big, small = game("holdem", seats=6), game("holdem", seats=2)
     if table.folded[seat]:
         return
-    loaded, me = small.load(state(big, table, seat))
+    loaded, me = small.view.load(state(big, table, seat))
     assert loaded[0].cards[me].tolist() == table.cards[seat].tolist()
     assert loaded[0].stack[me] == table.stack[seat]
     assert loaded[0].pot == table.pot
@@ -114,7 +114,7 @@ def test_a_state_that_lacks_a_field_is_refused(field):
     seen = state(made, headsup(), 0)
     del seen.game_state[field]
     with pytest.raises((KeyError, TypeError, ValueError)):
-        made.load(seen)
+        made.view.load(seen)
 
 
 def test_a_card_that_is_none_is_refused():
@@ -122,4 +122,4 @@ def test_a_card_that_is_none_is_refused():
     seen = state(made, play(headsup(), "call check"), 0)
     seen.game_state["board"][0] = "1x"
     with pytest.raises(ValueError, match="1x"):
-        made.load(seen)
+        made.view.load(seen)

@@ -22,7 +22,7 @@ from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.arena.host_session import ArenaLimits
 from parlour.wrappers.live.arena.messages import ANSWER_LIMIT
 from parlour.wrappers.live.arena.results import MatchResult, assess, rate, standings
-from parlour.wrappers.logs import match_log
+from parlour.wrappers.logs import match_log, recorder
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.loading import make_policy
 from pydantic import BaseModel
@@ -102,7 +102,7 @@ def test_every_game_is_hosted_and_every_match_replays(game, tmp_path):
         assert result.agent_ids[0] in result.payoffs
     outcomes = [entry["outcome"] for entry in match_log.read(tmp_path / "log.jsonl") if entry["kind"] == "end"]
     assert len(outcomes) == game.seats
-    assert match_log.replay(tmp_path / "log.jsonl").table.done
+    assert recorder.replay(tmp_path / "log.jsonl").table.done
 
 
 def test_a_round_robin_meets_everybody_in_every_seat():

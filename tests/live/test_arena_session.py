@@ -13,7 +13,7 @@ from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits, Matches
 from parlour.wrappers.live.arena.messages import Names, native, plain, read_state, words
-from parlour.wrappers.logs import match_log
+from parlour.wrappers.logs import match_log, recorder
 
 FREE = ArenaLimits(actions=None)
 TALK = {"messages": [{"scope": "public", "content": "hello"}], "action": {"action_type": "message_only"}}
@@ -287,7 +287,7 @@ def test_the_log_of_a_match_replays(tmp_path):
     with match_log.MatchLog(tmp_path / "log.jsonl") as log:
         for event in session.events:
             log.write(**event)
-    assert match_log.replay(tmp_path / "log.jsonl").state().tobytes() == session.env.state().tobytes()
+    assert recorder.replay(tmp_path / "log.jsonl").state().tobytes() == session.env.state().tobytes()
     kinds = [entry["kind"] for entry in match_log.read(tmp_path / "log.jsonl")]
     assert kinds == ["match", "message", "turn", "rejected", "failed", "turn", "turn", "turn", "end"]
 

@@ -17,7 +17,7 @@ from parlour.training import cli
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import REMEMBERED, MafiaHost
 from parlour.wrappers.live.mafia.remote import RemoteAgent, ServiceConnection
-from parlour.wrappers.logs import match_log
+from parlour.wrappers.logs import match_log, recorder
 from parlour.wrappers.replay.moments import moments
 
 PRIVATE = {"ROLES_ASSIGNED", "NIGHT_ACTION_SUBMITTED", "INVESTIGATION_RESULT", "AGENT_THINK_STREAM"}
@@ -176,7 +176,7 @@ def test_host_command_plays_and_writes_a_log_that_replays(tmp_path, capsys):
     assert cli.main(command) == 0
     shown = capsys.readouterr().out
     assert "2 matches: town" in shown and "Alice" in shown and "admins: ws://" in shown
-    assert match_log.replay(log).table.done
+    assert recorder.replay(log).table.done
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from parlour.wrappers.live.mafia.host_session import MafiaLimits, MafiaMatch
 from parlour.wrappers.live.mafia.isolated_agent import IsolatedAgent
 from parlour.wrappers.live.mafia.reading import turn_state
 from parlour.wrappers.live.mafia.seat import SeatAgent
-from parlour.wrappers.logs import match_log
+from parlour.wrappers.logs import match_log, recorder
 
 TEAMS = {"mafia": "mafia", "doctor": "town", "sheriff": "town", "villager": "town"}
 
@@ -277,7 +277,7 @@ def test_a_log_replays_to_the_same_bytes(tmp_path, bad):
                 return await host.play(agents)
 
     result = run(main())
-    env = match_log.replay(tmp_path / "log.jsonl")
+    env = recorder.replay(tmp_path / "log.jsonl")
     assert env.state().tobytes() == result.record
     lines = list(match_log.read(tmp_path / "log.jsonl"))
     assert lines[0]["kind"] == "match" and lines[-1]["kind"] == "end"
@@ -497,7 +497,7 @@ def test_what_cannot_be_written_costs_only_its_own_answers(seed, apart, tmp_path
 
     result = run(main())
     assert {fault.agent_id for fault in result.faults} == {"p1"} and result.winner
-    assert match_log.replay(tmp_path / "log").state().tobytes() == result.record
+    assert recorder.replay(tmp_path / "log").state().tobytes() == result.record
     assert "sk-secret" not in (tmp_path / "log").read_text()
     for line in warnings(caplog):
         assert line.getMessage().isprintable()

@@ -642,7 +642,7 @@ def test_a_full_disk_costs_no_hand(tmp_path, caplog, monkeypatch):
     def full(self, kind, **fields):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("parlour.wrappers.record.MatchLog.write", full)
+    monkeypatch.setattr("parlour.wrappers.logs.match_log.MatchLog.write", full)
     played = stay(Server(), log=tmp_path / "log.jsonl")
     assert (played.hands, played.reconnects, played.replaced) == (5, 0, 0)
     assert caplog.text.count("the match log ends here") == 1

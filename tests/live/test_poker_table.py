@@ -652,7 +652,7 @@ def test_who_comes_back_has_the_chips_it_left_with():
 
 
 def test_of_those_who_left_only_so_many_are_remembered(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.table_session.MOST_LEFT", 3)
+    monkeypatch.setattr("parlour.wrappers.live.poker.host_session.MOST_LEFT", 3)
     room = Room()
     for i in range(10):
         room.take(room.table.leave(room.join(f"agent-{i}")))

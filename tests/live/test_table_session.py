@@ -400,11 +400,11 @@ def test_no_client_is_told_what_its_seat_may_not_know(game):
     assert game.seats == 1 or told(0) != told(game.seats - 1)
     assert bool(told(99)) == (game.capabilities.public_view is not None)
     for client in (0, game.seats - 1, 99):
-        seen, dealt = told(client), env._tables.copy()
+        seen, dealt = told(client), env.match._tables.copy()
         game.view.resample(env.table, client if client < 99 else 0, generator)
-        assert env._tables.tobytes() != dealt.tobytes()
+        assert env.match._tables.tobytes() != dealt.tobytes()
         assert told(client) == seen
-        env._tables[:] = dealt
+        env.match._tables[:] = dealt
 
 
 # Whatever comes.

@@ -378,7 +378,7 @@ def test_a_piece_that_vanished_is_played_elsewhere_or_not_at_all():
     asked = decision(session.receive(game.message()))
     session.act(play(), asked.turn)
     asked = decision(session.receive(game.message("playFeedback")))
-    tables, _ = GAME.load(asked.turn_state)  # what agents are told makes sense
+    tables, _ = GAME.view.load(asked.turn_state)  # what agents are told makes sense
     assert (asked.turn_state.phase, int(tables[0].moved)) == ("play", -1)
     assert session.act(play(), asked.turn) == [m.Finish()]
 

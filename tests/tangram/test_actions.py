@@ -74,13 +74,13 @@ def test_pass_is_finish():
 def test_nearest_stays_with_the_piece_and_prefers_what_is_open():
     env = fresh()
     for number in np.flatnonzero(env.observe("player_0")["action_mask"]):
-        move = GAME.menu(env.table, int(number))
-        assert GAME.nearest(env.table, move) == number
+        move = GAME.rules.decode(env.table, int(number))
+        assert GAME.view.nearest(env.table, move) == number
         if move.kind == PLAY:
             near = move._replace(x=min(100.0, move.x + 0.3), rotation=(move.rotation + 5) % 360)
-            assert GAME.nearest(env.table, near) == number
-    blue = GAME.nearest(env.table, Placement(PLAY, PIECES.index("Blue"), 90.0, 90.0, 10.0))
-    assert GAME.menu(env.table, blue).piece == PIECES.index("Blue")
+            assert GAME.view.nearest(env.table, near) == number
+    blue = GAME.view.nearest(env.table, Placement(PLAY, PIECES.index("Blue"), 90.0, 90.0, 10.0))
+    assert GAME.rules.decode(env.table, blue).piece == PIECES.index("Blue")
 
 
 # The grid.
@@ -174,5 +174,5 @@ def test_finish_is_the_last_number_and_always_open():
     env = fresh()
     while env.agents and not env.table.done:
         assert env.observe(env.agent_selection)["action_mask"][PLACES]
-        assert GAME.menu(env.table, PLACES).kind == FINISH
+        assert GAME.rules.decode(env.table, PLACES).kind == FINISH
         env.step(PLACES)

@@ -2,8 +2,8 @@
 
 import numpy as np
 from parlour.envs import game as make
-from parlour.envs.core.game import Batch
-from parlour.envs.core.rng import streams
+from parlour.envs import play_until_done
+from parlour.envs.core.rollout import tables_with_seed
 from parlour.envs.tangram.bots import search
 from parlour.envs.tangram.geometry import covered_area
 from parlour.envs.tangram.pieces import AREAS, CORNERS
@@ -15,11 +15,9 @@ COUNT = 64
 
 
 def begun(seed):
-    tables, batch = GAME.tables(COUNT), Batch.of(GAME, COUNT)
-    tables.stream = streams(seed, COUNT)
-    plans = np.zeros((COUNT, 7, 4, 2))
-    begin_batch(tables.view(np.ndarray), plans, batch)
-    return tables, batch, plans
+    tables, plans = tables_with_seed(GAME, COUNT, seed), np.zeros((COUNT, 7, 4, 2))
+    begin_batch(tables.view(np.ndarray), plans)
+    return tables, plans
 
 
 def advice(tables, plans):
@@ -28,35 +26,37 @@ def advice(tables, plans):
     return np.where(tables.done, -1, actions)
 
 
-def follow(tables, batch, plans):
+def follow(tables, plans):
     while not tables.done.all():
-        actions = advice(tables, plans)
-        assert all(batch.masks[i, number] for i, number in enumerate(actions) if number >= 0)
-        GAME.step_batch(tables.view(np.ndarray), actions, batch, False)
+        for table, action in zip(tables, advice(tables, plans), strict=True):
+            if action >= 0:
+                assert GAME.mask(table, int(table.turn))[action]
+                GAME.rules.play(table, int(action))
 
 
 def test_a_plan_fills_its_figure():
-    tables, _batch, plans = begun(1)
+    tables, plans = begun(1)
     for table, plan in zip(tables, plans, strict=True):
         inside = [covered_area(shape[: CORNERS[piece]], table.outline, table.ends) for piece, shape in enumerate(plan)]
         np.testing.assert_allclose(inside, AREAS * table.scale.prod(), rtol=1e-9)
 
 
 def test_who_follows_the_teacher_solves_every_figure_in_seven_turns():
-    tables, batch, plans = begun(2)
-    follow(tables, batch, plans)
+    tables, plans = begun(2)
+    follow(tables, plans)
     assert (tables.iou >= SOLVED).all()
     assert (tables.turn_number == 7).all()
 
 
 def test_it_finds_another_solution_where_a_player_has_left_its_own():
     """After two turns at random, every figure that still has a solution is solved without a skipped turn."""
-    tables, batch, plans = begun(5)
+    tables, plans = begun(5)
     random = np.random.default_rng(3)
     for _turn in range(2):
-        places = [random.choice(np.flatnonzero(mask[:PLACES])) for mask in batch.masks]
-        for actions in (np.array(places), np.full(COUNT, PLACES)):
-            GAME.step_batch(tables.view(np.ndarray), actions, batch, False)
+        for table in tables:
+            open_ = np.flatnonzero(GAME.mask(table, int(table.turn))[:PLACES])
+            GAME.rules.play(table, int(random.choice(open_)))
+            GAME.rules.play(table, PLACES)
     boards = GAME.tables(8).view(np.ndarray)
     solvable = np.zeros(COUNT, bool)
     for i, table in enumerate(tables.view(np.ndarray)):
@@ -66,7 +66,7 @@ def test_it_finds_another_solution_where_a_player_has_left_its_own():
             for table, plan in zip(tables, plans, strict=True)]  # fmt: skip
     assert (solvable & left).any()
     assert (~solvable).any()
-    follow(tables, batch, plans)
+    follow(tables, plans)
     assert (tables.iou[solvable] >= SOLVED).all()
     assert (tables.turn_number[solvable] == 7).all()
 
@@ -77,12 +77,10 @@ def _among(shape, plan):
 
 
 def test_it_puts_some_figures_right_that_are_lost():
-    tables, batch, plans = begun(4)
+    tables, plans = begun(4)
     greedy = GAME.bots["greedy"](GAME)
-    for _ in range(6):
-        actions = np.where(tables.done, -1, greedy.act(batch.observations, batch.masks))
-        GAME.step_batch(tables.view(np.ndarray), actions, batch, False)
+    play_until_done(GAME, [greedy], tables, begin=False, steps=6)
     dead = ~tables.done & (tables.dead > 0)
     assert dead.any()
-    follow(tables, batch, plans)
+    follow(tables, plans)
     assert (tables.iou[dead] >= SOLVED).mean() > 0.3

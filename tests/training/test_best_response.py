@@ -81,12 +81,11 @@ def test_holdings_that_touch_known_cards_are_out():
 def test_what_each_holding_would_see_is_what_the_game_shows_it(heads_up):
     tables = heads_up.tables(1)
     tables.stream = 11
-    heads_up.reset(tables[0])
+    heads_up.rules.reset(tables[0])
     seat = int(tables[0].turn)
     true = np.sort(tables[0].cards[seat])
     row = int(np.flatnonzero((true == HOLDINGS).all(axis=1))[0])
-    seen = np.empty((len(HOLDINGS), heads_up.layout.size), np.float32)
-    observe_holdings(tables.copy().view(np.recarray), seat, HOLDINGS, seen)
+    seen = observe_holdings(heads_up.encoders["v0"], tables.copy().view(np.recarray), seat, HOLDINGS)
     assert np.array_equal(seen[row], heads_up.observation(tables[0], seat))
 
 
@@ -105,14 +104,14 @@ def test_belief_follows_the_policy(heads_up):
     responder = _Responder(AcesOnly(), heads_up, me=0, word=np.uint64(1))
     table = responder.table
     table.stream = 1
-    heads_up.reset(table)
+    heads_up.rules.reset(table)
     while int(table.turn) == 0:  # let the other seat be the first to act
-        heads_up.reset(table)
+        heads_up.rules.reset(table)
     table.cards[1] = cards("Ac", "Ad")
     table.cards[0] = cards("7s", "2h")
     responder._forget_dealt_cards()
     number = responder._watch()
-    heads_up.play(table, number)
+    heads_up.rules.play(table, number)
     aces = (HOLDINGS >= 48).all(axis=1)
     assert responder.belief[aces].sum() == pytest.approx(1)
     assert responder.choose() == 0

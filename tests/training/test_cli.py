@@ -37,7 +37,7 @@ def test_the_front_page_loads_no_learning_library():
 
 @pytest.mark.parametrize(
     "name",
-    ["demo", "evaluate", "sides", "play", "table", "watch", "record", "replay", "host", "deploy", "bench", "train"],
+    ["demo", "evaluate", "teams", "play", "table", "watch", "record", "replay", "host", "deploy", "bench", "train"],
 )
 def test_every_command_has_help(capsys, name):
     code, out, _ = run(capsys, name, "--help")

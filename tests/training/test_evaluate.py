@@ -71,7 +71,7 @@ def test_same_seed_same_score(heads_up):
 
 
 def test_more_deals_than_tables_are_played_in_turns(heads_up, monkeypatch):
-    monkeypatch.setattr("parlour.training.evaluate.TABLES", 16)
+    monkeypatch.setattr("parlour.training.evaluation.duplicate.TABLES", 16)
     done = []
     call = heads_up.bots["call"](heads_up, 1)
     score = evaluate(call, heads_up, [call], deals=30, progress=done.append)

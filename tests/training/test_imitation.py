@@ -37,7 +37,7 @@ def test_lessons_that_are_broken_off_are_saved(tmp_path, monkeypatch, capsys):
     def broken_off(*_args, **_settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("parlour.training.train.imitate", broken_off)
+    monkeypatch.setattr("parlour.training.algorithms.maskable_ppo.imitate", broken_off)
     tiny = {"steps": 64, "num_envs": 8, "rollout": 8, "batch_size": 8, "hidden": (4,), "progress": False}
     run = train(load_config("auction", runs=tmp_path, name="broken", imitate="truthful", **tiny))
     load_run(run)

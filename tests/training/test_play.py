@@ -187,7 +187,7 @@ def test_a_model_that_fails_at_night_does_not_betray_who_acts(caplog):
     assert match._asked(down, env, None)[1].ok
     assert caplog.text == ""
     while env.turn_state("p1").phase == "NIGHT_ACTIONS":
-        env.submit(env.agent_selection, table.encode(env.table, table.safe(env.table)))
+        env.submit(env.agent_selection, table.view.encode(env.table, table.view.safe(env.table)))
     assert match._asked(down, env, None)[1].ok
     assert "the safe action is played for p2" in caplog.text
 
@@ -205,6 +205,8 @@ def test_the_end_of_the_input_ends_the_match(capsys, monkeypatch):
 
 
 def test_an_agent_of_another_game_is_refused(heads_up, tmp_path, monkeypatch):
-    monkeypatch.setattr("parlour.training.names.load_run", lambda path, seed: (replace(heads_up, name="kuhn"), None))
+    monkeypatch.setattr(
+        "parlour.training.commands.arguments.load_run", lambda path, seed: (replace(heads_up, name="kuhn"), None)
+    )
     with pytest.raises(ValueError, match="plays kuhn, not holdem"):
         agent(str(tmp_path), heads_up)

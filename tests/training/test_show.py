@@ -49,9 +49,9 @@ def test_the_latest_action_stands_on_the_screen(game_id, size):
         screen = watch.Screen(TerminalMatch(table, [None] * table.seats, table.agents, console), live)
         while not env.table.done and count < 60:
             count += 1
-            env.submit(env.agent_selection, table.encode(env.table, table.safe(env.table)).action)
+            env.submit(env.agent_selection, table.view.encode(env.table, table.view.safe(env.table)).action)
             screen._done.append(f"action {count}: {'words ' * 30}")
-            lines = console.render_lines(screen._drawn(table.render(env.table, None)), pad=False)
+            lines = console.render_lines(screen._drawn(table.renderer.text(env.table, None)), pad=False)
             shown = ["".join(part.text for part in line) for line in lines[: size[1] - 1]]
             assert any(f"action {count}:" in line for line in shown)
             assert max(map(len, shown)) <= size[0]

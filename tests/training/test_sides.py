@@ -66,7 +66,7 @@ def test_habits_by_hand():
     )
     vote(env, "p3", "p3", "p1", "p1", None, None, None)  # a tie: p1 or p3 goes
     gone = int(np.flatnonzero(env.table.voted_out)[0])
-    tables = np.repeat(env._tables, 1).view(np.recarray)
+    tables = np.repeat(env.match._tables, 1).view(np.recarray)
     mafia, town = habits(tables, True), habits(tables, False)
     assert mafia == {
         "accusations": 0.5, "defenses": 0, "claims": 0.5, "untrue": 1, "abstentions": 0, "changes": 0
@@ -77,7 +77,7 @@ def test_habits_by_hand():
     night(env, *(["p6"] if gone == 0 else ["p6", "p6"]), *(["p6"] if gone == 0 else []), "p7")
     talk(env)
     vote(env, *[f"p{7 if seat != 6 else 5}" for seat in range(7) if env.table.alive[seat]])
-    tables = np.repeat(env._tables, 1).view(np.recarray)
+    tables = np.repeat(env.match._tables, 1).view(np.recarray)
     changes = habits(tables, True)["changes"]
     assert changes == (1.0 if gone == 0 else 0.0)  # who was voted out cannot be voted for again
 
@@ -95,12 +95,12 @@ def test_the_tables_are_legible_on_80_columns():
 
 def test_the_command_tells_every_combination(capsys):
     args = ["--mafia", "loyal", "random", "--town", "mixed", "--seats", "5", "7", "--matches", "40"]
-    assert cli.main(["sides", *args, "--json"]) == 0
+    assert cli.main(["teams", *args, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [(one["seats"], one["policies"]) for one in found] == [
         (5, ["loyal", "mixed"]), (5, ["random", "mixed"]), (7, ["loyal", "mixed"]), (7, ["random", "mixed"])
     ]  # fmt: skip
     assert all(one["mafia"]["matches"] == 40 for one in found)
-    assert cli.main(["sides", *args]) == 0
+    assert cli.main(["teams", *args]) == 0
     assert "mafia by sides" in capsys.readouterr().out
-    assert cli.main(["sides", "--matches", "0"]) == cli.MISTAKE
+    assert cli.main(["teams", "--matches", "0"]) == cli.MISTAKE

@@ -95,7 +95,7 @@ def test_resume_goes_on_where_it_was(tmp_path):
 
 @pytest.mark.slow
 def test_ctrl_c_saves(tmp_path):
-    code = "import torch; torch.set_num_threads(1); from parlour.training.train import main; main()"
+    code = "import torch; torch.set_num_threads(1); from parlour.training.commands.train import main; main()"
     command = [sys.executable, "-c", code, "holdem", "--name", "long", "--runs", str(tmp_path), "--num-envs", "16"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
@@ -280,9 +280,9 @@ def test_a_mirror_plays_what_the_learner_plays_now(run):
 def test_a_mirror_is_renewed_with_every_rollout_and_openings_begin_ever_earlier(tmp_path, monkeypatch):
     reflected, openings = [], []
     monkeypatch.setattr(League, "reflect", lambda self, model, seats: reflected.append(model.num_timesteps))
-    draw = SingleAgentTables._draw_opening
+    begin = SingleAgentTables._begin
     monkeypatch.setattr(
-        SingleAgentTables, "_draw_opening", lambda self, rows: (openings.append(self.opening), draw(self, rows))
+        SingleAgentTables, "_begin", lambda self, rows: (openings.append(self.random_start_steps), begin(self, rows))
     )
     settings = {**TINY, "options": {"rounds": 5}, "bots": {}, "self_play": 0.0, "mirror": 1.0, "opening": 8}
     train(load_config("bargaining", runs=tmp_path, name="mirror", **settings))

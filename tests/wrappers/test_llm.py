@@ -233,6 +233,6 @@ def test_a_real_model_plays_games_by_schema():
         table, state = first_turn(BARGAINING)
         answer = agent.respond(state)
         assert agent.replaced == 0
-        assert not isinstance(BARGAINING.decode(table, answer.action), envs.ActionResult)
+        assert not isinstance(BARGAINING.view.parse(table, answer.action), envs.ActionResult)
     finally:
         del server

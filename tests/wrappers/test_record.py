@@ -128,7 +128,7 @@ def test_an_edited_log_does_not_replay(tmp_path):
     env = envs.make("holdem", seats=2)
     with MatchLog(tmp_path / "log") as log:
         Recorder(log, env, seed=1).play(1)
-        log.write("turn", base=env.agent_selection, response=Action("call"))
+        log.write("turn", agent=env.agent_selection, response=Action("call"))
     with pytest.raises(ValueError, match=r"does not replay: player_. game_rule_violation"):
         replay(tmp_path / "log")
 

@@ -6,7 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from parlour.envs import VectorGame, game
+from parlour.envs import Capabilities, Teams, VectorGame, game
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv, make_single_agent_env, make_single_agent_vector_env
 from parlour.wrappers.rl.gymnasium_vector import SingleAgentVectorEnv
@@ -135,13 +135,17 @@ def test_the_learner_plays_its_seat_and_rotating_takes_turns():
         before = rotating.seat.copy()
 
 
-def test_a_pool_draws_one_policy_for_each_side_of_a_game_with_sides():
+def two_teams(tables):
+    return np.tile(np.int8([0, 0, 1, 1]), (len(tables), 1))
+
+
+def test_a_pool_draws_one_policy_for_each_team():
     """Seats 0 and 1 play together, and 2 and 3; here they are told apart by who bids what."""
     auction = dataclasses.replace(
-        game("auction", seats=4, rounds=1), sides=lambda tables: np.tile(np.int8([0, 0, 1, 1]), (len(tables), 1))
+        game("auction", seats=4, rounds=1), capabilities=Capabilities(teams=Teams(("first", "second"), two_teams))
     )
     low, high, highest = (Always(number) for number in (1, 50, 100))
-    seats = SingleAgentTables(auction, 64, Pool([low, high, highest], weights=[0, 1, 1], mates=[1, 0, 0]))
+    seats = SingleAgentTables(auction, 64, Pool([low, high, highest], weights=[0, 1, 1], teammate_weights=[1, 0, 0]))
     seats.reset(seed=3)
     against = set()
     for _ in range(20):
@@ -154,8 +158,8 @@ def test_a_pool_draws_one_policy_for_each_side_of_a_game_with_sides():
             against |= before
         seats.step(np.full(64, 7))
     assert against == {50.0, 100.0}
-    with pytest.raises(ValueError, match=r"mates=\[1\]: give 2 numbers"):
-        Pool(["random", "random"], mates=[1])
+    with pytest.raises(ValueError, match=r"teammate_weights=\[1\]: give 2 numbers"):
+        Pool(["random", "random"], teammate_weights=[1])
 
 
 def test_same_seed_same_everything_and_the_deals_of_the_plain_tables():
@@ -190,8 +194,8 @@ def test_opponents_one_each_per_seat_or_drawn():
     left, right = Always(CALL), Always(CALL)
     seats = SingleAgentTables(holdem, 8, [left, right], seat=0)
     seats.reset(seed=1)
-    assert (seats._who[:, 1] == 0).all()
-    assert (seats._who[:, 2] == 1).all()
+    assert (seats._seating.who[:, 1] == 0).all()
+    assert (seats._seating.who[:, 2] == 1).all()
     never, always = Always(CALL), Always(CALL)
     seats = SingleAgentTables(holdem, 8, Pool([always, never], weights=[1, 0]))
     seats.reset(seed=1)
@@ -212,7 +216,7 @@ def test_opponents_one_each_per_seat_or_drawn():
 def test_pool_draws_by_its_weights():
     seats = SingleAgentTables(game("holdem", seats=2), 4000, Pool(["call", "random", "maniac"], [3, 0, 1]))
     seats.reset(seed=1)
-    opponents = seats._who[np.arange(4000), 1 - seats.seat]
+    opponents = seats._seating.who[np.arange(4000), 1 - seats.seat]
     np.testing.assert_allclose(np.bincount(opponents, minlength=3) / 4000, [0.75, 0, 0.25], atol=0.03)
 
 
@@ -328,7 +332,7 @@ def test_make_vec_gives_one_seat_per_table():
 
 def test_an_opening_is_played_by_chance_in_every_seat():
     seats = SingleAgentTables(
-        game("bargaining"), 512, Always(100), opening=(6, 6)
+        game("bargaining"), 512, Always(100), random_start_steps=(6, 6)
     )  # the opponents demand the whole pie
     seats.reset(seed=0)
     moves = seats.tables.tables.moves
@@ -340,7 +344,7 @@ def test_an_opening_is_played_by_chance_in_every_seat():
 
 
 def test_openings_are_drawn_from_the_least_to_the_most():
-    seats = SingleAgentTables(game("bargaining"), 2_000, Always(100), opening=(2, 4))
+    seats = SingleAgentTables(game("bargaining"), 2_000, Always(100), random_start_steps=(2, 4))
     seats.reset(seed=0)
     moves = seats.tables.tables.moves
     learner_moves_next = moves % 2 == seats.seat
@@ -348,7 +352,7 @@ def test_openings_are_drawn_from_the_least_to_the_most():
     first = seats.seat == 0  # reaches its decisions 2 and 4: after openings of 2, and of 3 or 4
     assert set(moves[first]) <= {0, 2, 4}
     assert 0.6 < (moves[first] == 4).mean() < 0.7
-    seats.opening = (0, 0)
+    seats.random_start_steps = (0, 0)
     for _ in play(seats, 100):
         pass
     assert (seats.tables.tables.moves[seats.dones] <= 1).all()  # episodes begin at the beginning again
@@ -356,7 +360,9 @@ def test_openings_are_drawn_from_the_least_to_the_most():
 
 def test_what_an_opening_brings_is_nobodys_reward():
     """Chance agrees now and then while it opens: that is no episode, and no winnings of the learner."""
-    seats = SingleAgentTables(game("bargaining", reservations=(0, 0)), 256, Always(100), seat=1, opening=(15, 15))
+    seats = SingleAgentTables(
+        game("bargaining", reservations=(0, 0)), 256, Always(100), seat=1, random_start_steps=(15, 15)
+    )
     seats.reset(seed=0)
     total, pass_ = np.zeros(256), 103
     for _ in range(30):
@@ -367,7 +373,7 @@ def test_what_an_opening_brings_is_nobodys_reward():
 
 
 def test_the_same_seed_gives_the_same_openings():
-    first, second = (SingleAgentTables(game("bargaining"), 64, "fair", opening=(0, 19)) for _ in range(2))
+    first, second = (SingleAgentTables(game("bargaining"), 64, "fair", random_start_steps=(0, 19)) for _ in range(2))
     for seats in (first, second):
         seats.reset(seed=4)
         for _ in play(seats, 20):
@@ -377,5 +383,5 @@ def test_the_same_seed_gives_the_same_openings():
 
 @pytest.mark.parametrize("opening", [(-1, 3), (4, 3)])
 def test_an_opening_that_cannot_be_drawn_is_named(opening):
-    with pytest.raises(ValueError, match="least number of decisions"):
-        SingleAgentTables(game("bargaining"), 4, "fair", opening=opening)
+    with pytest.raises(ValueError, match="the least number"):
+        SingleAgentTables(game("bargaining"), 4, "fair", random_start_steps=opening)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...envs import Game
 from ...envs.core.record import Tables
 from ...envs.core.rng import streams
+from ...envs.core.rollout import encoder_of
 from ...envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
 from ...envs.holdem.table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
 from ...wrappers.policies.base import Policy
@@ -148,8 +149,9 @@ class _Responder:
     def _seen(
         self, tables: Tables, alive: NDArray[np.int64], mask: NDArray[np.int8]
     ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        observations = np.empty((len(alive), self.game.layout.size), np.float32)
-        observe_holdings(tables.copy().view(np.recarray), 1 - self.me, self.holdings[alive], observations)
+        encoder = self.game.encoders[encoder_of(self.policy, self.game)]
+        copy = tables.copy().view(np.recarray)
+        observations = observe_holdings(encoder, copy, 1 - self.me, self.holdings[alive])
         return observations, np.repeat(mask[None], len(alive), axis=0)
 
     def _forget_dealt_cards(self) -> None:

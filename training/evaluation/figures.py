@@ -60,7 +60,7 @@ def built(
         tables.first_figure += np.arange(len(tables)) // times
         tables.figures = 1
     for start in range(0, len(tables), TABLES):
-        play_until_done(game, [policy], tables[start : start + TABLES])
+        play_until_done(game, [policy], tables[start : start + TABLES].view(np.recarray))
         if progress is not None:
             progress(len(tables[start : start + TABLES]))
     solved = (tables.iou >= SOLVED).astype(float)

@@ -48,7 +48,7 @@ class Recorder:
     ) -> ActionResult:
         """Do what `GameEnv.submit` does; an accepted answer is written, and the outcome once there is one.
 
-        `thoughts` are what the agent tells of its answer (see `parlour.wrappers.agent.thoughts`), written beside it.
+        `thoughts` are what the agent tells of its answer (see `parlour.wrappers.agents.base.thoughts`), written beside it.
         """
         result = self.env.submit(agent, response)
         if result.ok:

@@ -18,7 +18,7 @@ from ...envs.core.game import Game
 from ...envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
 from ...envs.holdem import game as holdem
 from ...envs.holdem import rules
-from ...envs.holdem.actions import decode
+from ...envs.holdem.actions import parse
 from ...envs.holdem.hands import card_number
 from ...envs.holdem.table import SEATS
 from ..agents.base import sentence
@@ -82,7 +82,7 @@ _artists: dict[str, Callable[[Sequence[TurnState]], str]] = {}
 
 def _artist(game_id: str) -> Callable[[Sequence[TurnState]], str]:
     if game_id not in _artists:
-        _artists[game_id] = envs.game(GAMES.get(game_id, game_id)).picture
+        _artists[game_id] = envs.game(GAMES.get(game_id, game_id)).renderer.picture
     return _artists[game_id]
 
 
@@ -358,7 +358,7 @@ def _hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
         answer = Action(action["kind"], payload)
         cause = {"timeout": "its time was up", "left": "it has left"}.get(action.get("cause", ""), "")
         yield Moment(match, title, states(), named[action["seat"]], sentence(answer), note=cause)
-        move = decode(table, answer)
+        move = parse(table, answer)
         if not isinstance(move, rules.Move):
             raise ValueError(f"hand {entry['hand']}: {move.error_detail}")
         rules.step(table, move)

@@ -200,7 +200,7 @@ class ArenaAgentServer:
         Raises:
             OSError: if the port is taken.
         """
-        warm_up = getattr(self.agent.agent, "rehearse", None)
+        warm_up = getattr(self.agent.agent, "warm_up", None)
         if warm_up is not None:
             try:
                 await asyncio.to_thread(warm_up)

@@ -66,7 +66,7 @@ class GameAnalysis:
     def suspicion(self) -> dict[str, float]:
         """Return how suspicious every player looks to the agent, by id, 0 to 100."""
         players = self._context.players
-        tables, seat = of_context(self._context).load(
+        tables, seat = of_context(self._context).view.load(
             turn_state(self._agent_id, self._context, self._private, my_turn=False)
         )
         points = suspicions(tables[0], seat)

@@ -143,7 +143,7 @@ class MafiaMatch:
         seed: of the roles and of everything that is drawn; None for fresh entropy.
         feed: gets the events.
         limits: what agents may take.
-        note: gets the lines of the match's log, which `parlour.wrappers.record.replay` plays again.
+        note: gets the lines of the match's log, which `parlour.wrappers.logs.recorder.replay` plays again.
 
     Raises:
         ValueError: if there are not as many agents as seats, or ids or names are not all different and printable.

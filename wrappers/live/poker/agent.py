@@ -113,7 +113,7 @@ async def play(
         ping_every: seconds between keep-alive pings.
         retry_after: seconds before the first try to reconnect; the n-th waits n times as long, at most ten times.
         retries: tries to connect in a row, before it is given up; at most `FIRST_TRIES` if nothing ever answered.
-        log: a match log to append to (see `parlour.wrappers.record`).
+        log: a match log to append to (see `parlour.wrappers.logs.match_log`).
         session: the protocol's state, with what is known about the table beforehand.
         on_event: is told every event, for tables on a screen and tests.
 
@@ -299,7 +299,7 @@ class _Shell:
 
     async def warm_up(self) -> None:
         """Have an agent that can rehearse do so, before any clock runs."""
-        warm_up = getattr(self._agent, "rehearse", None)
+        warm_up = getattr(self._agent, "warm_up", None)
         if warm_up is not None:
             try:
                 await asyncio.to_thread(warm_up)

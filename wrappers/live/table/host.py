@@ -104,7 +104,7 @@ class TableHost:
         await asyncio.to_thread(_warm_up, self.session.game)
         for seat, agent in self._agents.items():
             self._workers[seat] = Worker(self.session.seats[seat].name or "")
-            warm_up = getattr(agent, "rehearse", None)
+            warm_up = getattr(agent, "warm_up", None)
             if warm_up is not None:
                 try:
                     await asyncio.to_thread(warm_up)

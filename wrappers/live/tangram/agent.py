@@ -132,7 +132,7 @@ class TangramAgentServer:
 
     def _rehearse(self) -> None:
         """Have an agent that can rehearse do so, and play a made-up turn, so that nothing is left to be compiled."""
-        warm_up = getattr(self._agent, "rehearse", None)
+        warm_up = getattr(self._agent, "warm_up", None)
         if warm_up is not None:
             try:
                 warm_up()
