@@ -10,10 +10,9 @@ from parlour.envs.holdem.table import LOG
 
 def sees(table, seat):
     """Return a function from a slice's name to its values."""
-    most = float(table.stack.sum() + table.pot) / (100 * float(table.big_blind))
-    layout = v0.layout(int(table.seats), most)
+    layout = v0.encoder(table).layout
     out = np.full(layout.size, np.nan, np.float32)
-    v0.observe(table, seat, out)
+    v0.observe(table, seat, layout.offsets[0], out)
     assert layout.flat_space().contains(out)
 
     def slice_(path):

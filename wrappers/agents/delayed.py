@@ -25,6 +25,6 @@ class DelayedAgent:
 
     def warm_up(self) -> None:
         """Have the agent rehearse, if it can."""
-        warm_up = getattr(self._agent, "rehearse", None)
+        warm_up = getattr(self._agent, "warm_up", None)
         if warm_up is not None:
             warm_up()
