@@ -1,1 +1,1 @@
-"""?"""
+"""Pictures and text of tables, and how they are shown."""

@@ -22,7 +22,8 @@ from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from parlour.wrappers.live.arena.messages import Names, plain, read_response
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.policies.base import RandomPolicy
-from parlour.wrappers.replay.moments import moments, picture
+from parlour.wrappers.replay.log_reader import moments
+from parlour.wrappers.replay.moment import picture
 from pydantic import BaseModel, ConfigDict
 
 STATE = envs.make("bargaining")

@@ -18,7 +18,7 @@ from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import REMEMBERED, MafiaHost
 from parlour.wrappers.live.mafia.remote import RemoteAgent, ServiceConnection
 from parlour.wrappers.logs import match_log, recorder
-from parlour.wrappers.replay.moments import moments
+from parlour.wrappers.replay.log_reader import moments
 
 PRIVATE = {"ROLES_ASSIGNED", "NIGHT_ACTION_SUBMITTED", "INVESTIGATION_RESULT", "AGENT_THINK_STREAM"}
 

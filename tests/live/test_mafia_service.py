@@ -33,7 +33,8 @@ from parlour.wrappers.live.mafia.remote import RemoteAgent, ServiceConnection
 from parlour.wrappers.live.mafia.scripted import MafiaScriptedAgent
 from parlour.wrappers.live.mafia.trained import MafiaPolicyAgent
 from parlour.wrappers.logs.match_log import MatchLog, read
-from parlour.wrappers.replay.moments import moments, picture
+from parlour.wrappers.replay.log_reader import moments
+from parlour.wrappers.replay.moment import picture
 
 
 def run(main, within=120):

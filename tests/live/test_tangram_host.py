@@ -21,7 +21,7 @@ from parlour.wrappers.live.tangram.host_session import Said, Send, TangramHostSe
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.logs.recorder import replay
 from parlour.wrappers.policies.loading import make_policy
-from parlour.wrappers.replay.moments import moments
+from parlour.wrappers.replay.log_reader import moments
 
 GAME = envs.game("tangram", figure="A square", aspect="godot", turns=6)
 FINISH = Action("finish")

@@ -15,7 +15,8 @@ from parlour.wrappers.live.poker.host_session import PokerHostSession
 from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.logs.recorder import Recorder
 from parlour.wrappers.policies.mlp import MlpPolicy
-from parlour.wrappers.replay.moments import moments, picture
+from parlour.wrappers.replay.log_reader import moments
+from parlour.wrappers.replay.moment import picture
 
 
 def test_a_recorded_match_is_seen_again(game_id, tmp_path):

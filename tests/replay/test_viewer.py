@@ -9,7 +9,8 @@ from logs import played
 from parlour import envs
 from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.logs.recorder import Recorder
-from parlour.wrappers.replay.moments import moments, picture
+from parlour.wrappers.replay.log_reader import moments
+from parlour.wrappers.replay.moment import picture
 from parlour.wrappers.replay.page import page
 
 pytestmark = pytest.mark.slow

@@ -1,1 +1,1 @@
-"""?"""
+"""Learning algorithms, one module each."""

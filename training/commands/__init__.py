@@ -1,1 +1,1 @@
-"""?"""
+"""The commands of `parlour`, one module each."""

@@ -621,7 +621,7 @@ def replay(seconds: Seconds) -> list[Row]:
 
 
 def _paged(log: Path, decisions: int) -> int:
-    from ...wrappers.replay.moments import moments
+    from ...wrappers.replay.log_reader import moments
     from ...wrappers.replay.page import page
 
     page(moments(log), "a log")

@@ -21,7 +21,7 @@ from ...wrappers.agents.language_model import Model, ModelError
 from ...wrappers.agents.llm import LLMAgent
 from ...wrappers.logs.match_log import MatchLog, opened
 from ...wrappers.logs.recorder import Recorder
-from ...wrappers.replay.moments import distinct
+from ...wrappers.replay.moment import distinct
 from .arguments import agent, game_with, has_seats, language_model
 
 logger = logging.getLogger(__name__)

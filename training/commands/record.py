@@ -9,7 +9,7 @@ from rich.console import Console
 
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.logs.match_log import MatchLog
-from ...wrappers.replay.moments import ALL
+from ...wrappers.replay.moment import ALL
 from .arguments import language_model
 from .play import TerminalMatch, check, finish, seated
 from .replay import check_out, write

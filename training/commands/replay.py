@@ -7,7 +7,8 @@ import tyro
 from rich.console import Console
 
 from ...wrappers.replay.film import film
-from ...wrappers.replay.moments import ALL, moments
+from ...wrappers.replay.log_reader import moments
+from ...wrappers.replay.moment import ALL
 from ...wrappers.replay.page import page
 
 

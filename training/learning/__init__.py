@@ -1,1 +1,1 @@
-"""?"""
+"""What every learning algorithm needs: settings, run folders, opponents, demonstrations."""

@@ -1,1 +1,1 @@
-"""?"""
+"""Agents: what sees TurnStates and answers them. Policies, people, language models."""

@@ -1,4 +1,4 @@
-"""Agent: who sees TurnStates and answers them. A policy, a bot, a person."""
+"""Agent: sees TurnStates and answers them. A policy, a bot, a person, a language model."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable

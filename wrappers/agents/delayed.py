@@ -1,4 +1,4 @@
-"""An agent that takes its time, so that people can follow."""
+"""DelayedAgent: an agent that waits before it answers, so that people can follow."""
 
 import time
 
@@ -7,7 +7,7 @@ from .base import Agent
 
 
 class DelayedAgent:
-    """An agent that waits before every answer; in a thread of its own, as every agent of a live table is.
+    """An agent that waits before every answer. It blocks: run it in a thread, as live tables do.
 
     Args:
         agent: what answers.
@@ -19,12 +19,12 @@ class DelayedAgent:
         self._seconds = seconds
 
     def respond(self, state: TurnState) -> AgentResponse:
-        """Answer a turn, after a while."""
+        """Wait, then answer the turn."""
         time.sleep(self._seconds)
         return self._agent.respond(state)
 
     def warm_up(self) -> None:
-        """Have the agent rehearse, if it can."""
+        """Warm the agent up, if it can."""
         warm_up = getattr(self._agent, "warm_up", None)
         if warm_up is not None:
             warm_up()

@@ -1,4 +1,4 @@
-"""Agent: who sees TurnStates and answers them. A policy, a bot, a person."""
+"""HumanAgent: a person at a terminal."""
 
 import json
 import sys

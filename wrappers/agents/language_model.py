@@ -1,6 +1,6 @@
-"""Language models as agents, on any endpoint that speaks OpenAI's chat completions (``pip install 'parlour[llm]'``).
+"""A language model at any endpoint that speaks OpenAI's chat completions (``pip install 'parlour[llm]'``).
 
-The key comes from the environment (``OPENAI_API_KEY``) and is never written anywhere; so does the address, where none
+The key comes from the environment (``OPENAI_API_KEY``) and is never written anywhere. So does the address, where none
 is given (``OPENAI_BASE_URL``).
 """
 

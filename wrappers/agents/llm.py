@@ -1,8 +1,4 @@
-"""Language models as agents, on any endpoint that speaks OpenAI's chat completions (``pip install 'parlour[llm]'``).
-
-The key comes from the environment (``OPENAI_API_KEY``) and is never written anywhere; so does the address, where none
-is given (``OPENAI_BASE_URL``).
-"""
+"""LLMAgent: a language model as an agent (``pip install 'parlour[llm]'``)."""
 
 import asyncio
 import json

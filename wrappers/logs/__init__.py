@@ -1,1 +1,1 @@
-"""?"""
+"""Match logs: what was played, one JSON object per line."""

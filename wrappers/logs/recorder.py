@@ -1,10 +1,4 @@
-"""Match logs: JSON Lines, one object per event, and replay.
-
-Every line has a ``kind``. `Recorder` writes the log of a match in an environment (``match``, then ``turn`` by
-``turn``, then ``end``), which `replay` plays again to the same bytes; so does our arena, with ``message`` for what was
-sent out of turn. Live bridges write what they see with `MatchLog`: ``joined``, ``turn`` (TurnState and AgentResponse),
-``hand``, ``ended``. No log holds a token or a key.
-"""
+"""Recorder: plays an environment and logs the match. `replay` plays a log again."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -48,7 +42,7 @@ class Recorder:
     ) -> ActionResult:
         """Do what `GameEnv.submit` does; an accepted answer is written, and the outcome once there is one.
 
-        `thoughts` are what the agent tells of its answer (see `parlour.wrappers.agents.base.thoughts`), written beside it.
+        `thoughts` are what the agent tells of its answer (see `wrappers.agents.base.thoughts`), written beside it.
         """
         result = self.env.submit(agent, response)
         if result.ok:

@@ -1,4 +1,4 @@
-"""What live agents and hosts write of their matches: a log that costs no match, whatever cannot be written."""
+"""SafeMatchLog: the match log of a live agent or a host. Nothing that cannot be written ends a match."""
 
 import logging
 from collections.abc import Callable
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class SafeMatchLog:
-    """A match log of a live agent or a host; false where there is none. Write from the event loop only.
+    """The match log of a live agent or a host. It is false where there is no log. Write from the event loop only.
 
     Args:
         log: where to write; None: nowhere.
@@ -40,7 +40,7 @@ class SafeMatchLog:
 
 
 def safe_thoughts(thoughts: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return an agent's thoughts; none where it cannot tell them: it has answered, and that counts."""
+    """Return an agent's thoughts. Where that raises, warn and return none: the answer itself counts."""
     try:
         return thoughts()
     except Exception as error:  # whatever it is, the match goes on
@@ -49,6 +49,6 @@ def safe_thoughts(thoughts: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def without_images(state: TurnState) -> TurnState:
-    """Return what a log holds of a state: pictures of every turn would fill a disk overnight."""
+    """Return a state without its pictures: those of every turn would fill a disk overnight."""
     fields = {name: value for name, value in state.game_state.items() if name not in ("board_img", "drawer_img")}
     return msgspec.structs.replace(state, game_state=fields)

@@ -1,1 +1,1 @@
-"""?"""
+"""Policies: what plays many seats at once from observations and masks."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...envs.render.svg import HEIGHT, WIDTH
 from ...envs.render.window import pixels, png
-from .moments import Moment, picture
+from .moment import Moment, picture
 
 STILL = 3
 """Frames for which the end of a match stands."""

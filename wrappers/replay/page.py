@@ -1,7 +1,7 @@
 """Moments as one HTML file that needs nothing else: no network, no other file.
 
 The pictures are kept line by line: every line of SVG once, and for every view and moment the lines that have changed.
-What one view may not see is hidden from it by the page, yet lies in the file: give it to those who may see everything.
+The page shows each view what that view may see. The file holds everything: give it only to those who may see it all.
 """
 
 import json
@@ -12,7 +12,7 @@ from itertools import zip_longest
 
 from ...envs.core.turn_state import MessageScope, TurnState
 from ...envs.render.svg import escape, number
-from .moments import ALL, Moment, picture
+from .moment import ALL, Moment, picture
 
 ABSENT = -1
 """In place of a number of lines: the view has no picture of this moment."""
@@ -24,12 +24,12 @@ def page(moments: Iterable[Moment], title: str) -> str:
     Raises:
         ValueError: if there are none, or one that cannot be drawn.
     """
-    book = PageBuilder()
+    builder = PageBuilder()
     for moment in moments:
-        book.add(moment)
-    if not book.moments:
+        builder.add(moment)
+    if not builder.moments:
         raise ValueError("there is nothing to show")
-    data = json.dumps({"title": title, **book.data()}, ensure_ascii=False, separators=(",", ":"))
+    data = json.dumps({"title": title, **builder.data()}, ensure_ascii=False, separators=(",", ":"))
     source = files(__package__)
     html = source.joinpath("viewer.html").read_text("utf-8")
     parts = {
@@ -56,6 +56,7 @@ class PageBuilder:
         self._heard: dict[str, set[tuple[str, str]]] = {}
 
     def data(self) -> dict[str, object]:
+        """Return everything that was added, as JSON for `viewer.js`."""
         return {
             "views": self.views,
             "lines": list(self.lines),
@@ -66,11 +67,12 @@ class PageBuilder:
         }
 
     def add(self, moment: Moment) -> None:
+        """Add a moment after those before."""
         if not self.matches or self.matches[-1][0] != moment.match:
             self.matches.append([moment.match, len(self.moments), moment.title])
             self._heard.clear()
         self._draw(moment)
-        self._listen(moment)
+        self._add_messages(moment)
         told = {
             "agent": moment.agent,
             "action": moment.action,
@@ -103,7 +105,7 @@ class PageBuilder:
             frames += [len(now), len(changed) // 2, *changed]
             self._shown[view] = now
 
-    def _listen(self, moment: Moment) -> None:
+    def _add_messages(self, moment: Moment) -> None:
         new: dict[tuple[str, str], list[object]] = {}
         for agent, state in moment.states.items():
             heard = self._heard.setdefault(agent, set())

@@ -1,1 +1,1 @@
-"""?"""
+"""What the live bridges of all protocols share."""

@@ -1,89 +1,22 @@
-"""A match log, moment by moment: who saw what, who decided what, and what it thought and said.
+"""Reads a match log and returns its moments.
 
-All logs that Parlour writes can be read: of matches in an environment or an arena (played again from their seed),
-of our poker tables (hands with all cards, played again), and of live agents (what one seat saw at its turns).
+All logs that Parlour writes can be read: of matches in an environment or an arena (played again from their seed), of
+our poker tables (hands with all cards, played again), and of live agents (what one seat saw at its turns).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from math import isfinite
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from ... import envs
-from ...envs.core.game import Game
 from ...envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
-from ...envs.holdem import game as holdem
-from ...envs.holdem import rules
-from ...envs.holdem.actions import parse
-from ...envs.holdem.hands import card_number
-from ...envs.holdem.table import SEATS
 from ..agents.base import sentence
-from ..live.arena.messages import GAMES, Names
+from ..live.arena.messages import Names
 from ..logs.match_log import read
-
-ALL = "all"
-"""The view of an observer who sees every seat's secrets."""
-
-
-@dataclass
-class Moment:
-    """A decision, or the end of a match.
-
-    Attributes:
-        match: which match of the log, from 0.
-        title: of the match.
-        states: what each agent saw, by name, in order of seats.
-        agent: who decides; None at the end.
-        action: what it does, in words; "" at the end.
-        said: the messages that it sends with it.
-        think: what it thought, where the log has it.
-        probabilities: of every answer that was open to it, where the log has them.
-        value: what it expected to win, where the log has it.
-        note: what else is to be told: a refusal, a late answer, the outcome.
-    """
-
-    match: int
-    title: str
-    states: dict[str, TurnState]
-    agent: str | None = None
-    action: str = ""
-    said: list[MessageIntent] = field(default_factory=list)
-    think: str = ""
-    probabilities: dict[str, float] = field(default_factory=dict)
-    value: float | None = None
-    note: str = ""
-
-    @property
-    def views(self) -> dict[str, list[TurnState]]:
-        """The TurnStates that make each view, as `Game.picture` takes them: all seats', and every seat's own."""
-        every = {ALL: list(self.states.values())} if len(self.states) > 1 else {}
-        return every | {agent: [state] for agent, state in self.states.items()}
-
-
-def picture(states: Sequence[TurnState]) -> str:
-    """Draw a view of a moment, whatever the game.
-
-    Raises:
-        ValueError: if the game is not known here, or its picture is not of such a state.
-    """
-    game_id = states[0].game_id
-    try:
-        return _artist(game_id)(states)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise ValueError(f"a state of {game_id} that cannot be drawn: {error!r}") from error
-
-
-_artists: dict[str, Callable[[Sequence[TurnState]], str]] = {}
-
-
-def _artist(game_id: str) -> Callable[[Sequence[TurnState]], str]:
-    if game_id not in _artists:
-        _artists[game_id] = envs.game(GAMES.get(game_id, game_id)).renderer.picture
-    return _artists[game_id]
+from .moment import Moment, distinct
+from .poker_hands import replay_hand
 
 
 def moments(path: str | PathLike[str]) -> Iterator[Moment]:
@@ -93,7 +26,7 @@ def moments(path: str | PathLike[str]) -> Iterator[Moment]:
         OSError: if the file cannot be read.
         ValueError: if it is no log, does not replay, or holds nothing to show.
     """
-    reader = _Reader()
+    reader = LogReader()
     empty = True
     for number, entry in _gathered(path):
         try:
@@ -131,8 +64,8 @@ def _game_of(entry: Mapping[str, Any]) -> str:
     return str((state.get("match_id") if isinstance(state, dict) else None) or entry.get("match_id") or "")
 
 
-class _Reader:
-    """Reads a log line by line. What one line says of another's decision waits until that comes."""
+class LogReader:
+    """Reads a log line by line. It keeps what a line says of a later decision until that decision comes."""
 
     def __init__(self) -> None:
         self.match = -1
@@ -140,8 +73,8 @@ class _Reader:
         self._game: tuple[str, Mapping[str, Any]] | None = None
         self._open = False
         self._names: Names | None = None
-        self._worded: dict[str, str] = {}  # what `_words` has read in this match
-        self._called: dict[str, str] = {}  # agents by their ids
+        self._renamed: dict[str, str] = {}  # words of this match, as `_words` returns them
+        self._name_of_id: dict[str, str] = {}  # agents by their ids
         self._title = ""
         self._thought: dict[str, str] = {}
         self._notes: list[str] = []
@@ -149,16 +82,17 @@ class _Reader:
         self._tables: dict[str, int] = {}  # of live logs: which match belongs to which table or match id
 
     def read(self, entry: Mapping[str, Any]) -> Iterator[Moment]:
+        """Return the moments that a line of the log tells of."""
         kind = entry["kind"]
         if kind == "match":
             yield from self._ended()
             self._begin(entry)
         elif kind == "turn" and "turn_state" in entry:
-            yield self._live(entry)
+            yield self._live_turn(entry)
         elif kind in ("turn", "message"):
             yield self._played(entry)
         elif kind == "event":
-            self._overhear(entry["event"])
+            self._record_thought(entry["event"])
         elif kind == "rejected":
             result = entry["result"]
             self._notes.append(f"{entry['agent_id']} was refused: {result.get('error_detail') or result.get('error')}")
@@ -166,7 +100,7 @@ class _Reader:
             self._notes.append(f"{entry['agent_id']} failed: {entry['problem']}")
         elif kind == "hand" and "players" in entry:
             self.match += 1
-            yield from _hand(entry, self.match)
+            yield from replay_hand(entry, self.match)
         elif kind in ("hand", "ended") and self._seen:
             yield Moment(self.match, self._title, self._seen, note=_result(entry))
             self._seen = {}
@@ -174,6 +108,7 @@ class _Reader:
             self._notes.append(f"ended before the rules do: {(entry.get('outcome') or {}).get('reason')}")
 
     def close(self) -> Moment | None:
+        """Return the end of the last match, if the log does not tell it."""
         return next(self._ended(), None)
 
     def _ended(self) -> Iterator[Moment]:
@@ -192,23 +127,23 @@ class _Reader:
         self._env.reset(seed=entry["seed"])
         self._env.match.match_id = entry.get("match_id", self._env.match.match_id)
         ids = entry.get("agent_ids") or [row["id"] for row in entry.get("agents", ())]
-        called = distinct(entry.get("agent_ids") or [row.get("name") or row["id"] for row in entry.get("agents", ())])
+        names = distinct(entry.get("agent_ids") or [row.get("name") or row["id"] for row in entry.get("agents", ())])
         seats = self._env.possible_agents
-        if called and len(called) != len(seats):
-            raise ValueError(f"{len(called)} agents for the {len(seats)} seats of {entry['game']}")
-        self._called = dict(zip(ids, called, strict=True))
-        self._names = Names(called, seats) if called and list(called) != seats else None
+        if names and len(names) != len(seats):
+            raise ValueError(f"{len(names)} agents for the {len(seats)} seats of {entry['game']}")
+        self._name_of_id = dict(zip(ids, names, strict=True))
+        self._names = Names(names, seats) if names and list(names) != seats else None
         self.match += 1
         self._open = True
         self._title = str(self._env.match.match_id)
         self._thought.clear()
-        self._worded.clear()
+        self._renamed.clear()
 
-    def _overhear(self, event: Mapping[str, Any]) -> None:
+    def _record_thought(self, event: Mapping[str, Any]) -> None:
         """Take what an agent of mafia thinks before it decides, which its host tells piece by piece."""
         if event["eventType"] == "AGENT_THINK_STREAM":
             told = event["payload"]
-            who = self._called.get(told["agentId"], told["agentId"])
+            who = self._name_of_id.get(told["agentId"], told["agentId"])
             self._thought[who] = self._thought.get(who, "") + str(told["chunk"])
 
     def _states(self) -> dict[str, TurnState]:
@@ -222,12 +157,12 @@ class _Reader:
         return {state.agent_id: state for state in states}
 
     def _words(self, words: str) -> str:
-        """Return words with the players' names for the seats', unless a player is called like a seat: who is meant?"""
+        """Return words with the players' names in place of the seats', unless a player has the name of a seat."""
         if self._names is None or self._names.out.keys() & self._names.back:
             return words
-        if words not in self._worded:
-            self._worded[words] = self._names.words_outward(words)
-        return self._worded[words]
+        if words not in self._renamed:
+            self._renamed[words] = self._names.words_outward(words)
+        return self._renamed[words]
 
     def _name(self, agent: str) -> str:
         return agent if self._names is None else self._names.out.get(agent, agent)
@@ -247,13 +182,13 @@ class _Reader:
         else:
             answer = _answer(entry["response"])
             decision = self._decision(entry, self._name(agent), answer, self._states())
-            decision.said += self._aloud(answer.action)
+            decision.said += self._action_messages(answer.action)
             result = self._env.submit(agent, entry["response"])
         if not result.ok:
             raise ValueError(f"{agent} {result.error}: {result.error_detail}")
         return decision
 
-    def _aloud(self, action: Action) -> list[MessageIntent]:
+    def _action_messages(self, action: Action) -> list[MessageIntent]:
         """Return what the action itself says, where actions speak."""
         assert self._env is not None
         game = self._env.game
@@ -262,11 +197,11 @@ class _Reader:
             return []
         return [self._intent(one) for one in talk.action_messages(self._env.table, action)]
 
-    def _live(self, entry: Mapping[str, Any]) -> Moment:
+    def _live_turn(self, entry: Mapping[str, Any]) -> Moment:
         state = TurnState.from_dict(entry["turn_state"])
         table = state.match_id or str(entry.get("table_id", ""))
-        if state.game_id.startswith("holdem"):
-            table += f" hand {state.game_state.get('hand')}"
+        if "hand" in state.game_state:  # at a poker table every hand is a match
+            table += f" hand {state.game_state['hand']}"
         if table not in self._tables:
             self._tables = {table: self.match + 1}
             self.match += 1
@@ -327,83 +262,3 @@ def _answer(response: Any) -> AgentResponse:
     if isinstance(response, Mapping) and "action_type" in response:
         return AgentResponse(Action.from_dict(response))
     return AgentResponse.from_dict(response)
-
-
-# Our poker tables write hands.
-
-
-def _hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
-    """Play a hand of our table server again, all cards open."""
-    game = _table_of(entry["small_blind"], entry["big_blind"])
-    table: Any = game.tables(1)[0]
-    cards, board = np.full((SEATS, 2), -1, np.int8), np.full(5, -1, np.int8)
-    players = {row["seat"]: row for row in entry["players"]}
-    for seat, row in players.items():
-        table.stack[seat] = row["stack"]
-        cards[seat] = [card_number(card) for card in row["cards"]]
-    board[: len(entry["board"])] = [card_number(card) for card in entry["board"]]
-    table.dealer = entry["dealer"]
-    rules.deal_known(table, cards, board)
-    names = distinct([str(players[seat]["name"] or players[seat]["agent_id"]) for seat in sorted(players)])
-    named = dict(zip(sorted(players), names, strict=True))
-    title = f"hand {entry['hand']}" + (f" · table {entry['table_id']}" if "table_id" in entry else "")
-
-    def states() -> dict[str, TurnState]:
-        return {named[seat]: _seen(game, table, seat, named, entry["hand"]) for seat in named}
-
-    for action in entry["actions"]:
-        if table.turn != action["seat"]:
-            raise ValueError(f"hand {entry['hand']}: seat {action['seat']} acts, it is seat {int(table.turn)}'s turn")
-        payload = {"amount": action["amount"]} if action["kind"] == "raiseTo" else {}
-        answer = Action(action["kind"], payload)
-        cause = {"timeout": "its time was up", "left": "it has left"}.get(action.get("cause", ""), "")
-        yield Moment(match, title, states(), named[action["seat"]], sentence(answer), note=cause)
-        move = parse(table, answer)
-        if not isinstance(move, rules.Move):
-            raise ValueError(f"hand {entry['hand']}: {move.error_detail}")
-        rules.step(table, move)
-    yield Moment(match, title, states(), note=_winners(entry, named))
-
-
-_tables: dict[tuple[int, int], Game] = {}
-
-
-def _table_of(small_blind: int, big_blind: int) -> Game:
-    if (small_blind, big_blind) not in _tables:
-        _tables[small_blind, big_blind] = holdem(
-            seats=SEATS, stacks=100 * big_blind, small_blind=small_blind, big_blind=big_blind
-        )
-    return _tables[small_blind, big_blind]
-
-
-def distinct(names: Sequence[str]) -> list[str]:
-    """Return the names, those that came before with a number behind; none is that of the view of everything."""
-    taken = [ALL]
-    for name in names:
-        count, one = 1, name
-        while one in taken:
-            count += 1
-            one = f"{name}-{count}"
-        taken.append(one)
-    return taken[1:]
-
-
-def _seen(game: Game, table: Any, seat: int, named: Mapping[int, str], hand: int) -> TurnState:
-    """Return what a seat saw, without the empty seats, with the players' own names."""
-    state = game.turn_state(table, seat, ())
-    players = [row for row in state.game_state["players"] if row["seat"] in named]
-    state.game_state |= {"hand": hand, "players": [row | {"name": named[row["seat"]]} for row in players]}
-    ours = {f"player_{number}": name for number, name in named.items()}
-    state.agent_id = named[seat]
-    state.current_turn_agent_id = ours.get(state.current_turn_agent_id or "")
-    if state.outcome is not None:
-        payoffs = [
-            row | {"agent_id": ours[row["agent_id"]]} for row in state.outcome["payoffs"] if row["agent_id"] in ours
-        ]
-        state.outcome |= {"payoffs": payoffs}
-    return state
-
-
-def _winners(entry: Mapping[str, Any], named: Mapping[int, str]) -> str:
-    won = [f"{named[row['seat']]} takes {row['won']}" for row in entry["results"] if row["won"]]
-    return ", ".join(won)
