@@ -21,7 +21,7 @@ from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.arena.host_session import ArenaLimits
 from parlour.wrappers.live.arena.messages import ANSWER_LIMIT
-from parlour.wrappers.live.arena.results import MatchResult, assess, rate, standings
+from parlour.wrappers.live.arena.results import ArenaResult, assess, rate, standings
 from parlour.wrappers.logs import match_log, recorder
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.loading import make_policy
@@ -335,7 +335,7 @@ def test_our_agent_joins_over_http_and_sees_what_the_environment_shows(game_id, 
 
     def watch(session, agent_id):
         seat = session.agent_ids.index(agent_id)
-        table = session.env.table
+        table = session.match.table
         shown.append((session.game.observation(table, seat).tobytes(), session.game.mask(table, seat).tobytes()))
         return original(session, agent_id)
 
@@ -354,7 +354,7 @@ def test_our_agent_joins_over_http_and_sees_what_the_environment_shows(game_id, 
                 await host.wait_for(game.seats)
                 monkeypatch.setattr(ArenaHostSession, "turn_state", watch)
                 await host.tournament(2)
-                assert agent.replaced == 0
+                assert agent.statistics.replaced == 0
                 assert (server.matches, server.turns) == (2 * game.seats, len(seen))
             return host.results
 
@@ -547,7 +547,7 @@ def test_agents_need_names_of_their_own():
 
 def test_standings_are_means_with_intervals_and_ratings():
     def match(number, a, b, deal=None, efficiency=None):
-        return MatchResult(str(number), "g", ["a", "b"], {"a": a, "b": b}, "end", deal=deal, efficiency=efficiency)
+        return ArenaResult(str(number), "g", ["a", "b"], {"a": a, "b": b}, "end", deal=deal, efficiency=efficiency)
 
     lines = standings([match(0, 3.0, 1.0, True, 1.0), match(1, 5.0, 1.0, False, 0.0), match(2, 4.0, 1.0)])
     first, second = lines
@@ -561,7 +561,7 @@ def test_standings_are_means_with_intervals_and_ratings():
 
 def test_without_openskill_there_are_no_ratings(monkeypatch):
     monkeypatch.setitem(sys.modules, "openskill.models", None)
-    result = MatchResult("m", "g", ["a", "b"], {"a": 1.0, "b": 0.0}, "end")
+    result = ArenaResult("m", "g", ["a", "b"], {"a": 1.0, "b": 0.0}, "end")
     assert rate([result]) == {}
     assert standings([result])[0].rating is None
 

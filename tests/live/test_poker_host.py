@@ -8,9 +8,9 @@ from functools import wraps
 
 import aiohttp
 import pytest
-from parlour.wrappers.live.common.connection import QUEUE
+from parlour.wrappers.live.common.connection import ConnectionLimits
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.host import HARD_LIMIT, PokerHost
+from parlour.wrappers.live.poker.host import FRAME_LIMIT, PokerHost
 from parlour.wrappers.logs.match_log import MatchLog, read
 
 
@@ -350,7 +350,7 @@ async def test_a_replayed_token_is_acknowledged_again():
 async def test_a_message_beyond_all_bounds_ends_only_its_own_connection():
     async with hosting(2) as (_, one, two):
         state = await one.my_turn()
-        await two.send("x" * (HARD_LIMIT + 1))
+        await two.send("x" * (FRAME_LIMIT + 1))
         assert await two.closed() == 1009
         await two.connect()
         await two.until("welcome")
@@ -525,7 +525,7 @@ async def test_disconnecting_at_every_point_of_a_hand(actions):
         while table.session.hand < hand + 2:
             due = table.session.due
             if due.what == "act" and due.seat == client.seat:
-                table._ring(due)  # its time is over
+                table.ring(due)  # its time is over
             await asyncio.sleep(0.005)
         await client.connect()
         await client.until("welcome")
@@ -621,7 +621,7 @@ async def test_nothing_hidden_goes_out_on_the_wire():
 
 
 def test_the_queue_is_bounded():
-    assert 0 < QUEUE <= 1024
+    assert 0 < ConnectionLimits().queue <= 1024
 
 
 @on_loop
@@ -641,7 +641,7 @@ async def test_a_body_that_breaks_off_leaves_nothing_in_the_log(caplog):
 
 @on_loop
 async def test_a_body_that_never_comes_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.host.BODY", 0.05)
+    monkeypatch.setattr("parlour.wrappers.live.poker.rest.BODY_SECONDS", 0.05)
     async with hosting() as (host, _):
         reader, writer = await asyncio.open_connection("127.0.0.1", int(host.url.rsplit(":", 1)[1]))
         writer.write(b"POST /v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
@@ -658,7 +658,7 @@ async def test_a_name_cannot_steer_a_terminal(name):
 
 @on_loop
 async def test_of_the_tables_that_ended_only_so_many_are_remembered(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.poker.host.MOST_ENDED", 3)
+    monkeypatch.setattr("parlour.wrappers.live.poker.table_pool.MOST_ENDED", 3)
     async with hosting() as (host, _):
         for _ in range(6):
             newest = list(host.tables)[-1]

@@ -10,17 +10,15 @@ from hypothesis import strategies as st
 from live.small_host import Host
 from parlour import envs
 from parlour.envs import Action, AgentResponse
+from parlour.wrappers.live.common.sessions import ActionRejected, Decision, LogNote, SendMessage
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import (
-    Blind,
-    Ended,
-    Fatal,
-    HandOver,
-    Note,
+    HandEnded,
     PokerAgentSession,
-    PokerDecision,
-    Seated,
-    Send,
+    SeatTaken,
+    ServerRefusal,
+    TableEnded,
+    UnreadableTurn,
 )
 
 
@@ -32,7 +30,7 @@ def sessions(host, **options):
 
 
 def decisions(events):
-    return [event for event in events if isinstance(event, PokerDecision)]
+    return [event for event in events if isinstance(event, Decision)]
 
 
 TABLES = [
@@ -209,7 +207,7 @@ def table(seed=0, **options):
     host.deal()
     seat = int(host.table.turn)
     session = PokerAgentSession()
-    assert session.receive({"type": "welcome", "seat": seat, "timeout": 5000}) == [Seated(seat, 5000)]
+    assert session.receive({"type": "welcome", "seat": seat, "timeout": 5000}) == [SeatTaken(seat, 5000)]
     return host, seat, session
 
 
@@ -269,19 +267,19 @@ def test_a_state_that_comes_too_late_does_not_take_the_turn_away():
     host, seat, session = table()
     before = host.state(1 - seat, seq=host.seq - 1)
     [decision] = session.receive(host.state(seat))
-    assert [type(event) for event in session.receive(before)] == [Note]
+    assert [type(event) for event in session.receive(before)] == [LogNote]
     assert session.turn == decision.turn
     session.reconnected()  # another connection, another count
     assert session.receive(before) == []
-    assert session.turn == ""
+    assert session.turn is None
 
 
 def test_a_hand_ends_once():
     host, seat, session = table()
     session.receive(host.state(seat))
     _, ending = host.play(0)
-    assert [type(event) for event in session.receive(ending)] == [HandOver]
-    assert [type(event) for event in session.receive(ending)] == [Note]
+    assert [type(event) for event in session.receive(ending)] == [HandEnded]
+    assert [type(event) for event in session.receive(ending)] == [LogNote]
     assert session.hands_played == 1
 
 
@@ -299,11 +297,11 @@ def test_a_rejected_action_is_decided_again_and_then_played_safe():
     session.act(Action("call"), first.turn)
     error = {"type": "error", "code": "INVALID_ACTION", "message": "no"}
     note, again = session.receive(error)
-    assert isinstance(note, Note) and isinstance(again, PokerDecision) and again.again
+    assert isinstance(note, ActionRejected) and isinstance(again, Decision) and again.again
     session.act(Action("call"), again.turn)
     note, send = session.receive(error)
-    assert isinstance(send, Send) and send.message.action.kind == "fold"
-    assert [type(event) for event in session.receive(error)] == [Note]  # the server will act for us
+    assert isinstance(send, SendMessage) and send.message.action.kind == "fold"
+    assert [type(event) for event in session.receive(error)] == [ActionRejected]  # the server will act for us
     assert session.rejected == 3
 
 
@@ -324,9 +322,9 @@ def test_a_late_answer_is_not_sent():
     session.receive(host.state(seat))
     assert session.act(Action("call"), decision.turn) == []
     assert session.safe_action(decision.turn) == []
-    assert session.turn == ""
+    assert session.turn is None
     stale = session.receive({"type": "error", "code": "STALE_SEQ", "message": ""})
-    assert [type(event) for event in stale] == [Note]
+    assert [type(event) for event in stale] == [LogNote]
 
 
 def test_after_a_new_connection_an_answer_without_ack_goes_out_again():
@@ -337,7 +335,7 @@ def test_after_a_new_connection_an_answer_without_ack_goes_out_again():
     [action] = session.act(Action("call"), decision.turn)
     session.reconnected()
     session.receive({"type": "welcome", "seat": seat})
-    assert session.receive(host.state(seat)) == [Send(action)]
+    assert session.receive(host.state(seat)) == [SendMessage(action)]
     session.receive({"type": "ack", "turn_token": host.token, "seq": 9})
     session.reconnected()
     assert session.receive(host.state(seat)) == []
@@ -361,12 +359,12 @@ def test_a_turn_in_an_unreadable_state_is_answered_by_the_safe_action(field, env
     host, seat, session = table()
     host.envelope = envelope
     [event] = session.receive(host.state(seat, **UNREADABLE[field]))
-    assert isinstance(event, Blind) and field in event.problem
+    assert isinstance(event, UnreadableTurn) and field in event.problem
     assert event.message.action == messages.Choice(turn_token=host.token, kind="fold")
     assert event.message.expected_seq == (None if field == "seq" else host.seq)
     assert session.receive(host.state(seat, **UNREADABLE[field])) == []  # a turn has one answer
     assert session.receive(host.state(seat)) == []
-    assert session.act(Action("call")) == [] and session.turn == ""
+    assert session.act(Action("call")) == [] and session.turn is None
     assert session.receive({"type": "ack", "turn_token": host.token, "seq": host.seq + 1}) == []
     assert session.actions == 1
 
@@ -384,7 +382,7 @@ def test_unread_the_safe_action_is_to_check_where_that_is_offered():
 )
 def test_an_unreadable_state_in_which_it_is_not_our_turn_is_news(changes):
     host, seat, session = table()
-    assert [type(event) for event in session.receive(host.state(seat, dealer=-1, **changes))] == [Note]
+    assert [type(event) for event in session.receive(host.state(seat, dealer=-1, **changes))] == [LogNote]
 
 
 def test_an_unreadable_state_does_not_disturb_a_decision_under_way():
@@ -392,19 +390,19 @@ def test_an_unreadable_state_does_not_disturb_a_decision_under_way():
     [decision] = session.receive(host.state(seat))
     assert session.receive(host.state(seat, dealer=-1)) == []
     late = session.receive(host.state(seat, dealer=-1, seq=host.seq - 1, turn_token="an older turn's"))
-    assert [type(event) for event in late] == [Note]
+    assert [type(event) for event in late] == [LogNote]
     [action] = session.act(Action("call"), decision.turn)
     session.reconnected()
-    assert session.receive(host.state(seat, dealer=-1)) == [Send(action)]
+    assert session.receive(host.state(seat, dealer=-1)) == [SendMessage(action)]
 
 
 def test_a_safe_action_given_unread_goes_out_again_after_a_lost_connection_and_once_rejected_never():
     host, seat, session = table()
     [event] = session.receive(host.state(seat, dealer=-1))
     session.reconnected()
-    assert session.receive(host.state(seat, dealer=-1)) == [Send(event.message)]
+    assert session.receive(host.state(seat, dealer=-1)) == [SendMessage(event.message)]
     rejected = session.receive({"type": "error", "code": "INVALID_ACTION", "message": "no"})
-    assert [type(event) for event in rejected] == [Note]
+    assert [type(event) for event in rejected] == [ActionRejected]
     assert session.receive(host.state(seat, dealer=-1)) == []
 
 
@@ -438,12 +436,12 @@ def test_what_a_server_says_cannot_steer_the_log():
 
 @pytest.mark.parametrize("code", messages.FATAL_CODES)
 def test_fatal_codes(code):
-    assert PokerAgentSession().receive({"type": "error", "code": code, "message": "m"}) == [Fatal(code, "m")]
+    assert PokerAgentSession().receive({"type": "error", "code": code, "message": "m"}) == [ServerRefusal(code, "m")]
 
 
 @pytest.mark.parametrize("code", sorted(set(messages.ERROR_CODES) - set(messages.FATAL_CODES)))
 def test_other_codes_without_an_answer_are_news(code):
-    assert [type(event) for event in PokerAgentSession().receive({"type": "error", "code": code})] == [Note]
+    assert [type(event) for event in PokerAgentSession().receive({"type": "error", "code": code})] == [LogNote]
 
 
 def test_any_order_of_first_messages():
@@ -454,7 +452,7 @@ def test_any_order_of_first_messages():
     assert session.receive({"type": "street_dealt", "hand": 1, "street": "flop", "cards": ["As"]}) == []
     assert session.receive({"type": "pong", "table_id": "t", "payload": {"timestamp": 1}}) == []
     assert len(decisions(session.receive(host.state(seat)))) == 1
-    assert session.receive({"type": "welcome", "seat": seat}) == [Seated(seat, None)]
+    assert session.receive({"type": "welcome", "seat": seat}) == [SeatTaken(seat, None)]
     assert session.receive({"type": "player_left", "seatId": 8}) == []
 
 
@@ -463,8 +461,8 @@ def test_the_end_of_a_table():
     session.receive({"type": "welcome", "seat": 3})
     stacks = [{"seat_id": 3, "agent_id": "a", "stack": 77}]
     ended = {"type": "table_status", "status": "ended", "reason": "abandoned", "final_stacks": stacks}
-    assert session.receive(ended) == [Ended("abandoned", 77)]
-    assert session.receive({"type": "table_status", "status": "ended"}) == [Ended("ended", None)]
+    assert session.receive(ended) == [TableEnded("abandoned", 77)]
+    assert session.receive({"type": "table_status", "status": "ended"}) == [TableEnded("ended", None)]
 
 
 def test_a_newcomer_is_no_part_of_the_hand_under_way():
@@ -541,9 +539,9 @@ def test_nothing_a_server_sends_makes_it_raise(received, answer):
     session = PokerAgentSession()
     for message in received:
         for event in session.receive(message):
-            if isinstance(event, Blind):
+            if isinstance(event, UnreadableTurn):
                 assert messages.decode_client(messages.encode(event.message)) == event.message
-            if isinstance(event, PokerDecision):
+            if isinstance(event, Decision):
                 assert event.turn == session.turn
                 for action in session.act(answer, event.turn):
                     assert messages.decode_client(messages.encode(action)) == action
@@ -555,6 +553,6 @@ def test_the_outcome_of_a_hand_is_told():
     session.receive(host.state(seat))
     ending = host.play(0)
     events = [event for message in ending for event in session.receive(message)]
-    [over] = [event for event in events if isinstance(event, HandOver)]
+    [over] = [event for event in events if isinstance(event, HandEnded)]
     assert (over.hand, over.won, over.stack) == (1, 0, 199)
     assert session.net == -1

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from parlour.envs.holdem import rules
 from parlour.envs.holdem.hands import card_number
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.host_session import WATCHERS, Due, PokerHostSession, Refusal
+from parlour.wrappers.live.poker.host_messages import OBSERVERS
+from parlour.wrappers.live.poker.host_session import PokerDue, PokerHostSession
+from parlour.wrappers.live.poker.seats import Refusal
 
 
 class Room:
@@ -36,7 +38,7 @@ class Room:
 
     def take(self, sends):
         """Note what is sent, as it would travel."""
-        sends = [(send.seat, json.loads(m.encode(send.message))) for send in sends]
+        sends = [(send.receiver, json.loads(m.encode(send.message))) for send in sends]
         for seat, message in sends:
             self.inbox[seat].append(message)
         return sends
@@ -502,9 +504,9 @@ def test_an_action_after_the_clock_is_stale():
 
 def test_due_names_the_turn_then_the_next_hand_then_nothing():
     room = Room(2)
-    assert room.table.due == Due("act", 0, "token-0")
+    assert room.table.due == PokerDue("act", 0, "token-0")
     room.act("fold")
-    assert room.table.due == Due("hand", -1, "1")
+    assert room.table.due == PokerDue("hand", -1, "1")
     assert room.table.end("admin_stopped") and room.table.due is None
     assert Room().table.due is None
 
@@ -798,7 +800,7 @@ def test_blinds_that_put_everybody_all_in_end_the_hand_at_once():
     seq = room.table.seq
     sends = room.deal()
     assert kinds(sends) == [*[(s, "game_state") for s in (0, 1)], *[(s, "hand_complete") for s in (0, 1)]]
-    assert room.table.due == Due("hand", -1, "2") and room.table.seq == seq + 2
+    assert room.table.due == PokerDue("hand", -1, "2") and room.table.seq == seq + 2
     assert room.last(0, "hand_complete")["showdown"] is True
     assert room.chips == 2
 
@@ -926,12 +928,12 @@ def apply(room, step, used):
     what, seat, value = step
     if what == "receive":
         if isinstance(value, dict):
-            value = json.dumps(value).replace('"TOKEN"', json.dumps(table._token)).replace('"SEQ"', str(table.seq))
+            value = json.dumps(value).replace('"TOKEN"', json.dumps(table._hand.token)).replace('"SEQ"', str(table.seq))
         return room.take(table.receive(seat, value))
     if what == "honest":
         if table.due is None or table.due.what != "act":
             return []
-        used.append((room.turn, table._token))
+        used.append((room.turn, table._hand.token))
         record = table.table
         if seat == "raise" and record.raise_max:
             return room.act("raiseTo", min(int(record.raise_max), int(record.raise_min) + value))
@@ -939,7 +941,7 @@ def apply(room, step, used):
     if what == "replay":
         return room.act("fold", seat=used[-1][0], turn_token=used[-1][1]) if used else []
     if what == "timeout":
-        return room.take(table.timeout(seat, table._token))
+        return room.take(table.timeout(seat, table._hand.token))
     if what == "next_hand":
         return room.take(table.next_hand())
     try:
@@ -993,15 +995,15 @@ def test_anything_at_any_time(steps, players):
 
 def test_those_who_look_on_are_told_everything_but_cards_and_choices():
     room, rng = Room(players=3, stack=40), np.random.default_rng(4)
-    room.take(room.table.look())
-    room.table.watched = True
+    room.take(room.table.connect_observer())
+    room.table.observed = True
     while room.table.status == "running" and room.table.hand < 12:
         while room.table.due.what == "act":
             kind = rng.choice(["fold", "call", "call", "call"])
             room.act("check" if kind == "call" and not room.table.table.to_call else str(kind))
         room.take(room.table.next_hand())
     room.take(room.table.end("admin_stopped"))
-    shown, mine = room.inbox[WATCHERS], room.inbox[0]
+    shown, mine = room.inbox[OBSERVERS], room.inbox[0]
     assert [message["type"] for message in shown if message["type"] != "table_status"]
     for message in shown:
         if message["type"] == "game_state":
@@ -1018,4 +1020,4 @@ def test_those_who_look_on_are_told_everything_but_cards_and_choices():
 def test_nobody_is_told_of_those_who_do_not_look_on():
     room = Room(players=2)
     room.act("fold")
-    assert WATCHERS not in room.inbox
+    assert OBSERVERS not in room.inbox

@@ -17,7 +17,8 @@ from parlour.wrappers.agents.delayed import DelayedAgent
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.site import HEADERS, Origins
+from parlour.wrappers.live.common.origins import Origins
+from parlour.wrappers.live.common.page import HEADERS
 from parlour.wrappers.live.poker.host import PokerHost as PokerHost
 from parlour.wrappers.live.table import messages as m
 from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost
@@ -129,7 +130,9 @@ async def test_a_person_who_thinks_too_long_gets_the_safe_action():
         assert not (await ann.until("result"))["result"]["ok"]
 
 
-@pytest.mark.parametrize(("respond", "words"), [(raising, "my mistake"), (hanging, "in time"), (lambda state: 3, "")])
+@pytest.mark.parametrize(
+    ("respond", "words"), [(raising, "my mistake"), (hanging, "no answer within 0.3 s"), (lambda state: 3, "")]
+)
 @on_loop
 async def test_a_program_that_fails_costs_only_itself(respond, words, caplog):
     caplog.set_level(logging.WARNING)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.table import messages as m
-from parlour.wrappers.live.table.host_session import Due, TableHostSession
+from parlour.wrappers.live.table.host_session import TableDue, TableHostSession
 
 BARGAINING = envs.game("bargaining", rounds=3)
 
@@ -72,7 +72,7 @@ def test_who_comes_looks_on_and_who_sits_down_plays():
     assert room.last(1, "seated")["seat"] == 1
     assert room.last(1, "seating")["you"] == 1
     assert room.table.status == "running"
-    assert room.table.due == Due("program", 0, room.table.turn)
+    assert room.table.due == TableDue("program", 0, room.table.turn)
     room.program("submit_offer", my_share=60)
     assert room.table.due.who == "person"
     assert room.state(1)["is_my_turn"]
@@ -292,7 +292,7 @@ def test_at_night_those_who_wait_are_told_nothing_of_turns_and_times():
     room = Room((None,) * 7, envs.game("mafia", seats=7)).connect(99)
     for client in range(7):
         room.sit(client, f"name {client}")
-    roles = room.table.match.env.table.role[:7].tolist()
+    roles = room.table.match.match.table.role[:7].tolist()
     villager = roles.index(max(roles))  # the only ones with nothing to do
     before = {client: len(room.inbox[client]) for client in (villager, 99)}
     assert room.last(villager, "state")["turn"] == room.last(99, "state")["turn"] == -1
@@ -390,21 +390,21 @@ def test_no_client_is_told_what_its_seat_may_not_know(game):
     room = Room((None,) * game.seats, game).connect(99)
     for seat in range(game.seats):
         room.sit(seat, f"name {seat}")
-    env, generator = room.table.match.env, np.random.default_rng(1)
+    match, generator = room.table.match.match, np.random.default_rng(1)
 
     def told(client):
         room.inbox.clear()
-        room.table._told.clear()
+        room.table._latest.clear()
         return room.take(room.table._states([client])).inbox[client]
 
     assert game.seats == 1 or told(0) != told(game.seats - 1)
     assert bool(told(99)) == (game.capabilities.public_view is not None)
     for client in (0, game.seats - 1, 99):
-        seen, dealt = told(client), env.match._tables.copy()
-        game.view.resample(env.table, client if client < 99 else 0, generator)
-        assert env.match._tables.tobytes() != dealt.tobytes()
+        seen, dealt = told(client), match._tables.copy()
+        game.view.resample(match.table, client if client < 99 else 0, generator)
+        assert match._tables.tobytes() != dealt.tobytes()
         assert told(client) == seen
-        env.match._tables[:] = dealt
+        match._tables[:] = dealt
 
 
 # Whatever comes.

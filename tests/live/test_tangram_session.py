@@ -12,17 +12,10 @@ from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent
 from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import library
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.common.sessions import Decision, LogNote, SendMessage
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent_session import (
-    PLACES,
-    STEPS,
-    Heard,
-    Note,
-    Send,
-    TangramAgentSession,
-    TangramDecision,
-)
-from parlour.wrappers.live.tangram.placing import apart, collisions, figure_moves
+from parlour.wrappers.live.tangram.agent_session import PLACES, STEPS, ChatRequested, TangramAgentSession
+from parlour.wrappers.live.tangram.placing import collisions, figure_moves, separated
 from parlour.wrappers.policies.loading import make_policy
 
 GAME = envs.game("tangram", aspect="godot")
@@ -35,7 +28,7 @@ def play(shape="Red", x=50.0, y=50.0, rotation=0.0):
 
 def sent(events):
     """Return the messages that go out, asserting that each can be read as the document has it."""
-    found = [event.message for event in events if isinstance(event, Send)]
+    found = [event.message for event in events if isinstance(event, SendMessage)]
     for message in found:
         assert m.decode_agent(m.encode(message)) == message
         assert len(m.encode(message)) < 1_000
@@ -43,7 +36,7 @@ def sent(events):
 
 
 def decision(events):
-    (found,) = (event for event in events if isinstance(event, TangramDecision))
+    (found,) = (event for event in events if isinstance(event, Decision))
     return found
 
 
@@ -51,7 +44,7 @@ def turn(session, game, answer):
     """Play the agent's turn; `answer(turn_state)` is the agent. Return how many plays it took."""
     events = session.receive(game.message())
     for plays in range(100):
-        if any(isinstance(event, TangramDecision) for event in events):
+        if any(isinstance(event, Decision) for event in events):
             asked = decision(events)
             (message,) = session.act(answer(asked.turn_state), asked.turn)
         else:
@@ -127,10 +120,10 @@ def test_an_old_answer_and_a_second_one_send_nothing():
     old = decision(session.receive(game.message()))
     new = decision(session.receive(game.message()))
     assert session.act(play(), old.turn) == []
-    assert session.finish(old.turn) == []
+    assert session.safe_action(old.turn) == []
     assert len(session.act(play(), new.turn)) == 1
     assert session.act(play(), new.turn) == []
-    assert session.finish(new.turn) == []
+    assert session.safe_action(new.turn) == []
 
 
 NONSENSE = [
@@ -239,7 +232,7 @@ def test_an_agent_that_never_finishes_is_finished():
 def test_apart_keeps_its_word(poses):
     for name, pose in poses.items():
         others = {one: other for one, other in poses.items() if one != name}
-        moved = apart(name, pose, others, 0.3)
+        moved = separated(name, pose, others, 0.3)
         if moved is not None:
             own = polygon(name, *moved)
             assert moved[2] == pose[2]
@@ -341,11 +334,11 @@ def test_turns_and_skips_are_counted():
 def test_a_player_is_answered_in_and_out_of_turn():
     session, game = TangramAgentSession(GAME), SmallGame("A square")
     (heard,) = session.receive(game.message("chatRequest", message="Hello?"))
-    assert isinstance(heard, Heard)
+    assert isinstance(heard, ChatRequested)
     assert heard.text == "Hello?"
     assert not heard.turn_state.is_my_turn
     assert heard.turn_state.allowed_actions == []
-    assert "A square" in session.say(session.small_talk()).message
+    assert "A square" in session.chat(session.small_talk()).message
     asked = decision(session.receive(game.message()))
     assert asked.turn_state.messages[0].content == "Hello?"
     (heard,) = session.receive(game.message("chatRequest", message="And now?"))
@@ -390,7 +383,7 @@ def test_an_error_of_the_game_ends_the_turn_and_is_not_answered():
         events = session.receive(error)
         assert sent(events) == []
         (note,) = events
-        assert isinstance(note, Note)
+        assert isinstance(note, LogNote)
         assert note.problem
         assert "\x1b" not in note.text
     assert session.act(play(), asked.turn) == []
@@ -459,7 +452,7 @@ def test_whatever_comes_in_whatever_order_the_session_goes_on(script):
         if isinstance(item, dict) and "type" in item:
             events = session.receive(item)
             out = sent(events)
-            decisions = [event for event in events if isinstance(event, TangramDecision)]
+            decisions = [event for event in events if isinstance(event, Decision)]
             asked = decisions[0] if decisions else asked
             ours = item["type"] in ("playRequest", "playFeedback")
             assert len(out) + len(decisions) == (1 if ours or item["type"] == "hello" else 0)

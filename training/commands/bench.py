@@ -304,12 +304,12 @@ class _LiveTable:
             self._deliver(self.table.receive(seat, messages.encode(message)))
 
     def _deliver(self, sends: list[Any]) -> None:
+        from ...wrappers.live.common.sessions import Decision
         from ...wrappers.live.poker import messages
-        from ...wrappers.live.poker.agent_session import PokerDecision
 
         for seat, message in sends:
             for event in self.agents[seat].receive(messages.encode(message)):
-                if isinstance(event, PokerDecision):
+                if isinstance(event, Decision):
                     self.turn = seat, event
 
 
@@ -365,7 +365,7 @@ async def _godot_waits(seconds: Seconds) -> list[float]:
         go_on()  # whatever is to be compiled
         begun = time.perf_counter()
         while time.perf_counter() - begun < seconds:
-            request = TangramHostSession(env).request()
+            request = TangramHostSession(env.match).request()
             request.board_img = request.drawer_img = "A" * 150_000
             text = messages.encode(request, "godot")
             before = time.perf_counter()

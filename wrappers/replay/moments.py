@@ -22,7 +22,8 @@ from ...envs.holdem.actions import parse
 from ...envs.holdem.hands import card_number
 from ...envs.holdem.table import SEATS
 from ..agents.base import sentence
-from ..live.arena.messages import GAMES, Names
+from ..live.arena.agent_names import AgentNames
+from ..live.arena.foreign_types import GAMES
 from ..logs.match_log import read
 
 ALL = "all"
@@ -139,7 +140,7 @@ class _Reader:
         self._env: envs.GameEnv | None = None
         self._game: tuple[str, Mapping[str, Any]] | None = None
         self._open = False
-        self._names: Names | None = None
+        self._names: AgentNames | None = None
         self._worded: dict[str, str] = {}  # what `_words` has read in this match
         self._called: dict[str, str] = {}  # agents by their ids
         self._title = ""
@@ -197,7 +198,7 @@ class _Reader:
         if called and len(called) != len(seats):
             raise ValueError(f"{len(called)} agents for the {len(seats)} seats of {entry['game']}")
         self._called = dict(zip(ids, called, strict=True))
-        self._names = Names(called, seats) if called and list(called) != seats else None
+        self._names = AgentNames(called, seats) if called and list(called) != seats else None
         self.match += 1
         self._open = True
         self._title = str(self._env.match.match_id)
@@ -215,7 +216,7 @@ class _Reader:
         assert self._env is not None
         states = [self._env.turn_state(agent) for agent in self._env.possible_agents]
         if self._names is not None:
-            states = [self._names.outward(state) for state in states]
+            states = [self._names.state_for_agents(state) for state in states]
             for state in states:
                 for message in state.messages:
                     message.content = self._words(message.content)
@@ -223,14 +224,14 @@ class _Reader:
 
     def _words(self, words: str) -> str:
         """Return words with the players' names for the seats', unless a player is called like a seat: who is meant?"""
-        if self._names is None or self._names.out.keys() & self._names.back:
+        if self._names is None or self._names.agent_of.keys() & self._names.seat_of:
             return words
         if words not in self._worded:
-            self._worded[words] = self._names.words_outward(words)
+            self._worded[words] = self._names.words_for_agents(words)
         return self._worded[words]
 
     def _name(self, agent: str) -> str:
-        return agent if self._names is None else self._names.out.get(agent, agent)
+        return agent if self._names is None else self._names.agent_of.get(agent, agent)
 
     def _intent(self, intent: MessageIntent) -> MessageIntent:
         return MessageIntent(intent.scope, self._words(intent.content), intent.to_agent_ids)
@@ -280,7 +281,7 @@ class _Reader:
         self, entry: Mapping[str, Any], agent: str, answer: AgentResponse | None, states: dict[str, TurnState]
     ) -> Moment:
         if answer is not None and self._names is not None:
-            answer = self._names.named_outward(answer)
+            answer = self._names.payload_for_agents(answer)
             if isinstance(text := answer.action.payload.get("text"), str):
                 answer.action.payload["text"] = self._words(text)
         for name in ("replaced", "problem"):

@@ -10,8 +10,9 @@ from typing import Any, Self
 
 from ....envs.holdem import game as holdem
 from ...agents.base import Agent
-from ..common.site import Origins
-from ..poker.agent import LiveError, play
+from ..common.origins import Origins
+from ..common.reconnecting import LiveError
+from ..poker.agent import play
 from ..poker.host import PokerHost
 from .host import MOST_CLIENTS, page
 
@@ -75,7 +76,7 @@ class PokerTable:
             address=address,
             port=port,
             access_token=access_token,
-            watchers=MOST_CLIENTS,
+            observers=MOST_CLIENTS,
             beside=page(holdem(seats=seats), protocol="poker", people=people),
             origins=Origins.of(address, names),
             on_event=self._note,
