@@ -1,4 +1,4 @@
-"""The wire types of tangram.md: strict out, tolerant in, in both dialects."""
+"""The tangram game's wire types: strict out, tolerant in, in both dialects."""
 
 import json
 import math

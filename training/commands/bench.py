@@ -251,7 +251,7 @@ def learner(seconds: Seconds) -> list[Row]:
 
 
 def protocol(seconds: Seconds) -> list[Row]:
-    """What poker.md costs per decision, both ends with their JSON: 50 tables of 6 seats in one process, no sockets.
+    """What the poker platform's protocol costs per decision, both ends with their JSON: 50 tables of 6 seats in one process, no sockets.
 
     One decision: the table applies the action, writes a state for each seat, six agents read theirs, and the one to act
     builds its TurnState and answers.

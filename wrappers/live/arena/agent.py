@@ -159,7 +159,7 @@ class ArenaAgentServer(Server):
         self._driver.close()
 
     async def register(self, arena: str, access_token: str | None = None, retries: int = 10, wait: float = 1.0) -> None:
-        """Tell an arena where we are; again and again while it cannot be reached.
+        """Send an arena our endpoint; again and again while it cannot be reached.
 
         Args:
             arena: its address, ``http://…``.

@@ -131,7 +131,7 @@ class _Translation:
 
 
 def reserved_words(game: Game) -> frozenset[str]:
-    """Return the words of the game's TurnStates. No agent may have one as its id: the two could not be told apart."""
+    """Return the words of the game's TurnStates. No agent may have one as its id."""
     found = {"pass", "message_only", *game.view.action_spaces}
     generator, table = np.random.default_rng(0), game.tables(1)[0]
     for _ in range(20):

@@ -75,7 +75,7 @@ class ArenaAgentSession:
     """One agent in any number of matches.
 
     Args:
-        game: the game that the agent knows, in whose names it is shown its matches; None: it takes states as they are.
+        game: the game that the agent knows, in whose names it sees its matches; None: it sees states as they are.
     """
 
     def __init__(self, game: Game | None) -> None:

@@ -62,7 +62,7 @@ class ArenaHost(Server):
         address, port: where agents register and results are read; port 0 takes a free one.
         access_token: what ``POST /api/register`` must bear; None lets everybody in.
         log: gets every match when it is over, as lines that replay.
-        on_result: is told every result.
+        on_result: is called with every result.
 
     Attributes:
         url: base of the REST calls, once started.
@@ -208,7 +208,7 @@ class ArenaHost(Server):
     async def tournament(self, rounds: int = 1, agent_ids: Sequence[str] | None = None) -> list[ArenaResult]:
         """Play a round robin: in every round each group of agents that fills the table meets, once in each rotation.
 
-        Every match is dealt anew, so that nobody learns in one what others hold in the next.
+        Every match is dealt anew, so that no agent learns in one what others hold in the next.
 
         Args:
             rounds: how many.

@@ -137,7 +137,7 @@ class LocalPlayer:
 
     def _answer(self, state: TurnState) -> Any:
         answer = plain(_result(self._agent.act(convert_to(state, self._kind))))
-        # Here, where a long one costs nobody else's time.
+        # In the agent's thread, where a long answer costs the event loop no time.
         if len(msgspec.json.encode(answer)) > ANSWER_LIMIT:
             raise ValueError(f"its answer is longer than {ANSWER_LIMIT:,} bytes")
         return answer

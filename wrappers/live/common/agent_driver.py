@@ -48,7 +48,8 @@ class AgentAnswer:
     Attributes:
         response: what it returned, of whatever type; None where it returned nothing in time.
         problem: why the answer cannot be played; None if it can.
-        thoughts: what the agent tells of its answer (see `parlour.wrappers.agents.base.thoughts`); empty without a log.
+        thoughts: the agent's own account of its answer (see `parlour.wrappers.agents.base.thoughts`); empty without a
+            log.
         seconds: from being asked to the answer.
     """
 
@@ -174,7 +175,7 @@ class AgentDriver:
             return
         note = answer.thoughts if answer.problem is None else {"replaced": answer.problem}
         line = {**fields, "turn_state": without_images(state), "response": response}
-        self.log.write("turn", **line, **{name: told for name, told in note.items() if name not in (*line, "kind")})
+        self.log.write("turn", **line, **{name: value for name, value in note.items() if name not in (*line, "kind")})
 
 
 def count_turn(statistics: AgentStatistics, answer: AgentAnswer, table: str, played: str) -> None:

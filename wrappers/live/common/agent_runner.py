@@ -22,7 +22,7 @@ class AgentRunner(ABC, Generic[Message]):
         session: the protocol.
         driver: asks the agent; it may be shared by several sessions.
         seconds: time for a turn.
-        on_event: is told every event, for screens and tests.
+        on_event: is called with every event, for screens and tests.
         most_notes: notes of the session that go to the log; None: all.
     """
 

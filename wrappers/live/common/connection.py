@@ -42,7 +42,7 @@ class Excess(Enum):
 
 
 class Connection:
-    """One WebSocket with a bounded queue out, so that a stuck peer holds up nobody. An async context manager.
+    """One WebSocket with a bounded queue out, so that a stuck peer delays no others. An async context manager.
 
     Args:
         socket: prepared.
@@ -125,7 +125,8 @@ class Connection:
         """Return what the peer sends, text or bytes, until the connection ends.
 
         Args:
-            refuse: is told which limit a message exceeds, and a sentence for the peer. The message is left out.
+            refuse: is called with the limit that a message exceeds, and a sentence for the peer. Such a message is left
+                out.
         """
         limits, clock = self._limits, asyncio.get_running_loop().time
         self._rate = None if limits.rate is None else RateLimit(limits.rate, clock())

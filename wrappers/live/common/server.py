@@ -187,5 +187,5 @@ async def read_body(request: web.Request, seconds: float = BODY_SECONDS) -> byte
             return await request.read()
     except TimeoutError:
         raise ValueError(f"the body did not come within {seconds:g} seconds") from None
-    except ConnectionError:  # the client is gone; nobody reads this
+    except ConnectionError:  # the client is gone, and does not read this
         raise ValueError("the body broke off") from None

@@ -19,7 +19,7 @@ class Worker:
         name: of the thread.
 
     Attributes:
-        stuck: whether the thread is still in a call that nobody waits for any longer.
+        stuck: whether the thread is still in a call that was cancelled.
     """
 
     def __init__(self, name: str = "agent") -> None:
@@ -63,7 +63,7 @@ class Worker:
             except BaseException as error:  # the thread must outlive it
                 outcome = None, error
             self._running = None
-            with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits
+            with contextlib.suppress(RuntimeError):  # the loop is closed, and the call with it
                 loop.call_soon_threadsafe(_resolve, future, outcome)
 
 

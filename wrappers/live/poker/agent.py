@@ -117,7 +117,7 @@ async def play(
             answered.
         log: a match log to append to (see `parlour.wrappers.logs.match_log`).
         session: the protocol's state, with what is known about the table beforehand.
-        on_event: is told every event, for tables on a screen and tests.
+        on_event: is called with every event, for tables on a screen and tests.
 
     Raises:
         LiveError: if the server refuses us for good, or cannot be reached.
@@ -222,7 +222,7 @@ class _Stay:
         """Connect, again and again, until there is a reason to go."""
         try:
             await retry(self._connect, self.backoff)
-        except asyncio.CancelledError:  # Ctrl-C: nobody else knows how to give the seat back
+        except asyncio.CancelledError:  # Ctrl-C: the seat is given back first
             await self.request.leave()
             raise
         finally:

@@ -170,7 +170,7 @@ class PokerAgentSession:
         return []
 
     def reconnected(self) -> None:
-        """Be told that the connection is new: an answer without an ack is sent again if it is still our turn."""
+        """Note that the connection is new: an answer without an ack is sent again if it is still our turn."""
         self._resend = self._new_connection = True
 
     def _receive_state(self, state: GameState) -> list[PokerEvent]:

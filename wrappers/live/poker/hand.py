@@ -18,8 +18,8 @@ class LiveHand:
 
     Args:
         game: hold'em with the table's options.
-        seed: makes the cards reproducible; None draws every hand from the operating system, so that nobody who has
-            seen many cards can foresee the next.
+        seed: makes the cards reproducible; None draws every hand from the operating system, so that a player who has
+            seen many cards cannot foresee the next.
         new_token: makes turn tokens.
 
     Attributes:
@@ -105,7 +105,7 @@ class LiveHand:
         self.playing = False
 
     def clear(self, seat: int) -> None:
-        """Free a seat that nobody has any longer."""
+        """Empty a seat of the record."""
         self.table.stack[seat] = 0
         self.table.folded[seat] = False
         self.table.seated[seat] = False

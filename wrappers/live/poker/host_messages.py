@@ -1,4 +1,4 @@
-"""What the receivers at a hosted table are told: messages made from the hand under way and the seats."""
+"""What the receivers at a hosted table are sent: messages made from the hand under way and the seats."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -81,8 +81,8 @@ class HostMessages:
         """Return the end of the hand for each receiver, who sees its own cards too.
 
         Args:
-            rows: as `envs.holdem.view.results` returns them for nobody in particular.
-            receivers: who is told.
+            rows: as `envs.holdem.view.results` returns them without a reader.
+            receivers: to whom it is sent.
         """
         hand = self._hand
         public = [Result(**row) for row in rows]

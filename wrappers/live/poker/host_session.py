@@ -52,8 +52,8 @@ class PokerHostSession:
         timeout: time to act in milliseconds, as `welcome` says it; the clock itself is the shell's.
         raise_cap: bets and raises allowed on a street, blinds not counted; None: no cap.
         max_hands: hands after which the table ends as ``admin_stopped``; None: no limit.
-        seed: makes the cards reproducible. None draws every hand from the operating system, so that nobody who has
-            seen many cards can foresee the next.
+        seed: makes the cards reproducible. None draws every hand from the operating system, so that a player who has
+            seen many cards cannot foresee the next.
         token: makes turn tokens.
 
     Attributes:

@@ -56,7 +56,7 @@ class PokerRest:
         pool: the tables.
         accounts: the registered agents.
         tokens: of the seats.
-        timeout: time to act in milliseconds, as joining agents are told.
+        timeout: time to act in milliseconds, which joining agents are sent.
         access_token: what registering agents must bear; None lets everybody in.
     """
 

@@ -24,7 +24,7 @@ class TablePool:
         seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
         remembered: seconds for which a table that ended is remembered.
         on_event: see `PokerHost`.
-        on_forget: is told every table that is forgotten.
+        on_forget: is called with every table that is forgotten.
 
     Attributes:
         tables: the open tables and those that ended lately, by id, oldest first.

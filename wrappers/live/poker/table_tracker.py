@@ -18,7 +18,8 @@ from ....envs.holdem.view import STREETS
 from .messages import GameState, HandComplete, Last, Player
 
 Entry = dict[str, Any]
-NOBODY = -1
+MARK = -1
+"""Stands in an order of seats between those that have acted and those that may not have."""
 
 
 @dataclass
@@ -277,7 +278,7 @@ class TableTracker:
         folded = now.folded - was.folded
         later = {seat for seat in folded if crossed and bets.get(seat, 0) >= self._high(was.phase, bets)}
         start = self._dealer + 1 if was.turn is None else was.turn
-        order = self._order(was, start, NOBODY if crossed else now.turn, bool(folded) or bets != was.bets)
+        order = self._order(was, start, MARK if crossed else now.turn, bool(folded) or bets != was.bets)
         yield from self._street(was.phase, order, was.bets, bets, folded - later)
         if crossed:
             middle = _Moment(was.seq, now.phase, None, was.stacks, {}, was.folded | (folded - later))
@@ -295,13 +296,13 @@ class TableTracker:
         return max(self.big_blind if street == STREETS[0] else 0, *bets.values(), 0)
 
     def _order(self, was: _Moment, start: int, stop: int | None, changed: bool) -> list[int]:
-        """Return the seats that have acted, from `start` round to before `stop`, then `NOBODY`, then the others."""
+        """Return the seats that have acted, from `start` round to before `stop`, then `MARK`, then the others."""
         able = [seat for seat, stack in was.stacks.items() if stack and seat not in was.folded and seat in self._start]
         lap = _round_from(start, able)
         cut = 0 if stop is None else lap.index(stop) if stop in lap else len(lap)
         if lap and stop == lap[0] and changed:
             cut = len(lap)
-        return [*lap[:cut], NOBODY, *lap[cut:]]
+        return [*lap[:cut], MARK, *lap[cut:]]
 
     def _street(
         self, street: str, order: list[int], before: dict[int, int], after: dict[int, int], folded: set[int]
@@ -315,7 +316,7 @@ class TableTracker:
         sure = True
         for seat in order:
             had, has = before.get(seat, 0), after.get(seat, 0)
-            if seat == NOBODY:
+            if seat == MARK:
                 sure = False
             elif has > had:
                 acted = {seat} if has > high else acted | {seat}

@@ -3,7 +3,7 @@
 The arena's `ArenaHostSession` decides what is played. Here is who sits where, who is sent what, and when the next match
 begins. Clients have numbers, which the shell gives them. A match begins when every seat is taken, and everybody is
 connected and ready. If somebody leaves a seat during a match, the safe action is played there until the match ends, and
-nobody can take the seat: whoever sat there has seen what others may not see.
+the seat stays taken, since the one who sat there has seen what others may not see.
 """
 
 import secrets

@@ -58,7 +58,7 @@ class TangramAgentServer(Server):
         address, port: where to listen; port 0 takes a free one.
         deadline: seconds for a decision, or an answer to the player.
         log: gets every connection, decision and end, as JSON Lines.
-        on_event: is told every event with the name of its game, for screens and tests.
+        on_event: is called with the name of a game and every event of it, for screens and tests.
 
     Attributes:
         url: where games connect, once started.

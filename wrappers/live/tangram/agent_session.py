@@ -228,7 +228,7 @@ class TangramAgentSession:
 
     def warm_up(self) -> None:
         """Play two made-up turns, so that nothing is left to be compiled when a clock runs."""
-        for text in ("A house", "A figure that nobody knows"):
+        for text in ("A house", "An unknown figure"):
             drawer = {"on_board": {}, "off_board": {name: {"rotation": 0} for name in PIECES}}
             request = {"type": "playRequest", "objective": text, "state": drawer}
             self.receive(request)
@@ -241,7 +241,7 @@ class TangramAgentSession:
     # A turn.
 
     def _decide(self) -> list[TangramEvent]:
-        """Ask the agent; where nobody knows the figure, build one that holds together."""
+        """Ask the agent; where the figure is unknown, build a connected one."""
         if not self._board.known:
             return self._build()
         self._decision += 1

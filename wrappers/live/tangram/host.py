@@ -60,12 +60,12 @@ class TangramHost:
         game: tangram for two seats.
         person: who sits at the other seat.
         url: of the agent's server, ws:// or wss://.
-        dialect: the form of our messages: ``"documented"``, or the real game's, ``"godot"``.
+        dialect: the form of our messages: ``"documented"``, or the Godot game's, ``"godot"``.
         timeout: seconds that the agent may take for each message of its turn.
-        delay: seconds between a play and its feedback, as the real game's animation takes.
+        delay: seconds between a play and its feedback, as the Godot game's animation takes.
         retry_after: seconds before the first try to reconnect; the n-th waits n times as long.
         log: gets all that either side plays and says, so that it replays.
-        on_chat: is told what the agent says.
+        on_chat: is called with what the agent says.
 
     Raises:
         ValueError: for an address or a dialect of another kind.
