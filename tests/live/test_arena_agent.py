@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import web
-from live.test_poker_host import on_loop
+from live.event_loops import on_loop
 from live.test_poker_stop import SIGNALS, command
 from logs import Even
 from parlour import envs

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 from aiohttp import WSMsgType
-from live.virtual_time import in_virtual_time
+from live.event_loops import in_virtual_time
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.common.connection import Connection, ConnectionLimits, Excess
 from parlour.wrappers.live.common.end_counter import EndCounter

@@ -4,7 +4,7 @@ import asyncio
 
 import aiohttp
 import pytest
-from live.virtual_time import in_virtual_time
+from live.event_loops import in_virtual_time
 from parlour.wrappers.live.common.reconnecting import (
     UNREACHABLE,
     Backoff,

@@ -4,7 +4,7 @@ import asyncio
 import logging
 
 import pytest
-from live.virtual_time import FakeWorker, in_virtual_time
+from live.event_loops import FakeWorker, in_virtual_time
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.wrappers.live.common.agent_driver import AgentDriver
 from parlour.wrappers.live.common.agent_runner import AgentRunner

@@ -6,7 +6,7 @@ import time
 import aiohttp
 import pytest
 from aiohttp import web
-from live.test_poker_host import on_loop
+from live.event_loops import on_loop
 from parlour.wrappers.live.common.connection import ConnectionLimits
 from parlour.wrappers.live.common.server import Server, local_url, read_body, url_of
 

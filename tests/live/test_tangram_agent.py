@@ -11,8 +11,8 @@ from datetime import datetime
 
 import aiohttp
 import pytest
+from live.event_loops import on_loop
 from live.small_game import SmallGame
-from live.test_poker_host import on_loop
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.tangram import agent

@@ -5,7 +5,7 @@ import random
 
 import pytest
 from live.small_game import Knows, SmallGame
-from live.test_tangram_session import turn
+from live.tangram_turns import turn
 from parlour import envs
 from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import objective

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from live.test_poker_host import on_loop
+from live.event_loops import on_loop
 from parlour import envs
 from parlour.envs import Action, AgentResponse, MessageIntent
 from parlour.envs.core.match import Match

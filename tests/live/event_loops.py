@@ -1,8 +1,18 @@
-"""An event loop whose clock jumps to the next timer: tests of hours take no time."""
+"""Event loops for async tests: a real one, and one whose clock jumps to the next timer, so that hours take no time."""
 
 import asyncio
 import selectors
 from functools import wraps
+
+
+def on_loop(test):
+    """Run an async test in a loop of its own; nothing here may take longer than two minutes, compiling included."""
+
+    @wraps(test)
+    def run(*args, **kwargs):
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 120))
+
+    return run
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
