@@ -99,6 +99,17 @@ async def test_only_so_many_connections_are_open_at_once():
 
 
 @on_loop
+async def test_connections_that_come_at_once_are_counted_too():
+    async with Echo(most_connections=3) as server, aiohttp.ClientSession() as http:
+        coming = [http.ws_connect(f"{server.url}/ws") for _ in range(10)]
+        came = await asyncio.gather(*coming, return_exceptions=True)
+        sockets = [one for one in came if not isinstance(one, Exception)]
+        assert len(sockets) == server.connections == 3
+        for socket in sockets:
+            await socket.close()
+
+
+@on_loop
 async def test_a_request_that_is_no_websocket_gets_426():
     async with Echo() as server, aiohttp.ClientSession() as http, http.get(f"{server.url}/ws") as reply:
         assert reply.status == 426

@@ -224,3 +224,21 @@ def test_a_server_that_others_reach_takes_any_name_unless_it_is_told_its_own():
     assert Origins.of("0.0.0.0")._names is None
     assert Origins.of("0.0.0.0", ["Table.example"])._names == {"0.0.0.0", "table.example"}
     assert Origins.of("::1", ["table.example"])._names == {"localhost", "127.0.0.1", "::1", "table.example"}
+
+
+@on_loop
+async def test_a_program_is_not_asked_again_once_the_server_stops():
+    asked = []
+
+    def once(state):
+        asked.append(state)
+        time.sleep(0.1)
+        return AgentResponse(Action("pass"))
+
+    async with TableHost(BARGAINING, [("bot", Program(once)), None]) as host, person(host) as ann:
+        await ann.sit()
+        while not asked:
+            await asyncio.sleep(0.01)
+        await host.stop()
+        await asyncio.sleep(0.3)
+    assert len(asked) == 1

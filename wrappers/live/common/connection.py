@@ -74,9 +74,11 @@ class Connection:
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType) -> None:
         assert self._writer is not None
-        if self.closing:
-            await asyncio.wait({self._writer}, timeout=self._limits.closing)
-        self._writer.cancel()
+        try:
+            if self.closing:
+                await asyncio.wait({self._writer}, timeout=self._limits.closing)
+        finally:
+            self._writer.cancel()
 
     # Out.
 

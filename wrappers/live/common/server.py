@@ -57,6 +57,7 @@ class Server(ABC):
         self._connection_limits = connection_limits or ConnectionLimits()
         self._most_connections = most_connections
         self._connections: dict[Connection, asyncio.Task[Any] | None] = {}
+        self._places = 0  # of connections, those that are being made included
         self._runner: web.AppRunner | None = None
         self._stopping = False
 
@@ -145,17 +146,23 @@ class Server(ABC):
             raise web.HTTPUpgradeRequired(text="this is a WebSocket: connect to it as one\n")
         if self._stopping:
             raise web.HTTPServiceUnavailable(text="the server is going away\n")
-        if self._most_connections is not None and len(self._connections) >= self._most_connections:
+        if self._most_connections is not None and self._places >= self._most_connections:
             raise web.HTTPServiceUnavailable(text=f"{self._most_connections} connections are open\n")
-        await socket.prepare(request)
-        connection = Connection(socket, request.transport, limits)
+        self._places += 1
+        try:
+            await socket.prepare(request)
+            await self._serve_connection(Connection(socket, request.transport, limits), live)
+        finally:
+            self._places -= 1
+        return socket
+
+    async def _serve_connection(self, connection: Connection, live: Live) -> None:
         self._connections[connection] = asyncio.current_task()
         try:
             async with connection:
                 await live(connection)
         finally:
             del self._connections[connection]
-        return socket
 
 
 def url_of(address: str, port: int) -> str:

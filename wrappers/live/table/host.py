@@ -154,7 +154,7 @@ class TableHost(Server):
 
     def _follow_turn(self) -> None:
         """Set the timer to the turn that the session waits for, and ask the program whose turn it is."""
-        due = self.session.due
+        due = None if self._stopping else self.session.due
         if self._timer.follow(due, self._timeout):
             if self._asking is not None:
                 self._asking.cancel()
@@ -166,7 +166,9 @@ class TableHost(Server):
         """Ask a program until its turn is over: it may send messages first and decide later."""
         deadline = Deadline(self._timeout, self._timer.ends_at)
         while self.session.due == due:
-            answer = await self._drivers[due.seat].ask(self.session.state(due.seat), deadline)
+            driver = self._drivers[due.seat]
+            answer = await driver.ask(self.session.state(due.seat), deadline)
+            driver.statistics.decided(answer.seconds, answer.problem is not None)
             if answer.problem is not None:
                 return self._fail(due.turn, answer.problem)
             self._deliver(self.session.answered(due.turn, answer.response))
