@@ -1,8 +1,9 @@
 """Writes the pages of the games and their pictures, from the definitions that the code uses: ``make docs``.
 
 A page is its hand-written beginning (``games/intro/<game>.md``) and what the code says: options from the signature and
-docstring of `game`, actions from `View.action_ranges` and the schemas of a played episode, the observation from its `Layout`,
-the wire from the messages' types, versions from the changelog. A test compares the committed pages with these.
+docstring of `game`, actions from `View.action_ranges` and the schemas of a played episode, the observation from its
+`Layout`, the wire from the messages' types, versions from the changelog. A test compares the committed pages with
+these.
 """
 
 import inspect
@@ -21,10 +22,10 @@ from msgspec import Struct
 from msgspec import inspect as types
 from parlour.envs import GAMES, AgentResponse, Game, TurnState, find
 from parlour.envs.render.svg import HEIGHT, WIDTH
+from parlour.wrappers.live.common.sessions import Decision
 from parlour.wrappers.live.mafia import messages as mafia
 from parlour.wrappers.live.poker import messages as poker
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession as PokerSession
-from parlour.wrappers.live.poker.agent_session import PokerDecision as PokerDecision
 from parlour.wrappers.live.poker.host_session import PokerHostSession as PokerTable
 from parlour.wrappers.live.tangram import messages as tangram
 
@@ -310,11 +311,13 @@ def poker_turn() -> str:
         host.join(f"agt_{seat}", f"Player{seat}")
     sends = [send for seat in range(2) for send in host.connect(seat)]
     for send in sends:
-        for event in agents[send.seat].receive(poker.encode(send.message)):
-            if isinstance(event, PokerDecision):
-                (answer,) = agents[send.seat].act({"action": {"action_type": "raiseTo", "payload": {"amount": 6}}})
+        for event in agents[send.receiver].receive(poker.encode(send.message)):
+            if isinstance(event, Decision):
+                (answer,) = agents[send.receiver].act({"action": {"action_type": "raiseTo", "payload": {"amount": 6}}})
                 ack = next(
-                    one.message for one in host.receive(send.seat, poker.encode(answer)) if one.seat == send.seat
+                    one.message
+                    for one in host.receive(send.receiver, poker.encode(answer))
+                    if one.receiver == send.receiver
                 )
                 return "\n".join(map(poker.encode, (send.message, answer, ack)))
     raise AssertionError("nobody had a turn")

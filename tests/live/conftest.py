@@ -1,4 +1,4 @@
-"""A browser, and tables served to it."""
+"""A browser, and tables served to it; and hold'em compiled before any clock runs."""
 
 import re
 import subprocess
@@ -6,7 +6,21 @@ import sys
 from contextlib import contextmanager
 
 import pytest
+from live.small_host import Host
+from parlour import envs
+from parlour.wrappers.agents.policy import PolicyAgent
 from tables import BAD, WITHIN
+
+
+@pytest.fixture(scope="session")
+def compiled_poker():
+    """Compile hold'em, its agent's end included."""
+    game = envs.game("holdem", seats=2)
+    PolicyAgent(game, game.bots["maniac"](game, 1)).warm_up()
+    host = Host(game)
+    host.deal()
+    host.play(1)
+    host.state(0)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A small tangram game for tests of the agent's end: the messages of tangram.md, collisions decided by shapely."""
+"""A small tangram game for tests of the agent's end: the game's messages, collisions decided by shapely."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import objective
 from shapely import Polygon, box, union_all
 
-# Scene units, y down, as the notes have them; no code of ours in between.
+# Scene units, y down, as the Godot game has them; no code of ours in between.
 SCENE = {
     "Red": [(0, -64), (128, 64), (-128, 64)],
     "Cream": [(0, -64), (-128, 64), (128, 64)],

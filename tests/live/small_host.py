@@ -1,4 +1,4 @@
-"""A small poker host for tests of the agent's end: hold'em's record as the messages of poker.md, nothing refused."""
+"""A small poker host for tests of the agent's end: hold'em's record as the platform's messages, nothing refused."""
 
 import json
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from parlour.envs.holdem import rules
 
 @dataclass
 class Host:
-    """A small host: hold'em's record as the messages of poker.md, in one of the dialects of the notes."""
+    """A small host: hold'em's record as the platform's messages, in one of the forms that it was seen to send."""
 
     game: envs.Game
     seed: int = 0

@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import web
-from live.test_poker_host import on_loop
+from live.event_loops import on_loop
 from live.test_poker_stop import SIGNALS, command
 from logs import Even
 from parlour import envs
@@ -19,7 +19,8 @@ from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent, TurnStat
 from parlour.wrappers.agents.base import sentence
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
-from parlour.wrappers.live.arena.messages import Names, plain, read_response
+from parlour.wrappers.live.arena.agent_names import AgentNames
+from parlour.wrappers.live.arena.foreign_types import plain, read_response
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.replay.log_reader import moments
@@ -141,7 +142,7 @@ def test_every_game_is_played_through_pydantic(game):
         acting = env.agent_selection
         answer = agent.act(StateModel.model_validate(env.turn_state(acting).to_dict()))
         assert env.submit(acting, read_response(plain(answer))).ok
-    assert agent.replaced == 0
+    assert agent.statistics.replaced == 0
 
 
 def test_dicts_dataclasses_and_bare_objects(spoken):
@@ -172,7 +173,7 @@ def test_a_failing_agent_passes(answer, caplog):
     agent = ArenaAgent("me", Scripted(answer))
     with caplog.at_level(logging.WARNING):
         assert agent.act(STATE.turn_state("player_0")).action == Action("pass")
-    assert agent.replaced == 1
+    assert agent.statistics.replaced == 1
     assert len(caplog.records) == 1
 
 
@@ -205,12 +206,12 @@ def test_who_sits_where_is_learned_and_forgotten():
     env.reset(seed=1)
     agent = ArenaAgent("c", PolicyAgent(game, RandomPolicy(seed=1)))
     agent.on_match_start("m", game.id, ["a", "b", "c"])
-    state = Names(["a", "b", "c"], game.agents).outward(env.turn_state("player_0"))
+    state = AgentNames(["a", "b", "c"], game.agents).state_for_agents(env.turn_state("player_0"))
     state.match_id = "m"
-    _names, seen = agent._seats(state)
+    seen = agent.session.turn(state).seen
     assert (state.agent_id, seen.agent_id) == ("a", "player_0")
     agent.on_match_end("m", None)
-    assert agent._seats(state)[0] is None
+    assert agent.session.turn(state).seen.agent_id == "a"
 
 
 # Behind HTTP.
@@ -266,7 +267,7 @@ def test_a_log_tells_what_the_agent_saw_thought_and_did(tmp_path, game_id):
     env.reset(seed=1)
     order = [f"bot{letter}" for letter in "abcdefghij"[: game.seats]]
     acting = env.agent_selection
-    state = Names(order, game.agents).outward(env.turn_state(acting))
+    state = AgentNames(order, game.agents).state_for_agents(env.turn_state(acting))
     path = tmp_path / "log.jsonl"
     sent = asyncio.run(logged(path, PolicyAgent(game, Even()), state, order))
     assert [line["kind"] for line in read(path)] == ["joined", "turn", "ended"]

@@ -11,8 +11,10 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.wrappers.live.arena.agent import ArenaAgent
-from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits, Matches
-from parlour.wrappers.live.arena.messages import Names, native, plain, read_state, words
+from parlour.wrappers.live.arena.agent_names import AgentNames, reserved_words
+from parlour.wrappers.live.arena.foreign_types import native, plain, read_state
+from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits
+from parlour.wrappers.live.arena.running_matches import RunningMatches
 from parlour.wrappers.logs import match_log, recorder
 
 FREE = ArenaLimits(actions=None)
@@ -38,19 +40,19 @@ def test_law_1_through_the_wire(game, tricky):
     generator = np.random.default_rng(0)
     for seed in (2, 3) if tricky else (0, 1):
         session = ArenaHostSession(game, ids(game, tricky), seed=seed, limits=FREE)
-        names = Names(session.agent_ids, game.agents)
+        names = AgentNames(session.agent_ids, game.agents)
         while session.turn is not None:
             acting = session.turn
             for seat, agent in enumerate(session.agent_ids):
-                state = names.inward(TurnState.from_json(session.turn_state(agent).to_json()))
+                state = names.state_for_game(TurnState.from_json(session.turn_state(agent).to_json()))
                 tables, me = game.view.load(state)
                 assert me == seat
-                assert np.array_equal(game.observation(tables[0], me), game.observation(session.env.table, seat))
+                assert np.array_equal(game.observation(tables[0], me), game.observation(session.match.table, seat))
                 mask = game.mask(tables[0], me)
-                assert np.array_equal(mask, game.mask(session.env.table, seat))
+                assert np.array_equal(mask, game.mask(session.match.table, seat))
                 if agent == acting:
                     number, table = int(generator.choice(mask.nonzero()[0])), tables[0]
-            answer = names.response_outward(game.view.encode(table, number))
+            answer = names.response_for_agents(game.view.encode(table, number))
             assert session.act(acting, json.loads(answer.to_json())).ok
         for agent in session.agent_ids:
             state = session.turn_state(agent)
@@ -60,14 +62,16 @@ def test_law_1_through_the_wire(game, tricky):
 
 
 def test_words_that_are_just_a_name_are_renamed_once_on_the_way_out_and_never_on_the_way_in():
-    names = Names(["p2", "p1", "p3"], ["p1", "p2", "p3"])
+    names = AgentNames(["p2", "p1", "p3"], ["p1", "p2", "p3"])
 
     def said(text):
         return AgentResponse(Action("say", {"targetId": "p1", "text": text}))
 
-    assert names.response_outward(said("p1")).action.payload == {"targetId": "p2", "text": "p2"}
-    assert names.response_inward(said("p1")).action.payload == {"targetId": "p2", "text": "p1"}
-    assert names.response_inward(AgentResponse(Action("vote", {"targetId": "p1"}))).action.payload == {"targetId": "p2"}
+    assert names.response_for_agents(said("p1")).action.payload == {"targetId": "p2", "text": "p2"}
+    assert names.response_for_game(said("p1")).action.payload == {"targetId": "p2", "text": "p1"}
+    assert names.response_for_game(AgentResponse(Action("vote", {"targetId": "p1"}))).action.payload == {
+        "targetId": "p2"
+    }
 
 
 def test_a_names_change_leaves_alone_what_people_wrote():
@@ -97,7 +101,7 @@ def test_an_agent_may_do_with_its_state_as_it_likes():
 
 
 def test_every_error_code_is_reachable():
-    session, matches = bargaining(), Matches()
+    session, matches = bargaining(), RunningMatches()
     matches.add(session)
     here = session.match_id
     found = [
@@ -132,9 +136,9 @@ def test_every_error_code_is_reachable():
 
 def test_a_rejected_answer_changes_nothing():
     session = bargaining()
-    before = session.env.state().tobytes()
+    before = session.match.table.tobytes()
     assert session.act("ann", offer(101)).error == "invalid_payload"
-    assert session.env.state().tobytes() == before
+    assert session.match.table.tobytes() == before
     assert session.turn == "ann"
     assert session.rejections == {"ann": 1, "bob": 0}
 
@@ -172,12 +176,12 @@ answers = json_values | st.fixed_dictionaries(
 def test_any_payload_is_answered(case, answer):
     game = envs.game(case[0], **case[1])
     session = ArenaHostSession(game, ids(game, False), seed=3, limits=ArenaLimits(actions=None, attempts=2))
-    before, acting = session.env.state().tobytes(), session.turn
+    before, acting = session.match.table.tobytes(), session.turn
     result = session.act(acting, answer)
     if not result.ok:
         assert result.error in ERROR_CODES
         assert result.error_detail
-        assert session.env.state().tobytes() == before
+        assert session.match.table.tobytes() == before
         session.act(acting, answer)
         assert session.forced[acting] == 1
     json.dumps([event["kind"] for event in session.events])
@@ -287,7 +291,7 @@ def test_the_log_of_a_match_replays(tmp_path):
     with match_log.MatchLog(tmp_path / "log.jsonl") as log:
         for event in session.events:
             log.write(**event)
-    assert recorder.replay(tmp_path / "log.jsonl").state().tobytes() == session.env.state().tobytes()
+    assert recorder.replay(tmp_path / "log.jsonl").state().tobytes() == session.match.table.tobytes()
     kinds = [entry["kind"] for entry in match_log.read(tmp_path / "log.jsonl")]
     assert kinds == ["match", "message", "turn", "rejected", "failed", "turn", "turn", "turn", "end"]
 
@@ -296,7 +300,7 @@ def test_the_log_of_a_match_replays(tmp_path):
 
 
 def test_words_are_what_a_game_says(game_id):
-    found = words(envs.game(game_id))
+    found = reserved_words(envs.game(game_id))
     assert found.isdisjoint(envs.game(game_id).agents)
     if game_id == "holdem-v0":
         assert {"call", "preflop", "As", "stack"} <= found
@@ -344,9 +348,9 @@ def test_words_are_heard_by_the_arenas_names_and_told_by_them():
     """Mafia, where free text is read for an act, and acts are told in words."""
     ids = ["ann", "token-bot", "p1", "dan", "eve"]  # p1 sits in the third seat
     session = ArenaHostSession(envs.game("mafia", seats=5), ids, seed=1, limits=FREE)
-    while session.env.table.phase == 0:
+    while session.match.table.phase == 0:
         assert session.act(session.turn, {"action": {"action_type": "pass"}}).ok
-    living = [one for one in ids if session.env.table.alive[ids.index(one)]]
+    living = [one for one in ids if session.match.table.alive[ids.index(one)]]
     speaker = session.turn
     target = next(one for one in living if one not in (speaker, "p1"))
     text = f"I accuse {target}."

@@ -8,9 +8,11 @@ import pytest
 from parlour.envs.core.turn_state import Action, AgentResponse
 from parlour.envs.holdem import game as holdem
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.common.reconnecting import LiveError
+from parlour.wrappers.live.common.sessions import Decision
 from parlour.wrappers.live.poker import messages as m
-from parlour.wrappers.live.poker.agent import LiveError, play
-from parlour.wrappers.live.poker.agent_session import PokerAgentSession, PokerDecision
+from parlour.wrappers.live.poker.agent import play
+from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.host_session import PokerHostSession
 
@@ -53,7 +55,7 @@ class Ends:
             for seat, message in sends:
                 assert not isinstance(message, m.Error), message
                 for event in self.agents[seat].receive(m.encode(message)):
-                    if isinstance(event, PokerDecision):
+                    if isinstance(event, Decision):
                         answers.append((seat, event))
             sends = []
             for seat, decision in answers:
@@ -121,7 +123,7 @@ def test_law_1_with_clocks_ringing_and_players_coming_in_the_middle_of_hands():
             for seat, message in sends:
                 assert not isinstance(message, m.Error), message
                 for event in ends.agents[seat].receive(m.encode(message)):
-                    if isinstance(event, PokerDecision):
+                    if isinstance(event, Decision):
                         pending[seat] = event
                         same_observation(ends.table, seat, event.turn_state)
 
@@ -177,7 +179,7 @@ class Watch:
         self.wrong = []
 
     def __call__(self, event):
-        if isinstance(event, PokerDecision):
+        if isinstance(event, Decision):
             self.decisions += 1
             for table in self.host.tables.values():
                 due = table.session.due

@@ -1,4 +1,4 @@
-"""Every message of poker.md, both directions, and the platform's dialect."""
+"""Every message of the poker platform, both directions, as documented and as it sends them."""
 
 import json
 

@@ -6,7 +6,8 @@ import sys
 from contextlib import asynccontextmanager
 
 import pytest
-from live.test_poker_host import hosting, on_loop
+from live.event_loops import on_loop
+from live.poker_client import hosting
 from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.logs.match_log import read
 

@@ -11,8 +11,8 @@ from datetime import datetime
 
 import aiohttp
 import pytest
+from live.event_loops import on_loop
 from live.small_game import SmallGame
-from live.test_poker_host import on_loop
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.tangram import agent
@@ -78,7 +78,7 @@ async def test_turns_over_a_socket(tmp_path):
                 assert await turn(socket, game) == 1
                 assert await turn(socket, game) == 0
             await asyncio.wait_for(server.played(1), 5)
-            assert (server.games, server.turns, server.plays, server.replaced) == (1, 3, 2, 0)
+            assert (server.games, server.turns, server.plays, server.statistics.replaced) == (1, 3, 2, 0)
     kinds = [entry["kind"] for entry in read(tmp_path / "log.jsonl")]
     assert kinds == ["joined", *["turn"] * 5, "ended"]
 
@@ -117,7 +117,7 @@ async def test_an_agent_that_fails_is_replaced_by_finish(bad, caplog):
         game = SmallGame("A square")
         with caplog.at_level(logging.WARNING):
             assert await turn(socket, game) == 0
-        assert server.replaced == 1
+        assert server.statistics.replaced == 1
         assert sum("finish instead of the agent's answer" in text for text in caplog.messages) == 1
         await asyncio.sleep(0.5 if callable(bad) else 0)
         assert await turn(socket, game) == 1
@@ -135,7 +135,7 @@ async def test_an_agent_that_hangs_costs_turns_and_no_game():
         assert time.monotonic() - begun < 0.8
         await two.send_str(games[1].message("chatRequest", message="Are you there?"))
         assert "A square" in (await answer(two)).message
-        assert server.replaced == 2
+        assert server.statistics.replaced == 2
         release.set()
         await asyncio.sleep(0.1)
         assert await turn(two, games[1]) == 1
@@ -152,7 +152,7 @@ async def test_a_new_request_takes_the_place_of_the_old_one():
             assert await turn(socket, game) == 0
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(socket.receive(), 0.5)
-        assert server.replaced == 0
+        assert server.statistics.replaced == 0
 
 
 class Chatty(Scripted):

@@ -7,7 +7,7 @@ import signal
 import sys
 
 import pytest
-from live.test_poker_host import on_loop
+from live.event_loops import on_loop
 from live.test_poker_stop import SIGNALS, command, stopped
 from parlour.training import cli
 from parlour.wrappers.logs.match_log import read

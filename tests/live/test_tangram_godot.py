@@ -64,7 +64,7 @@ def test_several_games_of_a_real_godot(bot, tmp_path):
     assert counts["chats"] == counts["asked"] == 4
     assert counts["finishes"] == server.turns
     assert counts["plays"] == server.plays >= 7
-    assert server.replaced == 0
+    assert server.statistics.replaced == 0
     games = re.findall(r"^GAME (.*) turns=(\d+) on_board=(\d) collided=(\d+) undone=(\d+)$", printed, re.MULTILINE)
     assert len(games) == 4
     assert all(collided == "0" for *_, collided, _undone in games), printed

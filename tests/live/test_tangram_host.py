@@ -10,14 +10,17 @@ import pytest
 from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from live.test_poker_host import on_loop
+from live.event_loops import on_loop
 from parlour import envs
-from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent
+from parlour.envs import Action, AgentResponse, MessageIntent
+from parlour.envs.core.match import Match
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.common.sessions import SendMessage
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
-from parlour.wrappers.live.tangram.host import Person, TangramHost
-from parlour.wrappers.live.tangram.host_session import Said, Send, TangramHostSession, TurnOver
+from parlour.wrappers.live.tangram.host import TangramHost
+from parlour.wrappers.live.tangram.host_session import AgentSaid, TangramHostSession, TurnEnded
+from parlour.wrappers.live.tangram.person import Person
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.logs.recorder import replay
 from parlour.wrappers.policies.loading import make_policy
@@ -42,9 +45,9 @@ def bot(name, game=GAME):
 @pytest.fixture
 def table():
     """A table where it is the agent's turn."""
-    env = GameEnv(GAME, "flat")
-    env.reset(seed=1)
-    table = TangramHostSession(env)
+    match = Match(GAME)
+    match.reset(seed=1)
+    table = TangramHostSession(match)
     assert table.play(FINISH)[0].ok
     return table
 
@@ -64,7 +67,7 @@ def test_a_turn_is_request_feedback_and_over(table):
     for dialect in m.DIALECTS:
         read_again = m.decode_game(m.encode(feedback.message, dialect))
         assert read_again.state.on_board["Red"].position == (50, 50)
-    assert table.receive({"type": "finish"}) == [TurnOver()]
+    assert table.receive({"type": "finish"}) == [TurnEnded()]
     assert not table.agents_turn
 
 
@@ -107,13 +110,13 @@ def test_a_play_that_cannot_be_played_costs_the_turn(table, bad):
 def test_out_of_turn_nothing_can_be_played(table):
     table.request()
     table.receive({"type": "finish"})
-    before = table.env.state().tobytes()
+    before = table.match.table.tobytes()
     for message in (RED, {"type": "finish"}):
         (refused,) = table.receive(message)
         assert isinstance(refused.message, m.Error)
     assert table.receive({"type": "error", "message": "what?"}) == []
-    assert table.receive({"type": "chat", "message": "hello"}) == [Said("hello")]
-    assert table.env.state().tobytes() == before
+    assert table.receive({"type": "chat", "message": "hello"}) == [AgentSaid("hello")]
+    assert table.match.table.tobytes() == before
     assert [one.content for one in table.state().messages] == ["hello"]
 
 
@@ -157,9 +160,9 @@ MESSAGE = JSON | st.fixed_dictionaries(
 @given(st.lists(MESSAGE, max_size=12))
 @settings(max_examples=50)
 def test_whatever_an_agent_says_the_match_goes_on(script):
-    env = GameEnv(GAME, "flat")
-    env.reset(seed=1)
-    table = TangramHostSession(env)
+    match = Match(GAME)
+    match.reset(seed=1)
+    table = TangramHostSession(match)
     for message in script:
         if not table.agents_turn:
             assert table.over or table.play(FINISH)[0].ok
@@ -167,8 +170,8 @@ def test_whatever_an_agent_says_the_match_goes_on(script):
             break
         table.request()
         events = table.receive(message)
-        assert all(isinstance(event, (Send, TurnOver, Said)) for event in events)
-        assert sum(isinstance(event, TurnOver) for event in events) <= 1
+        assert all(isinstance(event, (SendMessage, TurnEnded, AgentSaid)) for event in events)
+        assert sum(isinstance(event, TurnEnded) for event in events) <= 1
 
 
 # Both ends.
@@ -184,7 +187,7 @@ async def test_whole_matches_over_a_socket(person, agent, dialect, tmp_path):
             host = TangramHost(game, bot(person, game), server.url, dialect=dialect, log=log)
             played = await host.play(2, seed=3)
         await asyncio.wait_for(server.played(1), 5)
-    assert server.replaced == 0
+    assert server.statistics.replaced == 0
     assert [(one.objective, one.refused, one.lost) for one in played] == [("A square", 0, 0)] * 2
     assert server.turns == sum(one.turns // 2 for one in played)
     if agent == "solver":
@@ -222,10 +225,10 @@ async def test_the_log_of_a_match_replays(tmp_path):
     state = last.states["player_0"]
     assert state.outcome == played.outcome
     assert last.note == ""
-    assert state.game_state == host._env.turn_state("player_0").game_state
-    assert state.messages == host._env.turn_state("player_0").messages
+    assert state.game_state == host._match.turn_state("player_0").game_state
+    assert state.messages == host._match.turn_state("player_0").messages
     assert {message.sender_id for message in state.messages} == {"player_0", "player_1"}
-    assert replay(path).state().tobytes() == host._env.state().tobytes()
+    assert replay(path).state().tobytes() == host._match.table.tobytes()
     for agent in ("player_0", "player_1"):
         assert any(one.action.startswith("play ") for one in decisions if one.agent == agent)
     assert [one.agent for one in decisions if "no idea" in one.note] == ["player_0"]
@@ -290,7 +293,7 @@ async def test_rude_agents_lose_turns_and_the_match_goes_on(handler, tmp_path):
     assert played.lost == (0 if handler is endless else 3)  # plays are limited: the last one ends the turn
     assert played.outcome["reason"]
     assert bool(said) is (handler is talking)
-    assert replay(path).state().tobytes() == host._env.state().tobytes()
+    assert replay(path).state().tobytes() == host._match.table.tobytes()
     assert sum("problem" in entry for entry in read(path)) == played.lost
 
 
@@ -371,4 +374,4 @@ async def test_a_person_whose_policy_fails_skips():
     async with TangramAgentServer(Fails(), GAME, port=0) as server:
         (played,) = await TangramHost(GAME, Fails(), server.url).play(1, seed=1)
     assert played.turns == 6
-    assert server.replaced == 3
+    assert server.statistics.replaced == 3

@@ -1,4 +1,4 @@
-"""The wire types of tangram.md: strict out, tolerant in, in both dialects."""
+"""The tangram game's wire types: strict out, tolerant in, in both dialects."""
 
 import json
 import math
@@ -74,7 +74,7 @@ def test_the_agents_messages_survive_both_ways_to_the_letter(message):
 def test_the_real_games_dialect_says_the_same():
     theirs, ours = m.decode_game(GODOT), m.decode_game(GAME[0])
     assert theirs.state.on_board == ours.state.on_board
-    assert theirs.state.off_board == {"Green": m.Spare(rotation=0.0)}
+    assert theirs.state.off_board == {"Green": m.DrawerPiece(rotation=0.0)}
     assert theirs.timestamp == 17.25
 
 
@@ -141,7 +141,9 @@ def test_what_is_no_vector_is_told(vector):
 def test_what_can_be_done_without():
     bare = {"type": "playRequest", "state": {"on_board": {"Red": {"position": [1, 2], "rotation": 3}}}}
     read = m.decode_game(bare)
-    assert read == m.PlayRequest(state=m.State(on_board={"Red": m.Placed(position=(1, 2), rotation=3)}, off_board={}))
+    assert read == m.PlayRequest(
+        state=m.State(on_board={"Red": m.BoardPiece(position=(1, 2), rotation=3)}, off_board={})
+    )
     useless = {
         "objective": 3,
         "board_img": {"a": 1},
@@ -156,7 +158,7 @@ def test_what_can_be_done_without():
     assert piece.vertices == []
     assert piece.collisions == ["Blue", "BOUNDARY"]
     off = m.decode_game({"type": "playRequest", "state": {"off_board": {"Red": {"rotation": "north"}}}})
-    assert off.state.off_board == {"Red": m.Spare()}
+    assert off.state.off_board == {"Red": m.DrawerPiece()}
 
 
 def test_a_piece_on_the_board_is_not_in_the_drawer():
@@ -253,10 +255,10 @@ def test_arbitrary_fields_never_raise_and_what_is_read_is_finite(fields):
 @given(st.dictionaries(st.sampled_from(PIECES), st.tuples(*[st.floats(-1e9, 1e9)] * 3)), st.text(max_size=20))
 def test_both_dialects_mean_the_same(poses, objective):
     on_board = {
-        name: m.Placed(position=(x, y), vertices=[(x, y)], rotation=turned, collisions=["BOUNDARY"])
+        name: m.BoardPiece(position=(x, y), vertices=[(x, y)], rotation=turned, collisions=["BOUNDARY"])
         for name, (x, y, turned) in poses.items()
     }
-    off_board = {name: m.Spare() for name in PIECES if name not in on_board}
+    off_board = {name: m.DrawerPiece() for name in PIECES if name not in on_board}
     sent = m.PlayRequest(objective=objective, state=m.State(on_board=on_board, off_board=off_board))
     assert m.decode_game(m.encode(sent)) == sent
     read = m.decode_game(m.encode(sent, "godot"))

@@ -14,10 +14,10 @@ from rich.table import Table
 
 from ...envs import Game
 from ...wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
+from ...wrappers.live.arena.agent_names import reserved_words
 from ...wrappers.live.arena.host import ArenaHost
 from ...wrappers.live.arena.host_session import ArenaLimits
-from ...wrappers.live.arena.messages import words
-from ...wrappers.live.arena.results import MatchResult, Standing, standings
+from ...wrappers.live.arena.results import ArenaResult, Standing, standings
 from ...wrappers.logs.match_log import opened
 from .arguments import agent, game_of, game_with
 from .stopping import until_done
@@ -117,7 +117,7 @@ def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> 
 
 def _seated(specs: Sequence[str], game: Game, seed: int | None) -> list[ArenaAgent]:
     """Return the agents that `specs` name; each has a name of its own that is no word of the game."""
-    taken = set(words(game)) if specs else set()
+    taken = set(reserved_words(game)) if specs else set()
     seated = []
     for number, spec in enumerate(specs):
         name = label = Path(spec).stem[:48] or spec
@@ -144,7 +144,7 @@ async def _tournament(
     coming: int,
     rounds: int,
     console: Console,
-) -> list[MatchResult]:
+) -> list[ArenaResult]:
     async with arena:
         console.print(f"arena for {arena.game.id} at {arena.url}")
         for one in ours:
@@ -228,5 +228,6 @@ async def _serve(
             await server.played(matches)
     finally:
         console.print(
-            f"{server.matches} matches, {server.turns} turns, {server.agent.replaced} replaced by the safe action"
+            f"{server.matches} matches, {server.turns} turns, "
+            f"{server.agent.statistics.replaced} replaced by the safe action"
         )

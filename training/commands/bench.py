@@ -251,7 +251,7 @@ def learner(seconds: Seconds) -> list[Row]:
 
 
 def protocol(seconds: Seconds) -> list[Row]:
-    """What poker.md costs per decision, both ends with their JSON: 50 tables of 6 seats in one process, no sockets.
+    """What the poker platform's protocol costs per decision, both ends with their JSON: 50 tables of 6 seats in one process, no sockets.
 
     One decision: the table applies the action, writes a state for each seat, six agents read theirs, and the one to act
     builds its TurnState and answers.
@@ -304,12 +304,12 @@ class _LiveTable:
             self._deliver(self.table.receive(seat, messages.encode(message)))
 
     def _deliver(self, sends: list[Any]) -> None:
+        from ...wrappers.live.common.sessions import Decision
         from ...wrappers.live.poker import messages
-        from ...wrappers.live.poker.agent_session import PokerDecision
 
         for seat, message in sends:
             for event in self.agents[seat].receive(messages.encode(message)):
-                if isinstance(event, PokerDecision):
+                if isinstance(event, Decision):
                     self.turn = seat, event
 
 
@@ -365,7 +365,7 @@ async def _godot_waits(seconds: Seconds) -> list[float]:
         go_on()  # whatever is to be compiled
         begun = time.perf_counter()
         while time.perf_counter() - begun < seconds:
-            request = TangramHostSession(env).request()
+            request = TangramHostSession(env.match).request()
             request.board_img = request.drawer_img = "A" * 150_000
             text = messages.encode(request, "godot")
             before = time.perf_counter()

@@ -11,8 +11,8 @@ import tyro
 from rich.console import Console
 
 from ...wrappers.agents.base import Agent
-from ...wrappers.live.poker.agent import LiveError, play
-from ...wrappers.live.poker.agent_session import Event, HandOver, Seated
+from ...wrappers.live.poker.agent import play
+from ...wrappers.live.poker.agent_session import HandEnded, PokerEvent, SeatTaken
 from ...wrappers.live.poker.host import PokerHost
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.logs.safe_match_log import SafeMatchLog
@@ -194,10 +194,7 @@ def deploy_poker(
         log=log,
         on_event=lambda event: _tell(console, event),
     )
-    try:
-        played = until_done(stay)
-    except LiveError as error:
-        raise ConnectionError(str(error)) from None
+    played = until_done(stay)
     console.print(
         f"{played.hands} hands, {played.net:+d} chips; {played.actions} actions, {played.rejected} rejected, "
         f"{played.replaced} replaced by the safe action, {played.reconnects} reconnects; ended: {played.reason}",
@@ -215,8 +212,8 @@ def poker_agent(spec: str, is_bot: bool, seats: int | None, seed: int | None) ->
     return agent(spec, table, seed)
 
 
-def _tell(console: Console, event: Event) -> None:
-    if isinstance(event, Seated):
+def _tell(console: Console, event: PokerEvent) -> None:
+    if isinstance(event, SeatTaken):
         console.print(f"playing in seat {event.seat}")
-    elif isinstance(event, HandOver):
+    elif isinstance(event, HandEnded):
         console.print(f"hand {event.hand}: won {event.won}, stack {'unknown' if event.stack is None else event.stack}")

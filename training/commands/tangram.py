@@ -8,8 +8,9 @@ from rich.console import Console
 
 from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.live.tangram.agent import TangramAgentServer
-from ...wrappers.live.tangram.host import Person, TangramHost
+from ...wrappers.live.tangram.host import TangramHost
 from ...wrappers.live.tangram.messages import Dialect
+from ...wrappers.live.tangram.person import Person
 from ...wrappers.logs.match_log import opened
 from .arguments import agent, game_with
 from .stopping import until_done
@@ -113,5 +114,6 @@ async def _serve(server: TangramAgentServer, name: str, games: int | None, conso
         console.print(f"try it with: parlour host tangram --url {server.url}", markup=False)
         await server.played(games)
     console.print(
-        f"{server.games} games, {server.turns} turns, {server.plays} plays, {server.replaced} replaced by finish"
+        f"{server.games} games, {server.turns} turns, {server.plays} plays, "
+        f"{server.statistics.replaced} replaced by finish"
     )

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ...envs.core.turn_state import TurnState
-from ..live.common.worker import described
+from .log_text import describe_error
 from .match_log import MatchLog
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class SafeMatchLog:
             logger.warning("the match log ends here: %s", error)
             self._log = None
         except (ValueError, TypeError, RecursionError) as error:
-            logger.warning("a %s is left out of the match log: %s", kind, described(error))
+            logger.warning("a %s is left out of the match log: %s", kind, describe_error(error))
 
 
 def safe_thoughts(thoughts: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def safe_thoughts(thoughts: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
         return thoughts()
     except Exception as error:  # whatever it is, the match goes on
-        logger.warning("the agent cannot tell its thoughts: %s", described(error))
+        logger.warning("the agent cannot tell its thoughts: %s", describe_error(error))
         return {}
 
 

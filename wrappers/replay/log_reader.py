@@ -13,7 +13,7 @@ from typing import Any
 from ... import envs
 from ...envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
 from ..agents.base import sentence
-from ..live.arena.messages import Names
+from ..live.arena.agent_names import AgentNames
 from ..logs.match_log import read
 from .moment import Moment, distinct
 from .poker_hands import replay_hand
@@ -72,7 +72,7 @@ class LogReader:
         self._env: envs.GameEnv | None = None
         self._game: tuple[str, Mapping[str, Any]] | None = None
         self._open = False
-        self._names: Names | None = None
+        self._names: AgentNames | None = None
         self._renamed: dict[str, str] = {}  # words of this match, as `_words` returns them
         self._name_of_id: dict[str, str] = {}  # agents by their ids
         self._title = ""
@@ -132,7 +132,7 @@ class LogReader:
         if names and len(names) != len(seats):
             raise ValueError(f"{len(names)} agents for the {len(seats)} seats of {entry['game']}")
         self._name_of_id = dict(zip(ids, names, strict=True))
-        self._names = Names(names, seats) if names and list(names) != seats else None
+        self._names = AgentNames(names, seats) if names and list(names) != seats else None
         self.match += 1
         self._open = True
         self._title = str(self._env.match.match_id)
@@ -150,7 +150,7 @@ class LogReader:
         assert self._env is not None
         states = [self._env.turn_state(agent) for agent in self._env.possible_agents]
         if self._names is not None:
-            states = [self._names.outward(state) for state in states]
+            states = [self._names.state_for_agents(state) for state in states]
             for state in states:
                 for message in state.messages:
                     message.content = self._words(message.content)
@@ -158,14 +158,14 @@ class LogReader:
 
     def _words(self, words: str) -> str:
         """Return words with the players' names in place of the seats', unless a player has the name of a seat."""
-        if self._names is None or self._names.out.keys() & self._names.back:
+        if self._names is None or self._names.agent_of.keys() & self._names.seat_of:
             return words
         if words not in self._renamed:
-            self._renamed[words] = self._names.words_outward(words)
+            self._renamed[words] = self._names.words_for_agents(words)
         return self._renamed[words]
 
     def _name(self, agent: str) -> str:
-        return agent if self._names is None else self._names.out.get(agent, agent)
+        return agent if self._names is None else self._names.agent_of.get(agent, agent)
 
     def _intent(self, intent: MessageIntent) -> MessageIntent:
         return MessageIntent(intent.scope, self._words(intent.content), intent.to_agent_ids)
@@ -215,7 +215,7 @@ class LogReader:
         self, entry: Mapping[str, Any], agent: str, answer: AgentResponse | None, states: dict[str, TurnState]
     ) -> Moment:
         if answer is not None and self._names is not None:
-            answer = self._names.named_outward(answer)
+            answer = self._names.payload_for_agents(answer)
             if isinstance(text := answer.action.payload.get("text"), str):
                 answer.action.payload["text"] = self._words(text)
         for name in ("replaced", "problem"):

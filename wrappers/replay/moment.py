@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ... import envs
 from ...envs.core.turn_state import MessageIntent, TurnState
-from ..live.arena.messages import GAMES
+from ..live.arena.foreign_types import GAMES
 
 ALL = "all"
 """The view of an observer who sees every seat's secrets."""

@@ -1,15 +1,14 @@
 """Our agents on TurnState arenas: in process as an object with `act`, or behind HTTP.
 
-An arena calls ``act(state)`` with types of its own and gets what those types need; or it posts the state to
+An arena calls ``act(state)`` with types of its own and gets the types that it needs; or it posts the state to
 ``{endpoint}/act``. A decision that raises, is late or cannot be read is replaced by the safe action, with one warning.
 """
 
-import asyncio
-import logging
 import sys
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import is_dataclass
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any
 
 import aiohttp
 import msgspec
@@ -17,21 +16,19 @@ from aiohttp import web
 from yarl import URL
 
 from ....envs.core.turn_state import INVALID_PAYLOAD, Action, AgentResponse, TurnState
-from ...agents.base import Agent, thoughts
+from ...agents.base import Agent
 from ...agents.policy import PolicyAgent
+from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
-from ...logs.safe_match_log import SafeMatchLog, safe_thoughts, without_images
-from ..common.worker import Worker, described
-from .messages import ANSWER_WITHIN, MatchEnd, MatchStart, Names, native, plain, read_response, read_state
-
-logger = logging.getLogger(__name__)
-
-STATE_LIMIT = 2**23
-"""Bytes a TurnState may have: it carries the whole chat."""
-MATCHES = 10_000
-"""Matches whose order of seats is remembered."""
-WAY_OUT = ("pass", "check", "fold")
-"""What is safe where the game is not known, in this order."""
+from ...logs.safe_match_log import SafeMatchLog
+from ..common.agent_driver import AgentAnswer, AgentDriver, Deadline, count_turn
+from ..common.agent_statistics import AgentStatistics
+from ..common.end_counter import EndCounter
+from ..common.reconnecting import Backoff, LiveError, TryAgain, retry
+from ..common.server import Server, local_url, read_body
+from .agent_session import ArenaAgentSession, ArenaTurn
+from .foreign_types import convert_to, native, read_state
+from .messages import ANSWER_SECONDS, STATE_LIMIT, MatchEnd, MatchStart
 
 
 class ArenaAgent:
@@ -44,15 +41,15 @@ class ArenaAgent:
             `AgentResponse` of the module that defines the state's class, else ours.
 
     Attributes:
-        replaced: decisions that the safe action took the place of.
+        statistics: its counters, whether it is called in process or behind HTTP.
     """
 
     def __init__(self, agent_id: str, agent: Agent, response_type: Any = None) -> None:
         self.agent_id = agent_id
         self.agent = agent
-        self.replaced = 0
+        self.statistics = AgentStatistics()
+        self.session = ArenaAgentSession(agent.game if isinstance(agent, PolicyAgent) else None)
         self._response_type = response_type
-        self._orders: dict[str, list[str]] = {}
 
     def act(self, state: Any) -> Any:
         """Answer a turn in the caller's own types. Never raises for what the agent does.
@@ -64,70 +61,25 @@ class ArenaAgent:
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn; the safe action where the agent raises or answers what cannot be read."""
-        return self._respond(state)[0]
-
-    def noted(self, state: TurnState) -> tuple[AgentResponse, dict[str, Any]]:
-        """Answer a turn as `respond` does; return with it what a log notes: thoughts, or why it was ``replaced``."""
-        response, problem = self._respond(state)
-        return response, safe_thoughts(lambda: self._thoughts(state)) if problem is None else {"replaced": problem}
-
-    def _respond(self, state: TurnState) -> tuple[AgentResponse, str | None]:
         if not state.is_my_turn:
-            return AgentResponse(Action("message_only")), None
-        names, seen = self._seats(state)
+            return AgentResponse(Action("message_only"))
+        turn = self.session.turn(state)
+        began, problem = time.monotonic(), None
         try:
-            response = read_response(plain(self.agent.respond(seen)))
+            response = turn.response(self.agent.respond(turn.seen))
         except Exception as error:  # whatever it is, the match goes on
-            problem = described(error)
-            return self.safe(state, problem), problem
-        return response if names is None else names.response_outward(response), None
-
-    def _thoughts(self, state: TurnState) -> dict[str, Any]:
-        """Return what the agent tells of its answer, with the arena's names in it."""
-        thought = thoughts(self.agent)
-        names, _ = self._seats(state)
-        if names is not None and "probabilities" in thought:
-            chances = thought["probabilities"].items()
-            thought["probabilities"] = {names.words_outward(answer): chance for answer, chance in chances}
-        return thought
-
-    def safe(self, state: TurnState, problem: str) -> AgentResponse:
-        """Return the safe action, because of a problem that is told in the log."""
-        response = self._safe(state)
-        self.replaced += 1
-        logger.warning("match %s: %s instead of an answer: %s", state.match_id, response.action.action_type, problem)
+            response, problem = turn.safe_response(), describe_error(error)
+        answer = AgentAnswer(problem=problem, seconds=time.monotonic() - began)
+        count_turn(self.statistics, answer, f"match {state.match_id}", response.action.action_type)
         return response
 
     def on_match_start(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
         """Learn who sits where."""
-        self._orders[match_id] = list(agent_ids)
-        if len(self._orders) > MATCHES:
-            del self._orders[next(iter(self._orders))]
+        self.session.match_started(match_id, agent_ids)
 
     def on_match_end(self, match_id: str, outcome: Mapping[str, Any] | None) -> None:
         """Forget the match."""
-        self._orders.pop(match_id, None)
-
-    def _seats(self, state: TurnState) -> tuple[Names | None, TurnState]:
-        """Return the state as our game names its seats, where we know who sits where."""
-        state = native(state)
-        order = self._orders.get(state.match_id)
-        game = self.agent.game if isinstance(self.agent, PolicyAgent) else None
-        if game is None or order is None or len(order) != game.seats or len(set(order)) != len(order):
-            return None, state
-        names = Names(order, game.agents)
-        return names, names.inward(state)
-
-    def _safe(self, state: TurnState) -> AgentResponse:
-        if isinstance(self.agent, PolicyAgent):
-            game = self.agent.game
-            try:
-                tables, _seat = game.view.load(self._seats(state)[1])
-                return AgentResponse(game.view.encode(tables[0], game.view.safe(tables[0])).action)
-            except Exception as error:  # a state of another kind than our game's
-                logger.warning("match %s: the state cannot be loaded: %s", state.match_id, described(error))
-        names = [allowed.action_type for allowed in state.allowed_actions]
-        return AgentResponse(Action(next((name for name in WAY_OUT if name in names), "pass")))
+        self.session.match_ended(match_id)
 
 
 def _as_caller(response: AgentResponse, state: Any, response_type: Any) -> Any:
@@ -137,26 +89,13 @@ def _as_caller(response: AgentResponse, state: Any, response_type: Any) -> Any:
         if isinstance(state, Mapping):
             return response.to_dict()
         response_type = getattr(sys.modules.get(type(state).__module__), "AgentResponse", None)
-    return converted(response, response_type)
+    return convert_to(response, response_type)
 
 
-def converted(value: msgspec.Struct, kind: Any) -> Any:
-    """Return a value of ours as a dict, a pydantic model or a dataclass; itself where `kind` is none of them."""
-    if not isinstance(kind, type):
-        return value
-    if hasattr(kind, "model_validate"):
-        return kind.model_validate(msgspec.to_builtins(value))
-    if issubclass(kind, Mapping):
-        return msgspec.to_builtins(value)
-    if is_dataclass(kind):
-        return msgspec.convert(msgspec.to_builtins(value), kind)
-    return value
-
-
-class ArenaAgentServer:
+class ArenaAgentServer(Server):
     """An agent of ours behind HTTP: ``POST /act``, ``/match_start``, ``/match_end``, ``GET /health``.
 
-    >>> async with AgentServer(ArenaAgent("me", agent), port=8100) as server:      # doctest: +SKIP
+    >>> async with ArenaAgentServer(ArenaAgent("me", agent), port=8100) as server:      # doctest: +SKIP
     ...     await server.register("http://127.0.0.1:9100")
 
     Args:
@@ -167,8 +106,6 @@ class ArenaAgentServer:
         log: where every decision is written; None: nowhere.
 
     Attributes:
-        endpoint: that URL, once started.
-        matches: matches that ended.
         turns: turns answered.
     """
 
@@ -178,66 +115,57 @@ class ArenaAgentServer:
         *,
         address: str = "127.0.0.1",
         port: int = 0,
-        deadline: float = 0.8 * ANSWER_WITHIN,
+        deadline: float = 0.8 * ANSWER_SECONDS,
         endpoint: str | None = None,
         log: MatchLog | None = None,
     ) -> None:
         if deadline <= 0:
             raise ValueError(f"deadline={deadline}: seconds for a decision, above 0")
+        super().__init__(address=address, port=port, body_limit=STATE_LIMIT)
         self.agent = agent
-        self.endpoint = endpoint or ""
-        self.matches = self.turns = 0
+        self.turns = 0
+        self._endpoint = endpoint
         self._deadline = deadline
-        self._book = SafeMatchLog(log)
-        self._address, self._port = address, port
-        self._ended = asyncio.Event()
-        self._worker: Worker | None = None
-        self._runner: web.AppRunner | None = None
+        self._log = SafeMatchLog(log)
+        self._matches = EndCounter()
+        self._driver: AgentDriver
 
-    async def start(self) -> None:
-        """Let the agent rehearse, if it can, and listen.
+    @property
+    def endpoint(self) -> str:
+        """The URL under which arenas reach us, once started."""
+        return self._endpoint or local_url(self.url)
 
-        Raises:
-            OSError: if the port is taken.
-        """
-        warm_up = getattr(self.agent.agent, "warm_up", None)
-        if warm_up is not None:
-            try:
-                await asyncio.to_thread(warm_up)
-            except Exception as error:  # it may yet do better in a match
-                logger.warning("the agent failed in rehearsal: %s", described(error))
-        self._worker = Worker()
-        app = web.Application(client_max_size=STATE_LIMIT)
-        app.add_routes(
-            [
-                web.post("/act", self._act),
-                web.post("/match_start", self._match_start),
-                web.post("/match_end", self._match_end),
-                web.get("/health", self._health),
-            ]
-        )
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, self._address, self._port).start()
-        self.endpoint = self.endpoint or listening(self._runner)
+    @property
+    def matches(self) -> int:
+        """Matches that ended."""
+        return self._matches.count
 
-    async def stop(self) -> None:
-        """Stop listening."""
-        if self._worker is not None:
-            self._worker.stop()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+    def routes(self) -> list[web.RouteDef]:
+        """See `Server`."""
+        return [
+            web.post("/act", self._act),
+            web.post("/match_start", self._match_start),
+            web.post("/match_end", self._match_end),
+            web.get("/health", self._health),
+        ]
 
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
+    async def opening(self) -> None:
+        """Let the agent warm up, if it can."""
+        self._driver = AgentDriver(self.agent.agent, log=self._log, statistics=self.agent.statistics)
+        await self._driver.warm_up()
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
+    async def closing(self) -> None:
+        """Let the agent go."""
+        self._driver.close()
 
     async def register(self, arena: str, access_token: str | None = None, retries: int = 10, wait: float = 1.0) -> None:
-        """Tell an arena where we are; again and again while it cannot be reached.
+        """Send an arena our endpoint; again and again while it cannot be reached.
+
+        Args:
+            arena: its address, ``http://…``.
+            access_token: what it asks of those who register, if it does.
+            retries: further tries, before it is given up.
+            wait: seconds between tries.
 
         Raises:
             ConnectionError: if it refuses us, or cannot be reached in the end.
@@ -248,98 +176,81 @@ class ArenaAgentServer:
             raise ValueError(f"{arena} is no address: give http://… of the arena")
         body = {"agent_id": self.agent.agent_id, "endpoint": self.endpoint}
         headers = {} if access_token is None else {"Authorization": f"Bearer {access_token}"}
-        timeout = aiohttp.ClientTimeout(total=ANSWER_WITHIN)
+        timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
+
+        async def attempt() -> None:
+            async with http.post(url / "api/register", json=body) as reply:
+                if reply.status >= 500:
+                    raise TryAgain(f"the arena answered with HTTP {reply.status}")
+                if not reply.ok:
+                    reason = (await reply.content.read(300)).decode(errors="replace")
+                    raise LiveError(f"HTTP {reply.status}", reason)
+
         async with aiohttp.ClientSession(timeout=timeout, headers=headers) as http:
-            for attempt in range(retries + 1):
-                try:
-                    async with http.post(url / "api/register", json=body) as reply:
-                        if reply.ok:
-                            return
-                        if reply.status < 500:
-                            said = (await reply.content.read(300)).decode(errors="replace")
-                            raise ConnectionRefusedError(f"{url} refuses us: HTTP {reply.status} {said}")
-                        problem = f"HTTP {reply.status}"
-                except (aiohttp.ClientError, TimeoutError) as error:
-                    problem = type(error).__name__
-                logger.warning("cannot register at %s: %s (%d of %d)", url, problem, attempt + 1, retries + 1)
-                await asyncio.sleep(wait)
-        raise ConnectionError(f"cannot register at {url}: {problem}; gave up after {retries + 1} tries")
+            try:
+                await retry(attempt, Backoff(wait, retries + 1, growth=1))
+            except LiveError as error:
+                raise ConnectionError(f"cannot register at {url}: {error}") from None
 
     async def played(self, matches: int | None = None) -> None:
         """Wait until so many matches have ended; None waits for ever."""
-        while matches is None or self.matches < matches:
-            self._ended.clear()
-            await self._ended.wait()
+        await self._matches.reached(matches)
+
+    # The calls of an arena.
 
     async def _act(self, request: web.Request) -> web.Response:
         try:
-            state = read_state(msgspec.json.decode(await request.read()))
+            state = read_state(msgspec.json.decode(await read_body(request, ANSWER_SECONDS)))
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             return unreadable(error)
         self.turns += 1
-        seen = _logged(state) if self._book and state.is_my_turn else None
-        response, note = await self._decide(state)
-        if seen is not None:
-            self._book.write("turn", turn_state=seen, response=response, **note)
+        if state.is_my_turn:
+            response = await self._decide(self.agent.session.turn(state))
+        else:
+            response = AgentResponse(Action("message_only"))
         return web.json_response(body=response.to_json())
 
-    async def _decide(self, state: TurnState) -> tuple[AgentResponse, dict[str, Any]]:
-        """Return the answer, and what the log notes of it."""
-        assert self._worker is not None
-        if self._worker.stuck:
-            problem = "still busy with an earlier turn"
-        else:
-            try:
-                async with asyncio.timeout(self._deadline):
-                    if self._book:
-                        noted: tuple[AgentResponse, dict[str, Any]] = await self._worker.call(self.agent.noted, state)
-                        return noted
-                    return await self._worker.call(self.agent.respond, state), {}
-            except TimeoutError:
-                problem = f"no answer within {self._deadline:g} s"
-            except RuntimeError as error:
-                problem = str(error)
-        return self.agent.safe(state, problem), {"replaced": problem}
+    async def _decide(self, turn: ArenaTurn) -> AgentResponse:
+        logged = _copy(turn.state) if self._log else turn.state
+        answer = await self._driver.ask(turn.seen, Deadline.after(self._deadline), turn.refusal)
+        response = turn.safe_response() if answer.problem is not None else turn.response(answer.response)
+        self._driver.count(answer, f"match {turn.state.match_id}", response.action.action_type)
+        answer = replace(answer, thoughts=turn.thoughts(answer.thoughts))
+        self._driver.write_turn(answer, logged, response)
+        return response
 
     async def _match_start(self, request: web.Request) -> web.Response:
         try:
-            start = MatchStart.from_json(await request.read())
+            start = MatchStart.from_json(await read_body(request))
         except (ValueError, RecursionError) as error:
             return unreadable(error)
         self.agent.on_match_start(start.match_id, start.game_id, start.agent_ids)
-        self._book.write("joined", match_id=start.match_id, game_id=start.game_id, agent_ids=start.agent_ids)
+        self._log.write("joined", match_id=start.match_id, game_id=start.game_id, agent_ids=start.agent_ids)
         return web.json_response({"ok": True})
 
     async def _match_end(self, request: web.Request) -> web.Response:
         try:
-            end = MatchEnd.from_json(await request.read())
+            end = MatchEnd.from_json(await read_body(request))
         except (ValueError, RecursionError) as error:
             return unreadable(error)
-        self.matches += 1
-        self._book.write("ended", match_id=end.match_id, outcome=end.outcome)
-        self._ended.set()
+        self._log.write("ended", match_id=end.match_id, outcome=end.outcome)
         self.agent.on_match_end(end.match_id, end.outcome)
+        self._matches.add()
         return web.json_response({"ok": True})
 
     async def _health(self, request: web.Request) -> web.Response:
         return web.json_response({"ok": True, "agent_id": self.agent.agent_id})
 
 
-def _logged(state: TurnState) -> dict[str, Any]:
-    """Return what a log holds of a state, taken before an agent can change it: as our games write it, if it is one."""
+def _copy(state: TurnState) -> TurnState:
+    """Return a copy for the log, which the agent cannot change: as our games write it, if it is one of ours."""
     try:
-        return without_images(native(state)).to_dict()
+        return TurnState.from_dict(native(state).to_dict())
     except (LookupError, TypeError, ValueError, AttributeError):
-        return without_images(state).to_dict()
+        return TurnState.from_dict(state.to_dict())
 
 
 def unreadable(error: Exception) -> web.Response:
     """Return HTTP 400 with what was wrong with a body."""
-    return web.json_response({"ok": False, "error": INVALID_PAYLOAD, "error_detail": described(error)}, status=400)
-
-
-def listening(runner: web.AppRunner) -> str:
-    """Return the URL at which a server listens; one that listens everywhere, as this machine itself reaches it."""
-    address, port = runner.addresses[0][:2]
-    address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
-    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
+    detail = describe_error(error)
+    return web.json_response({"ok": False, "error": INVALID_PAYLOAD, "error_detail": detail}, status=400)

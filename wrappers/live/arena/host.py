@@ -1,18 +1,17 @@
 """Our arena: any Parlour game between policies, bots, objects with `act` and agents behind HTTP.
 
-`ArenaHostSession` decides everything that is played; here are clocks, sockets and the round robin. An agent that raises,
-hangs, talks without end, answers rubbish or vanishes loses what the limits say, and the others play on.
+`ArenaHostSession` decides everything that is played; here are connections, times and the round robin. An agent that
+raises, hangs, talks without end, answers nonsense or vanishes loses what the limits say, and the others play on.
 """
 
 import asyncio
-import hmac
 import logging
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from itertools import combinations
-from typing import Any, Self
+from typing import Any
 
 import aiohttp
 import msgspec
@@ -20,28 +19,34 @@ import numpy as np
 from aiohttp import web
 
 from ....envs.core import turn_state as ts
-from ....envs.core.aec import GameEnv
 from ....envs.core.game import Game
+from ....envs.core.match import Match
 from ...agents.policy import PolicyAgent
+from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.worker import described
-from .agent import ArenaAgent, listening, unreadable
-from .entrants import Clock, Entrant, HttpEntrant, LocalEntrant, PolicyEntrant
-from .host_session import ArenaHostSession, ArenaLimits, Matches
-from .messages import ANSWER_WITHIN, AgentId, MatchEnd, MatchStart, Register, words
-from .results import MatchResult, assess, standings
+from ..common.server import Server, local_url, read_body
+from ..common.tokens import bearer_token, same_token
+from .agent import ArenaAgent, unreadable
+from .agent_names import reserved_words
+from .host_session import ArenaHostSession, ArenaLimits
+from .messages import ANSWER_SECONDS, AgentId, MatchEnd, MatchStart, Register
+from .players import ArenaPlayer, LocalPlayer, PolicyPlayer, RemotePlayer, TimeBudget
+from .results import ArenaResult, assess, standings
+from .running_matches import RunningMatches
 
 logger = logging.getLogger(__name__)
 
 MOST_AGENTS = 1_000
 """Agents that may register."""
+BODY_LIMIT = 16_384
+"""Bytes of a request's body."""
 
 
-class ArenaHost:
+class ArenaHost(Server):
     """An arena for one game. Use it as an async context manager, or call `start` and `stop`.
 
-    >>> async with Host(game, log=log) as host:      # doctest: +SKIP
+    >>> async with ArenaHost(game, log=log) as host:      # doctest: +SKIP
     ...     host.add(ArenaAgent("ours", PolicyAgent(game, policy)))
     ...     host.add(their_agent)
     ...     await host.wait_for(3)                   # an agent of others, by POST /api/register
@@ -57,7 +62,7 @@ class ArenaHost:
         address, port: where agents register and results are read; port 0 takes a free one.
         access_token: what ``POST /api/register`` must bear; None lets everybody in.
         log: gets every match when it is over, as lines that replay.
-        on_result: is told every result.
+        on_result: is called with every result.
 
     Attributes:
         url: base of the REST calls, once started.
@@ -70,92 +75,77 @@ class ArenaHost:
         game: Game,
         *,
         limits: ArenaLimits | None = None,
-        timeout: float = ANSWER_WITHIN,
+        timeout: float = ANSWER_SECONDS,
         concurrent: int = 8,
         seed: int | None = None,
         address: str = "127.0.0.1",
         port: int = 0,
         access_token: str | None = None,
         log: MatchLog | None = None,
-        on_result: Callable[[MatchResult], None] | None = None,
+        on_result: Callable[[ArenaResult], None] | None = None,
     ) -> None:
         if not 0 < timeout < 2**30 or concurrent < 1:
             raise ValueError(f"timeout={timeout}, concurrent={concurrent}: need some seconds, and at least 1 match")
+        super().__init__(address=address, port=port, body_limit=BODY_LIMIT)
         self.game = game
-        self.url = ""
-        self.matches = Matches()
-        self.results: list[MatchResult] = []
+        self.matches = RunningMatches()
+        self.results: list[ArenaResult] = []
         self._limits = limits or ArenaLimits()
         self._timeout = timeout
         self._concurrent = concurrent
         self._seeds = np.random.SeedSequence(seed)
-        self._address, self._port = address, port
         self._access_token = access_token
-        self._book = SafeMatchLog(log)
+        self._log = SafeMatchLog(log)
         self._on_result = on_result or (lambda result: None)
-        self._words = words(game)
-        self._entrants: dict[str, Entrant] = {}
+        self._reserved = reserved_words(game)
+        self._players: dict[str, ArenaPlayer] = {}
         self._came = asyncio.Event()
-        self._spare: list[GameEnv] = []
+        self._free_referees: list[Match] = []
         self._name = secrets.token_hex(4)  # ids differ from host to host
         self._count = 0
-        self._session: aiohttp.ClientSession | None = None
-        self._runner: web.AppRunner | None = None
+        self._http: aiohttp.ClientSession | None = None
+
+    def routes(self) -> list[web.RouteDef]:
+        """See `Server`."""
+        return [
+            web.post("/api/register", self._register),
+            web.get("/api/agents", self._agents),
+            web.get("/api/results", self._results),
+            web.get("/api/matches/{match_id}", self._match),
+            web.get("/health", self._health),
+        ]
 
     async def start(self) -> None:
-        """Listen.
+        """See `Server`; the URL is one by which agents on this machine reach the arena."""
+        await super().start()
+        self.url = local_url(self.url)
 
-        Raises:
-            OSError: if the port is taken.
-        """
-        self._session = aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(total=None),  # every call has a clock of its own
+    async def opening(self) -> None:
+        """Make ready to call agents behind HTTP."""
+        self._http = aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(total=None),  # every call has a deadline of its own
             headers={"Accept-Encoding": "identity"},
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
         )
-        app = web.Application(client_max_size=16_384)
-        app.add_routes(
-            [
-                web.post("/api/register", self._register),
-                web.get("/api/agents", self._agents),
-                web.get("/api/results", self._results),
-                web.get("/api/matches/{match_id}", self._match),
-                web.get("/health", self._health),
-            ]
-        )
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, self._address, self._port).start()
-        self.url = listening(self._runner)
 
-    async def stop(self) -> None:
-        """Stop listening and let the agents go."""
-        for entrant in self._entrants.values():
-            entrant.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
+    async def closing(self) -> None:
+        """Let the agents go."""
+        for player in self._players.values():
+            player.close()
+        http, self._http = self._http, None
+        if http is not None:
+            await http.close()
 
     # Agents.
 
     @property
     def agent_ids(self) -> list[str]:
         """Who plays here, in the order of coming."""
-        return list(self._entrants)
+        return list(self._players)
 
     def add(self, agent: Any) -> str:
-        """Take in an object with `agent_id` and `act(state)` (see `LocalEntrant`; ours: `ArenaAgent`).
+        """Take in an object with `agent_id` and `act(state)`, such as `ArenaAgent` (see `LocalPlayer`).
 
         Returns:
             its id.
@@ -164,61 +154,61 @@ class ArenaHost:
             ValueError: if it is no agent, or its id is taken, not 1 to 64 printable characters, or a word of the game.
         """
         if isinstance(agent, ArenaAgent) and isinstance(agent.agent, PolicyAgent):
-            return self._enter(PolicyEntrant(agent.agent_id, agent.agent))
-        return self._enter(LocalEntrant(agent))
+            return self._enter(PolicyPlayer(agent.agent_id, agent.agent))
+        return self._enter(LocalPlayer(agent))
 
     def add_remote(self, agent_id: str, endpoint: str) -> str:
         """Take in an agent behind HTTP; raises as `add` does."""
         register = Register.from_dict({"agent_id": agent_id, "endpoint": endpoint})
-        return self._enter(HttpEntrant(agent_id, register.endpoint, self._connections))
+        return self._enter(RemotePlayer(agent_id, register.endpoint, self._client))
 
     async def wait_for(self, count: int) -> None:
         """Wait until at least `count` agents are here."""
-        while len(self._entrants) < count:
+        while len(self._players) < count:
             self._came.clear()
             await self._came.wait()
 
-    def _enter(self, entrant: Entrant) -> str:
-        name = msgspec.convert(entrant.agent_id, AgentId)
-        if name in self._entrants:
+    def _enter(self, player: ArenaPlayer) -> str:
+        name = msgspec.convert(player.agent_id, AgentId)
+        if name in self._players:
             raise ValueError(f"an agent is called {name!r} already")
-        if name in self._words:
+        if name in self._reserved:
             raise ValueError(f"{name!r} is a word of {self.game.name}: an agent needs another name")
-        self._entrants[name] = entrant
+        self._players[name] = player
         self._came.set()
         return name
 
-    def _connections(self) -> aiohttp.ClientSession:
-        if self._session is None:
+    def _client(self) -> aiohttp.ClientSession:
+        if self._http is None:
             raise RuntimeError("the host is not started")
-        return self._session
+        return self._http
 
     # Matches.
 
-    async def play(self, agent_ids: Sequence[str], seed: int | None = None) -> MatchResult:
+    async def play(self, agent_ids: Sequence[str], seed: int | None = None) -> ArenaResult:
         """Play one match and return what came of it.
 
         Raises:
             ValueError: if an agent is not here, or the number does not fit the game.
         """
-        unknown = [name for name in agent_ids if name not in self._entrants]
+        unknown = [name for name in agent_ids if name not in self._players]
         if unknown:
-            raise ValueError(f"no agent is called {unknown[0]!r}; here are {', '.join(self._entrants) or 'none'}")
+            raise ValueError(f"no agent is called {unknown[0]!r}; here are {', '.join(self._players) or 'none'}")
         async with self._table(agent_ids, seed) as session:
-            players = [self._entrants[name] for name in session.agent_ids]
-            players = [one for one in players if not isinstance(one, PolicyEntrant)]
+            players = [self._players[name] for name in session.agent_ids]
+            players = [one for one in players if not isinstance(one, PolicyPlayer)]
             start = MatchStart(session.match_id, self.game.id, session.agent_ids)
-            await self._tell(session.match_id, [one.start(start, self._clock()) for one in players])
+            await self._call_hooks(session.match_id, [one.start(start, self._budget()) for one in players])
             await self._turns(session)
             result = self._conclude(session)
             end = MatchEnd(session.match_id, session.outcome)
-            await self._tell(session.match_id, [one.end(end, self._clock()) for one in players])
+            await self._call_hooks(session.match_id, [one.end(end, self._budget()) for one in players])
         return result
 
-    async def tournament(self, rounds: int = 1, agent_ids: Sequence[str] | None = None) -> list[MatchResult]:
+    async def tournament(self, rounds: int = 1, agent_ids: Sequence[str] | None = None) -> list[ArenaResult]:
         """Play a round robin: in every round each group of agents that fills the table meets, once in each rotation.
 
-        Every match is dealt anew, so that nobody learns in one what others hold in the next.
+        Every match is dealt anew, so that no agent learns in one what others hold in the next.
 
         Args:
             rounds: how many.
@@ -230,7 +220,7 @@ class ArenaHost:
         Raises:
             ValueError: if there are too few agents for the game, or no rounds.
         """
-        names = list(self._entrants if agent_ids is None else agent_ids)
+        names = list(self._players if agent_ids is None else agent_ids)
         if rounds < 1 or len(names) < self.game.seats:
             raise ValueError(f"rounds={rounds}, {len(names)} agents: need 1 and {self.game.seats} ({self.game.id})")
         schedule = _schedule(names, self.game.seats, rounds)
@@ -248,48 +238,48 @@ class ArenaHost:
 
     @asynccontextmanager
     async def _table(self, agent_ids: Sequence[str], seed: int | None) -> AsyncIterator[ArenaHostSession]:
-        env = self._spare.pop() if self._spare else GameEnv(self.game, "flat")
+        referee = self._free_referees.pop() if self._free_referees else Match(self.game)
         self._count += 1
         session = ArenaHostSession(
-            env, agent_ids, seed=seed, match_id=f"{self._name}-{self._count}", limits=self._limits
+            referee, agent_ids, seed=seed, match_id=f"{self._name}-{self._count}", limits=self._limits
         )
         self.matches.add(session)
         try:
             yield session
         finally:
             self.matches.close(session.match_id)
-            self._spare.append(env)
+            self._free_referees.append(referee)
 
     async def _turns(self, session: ArenaHostSession) -> None:
-        clock, actions = self._clock(), 0
+        budget, actions = self._budget(), 0
         while (name := session.turn) is not None:
             if session.actions != actions:
-                clock, actions = self._clock(), session.actions
+                budget, actions = self._budget(), session.actions
                 if actions % 64 == 0:
                     await asyncio.sleep(0)
-            entrant = self._entrants[name]
+            player = self._players[name]
             try:
-                if isinstance(entrant, PolicyEntrant):
-                    response = entrant.respond(session.seat_state(name))
-                    session.act_as_seat(name, response, entrant.thoughts() if self._book else {})
+                if isinstance(player, PolicyPlayer):
+                    response = player.respond(session.seat_state(name))
+                    session.act_as_seat(name, response, player.thoughts() if self._log else {})
                 else:
-                    session.act(name, await entrant.act(session.turn_state(name), clock))
+                    session.act(name, await player.act(session.turn_state(name), budget))
             except TimeoutError:
                 session.timeout(name)
             except Exception as error:  # whatever it is, it is that agent's
-                session.failed(name, described(error))
+                session.failed(name, describe_error(error))
 
-    async def _tell(self, match_id: str, calls: Sequence[Coroutine[Any, Any, None]]) -> None:
-        """Call the agents' hooks side by side; one that fails costs nothing."""
+    async def _call_hooks(self, match_id: str, calls: Sequence[Coroutine[Any, Any, None]]) -> None:
+        """Call the agents' hooks side by side. A hook that fails costs nothing."""
         for problem in await asyncio.gather(*calls, return_exceptions=True) if calls else ():
             if isinstance(problem, Exception):
-                logger.info("match %s: a hook failed: %s", match_id, described(problem))
+                logger.info("match %s: a hook failed: %s", match_id, describe_error(problem))
 
-    def _conclude(self, session: ArenaHostSession) -> MatchResult:
+    def _conclude(self, session: ArenaHostSession) -> ArenaResult:
         outcome = session.outcome or {}
         states = [session.seat_state(name) for name in session.agent_ids]
         deal, efficiency = assess(states, states[0].outcome or outcome)
-        result = MatchResult(
+        result = ArenaResult(
             session.match_id,
             self.game.id,
             session.agent_ids,
@@ -311,25 +301,23 @@ class ArenaHost:
     def _write(self, session: ArenaHostSession) -> None:
         """Write a match in one piece: matches are played side by side, and a log is read line by line."""
         for event in session.events:
-            self._book.write(**event)
+            self._log.write(**event)
 
-    def _clock(self) -> Clock:
-        return Clock(self._timeout)
+    def _budget(self) -> TimeBudget:
+        return TimeBudget(self._timeout)
 
     # REST.
 
     async def _register(self, request: web.Request) -> web.Response:
-        if self._access_token is not None:
-            given = request.headers.get("Authorization", "").removeprefix("Bearer ")
-            if not hmac.compare_digest(given.encode(errors="surrogateescape"), self._access_token.encode()):
-                return _refuse(401, "unauthorized", "registering needs Authorization: Bearer <access token>")
+        if self._access_token is not None and not same_token(bearer_token(request), self._access_token):
+            return _refuse(401, "unauthorized", "registering needs Authorization: Bearer <access token>")
         try:
-            body = Register.from_json(await request.read())
+            body = Register.from_json(await read_body(request))
         except (ValueError, RecursionError) as error:
             return unreadable(error)
-        known = self._entrants.get(body.agent_id)
-        if not isinstance(known, HttpEntrant) or known.endpoint != body.endpoint:
-            if len(self._entrants) >= MOST_AGENTS:
+        known = self._players.get(body.agent_id)
+        if not isinstance(known, RemotePlayer) or known.endpoint != body.endpoint:
+            if len(self._players) >= MOST_AGENTS:
                 return _refuse(409, "arena_full", f"{MOST_AGENTS} agents are here")
             try:
                 self.add_remote(body.agent_id, body.endpoint)

@@ -1,6 +1,6 @@
-"""A match of an arena without I/O: the order of turns, limits, refusals, and what a failing agent loses.
+"""A match of an arena without I/O: the order of turns, limits, refusals, and the cost of mistakes.
 
-No socket and no clock: `ArenaHostSession.failed` is told from outside that an agent raised, vanished or was late.
+It has no socket and no clock: the shell calls `ArenaHostSession.failed` where an agent raised, vanished or was late.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ....envs.core import turn_state as ts
-from ....envs.core.aec import GameEnv
 from ....envs.core.game import Game
-from ....envs.core.match import WAITS_PER_TURN
+from ....envs.core.match import WAITS_PER_TURN, Match
 from ....envs.core.turn_state import MESSAGES_PER_TURN, Action, ActionResult, AgentResponse, MessageIntent, TurnState
-from .messages import Names, plain, read_response
+from .agent_names import AgentNames
+from .foreign_types import plain, read_response
 
 Cost = Literal["keep", "pass", "end"]
 """What a mistake costs: nothing, the turn (the game's safe action is played), or the match, its error recorded."""
@@ -24,11 +24,11 @@ FAILED = "error"
 
 @dataclass(frozen=True, kw_only=True)
 class ArenaLimits:
-    """What agents may do, and what their mistakes cost (turnstate-notes.md, Matches).
+    """What agents may do, and what their mistakes cost.
 
     Attributes:
-        actions: game actions of a match, after which it ends with what has been won so far; None: the game's own end;
-            -1: 20 for two agents, none for more.
+        actions: game actions of a match, after which it ends with what has been won so far; None: no limit;
+            -1: 20 for two agents, no limit for more.
         messages: messages of an agent in one turn, 0 to 10.
         waits: `message_only` actions in one turn, 0 to 10; the next one plays the safe action.
         attempts: mistakes in one turn that "keep" forgives; the last one costs the turn.
@@ -61,23 +61,24 @@ class ArenaLimits:
 
 
 class ArenaHostSession:
-    """One match over a `GameEnv`.
+    """One match, with `Match` as its referee.
 
     Args:
-        game: the game; or an environment of it, which is reset and must not be used beside.
+        game: the game; or a referee of it, which is reset and must not be used by others meanwhile.
         agent_ids: the players, seat by seat.
         seed: of the match; None for fresh entropy.
-        match_id: the arena's name for it; default: the environment's.
+        match_id: the arena's name for it; default: the referee's.
         limits: see `ArenaLimits`.
 
     Attributes:
+        match: the referee.
         turn: the id of the agent that decides next; None when the match is over.
         actions: game actions so far, forced ones included.
         payoffs: what each agent has won so far.
-        rejections, failures, forced: by agent: answers refused, failures told, safe actions played in its place.
+        rejections, failures, forced: by agent: answers refused, failures, safe actions played in its place.
         outcome: None while it runs; ``{payoffs, reason, …}``, with the game's own fields as the first seat sees them.
         error: what ended the match, where a mistake did.
-        events: what happened, as lines for a match log (seats by the environment's names, so that it replays).
+        events: what happened, as lines for a match log. Seats have the game's names there, so that the log replays.
 
     Raises:
         ValueError: if there are not as many agents as seats, or two have one id.
@@ -85,15 +86,15 @@ class ArenaHostSession:
 
     def __init__(
         self,
-        game: Game | GameEnv,
+        game: Game | Match,
         agent_ids: Sequence[str],
         *,
         seed: int | None = None,
         match_id: str | None = None,
         limits: ArenaLimits | None = None,
     ) -> None:
-        self.env = game if isinstance(game, GameEnv) else GameEnv(game, "flat")
-        self.game = self.env.game
+        self.match = game if isinstance(game, Match) else Match(game)
+        self.game = self.match.game
         if len(agent_ids) != self.game.seats or len(set(agent_ids)) != len(agent_ids):
             raise ValueError(f"agents {', '.join(agent_ids)}: {self.game.id} needs {self.game.seats} different ones")
         self.agent_ids = list(agent_ids)
@@ -101,15 +102,15 @@ class ArenaHostSession:
         self._most = self.limits.actions
         if self._most == -1:
             self._most = 20 if len(agent_ids) == 2 else None
-        self._names = Names(self.agent_ids, self.game.agents)
-        self.env.reset(seed=seed)
-        self.match_id = match_id or self.env.match.match_id
+        self._names = AgentNames(self.agent_ids, self.game.agents)
+        self.match.reset(seed=seed)
+        self.match_id = match_id or self.match.match_id
         self.actions = 0
         self.payoffs = dict.fromkeys(self.agent_ids, 0.0)
         self.rejections = dict.fromkeys(self.agent_ids, 0)
         self.failures = dict.fromkeys(self.agent_ids, 0)
         self.forced = dict.fromkeys(self.agent_ids, 0)
-        self.turn: str | None = self._names.out[self.env.agent_selection]
+        self.turn: str | None = self._acting()
         self.outcome: dict[str, Any] | None = None
         self.error: str | None = None
         self._new_turn()
@@ -124,9 +125,9 @@ class ArenaHostSession:
         Raises:
             ValueError: if it is not in the match.
         """
-        if agent_id not in self._names.back:
+        if agent_id not in self._names.seat_of:
             raise ValueError(f"{agent_id!r} is not one of {', '.join(self.agent_ids)}")
-        state = self._names.outward(self.env.turn_state(self._names.back[agent_id]))
+        state = self._names.state_for_agents(self.match.turn_state(self._names.seat_of[agent_id]))
         state.match_id = self.match_id
         if self.outcome is not None and not state.game_over:
             state.is_my_turn, state.current_turn_agent_id, state.allowed_actions = False, None, []
@@ -134,7 +135,7 @@ class ArenaHostSession:
         return state
 
     def act(self, agent_id: str, answer: Any) -> ActionResult:
-        """Take an answer of any kind (see `messages.plain`).
+        """Take an answer of any kind (see `foreign_types.plain`).
 
         Returns:
             ok, or a documented error code with a sentence. In its own turn a refusal costs what the limits say.
@@ -151,41 +152,41 @@ class ArenaHostSession:
             return self._refuse(agent_id, problem)
         talk = self.game.capabilities.talk
         if talk is not None and talk.interpret is not None:
-            response.action = talk.interpret(self.env.table, response.action, self.agent_ids)
-        return self._submit(agent_id, self._names.response_inward(response))
+            response.action = talk.interpret(self.match.table, response.action, self.agent_ids)
+        return self._submit(agent_id, self._names.response_for_game(response))
 
     def seat_state(self, agent_id: str) -> TurnState:
-        """Return what an agent of the match sees, in the environment's own names: for policies of ours."""
-        state = self.env.turn_state(self._names.back[agent_id])
+        """Return what an agent of the match sees, in the game's own names: for policies of ours."""
+        state = self.match.turn_state(self._names.seat_of[agent_id])
         state.match_id = self.match_id
         return state
 
     def act_as_seat(
         self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
     ) -> ActionResult:
-        """Do what `act` does with an answer in the environment's own names; `thoughts` are noted for the log."""
+        """Do what `act` does with an answer in the game's own names; `thoughts` go into the log."""
         problem = self._barred(agent_id) or self._out_of_turn(agent_id)
         if problem is not None:
             return problem
         problem = self._too_many(agent_id, len(response.messages))
-        response = self._names.spoken_outward(response)
+        response = self._names.text_for_agents(response)
         return self._submit(agent_id, response, thoughts) if problem is None else self._refuse(agent_id, problem)
 
     def _submit(
         self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
     ) -> ActionResult:
-        """Have the environment carry out an answer to the agent's turn."""
-        late = response.action.action_type == "message_only" and self._waited == self.limits.waits
-        if late and not response.action.payload:
+        """Have the referee carry out an answer to the agent's turn."""
+        only_talked = response.action.action_type == "message_only" and self._waited == self.limits.waits
+        if only_talked and not response.action.payload:
             response.action = self._safe()
-        seat = self._names.back[agent_id]
-        result = self.env.submit(seat, response)
+        seat = self._names.seat_of[agent_id]
+        result = self.match.submit(seat, response)
         if not result.ok:
             return self._refuse(agent_id, result)
         if response.messages:
             self._sent[agent_id] = self._sent.get(agent_id, 0) + len(response.messages)
-        note = {"replaced": "it only talked"} if late else dict(thoughts or {})
-        self.forced[agent_id] += late
+        note = {"replaced": "it only talked"} if only_talked else dict(thoughts or {})
+        self.forced[agent_id] += only_talked
         self._played(agent_id, response, **note)
         return result
 
@@ -201,15 +202,15 @@ class ArenaHostSession:
         problem = self._unsendable(agent_id, [message])
         if problem is not None:
             return problem
-        seat, message = self._names.back[agent_id], self._names.intent_inward(message)
-        result = self.env.send(seat, message)
+        seat, message = self._names.seat_of[agent_id], self._names.intent_for_game(message)
+        result = self.match.send(seat, message)
         if result.ok:
             self._sent[agent_id] = self._sent.get(agent_id, 0) + 1
             self.events.append({"kind": "message", "agent": seat, "intent": message})
         return result
 
     def failed(self, agent_id: str, problem: str) -> ActionResult:
-        """Be told that the agent whose turn it is gave no answer: it raised, vanished, or was late (`timeout`)."""
+        """Take note that the agent whose turn it is gave no answer: it raised, or vanished. See `timeout` too."""
         refusal = self._barred(agent_id) or self._out_of_turn(agent_id)
         if refusal is not None:
             return refusal
@@ -219,17 +220,17 @@ class ArenaHostSession:
         return ts.accepted()
 
     def timeout(self, agent_id: str) -> ActionResult:
-        """Be told that the agent's time is up. There is nothing to keep: "keep" costs the turn."""
+        """Take note that the agent's time is up. Where a failure costs nothing ("keep"), this costs the turn."""
         refusal = self._barred(agent_id) or self._out_of_turn(agent_id)
         if refusal is None:
             self._mistakes = self.limits.attempts
             self.failed(agent_id, LATE)
         return refusal or ts.accepted()
 
-    # below: this class's own business
+    # Below: not for others.
 
     def _barred(self, agent_id: str) -> ActionResult | None:
-        if agent_id not in self._names.back:
+        if agent_id not in self._names.seat_of:
             return ts.refused(ts.AGENT_NOT_IN_MATCH, f"{agent_id!r} is not one of {', '.join(self.agent_ids)}")
         if self.outcome is not None:
             return ts.refused(ts.MATCH_NOT_RUNNING, f"match {self.match_id} is over")
@@ -237,8 +238,8 @@ class ArenaHostSession:
 
     def _out_of_turn(self, agent_id: str) -> ActionResult | None:
         if agent_id != self.turn:
-            seen = self.game.visible_turn(self.env.table, self.game.agents.index(self._names.back[agent_id]))
-            whose = "another" if seen is None else self._names.out[seen]
+            seen = self.game.visible_turn(self.match.table, self.game.agents.index(self._names.seat_of[agent_id]))
+            whose = "another" if seen is None else self._names.agent_of[seen]
             return ts.refused(ts.NOT_YOUR_TURN, f"{agent_id} cannot act: it is {whose}'s turn")
         return None
 
@@ -248,13 +249,13 @@ class ArenaHostSession:
         return None
 
     def _unsendable(self, agent_id: str, intents: Sequence[MessageIntent]) -> ActionResult | None:
-        strangers = self._names.strangers(intents)
-        if strangers:
-            return ts.refused(ts.INVALID_PAYLOAD, f"no such recipient: {', '.join(map(repr, strangers))}")
+        unknown = self._names.unknown_recipients(intents)
+        if unknown:
+            return ts.refused(ts.INVALID_PAYLOAD, f"no such recipient: {', '.join(map(repr, unknown))}")
         return self._too_many(agent_id, len(intents))
 
     def _safe(self) -> Action:
-        return self.game.view.encode(self.env.table, self.game.view.safe(self.env.table)).action
+        return self.game.view.encode(self.match.table, self.game.view.safe(self.match.table)).action
 
     def _new_turn(self) -> None:
         self._waited = 0
@@ -268,37 +269,39 @@ class ArenaHostSession:
         return result
 
     def _pay(self, agent_id: str, cost: Cost, problem: str) -> None:
-        """Let a mistake in the agent's turn cost what it costs."""
+        """Carry out what a mistake in the agent's turn costs."""
         self._mistakes += 1
         if cost == "end":
             self.error = f"{agent_id}: {problem}"
             self._end(self._cut_short(FAILED) | {"error": self.error})
         elif cost == "pass" or self._mistakes >= self.limits.attempts:
             response = AgentResponse(self._safe())
-            result = self.env.submit(self._names.back[agent_id], response)
+            result = self.match.submit(self._names.seat_of[agent_id], response)
             if not result.ok:
                 raise RuntimeError(f"{self.game.id} refuses its own safe action: {result.error_detail}")
             self.forced[agent_id] += 1
             self._played(agent_id, response, replaced=problem)
 
     def _played(self, agent_id: str, response: AgentResponse, **note: Any) -> None:
-        """Go on after an accepted answer, which the environment has already carried out."""
-        seat = self._names.back[agent_id]
+        """Go on after an accepted answer, which the referee has already carried out."""
+        seat = self._names.seat_of[agent_id]
         self.events.append({"kind": "turn", "agent": seat, "response": response, **note})
         if response.action.action_type == "message_only":
             self._waited += 1
             return
         self.actions += 1
         self._new_turn()
-        table = self.env.table
-        for name, reward in zip(self.agent_ids, table.rewards.tolist(), strict=False):
+        for name, reward in zip(self.agent_ids, self.match.rewards, strict=True):
             self.payoffs[name] += reward
-        if table.done:
-            self._end(self._names.outward(self.env.turn_state(self.game.agents[0])).outcome or {})
+        if self.match.done:
+            self._end(self._names.state_for_agents(self.match.turn_state(self.game.agents[0])).outcome or {})
         elif self.actions == self._most:
             self._end(self._cut_short(TOO_LONG))
         else:
-            self.turn = self._names.out[self.env.agent_selection]
+            self.turn = self._acting()
+
+    def _acting(self) -> str:
+        return self._names.agent_of[self.game.agents[self.match.turn]]
 
     def _cut_short(self, reason: str) -> dict[str, Any]:
         payoffs = [{"agent_id": name, "utility": won} for name, won in self.payoffs.items()]
@@ -308,42 +311,3 @@ class ArenaHostSession:
         self.turn = None
         self.outcome = outcome
         self.events.append({"kind": "end", "outcome": outcome})
-
-
-class Matches:
-    """The running matches by id: where an answer for a match goes. Of finished ones the id is remembered."""
-
-    MOST = 10_000
-
-    def __init__(self) -> None:
-        self._running: dict[str, ArenaHostSession] = {}
-        self._over: dict[str, None] = {}
-
-    def __len__(self) -> int:
-        return len(self._running)
-
-    def add(self, session: ArenaHostSession) -> None:
-        """Take a match in."""
-        self._running[session.match_id] = session
-
-    def close(self, match_id: str) -> None:
-        """Let a finished match go."""
-        if self._running.pop(match_id, None) is not None:
-            self._over[match_id] = None
-            if len(self._over) > self.MOST:
-                del self._over[next(iter(self._over))]
-
-    def act(self, match_id: str, agent_id: str, answer: Any) -> ActionResult:
-        """Do what `ArenaHostSession.act` does in the match of that id."""
-        session = self._running.get(match_id)
-        return self._missing(match_id) if session is None else session.act(agent_id, answer)
-
-    def send(self, match_id: str, agent_id: str, intent: MessageIntent | Mapping[str, Any]) -> ActionResult:
-        """Do what `ArenaHostSession.send` does in the match of that id."""
-        session = self._running.get(match_id)
-        return self._missing(match_id) if session is None else session.send(agent_id, intent)
-
-    def _missing(self, match_id: str) -> ActionResult:
-        if match_id in self._over:
-            return ts.refused(ts.MATCH_NOT_RUNNING, f"match {match_id} is over")
-        return ts.refused(ts.MATCH_NOT_FOUND, f"there is no match {match_id[:80]!r}")

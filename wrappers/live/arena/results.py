@@ -1,4 +1,4 @@
-"""What came of an arena's matches: a table of means with intervals, deals, efficiency and ratings."""
+"""What came of an arena's matches: means with intervals, deals, efficiency and ratings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,23 +8,23 @@ from typing import Any
 from ....envs.core.turn_state import TurnState
 
 DEALS = {"agreement": True, "auction_resolved": True, "max_rounds_exceeded": False}
-"""Whether an outcome's reason is a deal; of other reasons nothing is said."""
+"""Whether an outcome's reason is a deal. Other reasons say nothing about it."""
 
 
 @dataclass
-class MatchResult:
+class ArenaResult:
     """One match.
 
     Attributes:
         match_id, game_id: of the match.
         agent_ids: seat by seat.
         payoffs: by agent.
-        reason: why it ended; ``"error"`` where a mistake ended it, told in `error`.
+        reason: why it ended; ``"error"`` where a mistake ended it, which `error` describes.
         actions: game actions.
         rejected, failed, forced: by agent: answers refused, failures, safe actions played in its place.
         deal: whether there was a deal; None where the game knows none, or none was possible.
-        efficiency: what was realised of the surplus there was (bargaining), the winner's share of the highest
-            valuation (auction); None where the outcome does not tell.
+        efficiency: the share of the possible surplus that was realised (bargaining), or the winner's valuation as a
+            share of the highest (auction); None where the outcome does not show it.
     """
 
     match_id: str
@@ -42,7 +42,7 @@ class MatchResult:
 
 
 def assess(states: Sequence[TurnState], outcome: Mapping[str, Any]) -> tuple[bool | None, float | None]:
-    """Return deal and efficiency of a finished match (see `MatchResult`) from what each seat sees at its end."""
+    """Return deal and efficiency of a finished match (see `ArenaResult`) from what each seat sees at its end."""
     deal = DEALS.get(str(outcome.get("reason")))
     if deal is None:
         return None, None
@@ -62,14 +62,14 @@ def assess(states: Sequence[TurnState], outcome: Mapping[str, Any]) -> tuple[boo
 
 @dataclass
 class Standing:
-    """One agent's line.
+    """How one agent stands.
 
     Attributes:
         agent_id: who.
         matches: how many it played.
         mean, low, high: payoff per match with its 95 % interval (None with fewer than 2 matches).
-        deals: share of its matches with a deal, of those where one was possible; None: not told.
-        efficiency: mean of its matches, where told.
+        deals: share of matches with a deal among those where one was possible; None: not known.
+        efficiency: mean over its matches, where known.
         rating, deviation: openskill's Plackett-Luce rating; None without the package.
         rejected, failed, forced: its answers refused, failures, safe actions played in its place.
     """
@@ -88,10 +88,10 @@ class Standing:
     forced: int
 
 
-def standings(results: Sequence[MatchResult]) -> list[Standing]:
+def standings(results: Sequence[ArenaResult]) -> list[Standing]:
     """Return a line per agent, the best mean first. The interval is the normal one over matches."""
     ratings = rate(results)
-    mine: dict[str, list[MatchResult]] = {}
+    mine: dict[str, list[ArenaResult]] = {}
     for result in results:
         for agent in result.agent_ids:
             mine.setdefault(agent, []).append(result)
@@ -99,7 +99,7 @@ def standings(results: Sequence[MatchResult]) -> list[Standing]:
     return sorted(lines, key=lambda line: -line.mean)
 
 
-def _standing(agent: str, played: Sequence[MatchResult], rating: tuple[float, float] | None) -> Standing:
+def _standing(agent: str, played: Sequence[ArenaResult], rating: tuple[float, float] | None) -> Standing:
     won = [result.payoffs[agent] for result in played]
     mean, half = sum(won) / len(won), None
     if len(won) > 1:
@@ -122,7 +122,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def rate(results: Sequence[MatchResult]) -> dict[str, tuple[float, float]]:
+def rate(results: Sequence[ArenaResult]) -> dict[str, tuple[float, float]]:
     """Return every agent's rating and its deviation, match after match in order; nothing without `openskill`."""
     try:
         from openskill.models import PlackettLuce

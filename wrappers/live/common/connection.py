@@ -1,85 +1,153 @@
-"""A server's side of a WebSocket: what goes out waits in a bounded queue, what comes in is rationed."""
+"""A server's side of a WebSocket: what goes out waits in a bounded queue, what comes in is limited."""
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from enum import Enum
+from types import TracebackType
+from typing import Self
 
-from aiohttp import WSCloseCode, web
+from aiohttp import WSCloseCode, WSMsgType, web
 
-QUEUE = 256
-"""Most messages on their way to one client; a client further behind is dropped."""
+from .rate_limit import RateLimit
 
 logger = logging.getLogger(__name__)
 
 
-class Connection:
-    """One WebSocket with a bounded queue out, so that a stuck client holds up nobody.
+@dataclass(frozen=True, kw_only=True)
+class ConnectionLimits:
+    """What one connection may take.
 
     Attributes:
-        closing: it closes once everything queued is sent.
+        frame: bytes of a message, after which the connection is ended while the message is still coming.
+        message: bytes of a message; a longer one is refused, and the connection lives. None: as long as a frame.
+        rate: messages a second that a peer may send (twice as many at once); None: no limit.
+        queue: messages on their way to the peer; one that is further behind is dropped.
+        closing: seconds that a peer has to answer a close.
     """
 
-    def __init__(self, socket: web.WebSocketResponse, transport: asyncio.Transport | None) -> None:
-        self.socket = socket
-        self._transport = transport
-        self._queue: asyncio.Queue[str | int] = asyncio.Queue(QUEUE)
+    frame: int = 2**20
+    message: int | None = None
+    rate: float | None = None
+    queue: int = 256
+    closing: float = 2.0
+
+
+class Excess(Enum):
+    """Which limit a message exceeds."""
+
+    RATE = "rate"
+    LENGTH = "length"
+
+
+class Connection:
+    """One WebSocket with a bounded queue out, so that a stuck peer delays no others. An async context manager.
+
+    Args:
+        socket: prepared.
+        transport: under it; None where it is gone already.
+        limits: what the connection may take.
+
+    Attributes:
+        closing: whether it closes once everything queued is sent.
+    """
+
+    def __init__(
+        self,
+        socket: web.WebSocketResponse,
+        transport: asyncio.Transport | None,
+        limits: ConnectionLimits | None = None,
+    ) -> None:
         self.closing = False
+        self._aborted = False
+        self._socket = socket
+        self._transport = transport
+        self._limits = limits or ConnectionLimits()
+        self._queue: asyncio.Queue[str | tuple[int, bytes]] = asyncio.Queue(self._limits.queue)
+        self._rate: RateLimit | None = None
+        self._writer: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._writer = asyncio.create_task(self._write())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType) -> None:
+        assert self._writer is not None
+        try:
+            if self.closing:
+                await asyncio.wait({self._writer}, timeout=self._limits.closing)
+        finally:
+            self._writer.cancel()
+
+    # Out.
 
     def send(self, text: str) -> None:
-        """Queue a message; a client that does not keep up is dropped."""
+        """Queue a message. A peer that does not keep up is dropped."""
         self._put(text)
 
-    def close(self, code: int = WSCloseCode.OK) -> None:
+    def close(self, code: int = WSCloseCode.OK, reason: bytes = b"") -> None:
         """Close once everything queued is sent."""
-        self.closing = True
-        self._put(code)
-
-    def _put(self, item: str | int) -> None:
-        try:
-            self._queue.put_nowait(item)
-        except asyncio.QueueFull:
-            logger.warning("dropping a connection that is %d messages behind", QUEUE)
-            self.abort()
+        if not self.closing:
+            self.closing = True
+            self._put((code, reason))
 
     def abort(self) -> None:
         """End the connection at once."""
+        self._aborted = True
         if self._transport is not None:
             self._transport.abort()
 
-    async def write(self) -> None:
-        """Send what is queued, until the close."""
+    def _put(self, item: str | tuple[int, bytes]) -> None:
+        if self._aborted:
+            return
+        try:
+            self._queue.put_nowait(item)
+        except asyncio.QueueFull:
+            logger.warning("dropping a connection that is %d messages behind", self._limits.queue)
+            self.abort()
+
+    async def _write(self) -> None:
         while True:
             item = await self._queue.get()
-            if isinstance(item, int):
-                await self.socket.close(code=item)
-                return
             try:
-                await self.socket.send_str(item)
+                if isinstance(item, str):
+                    await self._socket.send_str(item)
+                else:
+                    await self._socket.close(code=item[0], message=item[1])
+                    return
             except ConnectionError:  # the reader sees the end too, and cleans up
                 return
 
+    # In.
 
-class Allowance:
-    """A token bucket: `rate` messages a second, twice as many at once.
+    async def messages(
+        self, refuse: Callable[[Excess, str], None] = lambda excess, detail: None
+    ) -> AsyncIterator[str | bytes]:
+        """Return what the peer sends, text or bytes, until the connection ends.
 
-    Args:
-        rate: at least 1.
-        now: the clock, in seconds.
-    """
+        Args:
+            refuse: is called with the limit that a message exceeds, and a sentence for the peer. Such a message is left
+                out.
+        """
+        limits, clock = self._limits, asyncio.get_running_loop().time
+        self._rate = None if limits.rate is None else RateLimit(limits.rate, clock())
+        async for message in self._socket:
+            if self._aborted:  # what it sent before is not read any longer
+                return
+            if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
+                continue
+            if self._rate is not None and not self._rate.take(clock()):
+                refuse(Excess.RATE, f"more than {limits.rate:g} messages a second")
+                await asyncio.sleep(1 / (limits.rate or 1))  # the rest waits on the peer's side of the wire
+            elif limits.message is not None and len(message.data) > limits.message:
+                refuse(Excess.LENGTH, f"a message of {len(message.data)} bytes; at most {limits.message}")
+            else:
+                yield message.data
+            if 2 * self._queue.qsize() > limits.queue:
+                await asyncio.sleep(0)  # messages that came at once are answered at once; let the answers go out
 
-    def __init__(self, rate: float, now: float) -> None:
-        self._rate = rate
-        self._left = 2 * rate
-        self._at = now
-
-    def take(self, now: float) -> bool:
-        """Tell whether a message may come at this time, and count it if so."""
-        self._left = min(2 * self._rate, self._left + self._rate * (now - self._at))
-        self._at = now
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True
-
-    def give_back(self) -> None:
-        """Let the latest message cost nothing."""
-        self._left += 1
+    def spare(self) -> None:
+        """Let the latest message not count against the rate."""
+        if self._rate is not None:
+            self._rate.give_back()

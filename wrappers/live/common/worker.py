@@ -7,14 +7,19 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from ...logs.log_text import describe_error
+
 _Call = tuple[Callable[..., Any], tuple[Any, ...], "asyncio.Future[Any]", asyncio.AbstractEventLoop]
 
 
 class Worker:
-    """One thread. Calls never overlap, and a call that never returns cannot hold the process.
+    """One thread. Calls never overlap, and a call that never returns does not keep the process from ending.
+
+    Args:
+        name: of the thread.
 
     Attributes:
-        stuck: a call that nobody waits for any longer has not returned.
+        stuck: whether the thread is still in a call that was cancelled.
     """
 
     def __init__(self, name: str = "agent") -> None:
@@ -24,12 +29,12 @@ class Worker:
 
     @property
     def stuck(self) -> bool:
-        """Whether the thread is still in a call that was given up."""
+        """Whether the thread is still in a call that was cancelled."""
         running = self._running
         return running is not None and running.cancelled()
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return the function's result. A cancelled call that waits is never begun.
+        """Return the function's result. A call that is cancelled before its turn is never begun.
 
         Raises:
             RuntimeError: if the function raised, whatever it raised, caused by that.
@@ -39,11 +44,11 @@ class Worker:
         self._calls.put((function, args, future, loop))
         result, error = await future
         if error is not None:
-            raise RuntimeError(f"the agent raised {described(error)}") from error
+            raise RuntimeError(f"the agent raised {describe_error(error)}") from error
         return result
 
     def stop(self) -> None:
-        """End the thread after the call it may be in."""
+        """End the thread after the call that it may be in."""
         self._calls.put(None)
 
     def _run(self) -> None:
@@ -52,30 +57,16 @@ class Worker:
             if future.cancelled():
                 continue
             self._running = future
-            answer: tuple[Any, BaseException | None]
+            outcome: tuple[Any, BaseException | None]
             try:
-                answer = function(*args), None
+                outcome = function(*args), None
             except BaseException as error:  # the thread must outlive it
-                answer = None, error
+                outcome = None, error
             self._running = None
-            with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits
-                loop.call_soon_threadsafe(_fulfil, future, answer)
+            with contextlib.suppress(RuntimeError):  # the loop is closed, and the call with it
+                loop.call_soon_threadsafe(_resolve, future, outcome)
 
 
-def _fulfil(future: "asyncio.Future[Any]", answer: Any) -> None:
+def _resolve(future: "asyncio.Future[Any]", outcome: Any) -> None:
     if not future.done():
-        future.set_result(answer)
-
-
-def described(error: BaseException) -> str:
-    """Return the error's type and text, at most 300 characters; its own `__str__` may be broken."""
-    try:
-        text = str(error)
-    except Exception:
-        text = "(no text)"
-    return shown(f"{type(error).__name__}: {text}")
-
-
-def shown(text: str) -> str:
-    """Return others' text for a log, at most 300 characters: on one line, with what a terminal would obey escaped."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:300])[:300]
+        future.set_result(outcome)

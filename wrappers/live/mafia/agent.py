@@ -18,10 +18,11 @@ from typing import Self
 
 from aiohttp import WSMsgType, web
 
+from ...logs.log_text import describe_error as described
+from ...logs.log_text import escaped as shown
 from ...logs.match_log import MatchLog
-from ..arena.agent import listening
-from ..common.site import Origins
-from ..common.worker import described, shown
+from ..common.origins import Origins
+from ..common.server import local_url, url_of
 from .agent_session import MESSAGE_LIMIT, Begin, CallId, GivenUp, MafiaAgentSession
 from .messages import NIGHT_ACTIONS, NightAction, PrivateInfo, PublicInfo, VoteAction
 from .policy import AgentPolicy, night_problem, night_targets, vote_problem
@@ -103,7 +104,7 @@ class MafiaAgentServer:
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
         await web.TCPSite(self._runner, self._address, self._port).start()
-        self.url = listening(self._runner).replace("http", "ws", 1)
+        self.url = local_url(url_of(*self._runner.addresses[0][:2])).replace("http", "ws", 1)
 
     async def stop(self) -> None:
         """Close the connections and stop listening."""

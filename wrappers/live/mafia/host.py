@@ -19,8 +19,8 @@ from aiohttp import WSMsgType, web
 from ....envs.core.game import Game
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..arena.agent import listening
-from ..common.site import Origins
+from ..common.origins import Origins
+from ..common.server import local_url, url_of
 from .events import Feed
 from .host_session import MafiaLimits, MafiaMatch, MafiaResult
 from .isolated_agent import IsolatedAgent
@@ -116,7 +116,7 @@ class MafiaHost:
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
         await web.TCPSite(self._runner, self._address, self._port).start()
-        self.url = listening(self._runner)
+        self.url = local_url(url_of(*self._runner.addresses[0][:2]))
 
     async def stop(self) -> None:
         """Stop listening."""

@@ -22,7 +22,8 @@ from ....envs.mafia.rules import Choice
 from ....envs.mafia.statements import read as hear
 from ....envs.mafia.statements import to_wire
 from ....envs.mafia.table import DEFEND, DISCUSSION, GENERAL, NIGHT, ROLES, TARGET, VOTE, WINNERS
-from ..common.worker import described, shown
+from ...logs.log_text import describe_error as described
+from ...logs.log_text import escaped as shown
 from .events import Feed
 from .messages import (
     NIGHT_ACTIONS,

@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import Any
 
-from ..common.worker import described
+from ...logs.log_text import describe_error as described
 from .messages import AgentConfig, GameState, NightAction, PrivateInfo, PublicInfo, VoteAction, encode, read
 from .policy import AgentPolicy
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from ...agents.language_model import Chat, Model, ModelError, library
-from ..common.worker import shown
+from ...logs.log_text import escaped as shown
 from .messages import NIGHT_ACTIONS, AgentConfig, GameState, LlmConfig, NightAction, PrivateInfo, PublicInfo, VoteAction
 from .policy import night_targets, vote_targets
 from .reading import known_roles

@@ -10,7 +10,8 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
-from ..common.worker import described, shown
+from ...logs.log_text import describe_error as described
+from ...logs.log_text import escaped as shown
 from .agent_session import MESSAGE_LIMIT, Chunk, Done, Failed, MafiaCallerSession
 from .messages import AgentConfig, GameState, Method, NightAction, PrivateInfo, PublicInfo, VoteAction, read
 

@@ -1,4 +1,4 @@
-"""One table of the server with its connections and its clocks."""
+"""One table of the server with its connections and its timers."""
 
 import asyncio
 import logging
@@ -7,23 +7,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..common.connection import Connection
+from ..common.session_timer import SessionTimer
 from . import messages
-from .host_session import WATCHERS, Due, PokerHostSession, Reason, Send
+from .accounts import Account
+from .host_messages import OBSERVERS
+from .host_session import PokerDue, PokerHostSession, Reason, Sends
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Account:
-    """An agent as registered."""
+class TableTimes:
+    """The times of a table, in seconds.
 
-    agent_id: str
-    name: str | None
-
-
-@dataclass(frozen=True)
-class Clocks:
-    """Seconds to act, between hands, and without connections until the table is abandoned, or (None: never) a seat."""
+    Attributes:
+        act: to act.
+        hand: from the end of a hand to the next.
+        abandoned: without any connection, after which a table with players ends.
+        away: without a connection, after which a player loses its seat; None: never.
+    """
 
     act: float
     hand: float
@@ -32,41 +34,40 @@ class Clocks:
 
 
 class HostedTable:
-    """A `PokerHostSession` with its connections and its clocks.
+    """A `PokerHostSession` with its connections and its timers.
 
     Attributes:
         table_id: its name in the REST calls.
         session: the table.
         ended_at: the loop's time when it ended; None before.
-        watchers: the connections of those who only look on.
+        observers: the connections of those who look on without a seat.
     """
 
     def __init__(
         self,
         table_id: str,
         session: PokerHostSession,
-        clocks: Clocks,
+        times: TableTimes,
         on_event: Callable[..., None],
         on_end: Callable[["HostedTable"], None],
     ) -> None:
         self.table_id = table_id
         self.session = session
         self.ended_at: float | None = None
-        self.watchers: set[Connection] = set()
-        self._clocks = clocks
+        self.observers: set[Connection] = set()
+        self._times = times
         self._on_event = on_event
         self._on_end = on_end
         self._connections: dict[int, Connection] = {}
-        self._due: Due | None = None
-        self._clock: asyncio.TimerHandle | None = None
+        self._timer: SessionTimer[PokerDue] = SessionTimer(self.ring)
         self._desertion: asyncio.TimerHandle | None = None
         self._away: dict[int, asyncio.TimerHandle] = {}
-        self._logged: Any = None
+        self._written: Any = None  # the hand that was written last
 
     def join(self, agent: Account, preferred: int | None) -> int:
         """Seat an agent; see `PokerHostSession.join`."""
         seat, sends = self.session.join(agent.agent_id, agent.name, preferred)
-        self._tell("joined", seat=seat, agent_id=agent.agent_id, name=agent.name)
+        self._report("joined", seat=seat, agent_id=agent.agent_id, name=agent.name)
         self._deliver(sends)
         return seat
 
@@ -74,8 +75,8 @@ class HostedTable:
         """Let a seat's agent go and close its connection; see `PokerHostSession.leave`."""
         agent_id = self.session.seats[seat].agent_id if seat in self.session.seats else None
         sends = self.session.leave(seat)
-        self._back(seat)
-        self._tell("left", seat=seat, agent_id=agent_id)
+        self._came_back(seat)
+        self._report("left", seat=seat, agent_id=agent_id)
         connection = self._connections.pop(seat, None)
         if connection is not None:
             connection.close()
@@ -85,7 +86,7 @@ class HostedTable:
         """Give a seat a connection; the newest wins."""
         older = self._connections.get(seat)
         self._connections[seat] = connection
-        self._back(seat)
+        self._came_back(seat)
         if older is not None:
             older.close()
         self._deliver(self.session.connect(seat))
@@ -96,20 +97,20 @@ class HostedTable:
             del self._connections[seat]
             self.session.disconnect(seat)
             self._deliver([])
-            if self._clocks.away is not None and self.ended_at is None:
-                self._away[seat] = asyncio.get_running_loop().call_later(self._clocks.away, self._give_up, seat)
+            if self._times.away is not None and self.ended_at is None:
+                self._away[seat] = asyncio.get_running_loop().call_later(self._times.away, self._give_up, seat)
 
-    def watch(self, connection: Connection) -> None:
+    def connect_observer(self, connection: Connection) -> None:
         """Let a connection look on."""
-        self.watchers.add(connection)
-        self.session.watched = True
-        for _, message in self.session.look():
+        self.observers.add(connection)
+        self.session.observed = True
+        for _, message in self.session.connect_observer():
             connection.send(messages.encode(message))
 
-    def unwatch(self, connection: Connection) -> None:
-        """Note that one who looked on is gone."""
-        self.watchers.discard(connection)
-        self.session.watched = bool(self.watchers)
+    def disconnect_observer(self, connection: Connection) -> None:
+        """Note that an observer is gone."""
+        self.observers.discard(connection)
+        self.session.observed = bool(self.observers)
 
     def connected(self, seat: int) -> bool:
         """Whether the seat has a connection."""
@@ -151,61 +152,56 @@ class HostedTable:
             ],
         }
 
-    def _deliver(self, sends: list[Send]) -> None:
+    def _deliver(self, sends: Sends) -> None:
         for seat, message in sends:
-            if seat == WATCHERS:
+            if seat == OBSERVERS:
                 text = messages.encode(message)
-                for watcher in self.watchers:
-                    watcher.send(text)
+                for observer in self.observers:
+                    observer.send(text)
             elif seat in self._connections:
                 self._connections[seat].send(messages.encode(message))
-        if self.session.hand_log is not self._logged:
-            self._logged = self.session.hand_log
-            self._tell("hand", **self._logged)
-        self._wind()
+        if self.session.hand_log is not self._written:
+            self._written = self.session.hand_log
+            self._report("hand", **self._written)
+        self._set_timers()
         if self.session.status == "ended" and self.ended_at is None:
             self._close()
 
-    def _wind(self) -> None:
-        """Set the clocks to what the session waits for. A refused action leaves a running clock as it is."""
-        loop = asyncio.get_running_loop()
+    def _set_timers(self) -> None:
+        """Set the timers to what the session waits for."""
         due = self.session.due
-        if due != self._due:
-            if self._clock is not None:
-                self._clock.cancel()
-            self._due, self._clock = due, None
-            if due is not None:
-                delay = self._clocks.act if due.what == "act" else self._clocks.hand
-                self._clock = loop.call_later(delay, self._ring, due)
+        self._timer.follow(due, self._times.act if due is not None and due.what == "act" else self._times.hand)
         if self.session.deserted and self._desertion is None:
-            self._desertion = loop.call_later(self._clocks.abandoned, self.end, "abandoned")
+            loop = asyncio.get_running_loop()
+            self._desertion = loop.call_later(self._times.abandoned, self.end, "abandoned")
         elif not self.session.deserted and self._desertion is not None:
             self._desertion.cancel()
             self._desertion = None
 
-    def _ring(self, due: Due) -> None:
+    def ring(self, due: PokerDue) -> None:
+        """Do what is due: its time is over."""
         self._deliver(self.session.timeout(due.seat, due.token) if due.what == "act" else self.session.next_hand())
 
-    def _back(self, seat: int) -> None:
+    def _came_back(self, seat: int) -> None:
         clock = self._away.pop(seat, None)
         if clock is not None:
             clock.cancel()
 
     def _give_up(self, seat: int) -> None:
-        logger.info("table %s: seat %d was away for %g s and is free", self.table_id, seat, self._clocks.away)
+        logger.info("table %s: seat %d was away for %g s and is free", self.table_id, seat, self._times.away)
         self.leave(seat)
 
     def _close(self) -> None:
         for seat in list(self._away):
-            self._back(seat)
+            self._came_back(seat)
         self.ended_at = asyncio.get_running_loop().time()
         stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
-        self._tell("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
-        for connection in [*self._connections.values(), *self.watchers]:
+        self._report("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
+        for connection in [*self._connections.values(), *self.observers]:
             connection.close()
         self._on_end(self)
 
-    def _tell(self, kind: str, **fields: Any) -> None:
+    def _report(self, kind: str, **fields: Any) -> None:
         try:
             self._on_event(kind, table_id=self.table_id, **fields)
         except Exception:  # a full disk must not stop the game

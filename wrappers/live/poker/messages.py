@@ -1,8 +1,9 @@
-"""The messages of poker.md, both directions, as structs tagged by ``type``.
+"""The messages of the poker platform (moltpoker), both directions, as structs tagged by ``type``.
 
-Attributes have Python's names, the wire has the document's (``to_call`` travels as ``toCall``). What we send is the
-document's form: a field with a default travels only where it differs from that. What we read may carry unknown fields,
-lack the optional ones, hold null for them, or come in the platform's envelope ``{type, table_id, seq, ts, payload}``.
+Attributes have Python's names, the wire has the platform's (``to_call`` travels as ``toCall``). What we send is the
+agent format of the platform's protocol: a field with a default travels only where it differs from the default. What we
+read may have unknown fields, lack the optional ones, hold null for them, or come in the platform's envelope ``{type,
+table_id, seq, ts, payload}``.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -49,14 +50,13 @@ ERROR_CODES = (
     AGENT_NOT_FOUND,
     INVALID_API_KEY,
 )
-"""Every code that an `Error` may hold (poker-notes.md)."""
+"""Every code that an `Error` may hold."""
 
 FATAL_CODES = (UNAUTHORIZED, INVALID_SESSION, SESSION_EXPIRED, TABLE_NOT_FOUND, TABLE_ENDED)
 """The codes after which reconnecting is of no use."""
 
 Whole = Annotated[int, Meta(ge=0, lt=2**53)]
 """A whole, non-negative number, such as chips, a seat, a sequence number."""
-
 
 Phase: TypeAlias = Literal["waiting", "preflop", "flop", "turn", "river", "showdown", "ended"]
 """Where a hand is."""
@@ -86,7 +86,7 @@ class Last(Struct, omit_defaults=True, kw_only=True):
 
 
 class Option(Struct, omit_defaults=True, kw_only=True):
-    """Something the receiver may do now; ``min`` and ``max`` of a raiseTo."""
+    """An action that is open to the receiver now; ``min`` and ``max`` of a raiseTo."""
 
     kind: str
     min: Whole | None = None
@@ -111,7 +111,7 @@ class FinalStack(Struct, omit_defaults=True, kw_only=True):
 
 
 class Choice(Struct, omit_defaults=True, kw_only=True):
-    """What an `Action` does: one of the offered kinds; ``amount`` (total of the bet) of a raiseTo."""
+    """The action of an `Action` message: one of the offered kinds; ``amount`` (total of the bet) of a raiseTo."""
 
     turn_token: str
     kind: Literal["fold", "check", "call", "raiseTo"]
@@ -175,7 +175,7 @@ class HandComplete(Struct, omit_defaults=True, kw_only=True, tag_field="type", t
 
 
 class TableStatus(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="table_status"):
-    """The table's life: ``waiting``, ``ended`` (with ``reason`` and ``final_stacks``) and whatever else it tells."""
+    """The table's status: ``waiting``, ``ended`` (with ``reason`` and ``final_stacks``), or the platform's others."""
 
     status: str
     seat_id: Whole | None = None
@@ -203,7 +203,7 @@ class PlayerLeft(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag
 
 
 class StreetDealt(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="street_dealt"):
-    """Cards of a new street, from later versions of the platform; `GameState` tells the same."""
+    """Cards of a new street, from later versions of the platform. `GameState` holds them too."""
 
     hand: Whole | None = None
     street: str | None = None
@@ -220,7 +220,7 @@ class Pong(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="pong
 
 
 class Action(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="action"):
-    """The receiver's move; ``expected_seq`` is the seq of the state it was chosen in."""
+    """The sender's action; ``expected_seq`` is the seq of the state in which it was chosen."""
 
     action: Choice
     expected_seq: Whole | None = None
@@ -233,21 +233,21 @@ class Ping(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="ping
 
 
 class Unknown(Struct):
-    """What could not be read: its ``type`` ("" if it has none) and, for people, why."""
+    """A message that could not be read: its ``type`` ("" if it has none) and the reason in words."""
 
     type: str
     reason: str
 
 
-class _Kind(Struct):
+class _OfferedKind(Struct):
     kind: str
 
 
 class UnreadTurn(Struct, tag_field="type", tag="game_state"):
-    """A `GameState` that could not be read, but for what an answer needs. `hand`, `seq`, `turn`: None if unreadable."""
+    """What an answer needs of a `GameState` that could not be read whole. `hand`, `seq`, `turn`: None if unreadable."""
 
     turn_token: str
-    actions: list[_Kind]
+    actions: list[_OfferedKind]
     hand: Any = None
     seq: Any = None
     turn: Any = None
@@ -295,34 +295,29 @@ def _decode(data: Any, kind: Any) -> Any:
         try:
             return msgspec.convert(fields, kind)
         except msgspec.ValidationError:
-            return msgspec.convert(_mended(fields), kind)
+            return msgspec.convert(_repaired(fields), kind)
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
         return Unknown(tag, str(error))
 
 
 def _whole(value: Any) -> int | None:
     try:
-        return msgspec.convert(_mended(value), Whole)
+        return msgspec.convert(_repaired(value), Whole)
     except (msgspec.ValidationError, RecursionError):
         return None
 
 
-def _mended(value: Any) -> Any:
-    """Write as whole what is whole (JSON has one kind of number: 950.0 is 950), and leave out what is null."""
+def _repaired(value: Any) -> Any:
+    """Make integers of whole floats (JSON has one kind of number: 950.0 is 950), and leave out what is null."""
     if isinstance(value, dict):
-        return {name: _mended(part) for name, part in value.items() if part is not None}
+        return {name: _repaired(part) for name, part in value.items() if part is not None}
     if isinstance(value, list):
-        return [_mended(part) for part in value]
+        return [_repaired(part) for part in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def printable(text: str, most: int) -> str:
-    """Return the first `most` characters of a stranger's text; what would steer a terminal or end a line is escaped."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:most])
-
-
 def _unwrapped(fields: Any) -> Any:
-    """Take the fields out of the platform's envelope; `seq` may stand outside. A ping's payload is its own."""
+    """Take the fields out of the platform's envelope, where `seq` may stand outside. A ping's payload is its own."""
     if not isinstance(fields, dict) or fields.get("type") in ("ping", "pong"):
         return fields
     payload = fields.get("payload")

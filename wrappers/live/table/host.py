@@ -1,6 +1,6 @@
-"""The table server: our page, and any TurnState game behind it, on one port (aiohttp).
+"""The table server: our page, and any TurnState game behind it, on one port.
 
-`TableHostSession` decides everything; here are sockets, clocks and the programs' threads. All of it runs in one event loop,
+`TableHostSession` decides everything; here are connections, timers and the programs. All of it runs in one event loop,
 and nothing in it waits for a client or a program.
 """
 
@@ -9,37 +9,42 @@ import logging
 from collections.abc import Sequence
 from importlib.resources import files
 from itertools import count
-from typing import Any, Self
+from typing import Any
 
-from aiohttp import WSMsgType, web
+from aiohttp import web
 
-from ....envs.core.aec import GameEnv
 from ....envs.core.game import Game
+from ....envs.core.match import Match
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.connection import Allowance, Connection
-from ..common.site import Origins, routes
-from ..common.worker import Worker, described
+from ..common.agent_driver import AgentDriver, Deadline
+from ..common.connection import Connection, ConnectionLimits, Excess
+from ..common.origins import Origins
+from ..common.page import page_routes
+from ..common.server import Server
+from ..common.session_timer import SessionTimer
+from ..common.sessions import Outgoing
 from . import messages
-from .host_session import Due, Send, TableHostSession
+from .host_session import TableDue, TableHostSession
 from .messages import Error, State
 
 PAGE = files(__package__) / "page"
 """The page's files."""
-HARD_LIMIT = 2**20  # bytes; a longer message ends the connection before it is read
-MESSAGE_LIMIT = 2**17  # bytes; a longer one is refused: ten messages of 4,000 characters fit, a few bytes each
-RATE = 20.0  # messages a second on one connection
-CLOSING = 2.0  # seconds a client has to answer a close
+MESSAGE_LIMIT = 2**17
+"""Bytes of a message; a longer one is refused. Ten messages of 4,000 characters fit, a few bytes each."""
+RATE = 20.0
+"""Messages a second on one connection."""
 MOST_CLIENTS = 200
+EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
 logger = logging.getLogger(__name__)
 
 
-class TableHost:
+class TableHost(Server):
     """A table for people and programs. Use it as an async context manager, or call `start` and `stop`.
 
-    >>> async with Host(game, [None, ("fair", agent)]) as host:      # doctest: +SKIP
+    >>> async with TableHost(game, [None, ("fair", agent)]) as host:      # doctest: +SKIP
     ...     print(host.url)
 
     Args:
@@ -72,7 +77,13 @@ class TableHost:
     ) -> None:
         if not 0 < timeout < 2**30:
             raise ValueError(f"timeout={timeout}: seconds for a turn, above 0")
-        self.url = ""
+        super().__init__(
+            address=address,
+            port=port,
+            origins=Origins.of(address, names),
+            connection_limits=ConnectionLimits(message=MESSAGE_LIMIT, rate=RATE),
+            most_connections=MOST_CLIENTS,
+        )
         self.session = TableHostSession(
             game,
             [None if player is None else player[0] for player in players],
@@ -81,146 +92,90 @@ class TableHost:
             access_token=access_token,
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
-        self._workers: dict[int, Worker] = {}
+        self._drivers: dict[int, AgentDriver] = {}
         self._timeout = timeout
-        self._address, self._port = address, port
-        self._origins = Origins.of(address, names)
-        self._book = SafeMatchLog(log)
+        self._log = SafeMatchLog(log)
         self._written: tuple[Any, int] = (None, 0)  # the match, and how many of its events are in the log
-        self._connections: dict[int, Connection] = {}
-        self._ids = count()
-        self._due: Due | None = None
-        self._ends_at = 0.0
-        self._clock: asyncio.TimerHandle | None = None
+        self._clients: dict[int, Connection] = {}
+        self._numbers = count()
+        self._timer: SessionTimer[TableDue] = SessionTimer(self._ring)
         self._asking: asyncio.Task[None] | None = None
-        self._runner: web.AppRunner | None = None
 
-    async def start(self) -> None:
-        """Let the programs rehearse, and listen.
+    def routes(self) -> list[web.RouteDef]:
+        """See `Server`."""
+        return [web.get("/ws", self._websocket), *page(self.session.game, protocol="turnstate")]
 
-        Raises:
-            OSError: if the port is taken.
-        """
+    async def opening(self) -> None:
+        """Compile the rules, and let the programs warm up."""
         await asyncio.to_thread(_warm_up, self.session.game)
         for seat, agent in self._agents.items():
-            self._workers[seat] = Worker(self.session.seats[seat].name or "")
-            warm_up = getattr(agent, "warm_up", None)
-            if warm_up is not None:
-                try:
-                    await asyncio.to_thread(warm_up)
-                except Exception as error:  # it may yet do better in a match
-                    logger.warning("%s failed in rehearsal: %s", self.session.seats[seat].name, described(error))
-        app = web.Application(client_max_size=HARD_LIMIT, middlewares=[self._origins.check])
-        app.add_routes([web.get("/ws", self._websocket), *page(self.session.game, protocol="turnstate")])
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, self._address, self._port).start()
-        address, port = self._runner.addresses[0][:2]
-        self.url = f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
+            self._drivers[seat] = AgentDriver(agent)
+            await self._drivers[seat].warm_up(self.session.seats[seat].name or "")
 
-    async def stop(self) -> None:
-        """Close the connections and stop listening."""
+    async def closing(self) -> None:
+        """Let the programs go."""
         if self._asking is not None:
             self._asking.cancel()
-        if self._clock is not None:
-            self._clock.cancel()
-        for worker in self._workers.values():
-            worker.stop()
-        for connection in self._connections.values():
-            connection.abort()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
+        self._timer.stop()
+        for driver in self._drivers.values():
+            driver.close()
 
     # Connections.
 
     async def _websocket(self, request: web.Request) -> web.WebSocketResponse:
-        if len(self._connections) >= MOST_CLIENTS:
-            raise web.HTTPServiceUnavailable(reason=f"{MOST_CLIENTS} people are here")
-        socket = web.WebSocketResponse(max_msg_size=HARD_LIMIT, compress=False, heartbeat=30.0, timeout=CLOSING)
-        await socket.prepare(request)
-        connection = Connection(socket, request.transport)
-        writer = asyncio.create_task(connection.write())
-        client = next(self._ids)
-        self._connections[client] = connection
+        return await self.upgrade(request, self._serve)
+
+    async def _serve(self, connection: Connection) -> None:
+        def refuse(excess: Excess, detail: str) -> None:
+            connection.send(messages.encode(Error(code=EXCESS_CODES[excess], message=detail)))
+
+        client = next(self._numbers)
+        self._clients[client] = connection
         try:
             self._deliver(self.session.connect(client))
-            await self._read(socket, client)
+            async for data in connection.messages(refuse):
+                self._deliver(self.session.receive(client, data))
         finally:
-            del self._connections[client]
+            del self._clients[client]
             self._deliver(self.session.disconnect(client))
-            writer.cancel()
-        return socket
 
-    async def _read(self, socket: web.WebSocketResponse, client: int) -> None:
-        loop = asyncio.get_running_loop()
-        allowance = Allowance(RATE, loop.time())
-        async for message in socket:
-            if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
-                continue
-            if not allowance.take(loop.time()):
-                self._refuse(client, messages.RATE_LIMIT_EXCEEDED, f"more than {RATE:g} messages a second")
-                await asyncio.sleep(1 / RATE)  # the rest waits on the client's side of the wire
-            elif len(message.data) > MESSAGE_LIMIT:
-                detail = f"a message of {len(message.data)} bytes; at most {MESSAGE_LIMIT}"
-                self._refuse(client, messages.VALIDATION_ERROR, detail)
-            else:
-                self._deliver(self.session.receive(client, message.data))
-
-    def _refuse(self, client: int, code: str, message: str) -> None:
-        self._connections[client].send(messages.encode(Error(code=code, message=message)))
-
-    def _deliver(self, sends: Sequence[Send]) -> None:
-        self._wind()
-        left = None
-        if self._due is not None:
-            left = max(0, round(1000 * (self._ends_at - asyncio.get_running_loop().time())))
+    def _deliver(self, sends: Sequence[Outgoing[messages.ServerMessage]]) -> None:
+        self._follow_turn()
+        left = self._timer.left
         for client, message in sends:
             if isinstance(message, State):
-                message.left = None if message.turn < 0 else left
-            connection = self._connections.get(client)
+                message.left = None if message.turn < 0 or left is None else round(1000 * left)
+            connection = self._clients.get(client)
             if connection is not None:
                 connection.send(messages.encode(message))
         self._write()
 
     # Turns.
 
-    def _wind(self) -> None:
-        """Set the clock to the turn that the session waits for, and ask the program whose it is."""
-        due = self.session.due
-        if due == self._due:
-            return
-        if self._clock is not None:
-            self._clock.cancel()
-        if self._asking is not None:
-            self._asking.cancel()
-        self._due, self._clock, self._asking = due, None, None
-        if due is not None:
-            loop = asyncio.get_running_loop()
-            self._ends_at = loop.time() + self._timeout
-            self._clock = loop.call_at(self._ends_at, self._fail, due.turn, "no answer in time")
-            if due.who == "program":
-                self._asking = loop.create_task(self._ask(due))
+    def _follow_turn(self) -> None:
+        """Set the timer to the turn that the session waits for, and ask the program whose turn it is."""
+        due = None if self._stopping else self.session.due
+        if self._timer.follow(due, self._timeout):
+            if self._asking is not None:
+                self._asking.cancel()
+            self._asking = None
+            if due is not None and due.who == "program":
+                self._asking = asyncio.create_task(self._ask(due))
 
-    async def _ask(self, due: Due) -> None:
+    async def _ask(self, due: TableDue) -> None:
         """Ask a program until its turn is over: it may send messages first and decide later."""
-        worker = self._workers[due.seat]
-        if worker.stuck:
-            self._fail(due.turn, "still busy with an earlier turn")
+        deadline = Deadline(self._timeout, self._timer.ends_at)
         while self.session.due == due:
-            try:
-                response = await worker.call(self._agents[due.seat].respond, self.session.state(due.seat))
-            except RuntimeError as error:
-                self._fail(due.turn, str(error))
-            else:
-                self._deliver(self.session.answered(due.turn, response))
+            driver = self._drivers[due.seat]
+            answer = await driver.ask(self.session.state(due.seat), deadline)
+            driver.statistics.decided(answer.seconds, answer.problem is not None)
+            if answer.problem is not None:
+                return self._fail(due.turn, answer.problem)
+            self._deliver(self.session.answered(due.turn, answer.response))
+
+    def _ring(self, due: TableDue) -> None:
+        if due.who == "person":  # a program's driver has the same deadline
+            self._fail(due.turn, "no answer in time")
 
     def _fail(self, turn: int, problem: str) -> None:
         due = self.session.due
@@ -235,7 +190,7 @@ class TableHost:
             return
         written = self._written[1] if self._written[0] is match else 0
         for event in match.events[written:]:
-            self._book.write(**event)
+            self._log.write(**event)
         self._written = match, len(match.events)
 
 
@@ -244,15 +199,15 @@ def page(game: Game, **facts: Any) -> list[web.RouteDef]:
     own = (PAGE / "games" / f"{game.name}.js").is_file()
     options = {name: value for name, value in game.options.items() if name != "figure"}  # whose text has its solution
     known = {"game": game.name, "page": game.name if own else "any", "seats": game.seats, "options": options}
-    return routes(PAGE, known | facts)
+    return page_routes(PAGE, known | facts)
 
 
 def _warm_up(game: Game) -> None:
     """Play one match, so that the rules are compiled before anybody waits for them."""
-    env = GameEnv(game, "flat")
-    env.reset(seed=0)
-    while env.agents and not env.table.done:
-        env.turn_state(env.agent_selection)
-        env.submit(env.agent_selection, game.view.encode(env.table, game.view.safe(env.table)).action)
+    match = Match(game)
+    match.reset(seed=0)
+    while not match.done:
+        match.turn_state(game.agents[match.turn])
+        match.submit(game.agents[match.turn], game.view.encode(match.table, game.view.safe(match.table)).action)
     if game.capabilities.public_view is not None:
-        game.public_turn_state(env.table)
+        match.public_turn_state()

@@ -1,24 +1,25 @@
 """A table of any TurnState game for people and programs, without I/O: no socket and no clock.
 
-`ArenaHostSession` of the arena decides what is played; here is who sits where, who is told what, and when the next match
-begins. Clients are told apart by numbers that the shell gives them. A match begins when every seat is taken, everybody
-there, and everybody ready. In its course a seat that somebody left is answered for with the safe action, and nobody
-can take it: it has seen what others may not.
+The arena's `ArenaHostSession` decides what is played. Here is who sits where, who is sent what, and when the next match
+begins. Clients have numbers, which the shell gives them. A match begins when every seat is taken, and everybody is
+connected and ready. If somebody leaves a seat during a match, the safe action is played there until the match ends, and
+the seat stays taken, since the one who sat there has seen what others may not see.
 """
 
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from hmac import compare_digest
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ....envs.core import turn_state as ts
-from ....envs.core.aec import GameEnv
 from ....envs.core.game import Game
-from ....envs.core.turn_state import AgentResponse, MessageScope
+from ....envs.core.match import Match
+from ....envs.core.turn_state import AgentResponse
 from ..arena.host_session import ArenaHostSession, ArenaLimits
+from ..common.sessions import Outgoing
+from ..common.tokens import same_token
 from . import messages
 from .messages import (
     Act,
@@ -42,15 +43,12 @@ LIMITS = ArenaLimits(actions=None, attempts=20)
 """A person may mistype: the twentieth refused answer to one turn costs it."""
 
 
-class Send(NamedTuple):
-    """A message for a client."""
-
-    client: int
-    message: ServerMessage
+Sends: TypeAlias = list[Outgoing[ServerMessage]]
+"""Messages for clients."""
 
 
-class Due(NamedTuple):
-    """Whose answer to turn `turn` is waited for: a program's, to be asked, or a person's, on the clock."""
+class TableDue(NamedTuple):
+    """Whose answer to turn `turn` is waited for: a program's, which is to be asked, or a person's."""
 
     who: Literal["program", "person"]
     seat: int
@@ -58,16 +56,17 @@ class Due(NamedTuple):
 
 
 @dataclass
-class Seat:
+class TableSeat:
     """A seat.
 
     Attributes:
         name: who sits there; None: nobody.
         program: whether that is a program.
-        token: what brings a person back.
+        token: the token by which a person comes back.
         client: a person's connection; None while there is none.
         ready: for the next match.
-        dealt: whether who sits there was dealt in the latest match; who came later may not see what the seat had.
+        dealt: whether the one who sits there played in the latest match. One who came later may not see what the
+            seat had.
     """
 
     name: str | None
@@ -79,7 +78,7 @@ class Seat:
 
     @property
     def here(self) -> bool:
-        """Whether somebody sits there who can play."""
+        """Whether a program or a connected person sits there."""
         return self.program or self.client is not None
 
 
@@ -90,7 +89,7 @@ class TableHostSession:
         game: what is played.
         programs: seat by seat, the name of the program that sits there; None: a person's seat, of which there must be
             at least one.
-        timeout: time for a turn in milliseconds, as told; the clock itself is the shell's.
+        timeout: time for a turn in milliseconds, as clients are told; the clock itself is the shell's.
         seed: makes the deals reproducible; None takes the operating system's entropy.
         access_token: what those who sit down must bear; None lets everybody.
         token: makes seat tokens.
@@ -120,20 +119,20 @@ class TableHostSession:
         if None not in programs:
             raise ValueError(f"all {game.seats} seats are taken by programs: leave one to a person")
         self.game = game
-        self.seats = [Seat(name, name is not None, ready=name is not None) for name in programs]
+        self.seats = [TableSeat(name, name is not None, ready=name is not None) for name in programs]
         self.status: Literal["waiting", "running", "over"] = "waiting"
         self.match: ArenaHostSession | None = None
         self.matches = 0
-        self._env = GameEnv(game, "flat")
+        self._referee = Match(game)
         self._clients: dict[int, int | None] = {}
-        self._told: dict[int, tuple[int | None, ts.TurnState]] = {}
+        self._latest: dict[int, tuple[int | None, ts.TurnState]] = {}
         self._before = 0  # turns of earlier matches
         self._timeout = timeout
         self._seeds = np.random.SeedSequence(seed)
         self._access_token = access_token
         self._new_token = token
 
-    # What the shell asks and tells.
+    # For the shell.
 
     @property
     def turn(self) -> int:
@@ -141,36 +140,36 @@ class TableHostSession:
         return self._before + (0 if self.match is None else self.match.actions)
 
     @property
-    def due(self) -> Due | None:
+    def due(self) -> TableDue | None:
         """Whose answer is waited for. An equal value means that the same clock goes on."""
         if self.status != "running":
             return None
         assert self.match is not None and self.match.turn is not None
         seat = self.game.agents.index(self.match.turn)
-        return Due("program" if self.seats[seat].program else "person", seat, self.turn)
+        return TableDue("program" if self.seats[seat].program else "person", seat, self.turn)
 
-    def connect(self, client: int) -> list[Send]:
-        """Take a client in, who looks on."""
+    def connect(self, client: int) -> Sends:
+        """Take in a client, who looks on."""
         self._clients[client] = None
-        return [Send(client, self._seating(client)), *self._states([client])]
+        return [Outgoing(client, self._seating(client)), *self._states([client])]
 
-    def disconnect(self, client: int) -> list[Send]:
+    def disconnect(self, client: int) -> Sends:
         """Note that a client is gone. Its seat stays its own, and the clock acts for it."""
-        self._told.pop(client, None)
+        self._latest.pop(client, None)
         seat = self._clients.pop(client, None)
         if seat is None:
             return []
         self.seats[seat].client = None
         return self._seatings()
 
-    def receive(self, client: int, data: Any) -> list[Send]:
+    def receive(self, client: int, data: Any) -> Sends:
         """Answer what a client sent: text or bytes. Never raises; a refusal changes nothing."""
         message = messages.decode(data)
         match message:
             case str():
                 return [_error(client, messages.VALIDATION_ERROR, f"cannot read the message: {message}")]
             case Ping():
-                return [Send(client, Pong())]
+                return [Outgoing(client, Pong())]
             case Sit():
                 return self._sit(client, message)
         seat = self._clients[client]
@@ -192,7 +191,7 @@ class TableHostSession:
         assert self.match is not None
         return self.match.turn_state(self.game.agents[seat])
 
-    def answered(self, turn: int, response: AgentResponse) -> list[Send]:
+    def answered(self, turn: int, response: AgentResponse) -> Sends:
         """Take a program's answer; one that is refused costs it the turn."""
         due = self.due
         if due is None or due.turn != turn:
@@ -204,7 +203,7 @@ class TableHostSession:
             self.match.failed(agent, f"{result.error}: {result.error_detail}")
         return self._go_on()
 
-    def failed(self, turn: int, problem: str) -> list[Send]:
+    def failed(self, turn: int, problem: str) -> Sends:
         """Play the safe action for the seat that gave no answer to this turn."""
         due = self.due
         if due is None or due.turn != turn:
@@ -215,17 +214,15 @@ class TableHostSession:
 
     # Seats.
 
-    def _sit(self, client: int, wish: Sit) -> list[Send]:
+    def _sit(self, client: int, wish: Sit) -> Sends:
         if self._clients[client] is not None:
             return [_error(client, messages.ALREADY_SEATED, "you have a seat")]
         if wish.token is not None:
             return self._come_back(client, wish.token)
-        if self._access_token is not None and not compare_digest(
-            (wish.access_token or "").encode(), self._access_token.encode()
-        ):
-            return [_error(client, messages.UNAUTHORIZED, "this table is opened by a link that holds its key")]
+        if self._access_token is not None and not same_token(wish.access_token, self._access_token):
+            return [_error(client, messages.UNAUTHORIZED, "sitting down needs the link that holds this table's key")]
         if wish.name is None:
-            return [_error(client, messages.VALIDATION_ERROR, "who sits down needs a name")]
+            return [_error(client, messages.VALIDATION_ERROR, "give a name to sit down")]
         if any(seat.name == wish.name and not self._free(number) for number, seat in enumerate(self.seats)):
             return [_error(client, messages.NAME_TAKEN, f"somebody here is called {wish.name} already")]
         free = [number for number in range(self.game.seats) if self._free(number)]
@@ -233,78 +230,80 @@ class TableHostSession:
             later = "; one will be after this match" if None in [seat.name for seat in self.seats] else ""
             return [_error(client, messages.TABLE_FULL, f"no seat is free{later}")]
         number = wish.seat if wish.seat in free else free[0]
-        self.seats[number] = Seat(wish.name, False, self._new_token(), None, True)
+        self.seats[number] = TableSeat(wish.name, False, self._new_token(), None, True)
         return self._attach(client, number)
 
     def _free(self, number: int) -> bool:
-        """Tell whether a person can take a seat: nobody has, or who has is away between two matches."""
+        """Return whether a person can take a seat: nobody has it, or its owner is away between two matches."""
         return self.status != "running" and not self.seats[number].here
 
-    def _come_back(self, client: int, token: str) -> list[Send]:
+    def _come_back(self, client: int, token: str) -> Sends:
         for number, seat in enumerate(self.seats):
-            if seat.token is not None and compare_digest(seat.token.encode(), token.encode()):
-                sends = []
+            if seat.token is not None and same_token(token, seat.token):
+                sends: Sends = []
                 if seat.client is not None:
                     self._clients[seat.client] = None
-                    sends = [Send(seat.client, Unseated(reason="replaced")), *self._states([seat.client])]
+                    sends = [Outgoing(seat.client, Unseated(reason="replaced")), *self._states([seat.client])]
                 return sends + self._attach(client, number)
         return [_error(client, messages.INVALID_TOKEN, "the seat was given to somebody else")]
 
-    def _attach(self, client: int, number: int) -> list[Send]:
+    def _attach(self, client: int, number: int) -> Sends:
         seat = self.seats[number]
         assert seat.token is not None
         self._clients[client] = number
         seat.client = client
         begun = self._begin_if_ready()
-        told = begun or [*self._seatings(), *self._states([client])]
-        return [Send(client, Seated(seat=number, token=seat.token)), *told]
+        news: Sends = begun or [*self._seatings(), *self._states([client])]
+        return [Outgoing(client, Seated(seat=number, token=seat.token)), *news]
 
-    def _stand(self, client: int, number: int) -> list[Send]:
+    def _stand(self, client: int, number: int) -> Sends:
         self._clients[client] = None
-        self.seats[number] = Seat(None, False)
-        left = [Send(client, Unseated(reason="stood")), *self._seatings()]
+        self.seats[number] = TableSeat(None, False)
+        left: Sends = [Outgoing(client, Unseated(reason="stood")), *self._seatings()]
         return left + (self._go_on() if self.status == "running" else self._states([client]))
 
     # The match.
 
-    def _begin_if_ready(self) -> list[Send]:
+    def _begin_if_ready(self) -> Sends:
         if self.status == "running" or not all(seat.here and seat.ready for seat in self.seats):
             return []
         (seed,) = self._seeds.spawn(1)
         self._before = self.turn + 1
         self.matches += 1
         number = int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1))
-        self.match = ArenaHostSession(self._env, self.game.agents, seed=number, limits=LIMITS)
+        self.match = ArenaHostSession(self._referee, self.game.agents, seed=number, limits=LIMITS)
         self.status = "running"
         for seat in self.seats:
             seat.dealt = True
         return self._seatings() + self._go_on()
 
-    def _act(self, client: int, seat: int, message: Act) -> list[Send]:
+    def _act(self, client: int, seat: int, message: Act) -> Sends:
         before = self.turn
         waits = self.due is not None and self.due.seat != seat
-        secret = waits and self.game.visible_turn(self._env.table, seat) is None  # whose turn it is, and its number too
+        hidden = (
+            waits and self.game.visible_turn(self._referee.table, seat) is None
+        )  # whose turn it is, and its number too
         if self.match is None:
             result = ts.refused(ts.MATCH_NOT_RUNNING, "the match has not begun")
-        elif message.turn != before and not secret:
+        elif message.turn != before and not hidden:
             result = ts.refused(ts.NOT_YOUR_TURN, "that turn is over")
         elif waits:
             result = ts.refused(ts.NOT_YOUR_TURN, "it is not your turn")
         else:
             result = self.match.act(self.game.agents[seat], message.response)
-        told = [Send(client, Result(turn=message.turn, result=result))]
-        return told + self._go_on() if result.ok or self.turn != before else told
+        answer: Sends = [Outgoing(client, Result(turn=message.turn, result=result))]
+        return answer + self._go_on() if result.ok or self.turn != before else answer
 
-    def _say(self, client: int, seat: int, message: Say) -> list[Send]:
+    def _say(self, client: int, seat: int, message: Say) -> Sends:
         if self.match is None:
             result = ts.refused(ts.MATCH_NOT_RUNNING, "the match has not begun")
         else:
             result = self.match.send(self.game.agents[seat], message.intent)
-        told = [Send(client, Result(turn=None, result=result))]
-        return told + self._states(self._clients) if result.ok else told
+        answer: Sends = [Outgoing(client, Result(turn=None, result=result))]
+        return answer + self._states(self._clients) if result.ok else answer
 
-    def _go_on(self) -> list[Send]:
-        """Answer for those who have left, and show everybody where the match is."""
+    def _go_on(self) -> Sends:
+        """Play the safe action for those who have left, and show everybody where the match is."""
         assert self.match is not None
         while self.match.turn is not None and self.seats[self.game.agents.index(self.match.turn)].name is None:
             self.match.failed(self.match.turn, "left the table")
@@ -315,39 +314,34 @@ class TableHostSession:
             seat.ready = seat.program
         return self._states(self._clients) + self._seatings()
 
-    # What is told.
+    # What clients are sent.
 
-    def _states(self, clients: Any) -> list[Send]:
+    def _states(self, clients: Any) -> Sends:
         """Return what clients see, for those to whom it is new.
 
-        Where it is a secret whose turn it is, those who wait are told nothing until they see something else: how long
-        each of several turns takes would tell who has one, and so would their numbers.
+        Where it is hidden whose turn it is, a client that waits is sent nothing until it sees something new. Otherwise
+        the number of turns, and how long each takes, would show who has one.
         """
         if self.match is None:
             return []
-        sends = []
+        sends: Sends = []
         for client in clients:
             seat = self._clients[client]
             if seat is not None and self.seats[seat].dealt:
                 state = self.state(seat)
             elif self.game.capabilities.public_view is not None:
-                state = self._look()
+                state = self._referee.public_turn_state()
             else:
                 continue
-            secret = not state.game_over and state.current_turn_agent_id is None
-            if secret and self._told.get(client) == (seat, state):
+            hidden = not state.game_over and state.current_turn_agent_id is None
+            if hidden and self._latest.get(client) == (seat, state):
                 continue
-            self._told[client] = seat, state
-            sends.append(Send(client, State(turn=-1 if secret else self.turn, turn_state=state)))
+            self._latest[client] = seat, state
+            sends.append(Outgoing(client, State(turn=-1 if hidden else self.turn, turn_state=state)))
         return sends
 
-    def _look(self) -> ts.TurnState:
-        assert self.match is not None
-        public = [message for message in self._env.messages if message.scope == MessageScope.PUBLIC]
-        return self.game.public_turn_state(self._env.table, public, self.match.match_id)
-
-    def _seatings(self) -> list[Send]:
-        return [Send(client, self._seating(client)) for client in self._clients]
+    def _seatings(self) -> Sends:
+        return [Outgoing(client, self._seating(client)) for client in self._clients]
 
     def _seating(self, client: int) -> Seating:
         places = [
@@ -371,5 +365,5 @@ class TableHostSession:
         )
 
 
-def _error(client: int, code: str, message: str) -> Send:
-    return Send(client, Error(code=code, message=message))
+def _error(client: int, code: str, message: str) -> Outgoing[ServerMessage]:
+    return Outgoing(client, Error(code=code, message=message))

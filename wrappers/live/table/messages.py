@@ -1,8 +1,8 @@
 """The messages between our page and a table of any TurnState game: one WebSocket, JSON tagged by ``type``.
 
-What is played is turnstate.md's own: `State` carries a `TurnState`, `Act` an `AgentResponse`, `Say` a `MessageIntent`,
-`Result` an `ActionResult`. Around it there is what a table needs: who sits where, and coming back to one's seat.
-Whoever connects looks on until it sits down.
+What is played travels in the types of TurnState platforms: `State` carries a `TurnState`, `Act` an `AgentResponse`,
+`Say` a `MessageIntent`, `Result` an `ActionResult`. The other messages say who sits where, and bring somebody back to a
+seat. A client that connects looks on until it sits down.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -22,14 +22,14 @@ VALIDATION_ERROR = "VALIDATION_ERROR"
 RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"
 
 Name = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\xa0]+\Z")]
-"""What somebody is called: 1 to 32 characters, none of them control characters, not ending in a space."""
+"""A name: 1 to 32 characters, none of them control characters, not ending in a space."""
 
 
 # From the page.
 
 
 class Sit(Struct, kw_only=True, tag_field="type", tag="sit"):
-    """Take a seat under a name, `seat` if it is free; or come back to the one that `token` was given for."""
+    """Take a seat under a name, `seat` if it is free; or come back to the seat of `token`."""
 
     name: Name | None = None
     seat: int | None = None
@@ -59,7 +59,7 @@ class Again(Struct, tag_field="type", tag="again"):
 
 
 class Ping(Struct, tag_field="type", tag="ping"):
-    """Ask whether the connection lives."""
+    """Keep the connection alive."""
 
 
 ClientMessage: TypeAlias = Sit | Stand | Act | Say | Again | Ping
@@ -69,7 +69,7 @@ ClientMessage: TypeAlias = Sit | Stand | Act | Say | Again | Ping
 
 
 class Place(Struct, kw_only=True):
-    """A seat: its agent's name in TurnState and that of who sits there (null: nobody), and whether it is a program."""
+    """A seat: its agent's id in TurnState, who sits there by name (null: nobody), and whether that is a program."""
 
     seat: int
     agent_id: str
@@ -91,7 +91,7 @@ class Seating(Struct, kw_only=True, tag_field="type", tag="seating"):
 
 
 class Seated(Struct, kw_only=True, tag_field="type", tag="seated"):
-    """The receiver has a seat; the token brings it back there."""
+    """The receiver has a seat, and the token by which it comes back there."""
 
     seat: int
     token: str
@@ -106,7 +106,7 @@ class Unseated(Struct, kw_only=True, tag_field="type", tag="unseated"):
 class State(Struct, kw_only=True, tag_field="type", tag="state"):
     """What the receiver sees, and the number of the turn under way; `left` is its time left, in milliseconds.
 
-    Where whose turn it is is a secret to the receiver, it is number −1, without a time.
+    Where the receiver may not know whose turn it is, the number is −1, and no time is given.
     """
 
     turn: int
@@ -115,7 +115,7 @@ class State(Struct, kw_only=True, tag_field="type", tag="state"):
 
 
 class Result(Struct, kw_only=True, tag_field="type", tag="result"):
-    """What became of an `Act` (its turn) or a `Say` (null)."""
+    """The answer to an `Act` (its turn) or a `Say` (null)."""
 
     turn: int | None
     result: ActionResult
@@ -129,7 +129,7 @@ class Error(Struct, kw_only=True, tag_field="type", tag="error"):
 
 
 class Pong(Struct, tag_field="type", tag="pong"):
-    """It lives."""
+    """The answer to a `Ping`."""
 
 
 ServerMessage: TypeAlias = Seating | Seated | Unseated | State | Result | Error | Pong
@@ -144,7 +144,7 @@ def encode(message: ServerMessage) -> str:
 
 
 def decode(data: Any) -> ClientMessage | str:
-    """Read what a page sent, text or bytes; or say why it cannot be read. Never raises."""
+    """Read what a page sent, text or bytes; or return why it cannot be read. Never raises."""
     try:
         return _decoder.decode(data)
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:

@@ -1,6 +1,6 @@
 """Hold'em in the browser: the poker host with our page beside it, and programs in some of its seats.
 
-The page is one more client of the host, and so are the programs: everybody comes in by poker.md's protocol.
+The page and the programs are clients of the host, by the protocol of the poker platform.
 """
 
 import asyncio
@@ -10,8 +10,9 @@ from typing import Any, Self
 
 from ....envs.holdem import game as holdem
 from ...agents.base import Agent
-from ..common.site import Origins
-from ..poker.agent import LiveError, play
+from ..common.origins import Origins
+from ..common.reconnecting import LiveError
+from ..poker.agent import play
 from ..poker.host import PokerHost
 from .host import MOST_CLIENTS, page
 
@@ -75,10 +76,10 @@ class PokerTable:
             address=address,
             port=port,
             access_token=access_token,
-            watchers=MOST_CLIENTS,
+            observers=MOST_CLIENTS,
             beside=page(holdem(seats=seats), protocol="poker", people=people),
             origins=Origins.of(address, names),
-            on_event=self._note,
+            on_event=self._count_joins,
             **options,
         )
 
@@ -123,11 +124,11 @@ class PokerTable:
                 await play(
                     self.host.url, agent, name=name, seat=seat, access_token=self._access_token, retry_after=COME_BACK
                 )
-            except LiveError as error:  # somebody else was faster: there will be another table
+            except LiveError as error:  # another player was faster; there will be another table
                 logger.warning("%s has no seat: %s", name, error)
                 await asyncio.sleep(COME_BACK)
 
-    def _note(self, kind: str, **fields: Any) -> None:
+    def _count_joins(self, kind: str, **fields: Any) -> None:
         if kind == "joined":
             self._joined += 1
             if self._joined >= len(self._programs):

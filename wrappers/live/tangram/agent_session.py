@@ -1,13 +1,13 @@
-"""The agent's end of tangram.md without I/O: no socket and no clock. One `TangramAgentSession` per game.
+"""The agent's end of the tangram game's protocol without I/O: no socket and no clock. One session per game.
 
-It is given what the game sent and returns what follows from it: a `TangramDecision` to make, a message to `Send`, a player to
-answer (`Heard`). Nothing that a game sends makes it raise. In a turn one piece moves: a play goes out, and the game's
-feedback tells whether it stands. Where it collides it is moved away in small steps, then put elsewhere, and in the end
-the turn is finished, which undoes a move that still collides. If a piece is only in the way because the person did not
-put it down exactly, the turn goes to straightening that one.
+It is given what the game sent and returns the events that follow: a `Decision` to make, a message to send, a player to
+answer (`ChatRequested`). Nothing that a game sends makes it raise. In a turn one piece moves: a play goes out, and the
+game's feedback says where it lies and what it collides with. A piece that collides is moved away in small steps, then
+put elsewhere; in the end the turn is finished, and the game undoes a move that still collides. If the piece in the way
+is one that the person did not place exactly, the turn is used to place that one exactly.
 
-The real game's physics may report pieces that only touch (tangram-notes.md, Turns). Once it was seen to, plays leave a
-gap: the figure is spread a little from its first piece. The agent goes on seeing the pieces where it wanted them.
+The Godot game's physics may report pieces that only touch as colliding. Once a game has done so, plays leave a gap: the
+figure is spread a little from its first piece. The agent goes on seeing the pieces where it wanted them.
 """
 
 import math
@@ -15,69 +15,45 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
-import msgspec
-import numpy as np
-
-from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
-from ....envs.core.turn_state import AgentResponse, Message, MessageScope, TurnState
+from ....envs.core.turn_state import Action, Message, MessageScope, TurnState
 from ....envs.tangram.actions import allowed
 from ....envs.tangram.pieces import BOARD, PIECES
+from ...logs.log_text import escaped
+from ..common.responses import read_response
+from ..common.sessions import Decision, LogNote, SendMessage
 from . import messages
-from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, Unknown, printable
-from .placing import Pose, apart, collisions, figure_moves
-from .reading import SAME, Reading, same
+from .board_tracker import SAME, BoardTracker, same
+from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, Unknown
+from .placing import Pose, collisions, figure_moves, separated
 
 STEPS = (0.2, 0.2, 0.4)
 """Board units that a colliding piece is moved away, each more than the try before."""
-WIDEST = 2.0
-"""Board units of the gap that is left at most between pieces."""
+WIDEST_GAP = 2.0
+"""Board units that are left at most between pieces."""
 PLACES = 3
 """Places tried in one turn."""
 ARM = 5.4
-"""Board units between the centres of two pieces that touch, at least, at right angles to where they do (Geometry)."""
-MOST_SAID = 3
+"""Least distance of the centres of two pieces that touch, in board units, at right angles to the common edge."""
+MOST_CHATS = 3
 """Chat messages sent with one answer of the agent."""
-REMEMBERED = 50
+CHATS_KEPT = 50
 """Chat messages of the game that TurnState holds."""
-KEPT = 1_000
-"""Characters of each."""
-SPOKEN = 300
+CHAT_LENGTH = 1_000
+"""Characters of each that TurnState holds."""
+REPLY_LENGTH = 300
 """Characters of a chat message of ours: replies stay below 1 KB."""
 
 
 @dataclass(frozen=True)
-class TangramDecision:
-    """The agent has to play or to finish: give `TangramAgentSession.act` an answer. `turn` names this decision."""
-
-    turn_state: TurnState
-    turn: int
-
-
-@dataclass(frozen=True)
-class Heard:
-    """The player said something and wants an answer (`TangramAgentSession.say`); `turn_state` where the board was told."""
+class ChatRequested:
+    """The player said something and wants an answer (see `chat`); `turn_state` where the board was sent."""
 
     text: str
     turn_state: TurnState | None
 
 
-@dataclass(frozen=True)
-class Send:
-    """A message to send now."""
-
-    message: messages.AgentMessage
-
-
-@dataclass(frozen=True)
-class Note:
-    """Something for the log; `problem` if something was wrong."""
-
-    text: str
-    problem: bool = False
-
-
-Event: TypeAlias = TangramDecision | Heard | Send | Note
+TangramEvent: TypeAlias = Decision | ChatRequested | SendMessage[messages.AgentMessage] | LogNote
 
 
 class TangramAgentSession:
@@ -85,7 +61,7 @@ class TangramAgentSession:
 
     Args:
         game: tangram, as the agent knows it.
-        match_id: TurnState's; the wire tells none.
+        match_id: TurnState's; the wire has none.
 
     Attributes:
         turns, plays, undone: turns begun, plays sent, turns whose move the game undid.
@@ -96,9 +72,9 @@ class TangramAgentSession:
         self.turns = self.plays = self.undone = 0
         self._game_id = game.id
         self._person, self._me = game.agents[0], game.agents[-1]  # the person begins
-        self._board = Reading(game)
-        self._talk: list[Message] = []
-        self._said = 0
+        self._board = BoardTracker(game)
+        self._chats: list[Message] = []
+        self._chat_count = 0
         self._gap = 0.0  # that pieces need between them, learned from the game
         self._trial = 0.0  # the gap of the play under way
         self._decision = 0  # counts; an answer to an old one is not sent
@@ -108,11 +84,16 @@ class TangramAgentSession:
         self._meant: Pose = (0.0, 0.0, 0.0)  # where it is to lie
         self._steps = list(STEPS)
         self._tried: list[tuple[str, Pose]] = []  # places that collided in this turn
-        self._straightened = False  # a piece of the person was, in this turn
+        self._corrected = False  # a piece of the person was placed exactly in this turn
+
+    @property
+    def turn(self) -> int | None:
+        """The name of the decision that waits for an answer; None where none does."""
+        return self._decision if self._open else None
 
     # What comes in.
 
-    def receive(self, data: Any) -> list[Event]:
+    def receive(self, data: Any) -> list[TangramEvent]:
         """Take in a message (text, bytes, or parsed JSON) and return what follows. Never raises."""
         if isinstance(data, (str, bytes)) and len(data) > messages.MESSAGE_LIMIT:
             most = messages.MESSAGE_LIMIT
@@ -124,54 +105,54 @@ class TangramAgentSession:
             case PlayFeedback():
                 return self._feedback(message)
             case ChatRequest():
-                return self._chat(message)
+                return self._receive_chat(message)
             case Error():
                 self._close()
-                return [Note(f"the game says: {printable(message.message)}", problem=True)]
+                return [LogNote(f"the game says: {escaped(message.message, 200)}", problem=True)]
             case Unknown():
                 return self._unread(message.type, message.reason)
 
-    def _unread(self, kind: str, reason: str) -> list[Event]:
-        """End the turn where it is ours; else say what was wrong."""
-        note = Note(f"a message of type {kind[:40]!a} cannot be read: {printable(reason)}", problem=True)
+    def _unread(self, kind: str, reason: str) -> list[TangramEvent]:
+        """End the turn where it is ours; else answer with an error."""
+        note = LogNote(f"a message of type {kind[:40]!a} cannot be read: {escaped(reason, 200)}", problem=True)
         if kind in ("playRequest", "playFeedback"):
             return [note, *self._finish()]
         if kind == "error":  # an error about an error would never end
             self._close()
             return [note]
-        return [note, Send(Error(message=printable(reason)))]
+        return [note, SendMessage(Error(message=escaped(reason, 200)))]
 
-    def _begin(self, request: PlayRequest) -> list[Event]:
+    def _begin(self, request: PlayRequest) -> list[TangramEvent]:
         sent = self._sent if request.objective == self._board.objective else None
         self._close()
-        self._board.see(request)
+        self._board.update(request)
         if sent is not None:
-            self._board.cut_off(*sent, self._meant)
+            self._board.interrupted(*sent, self._meant)
         self._board.begin()
         self.turns += 1
-        self._tried, self._straightened = [], False
+        self._tried, self._corrected = [], False
         return self._decide()
 
-    def _feedback(self, feedback: PlayFeedback) -> list[Event]:
+    def _feedback(self, feedback: PlayFeedback) -> list[TangramEvent]:
         sent, self._sent = self._sent, None
-        self._board.see(feedback)
+        self._board.update(feedback)
         if sent is None:
-            return [Note("a playFeedback without a play", problem=True), *self._finish()]
+            return [LogNote("a playFeedback without a play", problem=True), *self._finish()]
         name, _ = sent
         if name not in self._board.poses:
-            return [Note(f"{name} is not on the board after its play", problem=True), *self._elsewhere(name)]
-        self._board.put(name, self._meant)
+            return [LogNote(f"{name} is not on the board after its play", problem=True), *self._try_elsewhere(name)]
+        self._board.intend(name, self._meant)
         if self._board.collided[name]:
-            return self._step_aside(name)
+            return self._move_away(name)
         self._gap = max(self._gap, self._trial)
-        more = self._board.known and self._board.plays_left > 0 and not self._straightened
+        more = self._board.known and self._board.plays_left > 0 and not self._corrected
         return self._decide() if more else self._finish()
 
-    def _chat(self, request: ChatRequest) -> list[Event]:
+    def _receive_chat(self, request: ChatRequest) -> list[TangramEvent]:
         if request.state is not None:
-            self._board.see(request)
+            self._board.update(request)
         self._remember(self._person, request.message)
-        return [Heard(request.message, self._turn_state(mine=False) if request.state is not None else None)]
+        return [ChatRequested(request.message, self._turn_state(mine=False) if request.state is not None else None)]
 
     # What goes out.
 
@@ -180,41 +161,42 @@ class TangramAgentSession:
 
         Args:
             response: `AgentResponse` or `Action`, or either as a dict.
-            decision: the `TangramDecision.turn` it answers. An answer to an old one, or a second one, sends nothing.
+            decision: the `Decision.turn` that it answers. An answer to an old one, or a second one, sends nothing.
         """
         if not self._open or decision != self._decision:
             return []
-        answer = _read(response)
-        if isinstance(answer, str) or self.refusal(response) is not None:
-            return self.finish(decision)
+        if self.refusal(response) is not None:
+            return self.safe_action(decision)
+        answer = read_response(response)
         public = [one for one in answer.messages if one.scope == MessageScope.PUBLIC and one.content]
-        said = [self.say(message.content) for message in public[:MOST_SAID]]
+        said = [self.chat(message.content) for message in public[:MOST_CHATS]]
         if answer.action.action_type != "play":
-            return [*said, *self.finish(decision)]
+            return [*said, *self.safe_action(decision)]
         name, pose = self._pose(answer.action.payload)
         self._board.plays_left -= 1
-        return [*said, *_messages(self._put(name, pose, self._spread(name, pose)))]
+        return [*said, *_messages(self._put(name, pose, self._with_gaps(name, pose)))]
 
-    def finish(self, decision: int) -> list[messages.AgentMessage]:
+    def safe_action(self, decision: int) -> list[messages.AgentMessage]:
         """Return the message that ends the turn; nothing where `act` would send nothing."""
         return _messages(self._finish()) if self._open and decision == self._decision else []
 
-    def say(self, text: str) -> Chat:
-        """Return the chat message that says this, shortened where it is long, and remember it."""
-        said = text.encode(errors="replace").decode()[:SPOKEN]
+    def chat(self, text: str) -> Chat:
+        """Return the chat message with this text, shortened where it is long, and remember it."""
+        said = text.encode(errors="replace").decode()[:REPLY_LENGTH]
         self._remember(self._me, said)
         return Chat(message=said)
 
     def small_talk(self) -> str:
-        """Return what there is to say about the board, for an agent that has no words of its own."""
+        """Return a sentence about the board, for an agent that answers no chats."""
         there = f"{len(self._board.poses)} of {len(PIECES)} pieces are on the board"
         return f"{there}, and I am building: {self._board.objective or 'anything that holds together'}."
 
     def refusal(self, response: Any) -> str | None:
         """Return why this answer cannot be sent, or None if it can."""
-        answer = _read(response)
-        if isinstance(answer, str):
-            return answer
+        try:
+            answer = read_response(response)
+        except ValueError as error:
+            return str(error)
         kind = answer.action.action_type
         if kind in ("finish", "pass", "message_only"):
             return None
@@ -239,109 +221,109 @@ class TangramAgentSession:
             raise ValueError(f"play needs shape, position and rotation: {getattr(play, 'reason', play)}")
         if play.shape not in PIECES:
             raise ValueError(f"shape {play.shape[:40]!r} is none of {', '.join(PIECES)}")
-        pose = self._board.outward((*play.position, play.rotation % 360.0))
+        pose = self._board.to_game((*play.position, play.rotation % 360.0))
         if not all(0 <= one <= BOARD for one in pose[:2]):
             raise ValueError(f"position {pose[:2]} lies off the board, which is 0 to {BOARD:g} both ways")
         return play.shape, pose
 
     def warm_up(self) -> None:
         """Play two made-up turns, so that nothing is left to be compiled when a clock runs."""
-        for text in ("A house", "A figure that nobody knows"):
+        for text in ("A house", "An unknown figure"):
             drawer = {"on_board": {}, "off_board": {name: {"rotation": 0} for name in PIECES}}
             request = {"type": "playRequest", "objective": text, "state": drawer}
             self.receive(request)
             if self._open:
-                self.act(ts.Action("play", {"shape": "Red", "position": [50, 50], "rotation": 0}), self._decision)
+                self.act(Action("play", {"shape": "Red", "position": [50, 50], "rotation": 0}), self._decision)
             red = {"position": [50, 50], "rotation": 0, "collisions": ["BOUNDARY"]}
             self.receive({**request, "type": "playFeedback", "state": {"on_board": {"Red": red}}})
             self.receive({**request, "state": {"on_board": {"Red": red}}})
 
     # A turn.
 
-    def _decide(self) -> list[Event]:
-        """Ask the agent; where nobody knows the figure, build one that holds together."""
+    def _decide(self) -> list[TangramEvent]:
+        """Ask the agent; where the figure is unknown, build a connected one."""
         if not self._board.known:
             return self._build()
         self._decision += 1
         self._open = True
-        return [TangramDecision(self._turn_state(mine=True), self._decision)]
+        return [Decision(self._turn_state(mine=True), self._decision)]
 
-    def _build(self) -> list[Event]:
+    def _build(self) -> list[TangramEvent]:
         for name, pose in figure_moves(self._board.poses, self._gap):
             if not any(name == one and same(pose, tried) for one, tried in self._tried):
                 return self._put(name, pose, pose)
         return self._finish()
 
-    def _put(self, name: str, meant: Pose, pose: Pose) -> list[Event]:
+    def _put(self, name: str, meant: Pose, pose: Pose) -> list[TangramEvent]:
         """Play a piece at `pose`, where `meant` is what is wanted without gaps."""
         self._meant, self._steps, self._trial = meant, list(STEPS), self._gap
         return self._play(name, pose)
 
-    def _play(self, name: str, pose: Pose) -> list[Event]:
+    def _play(self, name: str, pose: Pose) -> list[TangramEvent]:
         self._open = False
         self.plays += 1
         self._moved, self._sent = name, (name, pose)
-        return [Send(Play(shape=name, position=pose[:2], rotation=pose[2]))]
+        return [SendMessage(Play(shape=name, position=pose[:2], rotation=pose[2]))]
 
-    def _step_aside(self, name: str) -> list[Event]:
-        """Move a colliding piece away from what it collides with; the next time by more."""
+    def _move_away(self, name: str) -> list[TangramEvent]:
+        """Move a colliding piece away from what it collides with, each time by more."""
         poses = self._board.poses
         others = {one: pose for one, pose in poses.items() if one != name}
         overlaps = collisions(name, poses)
-        crooked = self._crooked(overlaps)
-        if crooked is not None:
-            return self._straighten(*crooked)
+        inexact = self._inexact(overlaps)
+        if inexact is not None:
+            return self._correct(*inexact)
         gap = self._trial
         while self._steps:
-            gap = min(gap + self._steps.pop(0), WIDEST)
+            gap = min(gap + self._steps.pop(0), WIDEST_GAP)
             self._trial = self._trial if overlaps else gap
-            pose = apart(name, self._spread(name, self._meant, gap), others, gap)
+            pose = separated(name, self._with_gaps(name, self._meant, gap), others, gap)
             if pose is not None and math.dist(pose[:2], poses[name][:2]) > SAME:
                 return self._play(name, pose)
-        crooked = self._crooked(self._board.collided[name])
-        return self._elsewhere(name) if crooked is None else self._straighten(*crooked)
+        inexact = self._inexact(self._board.collided[name])
+        return self._try_elsewhere(name) if inexact is None else self._correct(*inexact)
 
-    def _crooked(self, names: list[str]) -> tuple[str, Pose] | None:
-        """Return one of these pieces that the person did not put down exactly, and where it belongs; one in a turn."""
-        places = ((name, self._board.askew(name)) for name in names)
+    def _inexact(self, names: list[str]) -> tuple[str, Pose] | None:
+        """Return one of these pieces that the person did not place exactly, and its place; at most one in a turn."""
+        places = ((name, self._board.inexact(name)) for name in names)
         found = ((name, place) for name, place in places if place is not None)
-        return None if self._straightened else next(found, None)
+        return None if self._corrected else next(found, None)
 
-    def _straighten(self, name: str, place: Pose) -> list[Event]:
-        self._straightened = True
-        return self._put(name, place, self._spread(name, place))
+    def _correct(self, name: str, place: Pose) -> list[TangramEvent]:
+        self._corrected = True
+        return self._put(name, place, self._with_gaps(name, place))
 
-    def _elsewhere(self, name: str) -> list[Event]:
+    def _try_elsewhere(self, name: str) -> list[TangramEvent]:
         self._tried.append((name, self._meant))
         return self._decide() if len(self._tried) < PLACES else self._finish()
 
-    def _spread(self, name: str, pose: Pose, gap: float | None = None) -> Pose:
-        """Return the pose with gaps to its neighbours, where pieces may not touch: the whole figure grows a little."""
+    def _with_gaps(self, name: str, pose: Pose, gap: float | None = None) -> Pose:
+        """Return the pose with gaps to other pieces, where pieces may not touch: the whole figure grows a little."""
         gap = self._gap if gap is None else gap
         others = {one: there for one, there in self._board.poses.items() if one != name}
         if not gap or not others:
             return pose
-        x, y, _ = self._board.shown()[next(iter(others))]
+        x, y, _ = self._board.meant()[next(iter(others))]
         grown = 1 + gap / ARM
-        spread = (x + grown * (pose[0] - x), y + grown * (pose[1] - y), pose[2])
-        return apart(name, spread, others, gap) or pose
+        wider = (x + grown * (pose[0] - x), y + grown * (pose[1] - y), pose[2])
+        return separated(name, wider, others, gap) or pose
 
-    def give_up(self) -> list[Event]:
-        """End the turn, whatever has happened in it."""
+    def give_up(self) -> list[TangramEvent]:
+        """End the turn, whatever has happened in it: there was a mistake of ours."""
         self._close()
-        return [Send(Finish())]
+        return [SendMessage(Finish())]
 
-    def _finish(self) -> list[Event]:
+    def _finish(self) -> list[TangramEvent]:
         self.undone += self._board.end(self._moved)
         self._close()
-        return [Send(Finish())]
+        return [SendMessage(Finish())]
 
     def _close(self) -> None:
         """Our turn is over."""
         self._open, self._moved, self._sent = False, None, None
         self._decision += 1
 
-    # What we see.
+    # What the agent sees.
 
     def _turn_state(self, mine: bool) -> TurnState:
         """Return the board as tangram's TurnState."""
@@ -355,32 +337,15 @@ class TangramAgentSession:
             is_my_turn=mine,
             current_turn_agent_id=self._me if mine else self._person,
             game_state=self._board.game_state(moved),
-            messages=list(self._talk),
+            messages=list(self._chats),
             allowed_actions=allowed(acting) if mine else [],
         )
 
     def _remember(self, speaker: str, text: str) -> None:
-        self._said += 1
-        self._talk.append(Message(str(self._said), speaker, MessageScope.PUBLIC, text[:KEPT]))
-        del self._talk[:-REMEMBERED]
+        self._chat_count += 1
+        self._chats.append(Message(str(self._chat_count), speaker, MessageScope.PUBLIC, text[:CHAT_LENGTH]))
+        del self._chats[:-CHATS_KEPT]
 
 
-def _messages(events: list[Event]) -> list[messages.AgentMessage]:
-    return [event.message for event in events if isinstance(event, Send)]
-
-
-def _read(response: Any) -> AgentResponse | str:
-    """Return an answer, or why it is none."""
-    try:
-        if isinstance(response, ts.Action) or (isinstance(response, dict) and "action_type" in response):
-            response = AgentResponse(msgspec.convert(response, ts.Action, from_attributes=True))
-        answer = msgspec.convert(response, AgentResponse, from_attributes=True)
-        return msgspec.convert(msgspec.to_builtins(answer, enc_hook=_plain), AgentResponse)  # fields were not looked at
-    except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as error:
-        return f"this is no AgentResponse: {error}"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (np.generic, np.ndarray)):  # computed from an observation
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} {str(value)[:80]!r} is no JSON")
+def _messages(events: list[TangramEvent]) -> list[messages.AgentMessage]:
+    return [event.message for event in events if isinstance(event, SendMessage)]

@@ -1,46 +1,49 @@
 """Our tangram in the role of the live game: it connects to an agent's WebSocket server and plays with it.
 
-`TangramHostSession` decides everything that is played; here are the connection, its repair, clocks and the person, who may be
-any `Agent`. An agent that is late, or says what cannot be understood, loses its turn, and the match goes on.
+`TangramHostSession` decides everything that is played; here are the connection, the times and the person, who may be
+any `Agent`. An agent that is late, or sends what cannot be read, loses its turn, and the match goes on.
 """
 
 import asyncio
+import contextlib
 import logging
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TextIO
 
 import aiohttp
 from yarl import URL
 
-from ....envs.core.aec import GameEnv
 from ....envs.core.game import Game
+from ....envs.core.match import Match
 from ....envs.core.rng import streams
-from ....envs.core.turn_state import Action, AgentResponse, MessageIntent, MessageScope, TurnState
+from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ...agents.base import Agent
-from ...agents.human import parse
+from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.worker import Worker, described
+from ..common.agent_driver import AgentDriver
+from ..common.reconnecting import Backoff, open_websocket, retry
+from ..common.sessions import SendMessage
 from . import messages
 from .agent import now
-from .host_session import Said, Send, TangramHostSession, TurnOver
+from .host_session import AgentSaid, TangramHostSession, TurnEnded
 from .messages import Dialect, GameMessage
 
 logger = logging.getLogger(__name__)
 
-CONNECT_WITHIN = 10.0
+CONNECT_SECONDS = 10.0
 """Seconds for a handshake."""
-RETRIES = 10
+TRIES = 10
 """Tries to connect in a row, before it is given up."""
+ANSWER_BYTES = 2**16
+"""Bytes of a message of the agent; a longer one ends the connection, as in the Godot game."""
 ANSWERS = 50
 """Answers of either side in one turn that do not end it, after which it is ended."""
 
 
 @dataclass
-class Played:
+class TangramResult:
     """What came of a match: its objective, turns of both, plays refused, turns lost by the agent, and the outcome."""
 
     objective: str
@@ -50,45 +53,6 @@ class Played:
     outcome: dict[str, object] | None = None
 
 
-class Person:
-    """Somebody at a terminal: ``play Red [50,40] 45``, ``finish``, or ``say`` and something to the agent.
-
-    Args:
-        game: what is played.
-        source: where answers are read from, a line each (None: standard input).
-        screen: where the board and the questions are written (None: standard output).
-    """
-
-    def __init__(self, game: Game, source: TextIO | None = None, screen: TextIO | None = None) -> None:
-        self._game = game
-        self._source = source
-        self._screen = screen
-
-    def respond(self, state: TurnState) -> AgentResponse:
-        """Show the board and read an answer; ask again until it fits.
-
-        Raises:
-            EOFError: if no more answers come.
-        """
-        tables, seat = self._game.view.load(state)
-        self._write(f"{state.game_state['objective']}\n{self._game.renderer.text(tables[0], seat)}")
-        while True:
-            self._write("play PIECE [x,y] rotation · finish · say …")
-            line = (self._source or sys.stdin).readline()
-            if not line:
-                raise EOFError("no more answers from the person at the terminal")
-            word, _, rest = line.strip().partition(" ")
-            if word == "say" and rest:
-                return AgentResponse(Action("message_only"), [MessageIntent(MessageScope.PUBLIC, rest)])
-            try:
-                return AgentResponse(parse(line, state.allowed_actions))
-            except ValueError as error:
-                self._write(str(error))
-
-    def _write(self, text: str) -> None:
-        print(text, file=self._screen or sys.stdout, flush=True)
-
-
 class TangramHost:
     """Plays matches with the agent at `url`.
 
@@ -96,12 +60,12 @@ class TangramHost:
         game: tangram for two seats.
         person: who sits at the other seat.
         url: of the agent's server, ws:// or wss://.
-        dialect: the form of our messages: ``"documented"``, or the real game's, ``"godot"``.
+        dialect: the form of our messages: ``"documented"``, or the Godot game's, ``"godot"``.
         timeout: seconds that the agent may take for each message of its turn.
-        delay: seconds between a play and its feedback, as the real game's animation takes.
+        delay: seconds between a play and its feedback, as the Godot game's animation takes.
         retry_after: seconds before the first try to reconnect; the n-th waits n times as long.
         log: gets all that either side plays and says, so that it replays.
-        on_chat: is told what the agent says.
+        on_chat: is called with what the agent says.
 
     Raises:
         ValueError: for an address or a dialect of another kind.
@@ -124,76 +88,70 @@ class TangramHost:
             raise ValueError(f"{url} is no address: give ws://… of the agent")
         if dialect not in messages.DIALECTS:
             raise ValueError(f"dialect={dialect!r}: choose from {', '.join(messages.DIALECTS)}")
-        self._env = GameEnv(game, "flat")
+        self._match = Match(game)
         self._person = person
         self._url = url
         self._dialect: Dialect = dialect
         self._timeout = timeout
         self._delay = delay
         self._retry_after = retry_after
-        self._book = SafeMatchLog(log)
+        self._log = SafeMatchLog(log)
         self._on_chat = on_chat or (lambda text: None)
-        self._worker: Worker
+        self._driver: AgentDriver
         self._http: aiohttp.ClientSession | None = None
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._began = time.monotonic()
 
-    async def play(self, matches: int = 1, seed: int | None = None) -> list[Played]:
+    async def play(self, matches: int = 1, seed: int | None = None) -> list[TangramResult]:
         """Play so many matches, one after the other.
 
         Raises:
             ConnectionError: if the agent cannot be reached.
             EOFError: if a person at a terminal has left.
         """
-        self._worker = Worker("person")  # a thread that Ctrl-C need not wait for
+        self._driver = AgentDriver(self._person)  # has a thread that Ctrl-C need not wait for
         async with aiohttp.ClientSession() as self._http:
-            try:
-                return [await self._match(int(one)) for one in streams(seed, matches)]
-            finally:
-                self._worker.stop()
-                if self._socket is not None:
-                    await self._socket.close()
-                    self._socket = None
+            with contextlib.closing(self._driver):
+                try:
+                    return [await self._play(int(one)) for one in streams(seed, matches)]
+                finally:
+                    await self._disconnect()
 
-    async def _match(self, seed: int) -> Played:
-        self._env.reset(seed=seed)
-        table = TangramHostSession(self._env, self._book.write)
-        played = Played(str(table.state().game_state["objective"]))
-        self._book.write(
-            "match",
-            game=self._env.game.id,
-            options=self._env.game.options,
-            seed=seed,
-            match_id=self._env.match.match_id,
-        )
-        while not table.over:
-            played.turns += 1
-            if table.agents_turn:
-                over = await self._agents_turn(table)
-                if over.problem:
-                    played.lost += 1
-                    logger.warning("the agent loses its turn: %s", over.problem)
+    async def _play(self, seed: int) -> TangramResult:
+        match = self._match
+        match.reset(seed=seed)
+        session = TangramHostSession(match, self._log.write)
+        result = TangramResult(str(session.state().game_state["objective"]))
+        game = match.game
+        self._log.write("match", game=game.id, options=game.options, seed=seed, match_id=match.match_id)
+        while not session.over:
+            result.turns += 1
+            if session.agents_turn:
+                ended = await self._agents_turn(session)
+                if ended.problem:
+                    result.lost += 1
+                    logger.warning("the agent loses its turn: %s", ended.problem)
             else:
-                await self._persons_turn(table)
-        played.refused, played.outcome = table.refused, table.state().outcome
-        self._book.write("end", outcome=played.outcome)
-        return played
+                await self._persons_turn(session)
+        result.refused, result.outcome = session.refused, session.state().outcome
+        self._log.write("end", outcome=result.outcome)
+        return result
 
-    async def _persons_turn(self, table: TangramHostSession) -> None:
+    async def _persons_turn(self, session: TangramHostSession) -> None:
         for _ in range(ANSWERS):
-            result, said = table.play(*await self._answer(table.state()))
+            result, said = session.play(*await self._answer(session.state()))
             for request in said:
                 await self._send(request)
             if not result.ok:
                 logger.warning("the person's answer is refused: %s", result.error_detail)
-            if table.over or table.agents_turn:
+            if session.over or session.agents_turn:
                 return
-        table.play(Action("finish"), f"{ANSWERS} answers, and no finish")
+        session.play(Action("finish"), f"{ANSWERS} answers, and no finish")
 
     async def _answer(self, state: TurnState) -> tuple[AgentResponse, str]:
         """Return the person's answer and ""; for a policy that fails, `finish` and why."""
         try:
-            response: AgentResponse = await self._worker.call(self._person.respond, state)
+            response: AgentResponse = await self._driver.call(self._person.respond, state)
             return response, ""
         except RuntimeError as error:
             if isinstance(error.__cause__, EOFError):
@@ -201,28 +159,28 @@ class TangramHost:
             logger.warning("finish instead of the person's answer: %s", error)
             return AgentResponse(Action("finish")), str(error)
 
-    async def _agents_turn(self, table: TangramHostSession) -> TurnOver:
-        await self._send(table.request())
+    async def _agents_turn(self, session: TangramHostSession) -> TurnEnded:
+        await self._send(session.request())
         for _ in range(ANSWERS):
             try:
                 async with asyncio.timeout(self._timeout):
                     data = await self._receive()
             except TimeoutError:
-                return table.skip(f"no answer within {self._timeout:g} s")
+                return session.skip(f"no answer within {self._timeout:g} s")
             if data is None:
                 await asyncio.sleep(self._retry_after)
-                await self._send(table.request())  # the turn begins again
+                await self._send(session.request())  # the turn begins again
                 continue
-            for event in table.receive(data):
+            for event in session.receive(data):
                 match event:
-                    case Send():
+                    case SendMessage():
                         await asyncio.sleep(self._delay)
                         await self._send(event.message)
-                    case Said():
+                    case AgentSaid():
                         self._on_chat(event.text)
-                    case TurnOver():
+                    case TurnEnded():
                         return event
-        return table.skip(f"{ANSWERS} answers, and no finish")
+        return session.skip(f"{ANSWERS} answers, and no finish")
 
     # The connection.
 
@@ -243,7 +201,7 @@ class TangramHost:
             try:
                 return await socket.send_str(text)
             except OSError as error:
-                logger.warning("the connection was lost: %s", described(error))
+                logger.warning("the connection was lost: %s", describe_error(error))
 
     async def _connected(self) -> aiohttp.ClientWebSocketResponse:
         """Return the connection, a new one where the old one is lost.
@@ -252,16 +210,15 @@ class TangramHost:
             ConnectionError: if there is none to be had.
         """
         assert self._http is not None
-        if self._socket is not None and not self._socket.closed:
-            return self._socket
-        for attempt in range(1, RETRIES + 1):
-            try:
-                async with asyncio.timeout(CONNECT_WITHIN):
-                    self._socket = await self._http.ws_connect(self._url, heartbeat=30.0, max_msg_size=2**16)
-                return self._socket
-            except (aiohttp.ClientError, OSError, TimeoutError) as error:
-                problem = described(error)
-            logger.warning("cannot connect to %s: %s (%d of %d)", self._url, problem, attempt, RETRIES)
-            if attempt < RETRIES:
-                await asyncio.sleep(self._retry_after * attempt)
-        raise ConnectionError(f"cannot connect to {self._url}: {problem}; gave up after {RETRIES} tries")
+        http = self._http
+        if self._socket is None or self._socket.closed:
+            self._socket = await retry(
+                lambda: open_websocket(http, self._url, most_bytes=ANSWER_BYTES, seconds=CONNECT_SECONDS),
+                Backoff(self._retry_after, TRIES),
+            )
+        return self._socket
+
+    async def _disconnect(self) -> None:
+        if self._socket is not None:
+            await self._socket.close()
+            self._socket = None

@@ -1,62 +1,70 @@
-"""The game's end of tangram.md without I/O: one table of our game, a person's seat and the agent's.
+"""The game's end of the tangram protocol without I/O: one match of our game, a person's seat and the agent's.
 
-`TangramHostSession` says what to send when the agent's turn begins and what follows from each of its messages. The rules
-decide what a play does; a play that they refuse gets an `error` and costs the turn, as in the real game.
+`TangramHostSession` returns what to send when the agent's turn begins and what follows from each of its messages. The
+rules decide what a play does. A play that they refuse is answered by an `error` and costs the turn, as in the Godot
+game.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ....envs.core.aec import GameEnv
+from ....envs.core.match import Match
 from ....envs.core.turn_state import Action, ActionResult, AgentResponse, MessageIntent, MessageScope, TurnState
+from ...logs.log_text import escaped
+from ..common.sessions import SendMessage
 from . import messages
-from .messages import Chat, ChatRequest, Error, Finish, Placed, Play, PlayFeedback, PlayRequest, Spare, State, printable
+from .messages import (
+    BoardPiece,
+    Chat,
+    ChatRequest,
+    DrawerPiece,
+    Error,
+    Finish,
+    Play,
+    PlayFeedback,
+    PlayRequest,
+    State,
+)
 
 
 @dataclass(frozen=True)
-class Send:
-    """A message to send now."""
-
-    message: messages.GameMessage
-
-
-@dataclass(frozen=True)
-class TurnOver:
-    """The agent's turn has ended; before its time where there is a `problem`."""
+class TurnEnded:
+    """The agent's turn has ended; too early where there is a `problem`."""
 
     problem: str = ""
 
 
 @dataclass(frozen=True)
-class Said:
-    """The agent says something."""
+class AgentSaid:
+    """The agent said something."""
 
     text: str
 
 
-Event: TypeAlias = Send | TurnOver | Said
+TangramHostEvent: TypeAlias = SendMessage[messages.GameMessage] | TurnEnded | AgentSaid
 
 
 class TangramHostSession:
     """A match between a person and an agent.
 
     Args:
-        env: tangram with two seats, which has been reset; the person's is the first.
-        log: is told what was accepted of either side, as lines of a match log that replays: ``"turn"`` with `agent`
-            and `response`, and the `problem` for which it stands in for another; ``"message"`` with `agent` and
-            `intent`.
+        match: tangram with two seats, which has been reset; the person's is the first.
+        log: is called with what was accepted of either side, as lines of a match log that replays: ``"turn"`` with
+            `agent` and `response`, and the `problem` for which the response replaces another; ``"message"`` with
+            `agent` and `intent`.
 
     Attributes:
-        person, agent: their names in `env`.
+        match: the referee.
+        person, agent: the names of their seats.
         refused: messages of the agent that were answered by an error.
     """
 
-    def __init__(self, env: GameEnv, log: Callable[..., None] | None = None) -> None:
-        if len(env.possible_agents) != 2:
-            raise ValueError(f"{len(env.possible_agents)} seats: a person and an agent make 2")
-        self.env = env
-        self.person, self.agent = env.possible_agents
+    def __init__(self, match: Match, log: Callable[..., None] | None = None) -> None:
+        if match.game.seats != 2:
+            raise ValueError(f"{match.game.seats} seats: a person and an agent make 2")
+        self.match = match
+        self.person, self.agent = match.game.agents
         self.refused = 0
         self._log = log or (lambda kind, **fields: None)
         self._asked = False
@@ -64,24 +72,24 @@ class TangramHostSession:
     @property
     def over(self) -> bool:
         """Whether the match has ended."""
-        return bool(self.env.table.done)
+        return bool(self.match.done)
 
     @property
     def agents_turn(self) -> bool:
         """Whether the agent is to move."""
-        return not self.over and self.env.agent_selection == self.agent
+        return not self.over and self.match.game.agents[self.match.turn] == self.agent
 
     # The person.
 
     def state(self) -> TurnState:
         """Return what the person sees."""
-        return self.env.turn_state(self.person)
+        return self.match.turn_state(self.person)
 
     def play(self, response: AgentResponse | Action, problem: str = "") -> tuple[ActionResult, list[ChatRequest]]:
-        """Play the person's answer, or for it where there is a `problem`.
+        """Play the person's answer, or another in its place where there is a `problem`.
 
         Returns:
-            whether it fits, and what the person says by it to the agent.
+            the result, and what the person says to the agent by it.
         """
         result = self._submit(self.person, response, problem)
         said = response.messages if result.ok and isinstance(response, AgentResponse) else []
@@ -94,7 +102,7 @@ class TangramHostSession:
         self._asked = True
         return PlayRequest(**self._board())
 
-    def receive(self, data: Any) -> list[Event]:
+    def receive(self, data: Any) -> list[TangramHostEvent]:
         """Take in a message of the agent (text, bytes, or parsed JSON), and return what follows. Never raises."""
         message = messages.decode_agent(data)
         match message:
@@ -105,58 +113,58 @@ class TangramHostSession:
             case Chat():
                 text = message.message.encode(errors="replace").decode()
                 intent = MessageIntent(MessageScope.PUBLIC, text)
-                if self.env.send(self.agent, intent).ok:
+                if self.match.send(self.agent, intent).ok:
                     self._log("message", agent=self.agent, intent=intent)
-                return [Said(text)]
+                return [AgentSaid(text)]
             case Error():
-                return [self.skip(f"the agent says: {printable(message.message)}")] if self._asked else []
+                return [self.skip(f"the agent says: {escaped(message.message, 200)}")] if self._asked else []
             case messages.Unknown():
                 refused = self._refuse(f"cannot be read: {message.reason}")
                 return [refused, self.skip(message.reason)] if self._asked and message.type == "play" else [refused]
             case _:
                 return [self._refuse("it is not the agent's turn")]
 
-    def skip(self, problem: str = "") -> TurnOver:
-        """End the agent's turn; before its time where there is a `problem`."""
+    def skip(self, problem: str = "") -> TurnEnded:
+        """End the agent's turn; too early where there is a `problem`."""
         self._asked = False
         if self.agents_turn:
             self._submit(self.agent, Action("finish"), problem)
-        return TurnOver(problem)
+        return TurnEnded(problem)
 
-    def _play(self, play: Play) -> list[Event]:
+    def _play(self, play: Play) -> list[TangramHostEvent]:
         payload = {"shape": play.shape, "position": list(play.position), "rotation": play.rotation}
         result = self._submit(self.agent, Action("play", payload))
         if not result.ok:
             problem = result.error_detail or ""
             return [self._refuse(problem), self.skip(problem)]
         if self.agents_turn:
-            return [Send(PlayFeedback(**self._board()))]
+            return [SendMessage(PlayFeedback(**self._board()))]
         self._asked = False
-        return [TurnOver()]
+        return [TurnEnded()]
 
     def _submit(self, agent: str, response: AgentResponse | Action, problem: str = "") -> ActionResult:
-        result = self.env.submit(agent, response)
+        result = self.match.submit(agent, response)
         if result.ok:
             self._log("turn", agent=agent, response=response, **({"problem": problem} if problem else {}))
         return result
 
-    def _refuse(self, reason: str) -> Send:
+    def _refuse(self, reason: str) -> SendMessage[messages.GameMessage]:
         self.refused += 1
-        return Send(Error(message=printable(reason)))
+        return SendMessage(Error(message=escaped(reason, 200)))
 
-    # What we tell.
+    # What the agent is sent.
 
     def _chat(self, text: str) -> ChatRequest:
         return ChatRequest(message=text, **self._board())
 
     def _board(self) -> dict[str, Any]:
-        seen = self.env.turn_state(self.agent).game_state
+        seen = self.match.turn_state(self.agent).game_state
         return {
             "objective": seen["objective"],
             "state": State(
-                on_board={name: _placed(piece) for name, piece in seen["on_board"].items()},
+                on_board={name: _board_piece(piece) for name, piece in seen["on_board"].items()},
                 off_board={
-                    name: Spare(vertices=_vectors(piece["vertices"]), rotation=piece["rotation"])
+                    name: DrawerPiece(vertices=_vectors(piece["vertices"]), rotation=piece["rotation"])
                     for name, piece in seen["off_board"].items()
                 },
             ),
@@ -165,9 +173,9 @@ class TangramHostSession:
         }
 
 
-def _placed(piece: dict[str, Any]) -> Placed:
+def _board_piece(piece: dict[str, Any]) -> BoardPiece:
     x, y = piece["position"]
-    return Placed(
+    return BoardPiece(
         position=(x, y),
         vertices=_vectors(piece["vertices"]),
         rotation=piece["rotation"],

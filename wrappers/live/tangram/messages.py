@@ -1,8 +1,8 @@
-"""The messages of tangram.md, both directions, as structs tagged by ``type``.
+"""The messages of the tangram game (TangramCollaborativeAI), both directions, as structs tagged by ``type``.
 
-What we send is the document's form, or on request the real game's (tangram-notes.md, The dialect of the real game).
-What we read may come in either: vectors as ``[x, y]``, ``"(x, y)"`` or ``{"x": …, "y": …}``, pieces nested or in a
-list, vertices missing, timestamps as numbers, fields that nobody knows.
+What we send is the form of the game's documentation, or on request the form that the Godot game itself sends. What we
+read may come in either: vectors as ``[x, y]``, ``"(x, y)"`` or ``{"x": …, "y": …}``, pieces nested or in a list,
+vertices missing, timestamps as numbers, unknown fields.
 """
 
 import math
@@ -15,15 +15,16 @@ import msgspec
 from msgspec import Struct
 
 from ....envs.tangram.pieces import PIECES
+from ...logs.log_text import escaped
 
 BOUNDARY = "BOUNDARY"
 """Stands among a piece's `collisions` if it is out of bounds."""
 DIALECTS = ("documented", "godot")
-"""The forms that `encode` writes: the document's, and that of the real game."""
+"""The forms that `encode` writes: the documented one, and that of the Godot game."""
 MESSAGE_LIMIT = 4 * 2**20
-"""Bytes that a message of the game may have: its outbound buffer holds no more (tangram-notes.md, Connecting)."""
-FAR = 1e9
-"""Board units: what is said to be farther off than this is no board that could be played on."""
+"""Bytes that a message of the game may have: its outbound buffer holds no more."""
+FARTHEST = 1e9
+"""Board units. A position farther off than this cannot be on a board, and is refused."""
 
 Dialect: TypeAlias = Literal["documented", "godot"]
 Vector: TypeAlias = tuple[float, float]
@@ -33,7 +34,7 @@ Timestamp: TypeAlias = str | float | None
 # Parts of messages.
 
 
-class Placed(Struct, kw_only=True):
+class BoardPiece(Struct, kw_only=True):
     """A piece on the board: its centre in board units, its rotation in degrees, and what it collides with."""
 
     position: Vector
@@ -42,7 +43,7 @@ class Placed(Struct, kw_only=True):
     collisions: list[str] = []
 
 
-class Spare(Struct, kw_only=True):
+class DrawerPiece(Struct, kw_only=True):
     """A piece in the drawer; vertices are relative to its centre."""
 
     vertices: list[Vector] = []
@@ -52,8 +53,8 @@ class Spare(Struct, kw_only=True):
 class State(Struct, kw_only=True):
     """Where the pieces are, by name."""
 
-    on_board: dict[str, Placed]
-    off_board: dict[str, Spare]
+    on_board: dict[str, BoardPiece]
+    off_board: dict[str, DrawerPiece]
 
 
 # From the game.
@@ -80,7 +81,7 @@ class PlayFeedback(Struct, kw_only=True, tag_field="type", tag="playFeedback"):
 
 
 class ChatRequest(Struct, kw_only=True, tag_field="type", tag="chatRequest"):
-    """What the player said, and the board, None where it could not be read: the player wants an answer all the same."""
+    """What the player said, and the board: None where it cannot be read, since the player wants an answer anyway."""
 
     objective: str = ""
     message: str
@@ -119,14 +120,14 @@ class Chat(Struct, kw_only=True, tag_field="type", tag="chat"):
 
 
 class Error(Struct, kw_only=True, tag_field="type", tag="error"):
-    """The other end sent what cannot be understood, or not be played."""
+    """The other end sent what cannot be read, or cannot be played."""
 
     message: str
     timestamp: Timestamp = None
 
 
 class Unknown(Struct):
-    """What could not be read: its ``type`` ("" if it has none) and, for people, why."""
+    """A message that could not be read: its ``type`` ("" if it has none) and the reason in words."""
 
     type: str
     reason: str
@@ -159,11 +160,6 @@ def decode_agent(data: Any) -> AgentMessage | Unknown:
     return message
 
 
-def printable(text: str, most: int = 200) -> str:
-    """Return the first `most` characters of a stranger's text; what would steer a terminal or end a line is escaped."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:most])
-
-
 # Reading.
 
 
@@ -175,28 +171,28 @@ def _decode(data: Any, kind: Any) -> Any:
             raise ValueError(f"a message is an object, not {_short(fields)}")
         if isinstance(fields.get("type"), str):
             tag = fields["type"]
-        return msgspec.convert(_mended(fields), kind)
+        return msgspec.convert(_documented(fields), kind)
     except (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError) as error:
         return Unknown(tag, str(error) or type(error).__name__)
 
 
-def _mended(fields: dict[str, Any]) -> dict[str, Any]:
-    """Bring a message of any dialect into the document's form."""
-    mended = {key: value for key, value in fields.items() if value is not None and _harmless(key, value)}
+def _documented(fields: dict[str, Any]) -> dict[str, Any]:
+    """Bring a message of any dialect into the documented form."""
+    known = {key: value for key, value in fields.items() if value is not None and _readable(key, value)}
     match fields.get("type"):
         case "playRequest" | "playFeedback":
-            mended["state"] = _state(fields.get("state"))
+            known["state"] = _state(fields.get("state"))
         case "chatRequest":
             with suppress(ValueError):
-                mended["state"] = _state(mended.pop("state", None))
+                known["state"] = _state(known.pop("state", None))
         case "play":
-            mended["position"] = _vector(fields.get("position"), "position")
-            mended["rotation"] = _number(fields.get("rotation"), "rotation")
-    return mended
+            known["position"] = _vector(fields.get("position"), "position")
+            known["rotation"] = _number(fields.get("rotation"), "rotation")
+    return known
 
 
-def _harmless(key: str, value: Any) -> bool:
-    """Tell whether a field that can be done without has a value that can be read."""
+def _readable(key: str, value: Any) -> bool:
+    """Return whether the value of an optional field can be read."""
     if key == "timestamp":
         return isinstance(value, (str, float)) or (isinstance(value, int) and abs(value) < 2**63)
     return key not in ("objective", "board_img", "drawer_img") or isinstance(value, str)
@@ -205,8 +201,8 @@ def _harmless(key: str, value: Any) -> bool:
 def _state(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or not ("on_board" in value or "off_board" in value):
         raise ValueError(f"state must hold on_board and off_board, not {_short(value)}")
-    on_board = {name: _placed(name, piece) for name, piece in _pieces(value, "on_board")}
-    off_board = {name: _spare(piece) for name, piece in _pieces(value, "off_board") if name not in on_board}
+    on_board = {name: _board_piece(name, piece) for name, piece in _pieces(value, "on_board")}
+    off_board = {name: _drawer_piece(piece) for name, piece in _pieces(value, "off_board") if name not in on_board}
     return {"on_board": on_board, "off_board": off_board}
 
 
@@ -219,7 +215,7 @@ def _pieces(state: dict[str, Any], where: str) -> list[tuple[str, dict[str, Any]
     for name, piece in pieces.items():
         if name not in PIECES:
             raise ValueError(f"{where} holds {_short(name)}, which is none of {', '.join(PIECES)}")
-        if isinstance(piece, list) and len(piece) == 1:  # the document writes object[]
+        if isinstance(piece, list) and len(piece) == 1:  # documented as object[]
             piece = piece[0]
         if not isinstance(piece, dict):
             raise ValueError(f"{where}.{name} must be an object, not {_short(piece)}")
@@ -227,7 +223,7 @@ def _pieces(state: dict[str, Any], where: str) -> list[tuple[str, dict[str, Any]
     return found
 
 
-def _placed(name: str, piece: dict[str, Any]) -> dict[str, Any]:
+def _board_piece(name: str, piece: dict[str, Any]) -> dict[str, Any]:
     position = piece.get("position")
     if isinstance(position, dict) and "position" in position:
         piece = {**piece, **position}
@@ -237,12 +233,12 @@ def _placed(name: str, piece: dict[str, Any]) -> dict[str, Any]:
         "position": _vector(piece.get("position"), f"{name}.position"),
         "vertices": _vectors(piece.get("vertices")),
         "rotation": _number(piece.get("rotation"), f"{name}.rotation"),
-        # Whatever it collides with that is no piece is a bound to it.
+        # Whatever it collides with that is no piece is a boundary.
         "collisions": list(dict.fromkeys(one if one in PIECES else BOUNDARY for one in named)),
     }
 
 
-def _spare(piece: dict[str, Any]) -> dict[str, Any]:
+def _drawer_piece(piece: dict[str, Any]) -> dict[str, Any]:
     rotation = piece.get("rotation")
     try:
         turned = _number(rotation, "rotation")
@@ -252,7 +248,7 @@ def _spare(piece: dict[str, Any]) -> dict[str, Any]:
 
 
 def _vectors(value: Any) -> list[Vector]:
-    """Read vertices; none if they cannot be read, for they follow from position and rotation."""
+    """Read vertices; none if they cannot be read, since they follow from position and rotation."""
     values = list(value.values()) if isinstance(value, dict) else value
     if not isinstance(values, list) or len(values) > 16:
         return []
@@ -276,7 +272,7 @@ def _vector(value: Any, what: str) -> Vector:
         case _:
             raise ValueError(f"{what} must be two numbers, as [x, y], not {_short(value)}")
     x, y = _number(x, what), _number(y, what)
-    if max(abs(x), abs(y)) > FAR:
+    if max(abs(x), abs(y)) > FARTHEST:
         raise ValueError(f"{what} must be near the board, which is 0 to 100 both ways, not {_short(value)}")
     return x, y
 
@@ -293,12 +289,12 @@ def _number(value: Any, what: str) -> float:
 
 def _short(value: Any) -> str:
     try:
-        return printable(repr(value), 80)
+        return escaped(repr(value), 80)
     except (ValueError, RecursionError):  # Python writes no whole number of more than 4,300 digits
         return f"such a {type(value).__name__}"
 
 
-# Writing the real game's dialect.
+# Writing the Godot game's dialect.
 
 
 def _as_godot(state: State) -> dict[str, Any]:

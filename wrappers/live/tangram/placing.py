@@ -1,6 +1,6 @@
-"""Where a piece can go without a policy: out of a collision, or joined to what already lies there.
+"""Where a piece can go without a policy: out of a collision, or joined to the pieces on the board.
 
-Poses are ``(x, y, rotation)`` by piece name in board units of the real game's aspect; a polygon is float64[4, 2].
+Poses are ``(x, y, rotation)`` by piece name in board units of the Godot game's aspect; a polygon is float64[4, 2].
 """
 
 import math
@@ -18,14 +18,14 @@ Poses: TypeAlias = Mapping[str, Pose]
 Polygon: TypeAlias = NDArray[np.float64]
 
 SCALE = ASPECTS["godot"]
-"""Board units per u in the real game."""
+"""Board units per unit of the pieces in the Godot game."""
 REACH = 5.0
-"""Board units that `apart` moves a piece at most."""
+"""Board units that `separated` moves a piece at most."""
 CLOSE = 1.0
 """Board units between two pieces that belong together."""
 MIDDLE: Pose = (BOARD / 2, BOARD / 2, 0.0)
 ORDER = sorted(PIECES, key=lambda name: -AREAS[PIECES.index(name)])
-"""The pieces, large ones first: they find a place while there is room."""
+"""The pieces, large ones first, since they need the most room."""
 
 
 def polygon(name: str, pose: Pose) -> Polygon:
@@ -42,19 +42,19 @@ def collisions(name: str, poses: Poses) -> list[str]:
     return found if geometry.on_board(own) else [*found, "BOUNDARY"]
 
 
-def apart(name: str, pose: Pose, others: Poses, gap: float) -> Pose | None:
+def separated(name: str, pose: Pose, others: Poses, gap: float) -> Pose | None:
     """Return the pose moved as little as needed to keep `gap` from other pieces and the board's edge; None: no room."""
     polygons = [polygon(one, other) for one, other in others.items()]
     start = own = polygon(name, pose)
     for _ in range(40):
         shift = np.maximum(gap - own.min(axis=0), 0) - np.maximum(own.max(axis=0) - (BOARD - gap), 0)
-        amiss = float(np.abs(shift).max())
+        overlap = float(np.abs(shift).max())
         for other in polygons:
-            depth, axis = _parting(own + shift, other)
+            depth, axis = _separation(own + shift, other)
             missing = max(depth + gap, 0.0)
             shift = shift + axis * missing
-            amiss = max(amiss, missing)
-        if amiss < 1e-9:
+            overlap = max(overlap, missing)
+        if overlap < 1e-9:
             x, y = (own[0] - start[0]).tolist()
             return pose[0] + x, pose[1] + y, pose[2]
         own = own + shift
@@ -63,8 +63,8 @@ def apart(name: str, pose: Pose, others: Poses, gap: float) -> Pose | None:
     return None
 
 
-def _parting(own: Polygon, other: Polygon) -> tuple[float, Polygon]:
-    """Return how deep two pieces reach into each other (negative: apart), and the way in which `own` parts soonest."""
+def _separation(own: Polygon, other: Polygon) -> tuple[float, Polygon]:
+    """Return how deep two pieces overlap (negative: their distance), and the shortest way out for `own`."""
     best, way = math.inf, np.zeros(2)
     for one, another, sign in ((own, other, -1.0), (other, own, 1.0)):
         edges = np.roll(one, -1, axis=0) - one
@@ -79,20 +79,20 @@ def _parting(own: Polygon, other: Polygon) -> tuple[float, Polygon]:
 
 
 def figure_moves(poses: Poses, gap: float) -> Iterator[tuple[str, Pose]]:
-    """Return moves towards a connected figure without collisions, best first; none where it stands.
+    """Return moves towards a connected figure without collisions, best first; none where it is complete.
 
-    A piece that collides or lies apart from the others goes first, then the drawer, large pieces first.
+    A piece that collides or is not connected to the others goes first, then those in the drawer, large pieces first.
     """
-    figure = _together(poses, gap)
-    astray = [name for name in ORDER if name in poses and (name not in figure or collisions(name, poses))]
-    for name in (*astray, *(name for name in ORDER if name not in poses)):
+    figure = _largest_group(poses, gap)
+    misplaced = [name for name in ORDER if name in poses and (name not in figure or collisions(name, poses))]
+    for name in (*misplaced, *(name for name in ORDER if name not in poses)):
         others = {one: pose for one, pose in poses.items() if one != name}
-        for place in _joined(name, {one: others[one] for one in figure if one != name}, others, gap):
+        for place in _places_along(name, {one: others[one] for one in figure if one != name}, others, gap):
             yield name, place
 
 
-def _together(poses: Poses, gap: float) -> set[str]:
-    """Return the largest group of pieces that hang together."""
+def _largest_group(poses: Poses, gap: float) -> set[str]:
+    """Return the largest group of connected pieces."""
     polygons = {name: polygon(name, pose) for name, pose in poses.items()}
     groups: list[set[str]] = []
     for name, own in polygons.items():
@@ -102,7 +102,7 @@ def _together(poses: Poses, gap: float) -> set[str]:
     return max(groups, key=lambda group: sum(AREAS[PIECES.index(name)] for name in group), default=set())
 
 
-def _joined(name: str, figure: Poses, others: Poses, gap: float) -> Iterator[Pose]:
+def _places_along(name: str, figure: Poses, others: Poses, gap: float) -> Iterator[Pose]:
     """Return places on the board where an edge of a piece lies along an edge of the figure and nothing collides.
 
     Long common edges go first, and places near the figure's middle.
@@ -112,18 +112,18 @@ def _joined(name: str, figure: Poses, others: Poses, gap: float) -> Iterator[Pos
     centre = np.mean([one.mean(axis=0) for one in polygons] or [MIDDLE[:2]], axis=0)
     found: list[tuple[float, Pose]] = [] if figure else [(0.0, MIDDLE)]
     for theirs in polygons:
-        for start, end in _edges(theirs / SCALE):  # in u, where angles are what they seem
+        for start, end in _edges(theirs / SCALE):  # in the pieces' units, where angles are undistorted
             for first, last in _edges(shape):
                 common = min(math.dist(start, end), math.dist(first, last))
                 turn = math.atan2(*(last - first)[::-1]) - math.atan2(*(start - end)[::-1])
-                rotation = _tidy(math.degrees(turn))
+                rotation = _snapped(math.degrees(turn))
                 for ours, anchor in ((first, end), (last, start)):
-                    x, y = (np.asarray(SCALE) * (anchor - _turned(ours, rotation))).tolist()
+                    x, y = (np.asarray(SCALE) * (anchor - _rotated(ours, rotation))).tolist()
                     found.append((math.dist((x, y), centre) - 4 * common, (x, y, rotation)))
     found.sort()
     for _, place in found:
         if not collisions(name, {**others, name: place}):
-            moved = apart(name, place, others, gap) if gap > 0 else place
+            moved = separated(name, place, others, gap) if gap > 0 else place
             if moved is not None and not collisions(name, {**others, name: moved}):
                 yield moved
 
@@ -133,13 +133,13 @@ def _edges(polygon: Polygon) -> list[tuple[Polygon, Polygon]]:
     return [(start, end) for start, end in pairs if math.dist(start, end) > 1e-9]
 
 
-def _turned(vector: Polygon, rotation: float) -> Polygon:
+def _rotated(vector: Polygon, rotation: float) -> Polygon:
     angle = -math.radians(rotation)  # clockwise
     cosine, sine = math.cos(angle), math.sin(angle)
     return np.array([vector[0] * cosine - vector[1] * sine, vector[0] * sine + vector[1] * cosine])
 
 
-def _tidy(degrees: float) -> float:
+def _snapped(degrees: float) -> float:
     """Return an angle in 0 to 360, and multiples of 45 as such."""
     nearest = 45.0 * round(degrees / 45.0)
     return (nearest if abs(degrees - nearest) < 1e-6 else degrees) % 360.0

@@ -1,4 +1,4 @@
-/** Hold'em over poker.md's WebSocket, as every agent plays it: register, join, connect; or look on. */
+/** Hold'em over the poker platform's WebSocket, as every agent plays it: register, join, connect; or look on. */
 
 import { CUT_OFF, LATE, Wire, accessToken, blankView, seatKept, socketUrl } from "./wire.js";
 
@@ -12,7 +12,7 @@ const NOTHING = { type: "object", properties: {}, required: [] };
 /** @implements {Client} */
 export class PokerClient {
   /**
-   * @param {() => void} changed is told whenever the view is another
+   * @param {() => void} changed is called whenever the view is another
    * @param {Facts} facts
    */
   constructor(changed, facts) {
@@ -207,7 +207,7 @@ export class PokerClient {
     this.changed();
   }
 
-  /** @param {any} table what the server tells anybody of a table */
+  /** @param {any} table the public summary of a table */
   list(table) {
     this.view.seats = Array.from({ length: table.max_seats }, (_, seat) => {
       const found = table.seats.find((/** @type {any} */ one) => one.seat_id === seat);
@@ -280,7 +280,7 @@ export class PokerClient {
   }
 
   /**
-   * A REST call. What is refused is told to the person, and gives null.
+   * A REST call. A refusal is shown to the person, and gives null.
    * @param {string} method
    * @param {string} path
    * @param {object} [body]
@@ -310,7 +310,7 @@ export class PokerClient {
 }
 
 /**
- * One of poker.md's choices as an action with a payload.
+ * One of the platform's choices as an action with a payload.
  * @param {{ kind: string, min: number, max: number }} choice min and max of a raiseTo
  * @returns {AllowedAction}
  */

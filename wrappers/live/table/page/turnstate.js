@@ -8,7 +8,7 @@ const SEAT = seatKept("parlour.seat"); // its number, who has it, and the token
 
 /** @implements {Client} */
 export class TurnStateClient {
-  /** @param {() => void} changed is told whenever the view is another */
+  /** @param {() => void} changed is called whenever the view is another */
   constructor(changed) {
     this.view = blankView();
     this.changed = changed;

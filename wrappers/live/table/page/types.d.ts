@@ -1,4 +1,4 @@
-/** What travels (turnstate.md; poker.md; wrappers/live/table/messages.py), and what the page makes of it. */
+/** What travels (wrappers/live/table/messages.py, wrappers/live/poker/messages.py), and what the page makes of it. */
 
 export interface Schema {
   type?: string | string[];
@@ -68,7 +68,7 @@ export interface Place {
   ready: boolean;
 }
 
-/** All that is shown. A client changes it and tells the page. */
+/** All that the page shows. A client changes it and lets the page know. */
 export interface View {
   status: "connecting" | "waiting" | "running" | "over";
   seats: Place[];
@@ -134,7 +134,7 @@ export interface Reader {
   to: string[] | null;
 }
 
-/** The message box: what it is called, whom one can write to now (nobody: one can only read), and what stands in it. */
+/** The message box: its name, to whom one can write now (nobody: one can only read), and what stands in it. */
 export interface Talk {
   title: string;
   readers: Reader[];
@@ -152,7 +152,7 @@ export interface GamePage {
   controls?(view: View, act: Act): Node[];
   /** Default: everybody hears everything, and everybody can be written to. */
   talk?(view: View): Talk;
-  /** What goes on while nobody is seen to act; default: others choose in secret. */
+  /** What the page says while it is hidden who acts; default: others choose in secret. */
   between?: string;
   /** What an action's button says; default: its name. */
   label?(action: AllowedAction, view: View): string;

@@ -138,9 +138,9 @@ export function seatKept(key) {
   };
 }
 
-/** What is told to somebody whose turn was over before an answer came. */
+/** Shown to a person whose turn was over before the answer came. */
 export const LATE = "Your time was up, so the safe action was played for you.";
-/** What is told to somebody who does something while there is no connection. */
+/** Shown to a person who does something while there is no connection. */
 export const CUT_OFF = "There is no connection; it is being made again.";
 
 /**

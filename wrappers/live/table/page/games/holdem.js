@@ -1,4 +1,4 @@
-/** No-limit hold'em, drawn from poker.md's game_state. */
+/** No-limit hold'em, drawn from the poker platform's game_state. */
 
 import { el, number } from "../dom.js";
 import { nameTag } from "../names.js";

@@ -2,9 +2,9 @@
 
 import { el } from "../dom.js";
 import { nameOf, nameTag, outcome } from "../names.js";
+import { identified, named } from "./mafia_words.js";
 
 /** @import { Act, AllowedAction, View } from "../types.d.ts" */
-
 const ROLES = {
   mafia: "Every night you and your mates choose whom to kill. By day, do not be found out.",
   doctor: "Every night you protect somebody, but nobody twice running; you may protect yourself.",
@@ -262,40 +262,6 @@ function vote(view, game, round) {
  */
 function listed(view, agents) {
   return agents.flatMap((one, i) => (i ? [", ", nameTag(view, one)] : [nameTag(view, one)]));
-}
-
-// Words. In the game players have ids, such as p3; people read and write names.
-
-/**
- * @param {View} view
- * @param {string} words
- */
-function named(view, words) {
-  const agents = view.seats.map((place) => place.agent_id);
-  return words.replace(/\bp\d+\b/g, (id) =>
-    agents.includes(id) ? (nameOf(view, id) === "You" ? ownName(view) : nameOf(view, id)) : id,
-  );
-}
-
-/** @param {View} view */
-function ownName(view) {
-  return view.seats[view.you ?? -1]?.name ?? "me";
-}
-
-/**
- * @param {View} view
- * @param {string} words
- */
-function identified(view, words) {
-  const known = view.seats.filter((place) => (place.name ?? "").length > 1);
-  const longest = known.sort((a, b) => (b.name ?? "").length - (a.name ?? "").length);
-  if (!longest.length) return words;
-  const names = longest.map((place) => (place.name ?? "").replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${names.join("|")})(?![\\p{L}\\p{N}_])`, "giu");
-  return words.replace(
-    pattern,
-    (name) => longest.find((place) => place.name?.toLowerCase() === name.toLowerCase())?.agent_id ?? name,
-  );
 }
 
 // What the person does.

@@ -1,37 +1,20 @@
-/** A tangram, built together: pieces are dragged, turned and put; a thing of its own, since fingers hold it. */
+/** A tangram, built together: pieces are dragged, turned and put; the drawing stays in place while a finger holds a piece. */
 
-import { el, fill, isWriting, number, svg } from "../dom.js";
+import { el, fill, number, svg } from "../dom.js";
 import { nameTag, outcome } from "../names.js";
 import { overlap, placed, pulls, sides } from "../polygons.js";
+import { STEP, listen } from "./tangram_input.js";
+import { NAMES, SHAPES, held, narrow, path, point, slot, spot, within } from "./tangram_pieces.js";
 
 /** @import { Act, View } from "../types.d.ts" */
 /** @import { Point, Pose } from "../polygons.js" */
+/** @import { Drag } from "./tangram_input.js" */
+/** @import { Held } from "./tangram_pieces.js" */
 
-const H = Math.SQRT1_2;
-/** Corners around the centre, in units of which a small triangle has one square.
- * @type {Record<string, Point[]>} */
-// prettier-ignore
-const SHAPES = {
-  Red: [[0, 1], [-2, -1], [2, -1]],
-  Cream: [[0, 1], [-2, -1], [2, -1]],
-  Purple: [[H, H], [-H, H], [-H, -H], [H, -H]],
-  Brown: [[1.5, 0.5], [-0.5, 0.5], [-1.5, -0.5], [0.5, -0.5]],
-  Blue: [[H, 2 * H], [-H, 0], [H, -2 * H]],
-  Yellow: [[0, 5 / 8], [-1, -3 / 8], [1, -3 / 8]],
-  Green: [[0, 1 / 2], [-1, -1 / 2], [1, -1 / 2]],
-};
-const NAMES = Object.keys(SHAPES);
 const NEAR = 4; // board units within which a piece snaps
-const STEP = 45; // degrees
 const SMALL = 0.6; // how large pieces are in the drawer
 const ARM = 17; // from a piece's centre to its handle
-const narrow = window.matchMedia("(max-width: 760px)");
 const touch = window.matchMedia("(hover: none)").matches;
-
-/**
- * A piece that the person holds: its pose, whether it is over the board, and whether that is yet to be played.
- * @typedef {Pose & { name: string, out: boolean, pending: boolean }} Held
- */
 
 class Table {
   constructor() {
@@ -41,7 +24,7 @@ class Table {
     this.act = () => {};
     /** @type {Held | null} */
     this.held = null;
-    /** What a pointer does: where it took hold of the piece, or that it turns it. @type {Drag | null} */
+    /** @type {Drag | null} */
     this.drag = null;
     this.ending = false; // the turn ends once what was put lies well
     this.turn = "";
@@ -66,17 +49,8 @@ class Table {
     this.end = el("div", {});
     this.put = el("button", { type: "button", class: "main", "data-key": "p" }, "Put it here ", key("P"));
 
-    this.svg.addEventListener("pointerdown", (event) => this.take(event));
-    this.svg.addEventListener("pointermove", (event) => this.move(event));
-    this.svg.addEventListener("pointerup", (event) => this.drop(event));
-    this.svg.addEventListener("pointercancel", () => this.cancel());
-    // A finger that holds a piece does not scroll; one beside the pieces does.
-    this.svg.addEventListener("touchstart", (event) => this.drag !== null && event.preventDefault(), {
-      passive: false,
-    });
-    this.svg.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    listen(this);
     this.put.addEventListener("click", () => this.play());
-    document.addEventListener("keydown", (event) => this.press(event));
     narrow.addEventListener("change", () => this.show());
   }
 
@@ -95,7 +69,7 @@ class Table {
     return node;
   }
 
-  // What is told.
+  // What the server sends.
 
   get game() {
     return this.view?.state?.game_state;
@@ -355,138 +329,11 @@ class Table {
     return [...stay.map((one) => there[one].vertices), ...went];
   }
 
-  // By mouse, pen and finger.
-
-  /** @param {PointerEvent} event */
-  at(event) {
-    const to = this.svg.getScreenCTM()?.inverse();
-    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(to);
-    return { x, y: 100 - y };
-  }
-
-  /** @param {PointerEvent} event */
-  take(event) {
-    if (!this.free || this.drag !== null || event.button !== 0 || !(event.target instanceof Element)) return;
-    const at = this.at(event);
-    const name = event.target.closest("[data-piece]")?.getAttribute("data-piece");
-    if (event.target === this.handle && this.held !== null) {
-      this.drag = {
-        pointer: event.pointerId,
-        turns: true,
-        dx: 0,
-        dy: 0,
-        from: at,
-        moved: false,
-        was: { ...this.held },
-      };
-    } else if (name) {
-      this.choose(name);
-      const own = /** @type {Held} */ (this.held);
-      const grip = own.out ? { dx: own.x - at.x, dy: own.y - at.y } : { dx: 0, dy: 0 };
-      this.drag = { pointer: event.pointerId, turns: false, ...grip, from: at, moved: false, was: { ...own } };
-    } else return;
-    event.preventDefault();
-    this.svg.setPointerCapture(event.pointerId);
-  }
-
-  /** @param {PointerEvent} event */
-  move(event) {
-    const { drag, held: own } = this;
-    if (drag === null || own === null || event.pointerId !== drag.pointer) return;
-    const at = this.at(event);
-    drag.moved ||= Math.hypot(at.x - drag.from.x, at.y - drag.from.y) > 1;
-    if (!drag.moved) return;
-    if (drag.turns) {
-      const angle = (Math.atan2(at.x - own.x, at.y - own.y) * 180) / Math.PI;
-      const step = Math.round(angle / STEP) * STEP;
-      own.rotation = Math.abs(angle - step) < 6 ? step : Math.round(angle);
-    } else Object.assign(own, { x: at.x + drag.dx, y: at.y + drag.dy, out: true });
-    own.pending = true;
-    this.show();
-  }
-
-  /** @param {PointerEvent} event */
-  drop(event) {
-    const { drag, held: own } = this;
-    if (drag === null || own === null || event.pointerId !== drag.pointer) return;
-    this.drag = null;
-    const there = (/** @type {number} */ one) => one > -3 && one < 103;
-    if (!drag.moved) this.show();
-    else if (!drag.turns && !(there(own.x) && there(own.y))) {
-      this.held = { ...drag.was };
-      this.show();
-    } else {
-      Object.assign(own, { x: within(own.x), y: within(own.y) });
-      this.play();
-    }
-  }
-
-  cancel() {
-    if (this.drag === null) return;
-    this.held = { ...this.drag.was };
-    this.drag = null;
-    this.show();
-  }
-
-  /** @param {WheelEvent} event */
-  wheel(event) {
-    const over = event.target instanceof Element ? event.target.closest("[data-piece]") : null;
-    if (!this.free || (this.drag === null && over?.getAttribute("data-piece") !== this.held?.name)) return;
-    event.preventDefault();
-    this.rotate(event.deltaY > 0 ? STEP : -STEP);
-  }
-
-  /** @param {KeyboardEvent} event */
-  press(event) {
-    if (isWriting(event) || event.ctrlKey || event.metaKey || event.altKey || !this.free) return;
-    const far = event.shiftKey ? 0.25 : 2;
-    /** @type {Record<string, () => void>} */
-    const does = {
-      ArrowLeft: () => this.shift(-far, 0),
-      ArrowRight: () => this.shift(far, 0),
-      ArrowUp: () => this.shift(0, far),
-      ArrowDown: () => this.shift(0, -far),
-      Escape: () => this.letGo(),
-    };
-    const name = NAMES[Number(event.key) - 1];
-    const found = name === undefined ? does[event.key] : () => this.choose(name);
-    if (found === undefined || (this.held === null && name === undefined)) return;
-    event.preventDefault();
-    found();
-  }
-
   letGo() {
     this.drag = null;
     this.held = null;
     this.show();
   }
-}
-
-/** @typedef {{ pointer: number, turns: boolean, dx: number, dy: number, from: { x: number, y: number }, moved: boolean, was: Held }} Drag */
-
-/**
- * A piece that lies on the board, as it is taken.
- * @param {string} name
- * @param {any} lies
- * @returns {Held}
- */
-function held(name, lies) {
-  return { name, ...point(lies.position), rotation: lies.rotation, out: true, pending: false };
-}
-
-/** @param {Point} position */
-function point([x, y]) {
-  return { x, y };
-}
-
-/** @param {number} value */
-function within(value) {
-  return Math.min(100, Math.max(0, value));
-}
-
-/** @param {Point[]} ring */
-function path(ring) {
-  return `M${ring.map(([x, y]) => `${x},${100 - y}`).join(" ")}z`;
 }
 
 /** @param {string} name */
@@ -497,21 +344,6 @@ function called(name) {
 /** @param {string} letter */
 function key(letter) {
   return el("kbd", { "aria-hidden": "true" }, letter);
-}
-
-/** The place of a piece in the drawer: beside the board, or below it on a narrow screen. @param {string} name */
-function slot(name) {
-  const i = NAMES.indexOf(name);
-  if (!narrow.matches) return { x: 112 + 21 * (i % 2), y: 88 - 25 * Math.floor(i / 2) };
-  return i < 4 ? { x: 12.5 + 25 * i, y: -10 } : { x: 25 + 25 * (i - 4), y: -27 };
-}
-
-/** @param {string} name @param {number} i @param {boolean} small */
-function spot(name, i, small) {
-  const { x, y } = slot(name);
-  const [wide, tall] = small ? [24, 16] : [20, 24];
-  const box = svg("rect", { x: x - wide / 2, y: 100 - y - tall / 2, width: wide, height: tall, rx: 1.5 });
-  return svg("g", {}, box, svg("text", { x: x - wide / 2 + 1.2, y: 100 - y - tall / 2 + 3.6 }, String(i + 1)));
 }
 
 const table = new Table();

@@ -1,16 +1,16 @@
-"""People put pieces where they like, and never exactly: the figure goes where they began it."""
+"""People do not place pieces exactly: the figure is moved to where they began it."""
 
 import math
 import random
 
 import pytest
 from live.small_game import Knows, SmallGame
-from live.test_tangram_session import turn
+from live.tangram_turns import turn
 from parlour import envs
 from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import objective
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
-from parlour.wrappers.live.tangram.following import begun, taken
+from parlour.wrappers.live.tangram.alignment import figure_shift, nearest_place
 
 SQUARE = objective("A square")
 PLACES = {name: tuple(SQUARE.poses(0, "godot")[i].tolist()) for i, name in enumerate(PIECES)}
@@ -20,21 +20,21 @@ PLACES = {name: tuple(SQUARE.poses(0, "godot")[i].tolist()) for i, name in enume
 def test_the_figure_goes_where_it_was_begun(name):
     x, y, rotation = PLACES[name]
     for right, up, turned in [(7.0, -11.0, 4.0), (-20.0, 20.0, -9.0)]:
-        shift = begun(SQUARE, name, (x + right, y + up, rotation + turned))
+        shift = figure_shift(SQUARE, name, (x + right, y + up, rotation + turned))
         assert math.hypot(*shift) <= math.hypot(right, up) + 1e-9
-        x0, y0, turned0 = taken(SQUARE, shift, name, (x + right, y + up, rotation + turned), {})
+        x0, y0, turned0 = nearest_place(SQUARE, shift, name, (x + right, y + up, rotation + turned), {})
         assert math.dist((x0, y0), (x + right, y + up)) < 1e-9
         assert turned0 % 45 == 0
 
 
 def test_it_stays_where_it_is_begun_with_care_or_cannot_go():
-    assert begun(SQUARE, "Red", PLACES["Red"]) == (0, 0)
-    assert taken(SQUARE, (0, 0), "Red", PLACES["Red"], {}) is None
+    assert figure_shift(SQUARE, "Red", PLACES["Red"]) == (0, 0)
+    assert nearest_place(SQUARE, (0, 0), "Red", PLACES["Red"], {}) is None
     x, y, rotation = PLACES["Red"]
-    assert begun(SQUARE, "Red", (x, y + 45, rotation)) == (0, 0)  # off the board
-    assert begun(SQUARE, "Red", (x + 7, y, rotation + 22.5)) == (0, 0)  # turned as in no solution
-    assert taken(SQUARE, (0, 0), "Red", (x + 7, y, rotation), {}) is None  # not near
-    assert taken(SQUARE, (0, 0), "Red", (x + 1, y - 1, rotation + 3), {}) == pytest.approx(PLACES["Red"])
+    assert figure_shift(SQUARE, "Red", (x, y + 45, rotation)) == (0, 0)  # off the board
+    assert figure_shift(SQUARE, "Red", (x + 7, y, rotation + 22.5)) == (0, 0)  # turned as in no solution
+    assert nearest_place(SQUARE, (0, 0), "Red", (x + 7, y, rotation), {}) is None  # not near
+    assert nearest_place(SQUARE, (0, 0), "Red", (x + 1, y - 1, rotation + 3), {}) == pytest.approx(PLACES["Red"])
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -1,8 +1,9 @@
-"""What the states of a table add up to: chips put in, blinds and antes, the betting of the hand.
+"""What follows from the successive states of a table: chips put in, blinds and antes, the betting of the hand.
 
-The wire shows one moment at a time, and its ``pot`` may or may not hold the current bets. A `Reading` compares each
-state with the one before. It trusts stacks, bets and ``last``; whose turn it is and what is allowed it never guesses.
-After missed messages, or after joining in the middle of a hand, it takes the likeliest betting that leads there.
+The wire shows one moment at a time, and its ``pot`` may or may not hold the current bets. A `TableTracker` compares
+each state with the one before. It trusts stacks, bets and ``last``. It never guesses whose turn it is and what is
+allowed. After missed messages, or after joining in the middle of a hand, it takes the likeliest betting that leads to
+the state.
 """
 
 from collections.abc import Iterable
@@ -17,7 +18,8 @@ from ....envs.holdem.view import STREETS
 from .messages import GameState, HandComplete, Last, Player
 
 Entry = dict[str, Any]
-NOBODY = -1
+MARK = -1
+"""Stands in an order of seats between those that have acted and those that may not have."""
 
 
 @dataclass
@@ -32,17 +34,17 @@ class _Moment:
     folded: set[int]
 
 
-class Reading:
-    """Follows one table.
+class TableTracker:
+    """Tracks one table.
 
     Args:
-        small_blind, big_blind, ante: what is known beforehand; the wire's own blinds and antes replace it.
+        small_blind, big_blind, ante: if known beforehand; those of the wire replace them.
 
     Attributes:
         small_blind, big_blind, ante: as last seen.
         history: the betting of this hand in order: ``{street, seat, kind, amount, bet}``, the last 20 of each street.
         committed: chips put in in this hand, antes included, by seat (of those dealt in).
-        before: the stacks between two hands by seat, as far as they are known.
+        stacks_between_hands: by seat, as far as they are known.
     """
 
     def __init__(self, small_blind: int = 1, big_blind: int = 2, ante: int = 0) -> None:
@@ -51,7 +53,7 @@ class Reading:
         self.ante = ante
         self.history: list[Entry] = []
         self.committed: dict[int, int] = {}
-        self.before: dict[int, int] = {}
+        self.stacks_between_hands: dict[int, int] = {}
         self._hand = -1
         self._dealer = 0
         self._saw_blinds = False
@@ -59,9 +61,9 @@ class Reading:
         self._unplaced = 0  # chips in the pot that no seat is known to have put in
         self._now = _Moment(-1, "", None, {}, {}, set())
 
-    # What is heard.
+    # What comes in.
 
-    def see(self, state: GameState) -> None:
+    def update(self, state: GameState) -> None:
         """Take in the next state."""
         now = _moment(state)
         previous, self._now = self._now, now
@@ -82,33 +84,33 @@ class Reading:
         self._settle({result.seat: result.won for result in message.results})
 
     def joined(self, seat: int, stack: int | None) -> None:
-        """Note a newcomer's chips."""
+        """Take in a new player's chips."""
         if stack is not None:
-            self.before[seat] = stack
+            self.stacks_between_hands[seat] = stack
 
     def left(self, seat: int) -> None:
-        """Forget who left."""
-        self.before.pop(seat, None)
+        """Forget a player who left."""
+        self.stacks_between_hands.pop(seat, None)
 
-    def started_with(self, seat: int | None) -> int | None:
+    def stack_at_start(self, seat: int | None) -> int | None:
         """Return a seat's chips at the start of the hand; None if it is not in it."""
         return None if seat is None else self._start.get(seat)
 
-    # What is told.
+    # What the agent sees.
 
     def game_state(self, state: GameState, seat: int | None, actions: list[Entry], to_call: int) -> dict[str, Any]:
-        """Return `state` as hold'em's TurnState has it (see `envs.holdem.view`), but for ``hands``.
+        """Return `state` as hold'em's TurnState has it (see `envs.holdem.view`), without ``hands``.
 
         Args:
-            state: the state seen last.
+            state: the latest state.
             seat: the receiver.
-            actions: what it may do, and `to_call` what a call costs; the wire's word, tidied.
+            actions: what it may do, and `to_call` what a call costs, as `read_offers` reads them from the wire.
         """
         if actions and seat is not None:
             self._correct_big_blind(state, seat, actions, to_call)
-        seen = {player.seat: player for player in state.players}
-        newcomers = {number for number, player in seen.items() if player.stack and number not in self._start}
-        listed = [player for number, player in sorted(seen.items()) if number == seat or number not in newcomers]
+        players = {player.seat: player for player in state.players}
+        newcomers = {number for number, player in players.items() if player.stack and number not in self._start}
+        listed = [player for number, player in sorted(players.items()) if number == seat or number not in newcomers]
         return {
             "seat": seat,
             "hand": state.hand,
@@ -129,7 +131,7 @@ class Reading:
 
     def _player(self, player: Player, own: bool, board: list[str]) -> dict[str, Any]:
         committed = self.committed.get(player.seat, 0)
-        shown: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "seat": player.seat,
             "name": player.name or f"player_{player.seat}",
             "stack": player.stack,
@@ -137,15 +139,15 @@ class Reading:
             "committed": committed,
         }
         if player.folded and (player.stack or committed):
-            shown["folded"] = True
+            entry["folded"] = True
         elif player.stack == 0 and committed:
-            shown["allIn"] = True
+            entry["allIn"] = True
         if own and player.cards:
-            shown["cards"] = list(player.cards)
+            entry["cards"] = list(player.cards)
             rank = _rank([*player.cards, *board])
             if rank:
-                shown["rank"] = rank
-        return shown
+                entry["rank"] = rank
+        return entry
 
     def _last(self, last: Last | None) -> Entry | None:
         if last is None or last.kind not in KINDS:
@@ -163,7 +165,7 @@ class Reading:
             self.committed[seat] = max(now.bets[seat], self._start[seat] - now.stacks[seat])
 
     def _settle(self, won: dict[int, int]) -> None:
-        """Find the stacks after a hand: as shown if they hold all chips again, else with what was won and came back."""
+        """Find the stacks after a hand: the state's if they hold all chips, else with what was won and returned."""
         held = {seat: self._now.stacks.get(seat, 0) for seat in self._start}
         missing = sum(self._start.values()) - sum(held.values())
         if missing and won:
@@ -173,7 +175,7 @@ class Reading:
                 held[seat] += won.get(seat, 0) + (uncalled if seat == most else 0)
             missing = min(uncalled, 0)
         if missing == 0:
-            self.before.update(held)
+            self.stacks_between_hands.update(held)
 
     # The start of a hand.
 
@@ -195,11 +197,11 @@ class Reading:
             self._unplaced = extra - sum(antes.values())
             previous = self._before_street(now, dealt)
         self._start = {seat: now.stacks[seat] + now.bets[seat] + antes.get(seat, 0) for seat in dealt}
-        self.before = {}
+        self.stacks_between_hands = {}
         return previous
 
     def _learn_blinds(self, now: _Moment, dealt: list[int]) -> None:
-        """Read the blinds from the bets they posted; a player all-in may have posted less."""
+        """Read the blinds from the bets that were posted; a player who is all-in may have posted less."""
         self._saw_blinds = True
         small, big = self._blind_seats(now, dealt)
         for seat, name in ((big, "big_blind"), (small, "small_blind")):
@@ -213,11 +215,12 @@ class Reading:
         after = _round_from(self._dealer + 1, dealt)
         if len(after) > 2:
             return after[0], after[1]
-        by_bet: list[int | None] = [*sorted(after, key=lambda seat: now.bets[seat])]  # whoever posts it there
+        # Heads-up, platforms differ in who posts which blind.
+        by_bet: list[int | None] = [*sorted(after, key=lambda seat: now.bets[seat])]
         return (by_bet[0], by_bet[1]) if len(by_bet) == 2 else (None, None)
 
     def _correct_big_blind(self, state: GameState, seat: int, actions: list[Entry], to_call: int) -> None:
-        """Take the big blind from the price of the first call (its post may be short), or from the least bet."""
+        """Take the big blind from the price of the first call (the post may be short), or from the least bet."""
         bet, stack = self._now.bets.get(seat, 0), self._now.stacks.get(seat, 0)
         unraised = all(entry["kind"] != "raiseTo" for entry in self.history)
         if state.phase == STREETS[0]:
@@ -229,8 +232,8 @@ class Reading:
 
     def _antes(self, now: _Moment, dealt: list[int], extra: int) -> dict[int, int]:
         """Return each seat's ante: by its stack before the hand if that is known, else by the pot."""
-        if all(seat in self.before for seat in dealt):
-            antes = {seat: self.before[seat] - now.stacks[seat] - now.bets[seat] for seat in dealt}
+        if all(seat in self.stacks_between_hands for seat in dealt):
+            antes = {seat: self.stacks_between_hands[seat] - now.stacks[seat] - now.bets[seat] for seat in dealt}
             full = {antes[seat] for seat in dealt if now.stacks[seat] or now.bets[seat]}
             if len(full) == 1 and min(antes.values()) >= 0 and max(antes.values()) == max(full):
                 self.ante = full.pop()
@@ -246,7 +249,7 @@ class Reading:
         return {**dict.fromkeys(payers, self.ante), **dict.fromkeys(short, share)}
 
     def _before_street(self, now: _Moment, dealt: list[int]) -> _Moment:
-        """Imagine the start of the street in whose middle we came."""
+        """Return the likeliest start of the street in whose middle the first state came."""
         bets = dict.fromkeys(now.bets, 0)
         first = self._dealer + 1
         if now.phase == STREETS[0]:
@@ -264,21 +267,21 @@ class Reading:
     # The betting.
 
     def _betting(self, was: _Moment, now: _Moment, last: Last | None) -> Iterable[Entry]:
-        """Read what was done between two moments of a hand."""
+        """Work out what was done between two moments of a hand."""
         crossed = now.phase != was.phase
         bets = self._closing_bets(was, now) if crossed else now.bets
         if last is not None and was.turn in (None, last.seat) and now.seq - was.seq == 1 + crossed:
             high = self._high(was.phase, was.bets)
             yield _entry(was.phase, last.seat, was.bets.get(last.seat, 0), bets.get(last.seat, 0), high, last.kind)
             return
-        # Messages were missed. Who matched the old street and folded since did so on the new one.
-        fell = now.folded - was.folded
-        later = {seat for seat in fell if crossed and bets.get(seat, 0) >= self._high(was.phase, bets)}
+        # Messages were missed. A player who matched the old street and has folded since folded on the new one.
+        folded = now.folded - was.folded
+        later = {seat for seat in folded if crossed and bets.get(seat, 0) >= self._high(was.phase, bets)}
         start = self._dealer + 1 if was.turn is None else was.turn
-        order = self._order(was, start, NOBODY if crossed else now.turn, bool(fell) or bets != was.bets)
-        yield from self._street(was.phase, order, was.bets, bets, fell - later)
+        order = self._order(was, start, MARK if crossed else now.turn, bool(folded) or bets != was.bets)
+        yield from self._street(was.phase, order, was.bets, bets, folded - later)
         if crossed:
-            middle = _Moment(was.seq, now.phase, None, was.stacks, {}, was.folded | (fell - later))
+            middle = _Moment(was.seq, now.phase, None, was.stacks, {}, was.folded | (folded - later))
             order = self._order(middle, self._dealer + 1, now.turn, bool(later) or any(now.bets.values()))
             yield from self._street(now.phase, order, {}, now.bets, later)
 
@@ -293,32 +296,35 @@ class Reading:
         return max(self.big_blind if street == STREETS[0] else 0, *bets.values(), 0)
 
     def _order(self, was: _Moment, start: int, stop: int | None, changed: bool) -> list[int]:
-        """Return who has acted from `start` round to before `stop`, then `NOBODY` as a mark, then the others."""
+        """Return the seats that have acted, from `start` round to before `stop`, then `MARK`, then the others."""
         able = [seat for seat, stack in was.stacks.items() if stack and seat not in was.folded and seat in self._start]
         lap = _round_from(start, able)
         cut = 0 if stop is None else lap.index(stop) if stop in lap else len(lap)
         if lap and stop == lap[0] and changed:
             cut = len(lap)
-        return [*lap[:cut], NOBODY, *lap[cut:]]
+        return [*lap[:cut], MARK, *lap[cut:]]
 
     def _street(
-        self, street: str, order: list[int], before: dict[int, int], after: dict[int, int], fell: set[int]
+        self, street: str, order: list[int], before: dict[int, int], after: dict[int, int], folded: set[int]
     ) -> Iterable[Entry]:
-        """Play one street from bets `before` to `after`. Past the mark in `order` only what is seen to have changed."""
+        """Return the betting of one street from bets `before` to `after`.
+
+        Seats behind the mark in `order` may not have acted: of them only what has changed is returned.
+        """
         high = self._high(street, before)
         acted = {entry["seat"] for entry in self.history if entry["street"] == street}
         sure = True
         for seat in order:
             had, has = before.get(seat, 0), after.get(seat, 0)
-            if seat == NOBODY:
+            if seat == MARK:
                 sure = False
             elif has > had:
                 acted = {seat} if has > high else acted | {seat}
                 yield _entry(street, seat, had, has, high)
                 high = max(high, has)
-            elif sure and seat not in fell and had >= high and seat not in acted:
+            elif sure and seat not in folded and had >= high and seat not in acted:
                 yield _entry(street, seat, had, had, high)
-            if seat in fell:
+            if seat in folded:
                 yield _entry(street, seat, has, has, high, "fold")
 
     def _write(self, entry: Entry) -> None:
@@ -351,7 +357,7 @@ def _round_from(first: int, seats: list[int]) -> list[int]:
 
 
 def _entry(street: str, seat: int, had: int, has: int, high: int, kind: str = "") -> Entry:
-    """Write down an action that took a bet from `had` to `has`, where the highest was `high`."""
+    """Return the entry of an action that took a bet from `had` to `has`, where the highest was `high`."""
     if kind not in KINDS:
         kind = "check" if has <= had else "raiseTo" if has > high else "call"
     amount = {"raiseTo": has, "call": has - had}.get(kind, 0)
@@ -359,7 +365,7 @@ def _entry(street: str, seat: int, had: int, has: int, high: int, kind: str = ""
 
 
 def _rank(cards: list[str]) -> str:
-    """Name the best hand; "" where the cards are no cards."""
+    """Return the name of the best hand; "" where the texts are no cards."""
     try:
         numbers = [card_number(card) for card in cards]
     except ValueError:

@@ -1,64 +1,11 @@
-"""The browser's table without a socket: seats, matches, what each client is told, and arbitrary input."""
+"""The browser's table without a socket: seats and matches."""
 
-import json
-from collections import defaultdict
-
-import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from live.table_room import Room
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.table import messages as m
-from parlour.wrappers.live.table.host_session import Due, TableHostSession
-
-BARGAINING = envs.game("bargaining", rounds=3)
-
-
-class Room:
-    """A table and what every client has been sent, as it travels."""
-
-    def __init__(self, programs=("bot", None), game=BARGAINING, **options):
-        self.table = TableHostSession(game, programs, **{"seed": 7, **options})
-        self.inbox = defaultdict(list)
-
-    def take(self, sends):
-        for client, message in sends:
-            self.inbox[client].append(json.loads(m.encode(message)))
-        return self
-
-    def connect(self, client):
-        return self.take(self.table.connect(client))
-
-    def send(self, client, kind, **fields):
-        return self.take(self.table.receive(client, json.dumps({"type": kind, **fields})))
-
-    def sit(self, client, name, **fields):
-        """Connect and take a seat; return its token, or the error's code."""
-        if client not in self.table._clients:
-            self.connect(client)
-        self.send(client, "sit", name=name, **fields)
-        seated, error = self.last(client, "seated"), self.last(client, "error")
-        return seated["token"] if seated else error["code"]
-
-    def last(self, client, kind):
-        return next((message for message in reversed(self.inbox[client]) if message["type"] == kind), None)
-
-    def state(self, client):
-        return self.last(client, "state")["turn_state"]
-
-    def act(self, client, action_type, turn=None, **payload):
-        turn = self.table.turn if turn is None else turn
-        response = {"action": {"action_type": action_type, "payload": payload}}
-        self.send(client, "act", turn=turn, response=response)
-        return self.last(client, "result")["result"]
-
-    def program(self, action_type="pass", **payload):
-        """Let the program whose turn it is answer."""
-        due = self.table.due
-        assert due.who == "program"
-        return self.take(self.table.answered(due.turn, AgentResponse(Action(action_type, payload))))
-
+from parlour.wrappers.live.table.host_session import TableDue
 
 # Seats.
 
@@ -72,7 +19,7 @@ def test_who_comes_looks_on_and_who_sits_down_plays():
     assert room.last(1, "seated")["seat"] == 1
     assert room.last(1, "seating")["you"] == 1
     assert room.table.status == "running"
-    assert room.table.due == Due("program", 0, room.table.turn)
+    assert room.table.due == TableDue("program", 0, room.table.turn)
     room.program("submit_offer", my_share=60)
     assert room.table.due.who == "person"
     assert room.state(1)["is_my_turn"]
@@ -292,7 +239,7 @@ def test_at_night_those_who_wait_are_told_nothing_of_turns_and_times():
     room = Room((None,) * 7, envs.game("mafia", seats=7)).connect(99)
     for client in range(7):
         room.sit(client, f"name {client}")
-    roles = room.table.match.env.table.role[:7].tolist()
+    roles = room.table.match.match.table.role[:7].tolist()
     villager = roles.index(max(roles))  # the only ones with nothing to do
     before = {client: len(room.inbox[client]) for client in (villager, 99)}
     assert room.last(villager, "state")["turn"] == room.last(99, "state")["turn"] == -1
@@ -380,79 +327,3 @@ def test_the_same_seed_deals_the_same_matches():
 
     assert dealt(1) == dealt(1) != dealt(2)
     assert len(set(dealt(1))) == 3
-
-
-# Secrecy.
-
-
-def test_no_client_is_told_what_its_seat_may_not_know(game):
-    """Whatever a client's seat cannot know may be another: the client is told the same."""
-    room = Room((None,) * game.seats, game).connect(99)
-    for seat in range(game.seats):
-        room.sit(seat, f"name {seat}")
-    env, generator = room.table.match.env, np.random.default_rng(1)
-
-    def told(client):
-        room.inbox.clear()
-        room.table._told.clear()
-        return room.take(room.table._states([client])).inbox[client]
-
-    assert game.seats == 1 or told(0) != told(game.seats - 1)
-    assert bool(told(99)) == (game.capabilities.public_view is not None)
-    for client in (0, game.seats - 1, 99):
-        seen, dealt = told(client), env.match._tables.copy()
-        game.view.resample(env.table, client if client < 99 else 0, generator)
-        assert env.match._tables.tobytes() != dealt.tobytes()
-        assert told(client) == seen
-        env.match._tables[:] = dealt
-
-
-# Whatever comes.
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=8,
-)
-LIKELY = st.fixed_dictionaries(
-    {"type": st.sampled_from(["sit", "stand", "act", "say", "again", "ping", "x"])},
-    optional={
-        "name": JSON | st.just("Ann"),
-        "token": JSON,
-        "seat": JSON | st.integers(-3, 3),
-        "turn": JSON | st.integers(-3, 30),
-        "response": JSON
-        | st.fixed_dictionaries(
-            {"action": st.fixed_dictionaries({"action_type": st.sampled_from(["pass", "accept"]), "payload": JSON})}
-        ),
-        "intent": JSON | st.fixed_dictionaries({"scope": st.sampled_from(["public", "private"]), "content": st.text()}),
-        "access_token": JSON,
-    },
-)
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
-@given(st.lists(st.tuples(st.integers(1, 3), LIKELY | JSON), max_size=12))
-def test_whatever_clients_send_is_answered_and_the_table_goes_on(inputs):
-    room = Room((None, "bot", None), envs.game("auction", seats=3, rounds=2))
-    for client in (1, 2, 3):
-        room.connect(client)
-    for client, data in inputs:
-        before = len(room.inbox[client])
-        room.take(room.table.receive(client, json.dumps(data)))
-        assert len(room.inbox[client]) > before
-        if room.table.due is not None and room.table.due.who == "program":
-            room.program()
-    for client in (1, 2, 3):
-        if room.table._clients[client] is None:
-            room.send(client, "sit", name=f"late {client}")
-    while room.table.status == "running":
-        room.take(room.table.failed(room.table.turn, "late"))
-    assert room.table.status in ("over", "waiting")
-
-
-@pytest.mark.parametrize("data", ["", "{", "[]", "null", b"\xff", '{"type":"sit","name":"\\ud800"}', "[" * 10_000])
-def test_what_is_no_message_is_refused(data):
-    room = Room().connect(1)
-    room.take(room.table.receive(1, data))
-    assert room.last(1, "error")["code"] == m.VALIDATION_ERROR

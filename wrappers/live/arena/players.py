@@ -1,4 +1,7 @@
-"""Who plays in our arena: objects with `act` in this process, and agents behind HTTP. Each fails for itself only."""
+"""Who plays in our arena: policies, objects with `act` in this process, and agents behind HTTP.
+
+A player that fails costs no other player anything.
+"""
 
 import asyncio
 import inspect
@@ -13,53 +16,55 @@ from yarl import URL
 
 from ....envs.core.turn_state import TurnState
 from ...agents.policy import PolicyAgent
-from ..common.worker import Worker
-from .agent import converted
-from .messages import ANSWER_LIMIT, MatchEnd, MatchStart, plain
+from ..common.agent_driver import AgentDriver, Deadline
+from .foreign_types import convert_to, plain
+from .messages import ANSWER_LIMIT, MatchEnd, MatchStart
 
 
-class Clock:
-    """The time that an agent has for one turn, however many answers it takes.
+class TimeBudget:
+    """The time that an agent has for one turn, over all answers that it gives in it.
 
     Args:
         seconds: in all.
+
+    Attributes:
+        left: seconds that are left.
     """
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Let the time run; raises TimeoutError when it is up."""
-        loop = asyncio.get_running_loop()
-        began = loop.time()
+    async def spending(self) -> AsyncIterator[Deadline]:
+        """Let the time run, and return when it is up."""
+        clock = asyncio.get_running_loop().time
+        began = clock()
         try:
-            async with asyncio.timeout(self.left):
-                yield
+            yield Deadline.after(self.left)
         finally:
-            self.left -= loop.time() - began
+            self.left -= clock() - began
 
 
-class Entrant(Protocol):
+class ArenaPlayer(Protocol):
     """A player of the arena."""
 
     agent_id: str
 
-    async def act(self, state: TurnState, clock: Clock) -> Any:
+    async def act(self, state: TurnState, budget: TimeBudget) -> Any:
         """Return an answer, of whatever kind.
 
         Raises:
-            TimeoutError: when the clock is out.
+            TimeoutError: when the time is up.
             Exception: whatever went wrong.
         """
         ...
 
-    async def start(self, match: MatchStart, clock: Clock) -> None:
-        """Tell it that a match begins; raises as `act` does."""
+    async def start(self, match: MatchStart, budget: TimeBudget) -> None:
+        """Tell it that a match begins; raises what `act` raises."""
         ...
 
-    async def end(self, match: MatchEnd, clock: Clock) -> None:
-        """Tell it that a match is over; raises as `act` does."""
+    async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
+        """Tell it that a match is over; raises what `act` raises."""
         ...
 
     def close(self) -> None:
@@ -67,7 +72,7 @@ class Entrant(Protocol):
         ...
 
 
-class PolicyEntrant:
+class PolicyPlayer:
     """A policy of ours. It never waits, so it answers at once, from the environment's own TurnState.
 
     Args:
@@ -80,21 +85,21 @@ class PolicyEntrant:
         self.respond = agent.respond
         self.thoughts = agent.thoughts
 
-    async def act(self, state: TurnState, clock: Clock) -> Any:
-        """See `Entrant`."""
+    async def act(self, state: TurnState, budget: TimeBudget) -> Any:
+        """See `ArenaPlayer`."""
         return self.respond(state)
 
-    async def start(self, match: MatchStart, clock: Clock) -> None:
-        """See `Entrant`: a policy remembers nothing."""
+    async def start(self, match: MatchStart, budget: TimeBudget) -> None:
+        """See `ArenaPlayer`: a policy remembers nothing."""
 
-    async def end(self, match: MatchEnd, clock: Clock) -> None:
-        """See `Entrant`: a policy remembers nothing."""
+    async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
+        """See `ArenaPlayer`: a policy remembers nothing."""
 
     def close(self) -> None:
-        """See `Entrant`."""
+        """See `ArenaPlayer`."""
 
 
-class LocalEntrant:
+class LocalPlayer:
     """An object in this process with `agent_id` and `act(state)`; it may have `on_match_start` and `on_match_end`.
 
     It gets the state as the type its `act` is annotated with (pydantic model, dataclass, dict), else our TurnState. It
@@ -110,48 +115,45 @@ class LocalEntrant:
             raise ValueError(f"{type(agent).__name__} is no agent: it needs agent_id and act(state)")
         self.agent_id = agent_id
         self._agent = agent
-        self._kind = _wanted(agent.act)
+        self._kind = _state_type(agent.act)
         self._turn = asyncio.Lock()
-        self._worker = Worker(agent_id)
+        self._driver = AgentDriver(agent)
 
-    async def act(self, state: TurnState, clock: Clock) -> Any:
-        """See `Entrant`. An agent that is still busy with a turn it lost, fails at once."""
-        return await self._call(clock, self._answer, state)
+    async def act(self, state: TurnState, budget: TimeBudget) -> Any:
+        """See `ArenaPlayer`. An agent that is still busy with a turn that it lost fails at once."""
+        return await self._call(budget, self._answer, state)
 
-    async def start(self, match: MatchStart, clock: Clock) -> None:
-        """See `Entrant`."""
-        await self._hook(clock, "on_match_start", match.match_id, match.game_id, list(match.agent_ids))
+    async def start(self, match: MatchStart, budget: TimeBudget) -> None:
+        """See `ArenaPlayer`."""
+        await self._hook(budget, "on_match_start", match.match_id, match.game_id, list(match.agent_ids))
 
-    async def end(self, match: MatchEnd, clock: Clock) -> None:
-        """See `Entrant`."""
-        await self._hook(clock, "on_match_end", match.match_id, msgspec.to_builtins(match.outcome))
+    async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
+        """See `ArenaPlayer`."""
+        await self._hook(budget, "on_match_end", match.match_id, msgspec.to_builtins(match.outcome))
 
     def close(self) -> None:
-        """See `Entrant`."""
-        self._worker.stop()
+        """See `ArenaPlayer`."""
+        self._driver.close()
 
     def _answer(self, state: TurnState) -> Any:
-        answer = plain(_awaited(self._agent.act(converted(state, self._kind))))
-        # Here, where a long one costs nobody else's time.
+        answer = plain(_result(self._agent.act(convert_to(state, self._kind))))
+        # In the agent's thread, where a long answer costs the event loop no time.
         if len(msgspec.json.encode(answer)) > ANSWER_LIMIT:
             raise ValueError(f"its answer is longer than {ANSWER_LIMIT:,} bytes")
         return answer
 
-    async def _hook(self, clock: Clock, name: str, *args: Any) -> None:
+    async def _hook(self, budget: TimeBudget, name: str, *args: Any) -> None:
         hook: Callable[..., Any] | None = getattr(self._agent, name, None)
         if hook is not None:
-            await self._call(clock, lambda: _awaited(hook(*args)))
+            await self._call(budget, lambda: _result(hook(*args)))
 
-    async def _call(self, clock: Clock, function: Callable[..., Any], *args: Any) -> Any:
-        async with self._turn:  # its clock does not run while it answers in another match
-            if self._worker.stuck:
-                raise RuntimeError("it is still busy with an earlier turn")
-            async with clock.running():
-                return await self._worker.call(function, *args)
+    async def _call(self, budget: TimeBudget, function: Callable[..., Any], *args: Any) -> Any:
+        async with self._turn, budget.spending() as deadline:  # its time does not run while it plays another match
+            return await self._driver.call(function, *args, deadline=deadline)
 
 
-def _wanted(act: Callable[..., Any]) -> Any:
-    """Return the class that the first parameter is annotated with; None where it tells none."""
+def _state_type(act: Callable[..., Any]) -> Any:
+    """Return the class with which the first parameter is annotated; None where there is none."""
     try:
         hints = typing.get_type_hints(act)
         first = next(iter(inspect.signature(act).parameters))
@@ -161,8 +163,8 @@ def _wanted(act: Callable[..., Any]) -> Any:
     return dict if typing.get_origin(kind) in (dict, Mapping) else kind
 
 
-def _awaited(result: Any) -> Any:
-    """Return the result, of a coroutine what it returns; called in a worker's thread."""
+def _result(result: Any) -> Any:
+    """Return the result; of a coroutine, what it returns. Called in the agent's thread."""
     if not inspect.isawaitable(result):
         return result
 
@@ -172,7 +174,7 @@ def _awaited(result: Any) -> Any:
     return asyncio.run(wait())
 
 
-class HttpEntrant:
+class RemotePlayer:
     """An agent behind HTTP: ``POST {endpoint}/act``, ``/match_start``, ``/match_end``.
 
     Args:
@@ -187,27 +189,27 @@ class HttpEntrant:
         self._url = URL(endpoint)
         self._http = http
 
-    async def act(self, state: TurnState, clock: Clock) -> Any:
-        """See `Entrant`. What is no JSON comes back as bytes, which no session takes for an answer."""
-        async with clock.running():
+    async def act(self, state: TurnState, budget: TimeBudget) -> Any:
+        """See `ArenaPlayer`. What is no JSON is returned as bytes, which every session refuses."""
+        async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
             body = await self._post("act", state.to_json(), ANSWER_LIMIT)
         try:
             return msgspec.json.decode(body)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return body[:80]
 
-    async def start(self, match: MatchStart, clock: Clock) -> None:
-        """See `Entrant`."""
-        async with clock.running():
+    async def start(self, match: MatchStart, budget: TimeBudget) -> None:
+        """See `ArenaPlayer`."""
+        async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
             await self._post("match_start", match.to_json(), 0)
 
-    async def end(self, match: MatchEnd, clock: Clock) -> None:
-        """See `Entrant`."""
-        async with clock.running():
+    async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
+        """See `ArenaPlayer`."""
+        async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
             await self._post("match_end", match.to_json(), 0)
 
     def close(self) -> None:
-        """See `Entrant`."""
+        """See `ArenaPlayer`."""
 
     async def _post(self, path: str, body: bytes, limit: int) -> bytes:
         """Post JSON and return the answer, of which no more than `limit` bytes (0: nothing) are read."""

@@ -1,98 +1,26 @@
-"""The browser's table over real sockets on this machine: page, WebSocket, clocks, programs that misbehave."""
+"""The browser's table over real sockets on this machine: page, WebSocket, times, programs that misbehave."""
 
-import asyncio
 import json
 import logging
-import time
-from contextlib import asynccontextmanager
-from functools import wraps
 from importlib.resources import files
 
 import aiohttp
 import endpoint
 import pytest
+from live.table_people import BARGAINING, Program, hanging, offering, on_loop, person, raising
 from parlour import envs
-from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.delayed import DelayedAgent
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.common.site import HEADERS, Origins
+from parlour.wrappers.live.common.origins import Origins
+from parlour.wrappers.live.common.page import HEADERS
 from parlour.wrappers.live.poker.host import PokerHost as PokerHost
 from parlour.wrappers.live.table import messages as m
 from parlour.wrappers.live.table.host import MESSAGE_LIMIT, TableHost
 from parlour.wrappers.live.table.poker import PokerTable
 from parlour.wrappers.logs import match_log, recorder
 from parlour.wrappers.policies.loading import make_policy
-
-BARGAINING = envs.game("bargaining", rounds=3)
-
-
-def on_loop(test):
-    """Run an async test in a loop of its own; nothing here may take longer than 30 s."""
-
-    @wraps(test)
-    def run(*args, **kwargs):
-        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 30))
-
-    return run
-
-
-class Program:
-    """An agent that does what it is told to."""
-
-    def __init__(self, respond):
-        self.respond = respond
-
-
-def offering(state):
-    return AgentResponse(Action("submit_offer", {"my_share": 60}))
-
-
-def raising(state):
-    raise KeyError("my mistake")
-
-
-def hanging(state):
-    time.sleep(0.6)
-    return AgentResponse(Action("accept"))
-
-
-class Person:
-    """A page's socket."""
-
-    def __init__(self, socket):
-        self.socket = socket
-        self.got = []
-
-    async def send(self, kind, **fields):
-        await self.socket.send_str(json.dumps({"type": kind, **fields}))
-
-    async def until(self, kind, **wanted):
-        while True:
-            message = json.loads(await self.socket.receive_str())
-            self.got.append(message)
-            if message["type"] == kind and all(message.get(name) == value for name, value in wanted.items()):
-                return message
-
-    async def turn(self):
-        while True:
-            state = await self.until("state")
-            if state["turn_state"]["is_my_turn"] or state["turn_state"]["game_over"]:
-                return state
-
-    async def sit(self, name="Ann"):
-        await self.send("sit", name=name)
-        return (await self.until("seated"))["token"]
-
-    async def act(self, turn, action_type, **payload):
-        await self.send("act", turn=turn, response={"action": {"action_type": action_type, "payload": payload}})
-
-
-@asynccontextmanager
-async def person(host, **options):
-    async with aiohttp.ClientSession() as http, http.ws_connect(f"{host.url}/ws", **options) as socket:
-        yield Person(socket)
 
 
 @on_loop
@@ -129,7 +57,9 @@ async def test_a_person_who_thinks_too_long_gets_the_safe_action():
         assert not (await ann.until("result"))["result"]["ok"]
 
 
-@pytest.mark.parametrize(("respond", "words"), [(raising, "my mistake"), (hanging, "in time"), (lambda state: 3, "")])
+@pytest.mark.parametrize(
+    ("respond", "words"), [(raising, "my mistake"), (hanging, "no answer within 0.3 s"), (lambda state: 3, "")]
+)
 @on_loop
 async def test_a_program_that_fails_costs_only_itself(respond, words, caplog):
     caplog.set_level(logging.WARNING)
@@ -296,117 +226,19 @@ def test_a_server_that_others_reach_takes_any_name_unless_it_is_told_its_own():
     assert Origins.of("::1", ["table.example"])._names == {"localhost", "127.0.0.1", "::1", "table.example"}
 
 
-# Poker.
-
-
-class Guest:
-    """A page at a poker table."""
-
-    def __init__(self, http, table):
-        self.http, self.url = http, table.url
-
-    async def post(self, path, body, key=None):
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        async with self.http.post(f"{self.url}/v1/{path}", json=body, headers=headers) as reply:
-            return await reply.json()
-
-    async def join(self, name="Ann", seat=None):
-        self.key = (await self.post("agents", {"name": name}))["api_key"]
-        return await self.post("tables/auto-join", {"preferred_seat": seat}, self.key)
-
-    async def table_id(self):
-        async with self.http.get(f"{self.url}/v1/tables") as reply:
-            return (await reply.json())["tables"][0]["table_id"]
-
-
-def caller(state):
-    kinds = [offer.action_type for offer in state.allowed_actions]
-    return AgentResponse(Action("check" if "check" in kinds else "call"))
-
-
-async def until(socket, kind, into=None):
-    while True:
-        message = json.loads(await socket.receive_str())
-        if into is not None:
-            into.append(message)
-        if message["type"] == kind:
-            return message
-
-
 @on_loop
-async def test_poker_is_played_beside_programs_while_others_look_on_without_cards():
-    programs = {1: ("caller", Program(caller)), 2: ("caller 2", Program(caller))}
-    async with PokerTable(3, programs, seed=5, hand_delay=0) as table, aiohttp.ClientSession() as http:
-        guest, seen, hands = Guest(http, table), [], []
-        watch = f"{table.url}/v1/tables/{await guest.table_id()}/watch"
-        async with http.ws_connect(watch) as eve:
-            assert (await until(eve, "table_status"))["status"] == "waiting"
-            joined = await guest.join()
-            assert joined["seat_id"] == 0
-            async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
-                while len(hands) < 3:
-                    message = json.loads(await ann.receive_str())
-                    if message["type"] == "hand_complete":
-                        hands.append(message)
-                    elif message.get("turn") == 0:
-                        own = message["players"][0]["cards"]
-                        kind = "fold" if len(hands) == 1 else message["actions"][1]["kind"]
-                        choice = {"turn_token": message["turn_token"], "kind": kind}
-                        await ann.send_json({"type": "action", "action": choice, "expected_seq": message["seq"]})
-                await eve.send_str("{}")
-                assert (await until(eve, "error", seen))["code"] == "NOT_SEATED"
-        states = [message for message in seen if message["type"] == "game_state"]
-        assert {"turn"} & states[0].keys()
-        assert not any(set(player) & {"cards"} for state in states for player in state["players"])
-        assert not any({"actions", "turn_token"} & state.keys() for state in states)
-        ends = [message for message in seen if message["type"] == "hand_complete"]
-        assert len(ends) >= 3
-        folded = next(row for row in ends[1]["results"] if row["seat"] == 0)
-        assert "cards" not in folded
-        assert own
+async def test_a_program_is_not_asked_again_once_the_server_stops():
+    asked = []
 
+    def once(state):
+        asked.append(state)
+        time.sleep(0.1)
+        return AgentResponse(Action("pass"))
 
-@on_loop
-async def test_when_a_poker_table_ends_the_programs_sit_down_at_the_next():
-    programs = {0: ("caller", Program(caller))}
-    async with PokerTable(2, programs, stack=2, max_hands=1, hand_delay=0) as table, aiohttp.ClientSession() as http:
-        guest = Guest(http, table)
-        for _ in range(2):
-            joined = await guest.join(seat=1)
-            assert joined["seat_id"] == 1
-            async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}") as ann:
-                while (message := await until(ann, "table_status"))["status"] != "ended":
-                    pass
-                assert message["final_stacks"]
-
-
-@on_loop
-async def test_nobody_looks_on_where_it_is_not_wanted():
-    async with PokerHost() as host, aiohttp.ClientSession() as http:
-        for table_id, code in ((next(iter(host.tables)), "TABLE_FULL"), ("none", "TABLE_NOT_FOUND")):
-            async with http.ws_connect(f"{host.url}/v1/tables/{table_id}/watch") as socket:
-                assert (await until(socket, "error"))["code"] == code
-                assert (await socket.receive()).type == aiohttp.WSMsgType.CLOSE
-                assert socket.close_code == 1008
-
-
-@on_loop
-async def test_a_poker_seat_is_free_again_when_its_player_stays_away(monkeypatch):
-    monkeypatch.setattr("parlour.wrappers.live.table.poker.AWAY", 0.2)
-    async with PokerTable(2, {}) as table, aiohttp.ClientSession() as http:
-        guest = Guest(http, table)
-        joined = await guest.join()
-        url = f"{joined['ws_url']}?token={joined['session_token']}"
-        for _ in range(2):
-            async with http.ws_connect(url) as socket:
-                await until(socket, "table_status")
-            await asyncio.sleep(0.05)  # not away for long: the seat is kept
-        await asyncio.sleep(0.4)
-        assert (await guest.join("Bob"))["seat_id"] == joined["seat_id"]
-        async with http.ws_connect(url) as socket:
-            assert (await until(socket, "error"))["code"] == "INVALID_SESSION"
-
-
-def test_a_poker_table_needs_a_person():
-    with pytest.raises(ValueError, match="leave one to a person"):
-        PokerTable(2, {0: ("a", Program(caller)), 1: ("b", Program(caller))})
+    async with TableHost(BARGAINING, [("bot", Program(once)), None]) as host, person(host) as ann:
+        await ann.sit()
+        while not asked:
+            await asyncio.sleep(0.01)
+        await host.stop()
+        await asyncio.sleep(0.3)
+    assert len(asked) == 1

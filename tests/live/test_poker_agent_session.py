@@ -1,216 +1,24 @@
-"""The agent's protocol without sockets: law 1 through the wire, dialects, gaps, rejections, garbage."""
+"""The poker agent's protocol without sockets: turns, rejections, unreadable states, garbage."""
 
 import json
-import random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from live.small_host import Host
-from parlour import envs
+from live.poker_sessions import decisions, table
 from parlour.envs import Action, AgentResponse
+from parlour.wrappers.live.common.sessions import ActionRejected, Decision, LogNote, SendMessage
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import (
-    Blind,
-    Ended,
-    Fatal,
-    HandOver,
-    Note,
+    HandEnded,
     PokerAgentSession,
-    PokerDecision,
-    Seated,
-    Send,
+    SeatTaken,
+    ServerRefusal,
+    TableEnded,
+    UnreadableTurn,
 )
 
-
-def sessions(host, **options):
-    made = [PokerAgentSession(**options) for _ in range(host.game.seats)]
-    for seat, session in enumerate(made):
-        session.receive(host.wrap({"type": "welcome", "seat": seat, "agent_id": "a", "timeout": 30000}))
-    return made
-
-
-def decisions(events):
-    return [event for event in events if isinstance(event, PokerDecision)]
-
-
-TABLES = [
-    {"seats": 2},
-    {"seats": 3, "stacks": [30, 200, 90], "ante": 1},
-    {"seats": 6, "stacks": 60, "small_blind": 1, "big_blind": 2, "ante": 1},
-    {"seats": 6, "pot_fractions": (0.5, 1), "raise_cap": 4},
-    {"seats": 9, "stacks": [40, 0, 35, 7, 400, 1, 60, 80, 25]},
-    {"seats": 10, "small_blind": 5, "big_blind": 10, "stacks": 1000, "ante": 3},
-    {"seats": 4, "small_blind": 0, "big_blind": 3, "stacks": 40},
-]
-DIALECTS = [{}, {"envelope": True, "omit": True, "pot_of_finished_streets": True}, {"omit": True, "unpaid": True}]
-
-
-def check_reading(host, agent, seat):
-    """Law 1 through the wire, for one seat at one moment."""
-    game, table, state = host.game, host.table, agent.turn_state()
-    loaded, mine = game.view.load(state)
-    assert mine == seat
-    expected, seen = game.observation(table, seat), game.observation(loaded[0], mine)
-    np.testing.assert_array_equal(seen, expected, strict=True)
-    np.testing.assert_array_equal(game.mask(loaded[0], mine), game.mask(table, seat))
-    view = game.turn_state(table, seat)
-    assert state.game_state == {**view.game_state, "hand": host.hand}
-    assert state.allowed_actions == view.allowed_actions
-    for name in ("agent_id", "phase", "is_my_turn", "current_turn_agent_id", "game_over", "outcome"):
-        assert getattr(state, name) == getattr(view, name)
-
-
-@pytest.mark.parametrize("dialect", DIALECTS, ids=["document", "platform", "unpaid"])
-@pytest.mark.parametrize("options", TABLES, ids=lambda options: f"{options['seats']}-seats")
-def test_every_seat_reads_from_the_wire_what_the_environment_observes(options, dialect):
-    game = envs.game("holdem", **options)
-    known = {key: options.get(key, default) for key, default in (("small_blind", 1), ("big_blind", 2), ("ante", 0))}
-    for seed in range(6 if game.seats < 6 else 2):
-        host = Host(game, seed + 6 * DIALECTS.index(dialect), **dialect)
-        agents = sessions(host, **known)
-        for other, stack in enumerate(host.table.stack.tolist()):
-            for agent in agents:
-                agent.receive(host.wrap({"type": "player_joined", "seatId": other, "stack": stack}))
-        while not host.over and host.hand < (12 if game.seats < 6 else 8):
-            ending = host.deal()
-            while not ending:
-                for seat, agent in enumerate(agents):
-                    events = agent.receive(host.state(seat))
-                    assert len(decisions(events)) == (seat == host.table.turn)
-                    check_reading(host, agent, seat)
-                ending = host.play()
-            for message in ending:
-                for agent in agents:
-                    agent.receive(message)
-        for seat, agent in enumerate(agents):
-            assert agent.hands_played == host.hand
-            assert agent.net == host.table.stack[seat] - host.table.stacks[seat]
-
-
-def test_blinds_and_antes_are_read_from_the_first_states():
-    game = envs.game("holdem", seats=5, small_blind=3, big_blind=7, ante=2, stacks=300)
-    host = Host(game, 1)
-    agents = sessions(host)
-    for _ in range(4):
-        ending = host.deal()
-        while not ending:
-            for seat, agent in enumerate(agents):
-                agent.receive(host.state(seat))
-                check_reading(host, agent, seat)
-            ending = host.play()
-        for agent in agents:
-            for message in ending:
-                agent.receive(message)
-
-
-def test_behind_a_short_big_blind_the_first_call_tells_the_full_one():
-    game = envs.game("holdem", seats=3, stacks=[100, 100, 3], small_blind=2, big_blind=10)
-    host = Host(game)
-    host.table.dealer = 2  # the next is 0, so seat 2 posts the big blind
-    host.deal()
-    assert host.table.turn == 0
-    agent = PokerAgentSession()
-    agent.receive({"type": "welcome", "seat": 0, "timeout": 1})
-    agent.receive(host.state(0))
-    check_reading(host, agent, 0)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_joining_in_the_middle_of_a_hand_gives_a_playable_reading(seed):
-    game = envs.game("holdem", seats=6, stacks=80)
-    host = Host(game, seed, pot_of_finished_streets=seed % 2 == 0, omit=seed % 3 == 0)
-    while not host.over and host.hand < 20:
-        ending = host.deal()
-        while not ending:
-            seat = int(host.table.turn)
-            agent = PokerAgentSession()
-            welcome = {"type": "welcome", "seat": seat, "agent_id": "a", "timeout": 30000}
-            first = [welcome, host.state(seat)] if host.rng.random() < 0.5 else [host.state(seat)]
-            [decision] = decisions([event for message in first for event in agent.receive(message)])
-            state = decision.turn_state.game_state
-            tables, mine = game.view.load(decision.turn_state)
-            np.testing.assert_array_equal(game.mask(tables[0], mine), game.mask(host.table, seat))
-            true = game.view.game_state(host.table, seat)
-            same = ["seat", "phase", "board", "dealer", "turn", "actions", "toCall", "smallBlind", "bigBlind"]
-            assert {name: state[name] for name in same} == {name: true[name] for name in same}
-            for player, other in zip(state["players"], true["players"], strict=True):
-                assert player["committed"] >= player["bet"]
-                assert player["stack"] == other["stack"]
-            assert state["last"] is None or state["last"]["seat"] == true["last"]["seat"]
-            if true["phase"] == "preflop" and len(true["history"]) <= true["turn"] - true["dealer"] - 3:
-                assert state["history"] == true["history"]  # nobody acted twice: nothing is lost
-            ending = host.play()
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_missed_messages_cost_no_chips_and_little_history(seed):
-    """A seat that loses states in mid-hand: chips stay exact; checks and raises are the likeliest that lead there."""
-    game = envs.game("holdem", seats=4, stacks=200)
-    host, loss = Host(game, seed), random.Random(seed)
-    agent = PokerAgentSession()
-    agent.receive({"type": "welcome", "seat": 0, "timeout": 1})
-    exact = total = 0
-    while not host.over and host.hand < 25:
-        ending = host.deal()
-        first = True
-        while not ending:
-            mine = host.table.turn == 0
-            if first or mine or loss.random() < 0.6:
-                agent.receive(host.state(0))
-                first = False
-            if mine:
-                state, true = agent.turn_state().game_state, game.view.game_state(host.table, 0)
-                assert state["players"] == true["players"]
-                assert (state["pot"], state["last"]) == (true["pot"], true["last"])
-                total += 1
-                exact += state["history"] == true["history"]
-            ending = host.play()
-        for message in ending:
-            agent.receive(message)
-    assert exact > 0.8 * total
-    assert agent.net == host.table.stack[0] - 200
-
-
-def test_the_street_log_keeps_the_last_twenty():
-    game = envs.game("holdem", seats=2, stacks=2000)
-    host = Host(game)
-    host.deal()
-    agents = sessions(host)
-    for _ in range(40):
-        for seat, agent in enumerate(agents):
-            agent.receive(host.state(seat))
-            check_reading(host, agent, seat)
-        host.play(2)  # the least raise, again and again
-    assert len(agents[0].turn_state().game_state["history"]) == 20
-
-
-def test_joining_after_the_flop_the_least_bet_tells_the_big_blind():
-    host = Host(envs.game("holdem", seats=2, small_blind=50, big_blind=100, stacks=9000))
-    host.deal()
-    host.play(1)
-    host.play(1)
-    seat = int(host.table.turn)
-    agent = PokerAgentSession()
-    agent.receive({"type": "welcome", "seat": seat})
-    agent.receive(host.state(seat))
-    state = agent.turn_state().game_state
-    assert (state["phase"], state["bigBlind"], state["pot"]) == ("flop", 100, 200)
-    assert [player["committed"] for player in state["players"]] == [100, 100]
-
-
 # Turns, tokens and rejections.
-
-
-def table(seed=0, **options):
-    """A heads-up host and the session of the seat that is to act."""
-    host = Host(envs.game("holdem", seats=2, **options), seed)
-    host.deal()
-    seat = int(host.table.turn)
-    session = PokerAgentSession()
-    assert session.receive({"type": "welcome", "seat": seat, "timeout": 5000}) == [Seated(seat, 5000)]
-    return host, seat, session
 
 
 def test_an_answer_carries_token_and_seq():
@@ -269,19 +77,19 @@ def test_a_state_that_comes_too_late_does_not_take_the_turn_away():
     host, seat, session = table()
     before = host.state(1 - seat, seq=host.seq - 1)
     [decision] = session.receive(host.state(seat))
-    assert [type(event) for event in session.receive(before)] == [Note]
+    assert [type(event) for event in session.receive(before)] == [LogNote]
     assert session.turn == decision.turn
     session.reconnected()  # another connection, another count
     assert session.receive(before) == []
-    assert session.turn == ""
+    assert session.turn is None
 
 
 def test_a_hand_ends_once():
     host, seat, session = table()
     session.receive(host.state(seat))
     _, ending = host.play(0)
-    assert [type(event) for event in session.receive(ending)] == [HandOver]
-    assert [type(event) for event in session.receive(ending)] == [Note]
+    assert [type(event) for event in session.receive(ending)] == [HandEnded]
+    assert [type(event) for event in session.receive(ending)] == [LogNote]
     assert session.hands_played == 1
 
 
@@ -299,11 +107,11 @@ def test_a_rejected_action_is_decided_again_and_then_played_safe():
     session.act(Action("call"), first.turn)
     error = {"type": "error", "code": "INVALID_ACTION", "message": "no"}
     note, again = session.receive(error)
-    assert isinstance(note, Note) and isinstance(again, PokerDecision) and again.again
+    assert isinstance(note, ActionRejected) and isinstance(again, Decision) and again.again
     session.act(Action("call"), again.turn)
     note, send = session.receive(error)
-    assert isinstance(send, Send) and send.message.action.kind == "fold"
-    assert [type(event) for event in session.receive(error)] == [Note]  # the server will act for us
+    assert isinstance(send, SendMessage) and send.message.action.kind == "fold"
+    assert [type(event) for event in session.receive(error)] == [ActionRejected]  # the server will act for us
     assert session.rejected == 3
 
 
@@ -324,9 +132,9 @@ def test_a_late_answer_is_not_sent():
     session.receive(host.state(seat))
     assert session.act(Action("call"), decision.turn) == []
     assert session.safe_action(decision.turn) == []
-    assert session.turn == ""
+    assert session.turn is None
     stale = session.receive({"type": "error", "code": "STALE_SEQ", "message": ""})
-    assert [type(event) for event in stale] == [Note]
+    assert [type(event) for event in stale] == [LogNote]
 
 
 def test_after_a_new_connection_an_answer_without_ack_goes_out_again():
@@ -337,13 +145,14 @@ def test_after_a_new_connection_an_answer_without_ack_goes_out_again():
     [action] = session.act(Action("call"), decision.turn)
     session.reconnected()
     session.receive({"type": "welcome", "seat": seat})
-    assert session.receive(host.state(seat)) == [Send(action)]
+    assert session.receive(host.state(seat)) == [SendMessage(action)]
     session.receive({"type": "ack", "turn_token": host.token, "seq": 9})
     session.reconnected()
     assert session.receive(host.state(seat)) == []
 
 
 # States that cannot be read.
+
 
 UNREADABLE = {
     "dealer": {"dealer": -1},
@@ -361,12 +170,12 @@ def test_a_turn_in_an_unreadable_state_is_answered_by_the_safe_action(field, env
     host, seat, session = table()
     host.envelope = envelope
     [event] = session.receive(host.state(seat, **UNREADABLE[field]))
-    assert isinstance(event, Blind) and field in event.problem
+    assert isinstance(event, UnreadableTurn) and field in event.problem
     assert event.message.action == messages.Choice(turn_token=host.token, kind="fold")
     assert event.message.expected_seq == (None if field == "seq" else host.seq)
     assert session.receive(host.state(seat, **UNREADABLE[field])) == []  # a turn has one answer
     assert session.receive(host.state(seat)) == []
-    assert session.act(Action("call")) == [] and session.turn == ""
+    assert session.act(Action("call")) == [] and session.turn is None
     assert session.receive({"type": "ack", "turn_token": host.token, "seq": host.seq + 1}) == []
     assert session.actions == 1
 
@@ -384,7 +193,7 @@ def test_unread_the_safe_action_is_to_check_where_that_is_offered():
 )
 def test_an_unreadable_state_in_which_it_is_not_our_turn_is_news(changes):
     host, seat, session = table()
-    assert [type(event) for event in session.receive(host.state(seat, dealer=-1, **changes))] == [Note]
+    assert [type(event) for event in session.receive(host.state(seat, dealer=-1, **changes))] == [LogNote]
 
 
 def test_an_unreadable_state_does_not_disturb_a_decision_under_way():
@@ -392,19 +201,19 @@ def test_an_unreadable_state_does_not_disturb_a_decision_under_way():
     [decision] = session.receive(host.state(seat))
     assert session.receive(host.state(seat, dealer=-1)) == []
     late = session.receive(host.state(seat, dealer=-1, seq=host.seq - 1, turn_token="an older turn's"))
-    assert [type(event) for event in late] == [Note]
+    assert [type(event) for event in late] == [LogNote]
     [action] = session.act(Action("call"), decision.turn)
     session.reconnected()
-    assert session.receive(host.state(seat, dealer=-1)) == [Send(action)]
+    assert session.receive(host.state(seat, dealer=-1)) == [SendMessage(action)]
 
 
 def test_a_safe_action_given_unread_goes_out_again_after_a_lost_connection_and_once_rejected_never():
     host, seat, session = table()
     [event] = session.receive(host.state(seat, dealer=-1))
     session.reconnected()
-    assert session.receive(host.state(seat, dealer=-1)) == [Send(event.message)]
+    assert session.receive(host.state(seat, dealer=-1)) == [SendMessage(event.message)]
     rejected = session.receive({"type": "error", "code": "INVALID_ACTION", "message": "no"})
-    assert [type(event) for event in rejected] == [Note]
+    assert [type(event) for event in rejected] == [ActionRejected]
     assert session.receive(host.state(seat, dealer=-1)) == []
 
 
@@ -438,12 +247,12 @@ def test_what_a_server_says_cannot_steer_the_log():
 
 @pytest.mark.parametrize("code", messages.FATAL_CODES)
 def test_fatal_codes(code):
-    assert PokerAgentSession().receive({"type": "error", "code": code, "message": "m"}) == [Fatal(code, "m")]
+    assert PokerAgentSession().receive({"type": "error", "code": code, "message": "m"}) == [ServerRefusal(code, "m")]
 
 
 @pytest.mark.parametrize("code", sorted(set(messages.ERROR_CODES) - set(messages.FATAL_CODES)))
 def test_other_codes_without_an_answer_are_news(code):
-    assert [type(event) for event in PokerAgentSession().receive({"type": "error", "code": code})] == [Note]
+    assert [type(event) for event in PokerAgentSession().receive({"type": "error", "code": code})] == [LogNote]
 
 
 def test_any_order_of_first_messages():
@@ -454,7 +263,7 @@ def test_any_order_of_first_messages():
     assert session.receive({"type": "street_dealt", "hand": 1, "street": "flop", "cards": ["As"]}) == []
     assert session.receive({"type": "pong", "table_id": "t", "payload": {"timestamp": 1}}) == []
     assert len(decisions(session.receive(host.state(seat)))) == 1
-    assert session.receive({"type": "welcome", "seat": seat}) == [Seated(seat, None)]
+    assert session.receive({"type": "welcome", "seat": seat}) == [SeatTaken(seat, None)]
     assert session.receive({"type": "player_left", "seatId": 8}) == []
 
 
@@ -463,8 +272,8 @@ def test_the_end_of_a_table():
     session.receive({"type": "welcome", "seat": 3})
     stacks = [{"seat_id": 3, "agent_id": "a", "stack": 77}]
     ended = {"type": "table_status", "status": "ended", "reason": "abandoned", "final_stacks": stacks}
-    assert session.receive(ended) == [Ended("abandoned", 77)]
-    assert session.receive({"type": "table_status", "status": "ended"}) == [Ended("ended", None)]
+    assert session.receive(ended) == [TableEnded("abandoned", 77)]
+    assert session.receive({"type": "table_status", "status": "ended"}) == [TableEnded("ended", None)]
 
 
 def test_a_newcomer_is_no_part_of_the_hand_under_way():
@@ -479,14 +288,19 @@ def test_a_newcomer_is_no_part_of_the_hand_under_way():
 
 # Whatever a server sends.
 
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
+
 NUMBER = st.integers(-1, 12) | st.sampled_from([None, 2**53, 1.5, "x"])
+
 CARDS = st.lists(st.sampled_from(["As", "Kd", "2c", "Th", "1x", "", "As♠"]), max_size=8)
+
 KIND = st.sampled_from(["fold", "check", "call", "raiseTo", "bet", ""])
+
 PHASE = st.sampled_from(["waiting", "preflop", "flop", "turn", "river", "showdown", "ended", "?"])
 
 
@@ -514,10 +328,13 @@ STATE = fields(
     toCall=NUMBER,
     turn_token=st.none() | st.sampled_from(["a", "b"]),
 )
+
 WELL_MEANT = st.fixed_dictionaries(
     {"seq": st.integers(0, 9), "hand": st.integers(0, 2), "phase": PHASE, "board": CARDS, "pot": st.integers(0, 50)}
 )
+
 TYPES = ["welcome", "ack", "error", "hand_complete", "table_status", "player_joined", "player_left", "pong", "nope"]
+
 OTHER = fields(
     type=st.sampled_from(TYPES),
     seat=NUMBER,
@@ -533,6 +350,7 @@ OTHER = fields(
     stack=NUMBER,
     payload=JSON,
 )
+
 STATES = st.builds(lambda known, more: {**known, **more, "type": "game_state"}, WELL_MEANT, STATE)
 
 
@@ -541,9 +359,9 @@ def test_nothing_a_server_sends_makes_it_raise(received, answer):
     session = PokerAgentSession()
     for message in received:
         for event in session.receive(message):
-            if isinstance(event, Blind):
+            if isinstance(event, UnreadableTurn):
                 assert messages.decode_client(messages.encode(event.message)) == event.message
-            if isinstance(event, PokerDecision):
+            if isinstance(event, Decision):
                 assert event.turn == session.turn
                 for action in session.act(answer, event.turn):
                     assert messages.decode_client(messages.encode(action)) == action
@@ -555,6 +373,6 @@ def test_the_outcome_of_a_hand_is_told():
     session.receive(host.state(seat))
     ending = host.play(0)
     events = [event for message in ending for event in session.receive(message)]
-    [over] = [event for event in events if isinstance(event, HandOver)]
+    [over] = [event for event in events if isinstance(event, HandEnded)]
     assert (over.hand, over.won, over.stack) == (1, 0, 199)
     assert session.net == -1

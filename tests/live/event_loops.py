@@ -1,0 +1,82 @@
+"""Event loops for async tests: a real one, and one whose clock jumps to the next timer, so that hours take no time."""
+
+import asyncio
+import selectors
+from functools import wraps
+
+
+def on_loop(test):
+    """Run an async test in a loop of its own; nothing here may take longer than two minutes, compiling included."""
+
+    @wraps(test)
+    def run(*args, **kwargs):
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 120))
+
+    return run
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """Waits for nothing: where it would sleep, its clock goes on by as much."""
+
+    def __init__(self):
+        self.now = 0.0
+        super().__init__(_Selector(self))
+
+    def time(self):
+        return self.now
+
+
+class _Selector(selectors.DefaultSelector):
+    def __init__(self, loop):
+        super().__init__()
+        self.loop = loop
+
+    def select(self, timeout=None):
+        found = super().select(0)
+        if not found and timeout is None:
+            raise RuntimeError("the test waits for ever")
+        if not found:
+            self.loop.now += max(timeout, 0.0)
+        return found
+
+
+def in_virtual_time(test):
+    """Run an async test in a loop of virtual time."""
+
+    @wraps(test)
+    def run(*args, **kwargs):
+        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+            runner.run(test(*args, **kwargs))
+
+    return run
+
+
+class FakeWorker:
+    """Runs calls on the loop, each as many (virtual) seconds long as its agent says by `seconds`."""
+
+    def __init__(self):
+        self.seconds = 0.0
+        self.busy_until = 0.0
+        self.stopped = False
+        self._given_up = False
+
+    @property
+    def stuck(self):
+        return self._given_up and asyncio.get_running_loop().time() < self.busy_until
+
+    async def call(self, function, *args):
+        loop = asyncio.get_running_loop()
+        begins = max(loop.time(), self.busy_until)
+        self.busy_until, self._given_up = begins + self.seconds, False
+        try:
+            await asyncio.sleep(self.busy_until - loop.time())
+        except asyncio.CancelledError:
+            self._given_up = True
+            raise
+        try:
+            return function(*args)
+        except BaseException as error:
+            raise RuntimeError(f"the agent raised {type(error).__name__}: {error}") from error
+
+    def stop(self):
+        self.stopped = True

@@ -1,0 +1,124 @@
+"""What came of an arena's matches, and the commands."""
+
+import json
+import sys
+import threading
+
+import pytest
+from parlour.envs import TurnState
+from parlour.training.commands import arena as command
+from parlour.wrappers.live.arena.messages import ANSWER_LIMIT
+from parlour.wrappers.live.arena.results import ArenaResult, assess, rate, standings
+from parlour.wrappers.logs import match_log
+
+# Results.
+
+
+def test_standings_are_means_with_intervals_and_ratings():
+    def match(number, a, b, deal=None, efficiency=None):
+        return ArenaResult(str(number), "g", ["a", "b"], {"a": a, "b": b}, "end", deal=deal, efficiency=efficiency)
+
+    lines = standings([match(0, 3.0, 1.0, True, 1.0), match(1, 5.0, 1.0, False, 0.0), match(2, 4.0, 1.0)])
+    first, second = lines
+    assert (first.agent_id, first.mean, first.matches, first.deals, first.efficiency) == ("a", 4.0, 3, 0.5, 0.5)
+    assert first.high - first.mean == pytest.approx(1.96 * 1.0 / 3**0.5)
+    assert (second.low, second.high) == (1.0, 1.0)
+    assert first.rating > 25 > second.rating
+    assert standings([match(0, 1.0, 2.0)])[0].low is None
+    assert standings([]) == []
+
+
+def test_without_openskill_there_are_no_ratings(monkeypatch):
+    monkeypatch.setitem(sys.modules, "openskill.models", None)
+    result = ArenaResult("m", "g", ["a", "b"], {"a": 1.0, "b": 0.0}, "end")
+    assert rate([result]) == {}
+    assert standings([result])[0].rating is None
+
+
+def test_deals_and_efficiency_are_those_of_the_outcome():
+    def bargained(low, high, outcome):
+        states = [
+            TurnState("m", "bargaining-v0", name, "", False, game_state={"total": 100, "my_reservation_value": value})
+            for name, value in (("a", low), ("b", high))
+        ]
+        return assess(states, outcome)
+
+    def pay(a, b):
+        return {"payoffs": [{"agent_id": "a", "utility": a}, {"agent_id": "b", "utility": b}]}
+
+    assert bargained(20, 30, {"reason": "agreement", **pay(30, 20)}) == (True, 1.0)
+    assert bargained(20, 30, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (False, 0.0)
+    assert bargained(60, 50, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (None, None)
+    assert bargained(20, 30, {"reason": "error", **pay(0, 0)}) == (None, None)
+    bidders = [
+        TurnState("m", "auction-v0", name, "", False, game_state={"my_valuation": value})
+        for name, value in (("a", 80.0), ("b", 60.0))
+    ]
+    assert assess(bidders, {"reason": "auction_resolved", "winner": "b", **pay(0, 9)}) == (True, 0.75)
+    assert assess([TurnState("m", "holdem-v0", "a", "", False)], {"reason": "showdown", "payoffs": []}) == (None, None)
+
+
+# The commands.
+
+
+def test_the_host_command(capsys, tmp_path):
+    log = tmp_path / "log.jsonl"
+    command.host("bargaining", agents=("fair", "fair", "random"), rounds=2, port=0, seed=1, log=log, as_json=True)
+    report = json.loads(capsys.readouterr().out)
+    assert {line["agent_id"]: line["matches"] for line in report["standings"]} == {"fair": 8, "fair-2": 8, "random": 8}
+    assert sum(entry["kind"] == "end" for entry in match_log.read(log)) == 12
+    command.host("holdem", agents=("call", "tight", "random"), rounds=1, port=0, seed=1)
+    out = capsys.readouterr().out
+    assert "holdem-v0: 3 matches" in out
+    assert "call-2" in out  # "call" is a word of hold'em
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("barganing",), "did you mean 'bargaining'"),
+        (("bargaining", "--agents", "fiar", "fair"), "did you mean 'fair'"),
+        (("bargaining", "--agents", "fair"), "1 agents for 2 seats"),
+        (("bargaining", "--agents", "fair", "fair", "--rounds", "0"), "rounds=0"),
+        (("bargaining", "--agents", "fair", "--remote", "http://x"), "name=http"),
+        (("bargaining", "--agents", "fair", "fair", "--timeout", "0"), "timeout=0"),
+        (("bargaining", "--agents", "fair", "fair", "--port", "70000"), "port=70000"),
+        (("bargaining", "--agents", "fair", "fair", "--max-actions", "-3"), "actions=-3"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(capsys, arguments, words):
+    from parlour.training import cli
+
+    assert cli.main(["host", "arena", *arguments]) == 2
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1
+
+
+def test_both_commands_meet(capsys):
+    """`parlour host arena --wait 1` and `parlour deploy arena`, each in a thread, over a real socket."""
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+
+    def deploy():
+        command.deploy(
+            "conceder", game="bargaining", name="guest", arena=f"http://127.0.0.1:{port}", port=0, matches=6, seed=2
+        )
+
+    guest = threading.Thread(target=deploy, daemon=True)
+    guest.start()
+    command.host("bargaining", agents=("fair",), wait=1, rounds=3, port=port, seed=1, as_json=True)
+    guest.join(20)
+    assert not guest.is_alive()
+    report = json.loads(next(line for line in capsys.readouterr().out.splitlines() if line.startswith("{")))
+    assert {line["agent_id"]: (line["matches"], line["failed"]) for line in report["standings"]} == {
+        "fair": (6, 0),
+        "guest": (6, 0),
+    }
+
+
+def test_an_answer_of_every_allowed_message_fits():
+    messages = [{"scope": "public", "content": "\u0001" * 4000}] * 10
+    assert len(json.dumps({"action": {"action_type": "pass"}, "messages": messages})) < ANSWER_LIMIT

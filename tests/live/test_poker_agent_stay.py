@@ -1,0 +1,276 @@
+"""The live poker agent over real sockets: a stay from joining to the log, against servers that forget."""
+
+import asyncio
+import logging
+import time
+
+import numpy as np
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from live.poker_server import CALLER, FAST, KEY, SEAT, TOKEN, Scripted, Server, Silent, actions, checks, stay
+from parlour import envs
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.common.reconnecting import LiveError
+from parlour.wrappers.live.poker.agent import play
+from parlour.wrappers.logs.match_log import read, turns
+
+pytestmark = pytest.mark.usefixtures("compiled_poker")
+
+
+def test_a_table_is_played_to_its_end():
+    server = Server()
+    played = stay(server)
+    assert (played.hands, played.reason, played.rejected, played.replaced, played.reconnects) == (
+        5,
+        "admin_stopped",
+        0,
+        0,
+        0,
+    )
+    assert played.actions == len(actions(server)) > 5
+    assert played.net == server.host.table.stack[SEAT] - 500
+
+
+def test_a_policy_plays_live():
+    game = envs.game("holdem", seats=2)
+    server = Server(3)
+    played = stay(server, PolicyAgent(game, game.bots["maniac"](game, 1)))
+    assert played.replaced == played.rejected == 0
+    assert "raiseTo" in actions(server)
+
+
+def test_a_policy_rehearses_before_the_clock_runs(caplog):
+    class Slow:
+        def __init__(self):
+            self.calls = 0
+
+        def act(self, observations, masks):
+            self.calls += 1
+            time.sleep(1.0 if self.calls == 1 else 0.0)  # loading, compiling
+            return np.ones(len(masks), np.int64)
+
+    game = envs.game("holdem", seats=2)
+    assert stay(Server(), PolicyAgent(game, Slow()), deadline=0.5).replaced == 0
+
+
+def test_registering_joining_and_leaving_by_rest():
+    server = Server()
+    server.hands = 50
+    played = stay(server, rest=True, name="Ann", seat=0, hands=2)
+    assert (played.hands, played.reason) == (2, "hands")
+    bearer = f"Bearer {KEY}"
+    assert server.log == [
+        ("/v1/agents", {"name": "Ann"}, None),
+        ("/v1/tables/auto-join", {"client_protocol_version": "0.1", "preferred_seat": 0}, bearer),
+        ("/v1/tables/tbl_1/leave", {}, bearer),
+    ]
+
+
+def test_a_known_agent_joins_a_known_table():
+    server = Server()
+    stay(server, rest=True, table="tbl_9", api_key=KEY)
+    assert [path for path, _, _ in server.log] == ["/v1/tables/tbl_9/join"]
+
+
+def test_pings_keep_the_connection_alive():
+    server = Server()
+    stay(server, Scripted(lambda state: (time.sleep(0.02), checks(state))[1]), ping_every=0.03)
+    pings = [message for message in server.received if message["type"] == "ping"]
+    assert pings
+    assert abs(pings[0]["payload"]["timestamp"] / 1000 - time.time()) < 60
+
+
+class Dropping(Server):
+    """Loses the connection at the client's n-th action: before playing it, or after and before the ack."""
+
+    after = False
+    drop_at = (2, 4, 5)
+
+    async def act(self, socket, action):
+        if len(actions(self)) in self.drop_at:
+            if self.after and action["turn_token"] == self.host.token:
+                quiet = Silent()
+                await self.play_for_client(quiet, action)
+                self.lost = quiet.texts
+            socket._req.transport.abort()
+            return False
+        return await super().act(socket, action)
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before-the-action", "before-the-ack"])
+def test_the_agent_reconnects_in_the_middle_of_a_hand(after):
+    server = Dropping(2)
+    server.after = after
+    played = stay(server)
+    assert played.reconnects == server.connections - 1 == 3
+    assert played.reason == "admin_stopped"
+    assert played.replaced == played.rejected == 0
+    assert played.net == server.host.table.stack[SEAT] - 500
+    if not after:  # what was not acknowledged is sent again, to the letter
+        sent = [message["action"] for message in server.received if message["type"] == "action"]
+        assert sent[1] == sent[2]
+
+
+def test_a_server_that_is_gone_is_given_up(caplog):
+    with pytest.raises(LiveError, match="gave up after 4 tries") as caught:
+        asyncio.run(play(f"ws://127.0.0.1:9/ws?token={TOKEN}", CALLER, retry_after=0.001))
+    assert caught.value.code == "UNREACHABLE"
+    assert sum("trying again" in record.message for record in caplog.records) == 3
+    assert TOKEN not in caplog.text + str(caught.value)
+
+
+def test_a_server_that_was_there_is_waited_for_longer():
+    connections = 0
+
+    async def answer(request):
+        nonlocal connections
+        connections += 1
+        if connections > 1:
+            raise web.HTTPServiceUnavailable
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        request.transport.abort()
+        return socket
+
+    async def stay():
+        app = web.Application()
+        app.router.add_get("/ws", answer)
+        async with TestServer(app) as server:
+            await play(f"ws://{server.host}:{server.port}/ws", CALLER, retry_after=0.001, retries=5)
+
+    with pytest.raises(LiveError, match="HTTP 503; gave up after 6 tries"):
+        asyncio.run(stay())
+    assert connections >= 6
+
+
+class LosesAnswers(Server):
+    """Seats the agent, but its answer to the first join is lost."""
+
+    seated = False
+    tells_where = True
+
+    async def rest(self, request):
+        answer = await super().rest(request)
+        if request.path.endswith("/leave"):
+            self.seated = False
+        elif "join" in request.path and self.seated:
+            details = {"details": {"table_id": "tbl_1"}} if self.tells_where else {}
+            return web.json_response({"error": {"code": "ALREADY_SEATED", "message": "no", **details}}, status=409)
+        elif "join" in request.path:
+            self.seated = True
+            if sum("join" in path for path, _, _ in self.log) == 1:
+                request.transport.abort()
+        return answer
+
+
+def test_a_lost_answer_to_a_join_is_recovered_from():
+    server = LosesAnswers()
+    assert stay(server, rest=True).reason == "admin_stopped"
+    calls = [path.removeprefix("/v1/tables/") for path, _, _ in server.log]
+    assert calls == ["/v1/agents", "auto-join", "auto-join", "tbl_1/leave", "tbl_1/join"]
+
+
+def test_who_was_seated_before_is_not_thrown_out():
+    server = LosesAnswers()
+    server.seated = True
+    with pytest.raises(LiveError, match="ALREADY_SEATED"):
+        stay(server, rest=True, table="tbl_1", api_key=KEY)
+    assert server.seated
+
+
+def test_a_lost_seat_at_an_unknown_table_is_told():
+    server = LosesAnswers()
+    server.tells_where = False
+    with pytest.raises(LiveError, match="ALREADY_SEATED"):
+        stay(server, rest=True)
+
+
+def test_who_is_stopped_gives_its_seat_back():
+    server = Server()
+
+    async def go():
+        async with server.serve() as port:
+            thinking = asyncio.Event()
+            loop = asyncio.get_running_loop()
+            agent = Scripted(lambda state: (loop.call_soon_threadsafe(thinking.set), time.sleep(0.3))[1])
+            playing = asyncio.create_task(play(f"http://127.0.0.1:{port}", agent, **FAST))
+            await asyncio.wait_for(thinking.wait(), 10)
+            playing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await playing
+
+    asyncio.run(go())
+    assert server.log[-1][0] == "/v1/tables/tbl_1/leave"
+
+
+class Nonsense(Server):
+    answer = ""
+
+    async def rest(self, request):
+        return web.Response(text=self.answer)
+
+
+@pytest.mark.parametrize(
+    "answer", ["[" * 100_000, "{}", '{"ws_url": "ws://[", "session_token": "t"}'], ids=["deep", "empty", "no-address"]
+)
+def test_a_nonsensical_answer_to_a_join_is_an_error_of_ours(answer):
+    server = Nonsense()
+    server.answer = answer
+    with pytest.raises(LiveError):
+        stay(server, rest=True, api_key=KEY)
+
+
+# What is kept.
+
+
+def test_the_match_log_tells_the_stay_and_no_secrets(tmp_path, caplog):
+    server = Server()
+    with caplog.at_level(logging.DEBUG):
+        played = stay(server, rest=True, log=tmp_path / "log.jsonl")
+    entries = list(read(tmp_path / "log.jsonl"))
+    kinds = [entry["kind"] for entry in entries]
+    assert (kinds[0], kinds[-1]) == ("joined", "ended")
+    assert kinds.count("hand") == played.hands
+    seen = list(turns(tmp_path / "log.jsonl"))
+    assert [response.action.action_type for _, response in seen] == actions(server)
+    assert all(state.is_my_turn for state, _ in seen)
+    text = (tmp_path / "log.jsonl").read_text()
+    for secret in (TOKEN, KEY, "token-"):
+        assert secret not in text
+    assert TOKEN not in caplog.text
+    assert KEY not in caplog.text
+
+
+def test_a_full_disk_costs_no_hand(tmp_path, caplog, monkeypatch):
+    def full(self, kind, **fields):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("parlour.wrappers.logs.match_log.MatchLog.write", full)
+    played = stay(Server(), log=tmp_path / "log.jsonl")
+    assert (played.hands, played.reconnects, played.replaced) == (5, 0, 0)
+    assert caplog.text.count("the match log ends here") == 1
+
+
+class Impatient(Server):
+    """Acts for the client before it has answered."""
+
+    hands = 1
+
+    async def talk(self, socket):
+        await super().send(socket, self.host.wrap({"type": "welcome", "seat": SEAT, "timeout": 60000}))
+        while await self.go_on(socket):
+            await asyncio.sleep(0.05)
+            await self.send(socket, *(self.host.play(0) or [self.host.state(SEAT)]))
+
+
+def test_a_turn_that_has_passed_is_not_answered(caplog):
+    server = Impatient()
+    played = stay(server, Scripted(lambda state: (time.sleep(0.5), checks(state))[1]))
+    assert (played.hands, played.actions, actions(server)) == (1, 0, [])
+    assert "the turn has passed" in caplog.text
+
+
+def test_an_address_of_another_kind_is_refused():
+    with pytest.raises(ValueError, match=r"give ws://"):
+        asyncio.run(play("ftp://example.org/x?token=t", CALLER))

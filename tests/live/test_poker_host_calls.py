@@ -1,0 +1,246 @@
+"""The poker server over real sockets on this machine: REST calls, connecting, and bad input."""
+
+import asyncio
+
+import pytest
+from live.event_loops import on_loop
+from live.poker_client import Client, action, hosting, refused, turned_away
+from parlour.wrappers.live.poker import messages as m
+from parlour.wrappers.live.poker.host import FRAME_LIMIT
+
+# REST.
+
+
+@on_loop
+async def test_register_join_look_leave():
+    async with hosting() as (host, client):
+        agent = await client.register("Ann")
+        assert set(agent) == {"agent_id", "api_key", "name"} and agent["agent_id"].startswith("agt_")
+        seat = await client.join(preferred_seat=4)
+        assert seat["seat_id"] == 4 and seat["action_timeout_ms"] == 30_000
+        assert seat["protocol_version"] == seat["min_supported_protocol_version"] == "0.1"
+        assert seat["ws_url"] == host.ws_url
+        status, tables = await client.call("GET", "/v1/tables")
+        assert status == 200 and [table["table_id"] for table in tables["tables"]] == [client.table_id]
+        status, table = await client.call("GET", f"/v1/tables/{client.table_id}")
+        assert table["seats"] == [{"seat_id": 4, "agent_id": client.agent_id, "agent_name": "Ann", "stack": 100}]
+        assert table["status"] == "waiting"
+        assert await client.call("POST", f"/v1/tables/{client.table_id}/leave") == (
+            200,
+            {"table_id": client.table_id, "seat_id": 4},
+        )
+        await client.connect()
+        assert (await client.receive())["code"] == m.INVALID_SESSION
+        assert (await client.join(f"/v1/tables/{client.table_id}/join"))["seat_id"] == 0
+
+
+@on_loop
+async def test_rest_errors():
+    async with hosting(seats=2) as (_, client):
+        await refused(client, 401, m.UNAUTHORIZED, "POST", "/v1/tables/auto-join", {})
+        await refused(client, 401, m.INVALID_API_KEY, "POST", "/v1/tables/auto-join", {}, key="wrong")
+        await client.register()
+        await refused(client, 404, m.TABLE_NOT_FOUND, "POST", "/v1/tables/nowhere/join", {})
+        await refused(client, 404, m.TABLE_NOT_FOUND, "GET", "/v1/tables/nowhere")
+        await client.join()
+        table = f"/v1/tables/{client.table_id}"
+        await refused(client, 409, m.ALREADY_SEATED, "POST", "/v1/tables/auto-join", {})
+        await refused(client, 409, m.ALREADY_SEATED, "POST", f"{table}/join", {})
+        other = Client(client.http, client.host)
+        await other.register()
+        await refused(other, 409, m.NOT_SEATED, "POST", f"{table}/leave")
+        await refused(other, 400, m.VALIDATION_ERROR, "POST", f"{table}/join", {"preferred_seat": "3"})
+        await refused(other, 400, m.VALIDATION_ERROR, "POST", f"{table}/join", [])
+        await refused(other, 426, m.OUTDATED_CLIENT, "POST", f"{table}/join", {"client_protocol_version": "0.0.9"})
+        await other.join(f"{table}/join")
+        third = Client(client.http, client.host)
+        await third.register()
+        await refused(third, 409, m.TABLE_FULL, "POST", "/v1/tables/auto-join", {})
+        await refused(third, 409, m.TABLE_FULL, "POST", f"{table}/join", {})
+        await refused(third, 404, m.VALIDATION_ERROR, "GET", "/v1/nothing")
+        await refused(third, 405, m.VALIDATION_ERROR, "DELETE", "/v1/tables")
+
+
+@on_loop
+@pytest.mark.parametrize("body", [b"{", b"\xff", b"17", b"[" * 10_000, b'{"name": 5}', b'{"name": "\\u0007"}', b'"x"'])
+async def test_bad_bodies(body):
+    async with hosting() as (host, client), client.http.post(host.url + "/v1/agents", data=body) as answer:
+        assert answer.status == 400 and (await answer.json())["error"]["code"] == m.VALIDATION_ERROR
+
+
+@on_loop
+async def test_a_huge_body_is_refused():
+    async with hosting() as (host, client), client.http.post(host.url + "/v1/agents", data=b" " * 100_000) as answer:
+        assert answer.status == 413 and (await answer.json())["error"]["code"] == m.VALIDATION_ERROR
+
+
+@on_loop
+async def test_a_body_may_be_missing():
+    async with hosting() as (host, client), client.http.post(host.url + "/v1/agents") as answer:
+        assert answer.status == 201
+
+
+@on_loop
+async def test_registering_may_need_an_access_token():
+    async with hosting(access_token="sésame") as (_, client):
+        await refused(client, 401, m.UNAUTHORIZED, "POST", "/v1/agents", {})
+        await refused(client, 401, m.UNAUTHORIZED, "POST", "/v1/agents", {}, key="wrong")
+        await client.register(key="sésame")
+        await client.join()
+
+
+# Connecting.
+
+
+@on_loop
+async def test_a_bad_token_is_told_and_closed_with_1008():
+    async with hosting() as (host, client):
+        client.ws_url = host.ws_url
+        for client.token, code in (("", m.UNAUTHORIZED), ("made-up", m.INVALID_SESSION)):
+            await client.connect()
+            await turned_away(client, code)
+
+
+@pytest.mark.slow
+@on_loop
+async def test_a_session_expires_only_while_nobody_uses_it():
+    async with hosting(2, session_lifetime=0.8) as (_, one, two):
+        await asyncio.sleep(1)
+        await one.ws.close()
+        await one.connect()
+        await one.until("welcome")
+        await one.ws.close()
+        await asyncio.sleep(1)
+        await one.connect()
+        await turned_away(one, m.SESSION_EXPIRED)
+        await two.send({"type": "ping"})
+        await two.until("pong")
+
+
+@on_loop
+async def test_waiting_then_welcome_then_state():
+    async with hosting(2) as (_, one, two):
+        for client in (one, two):
+            await client.until("game_state")
+        assert [message["type"] for message in one.got] == ["table_status", "player_joined", "welcome", "game_state"]
+        assert [message["type"] for message in two.got] == ["welcome", "game_state"]
+        assert one.got[2] == {"type": "welcome", "seat": 0, "agent_id": one.agent_id, "timeout": 30_000}
+
+
+@on_loop
+async def test_of_two_connections_with_one_token_the_newest_wins():
+    async with hosting(2) as (host, one, two):
+        state = await one.my_turn()
+        older = one.ws
+        await one.connect()
+        assert (await one.receive())["type"] == "welcome"
+        assert (await one.receive())["turn_token"] == state["turn_token"]
+        one.ws, newer = older, one.ws
+        assert await one.closed() == 1000
+        one.ws = newer
+        await one.act(state)
+        await one.until("ack")
+        assert host.tables[one.table_id].session.seats[one.seat].connected
+        await two.my_turn()
+
+
+@on_loop
+async def test_ping_pong():
+    async with hosting(2) as (_, one, _two):
+        await one.send({"type": "ping", "payload": {"timestamp": 1706835000000}})
+        assert await one.until("pong") == {"type": "pong", "payload": {"timestamp": 1706835000000}}
+
+
+@on_loop
+async def test_a_message_may_come_as_binary():
+    async with hosting(2) as (_, one, _two):
+        await one.ws.send_bytes(b'{"type": "ping"}')
+        await one.until("pong")
+
+
+# Bad input: always the documented error, and the hand goes on.
+
+
+BAD = {
+    "not JSON": ("hello", m.VALIDATION_ERROR),
+    "wrong shape": ([1, 2], m.VALIDATION_ERROR),
+    "no action": ({"type": "action"}, m.VALIDATION_ERROR),
+    "unknown type": ({"type": "dance"}, m.VALIDATION_ERROR),
+    "too long": ('{"type": "ping", "x": "' + "x" * 20_000 + '"}', m.VALIDATION_ERROR),
+    "deep": ("[" * 16_000, m.VALIDATION_ERROR),
+    "stale seq": (lambda state: action(state, expected_seq=state["seq"] - 1), m.STALE_SEQ),
+    "future seq": (lambda state: action(state, expected_seq=state["seq"] + 1), m.STALE_SEQ),
+    "wrong token": (lambda state: action({**state, "turn_token": "made-up"}), m.INVALID_ACTION),
+    "below the minimum": (lambda state: action(state, "raiseTo", 3), m.INVALID_ACTION),
+    "above the stack": (lambda state: action(state, "raiseTo", 101), m.INVALID_ACTION),
+    "fractional": (lambda state: action(state, "raiseTo", 5.5), m.VALIDATION_ERROR),
+    "negative": (lambda state: action(state, "raiseTo", -5), m.VALIDATION_ERROR),
+    "NaN": (lambda state: action(state, "raiseTo", float("nan")), m.VALIDATION_ERROR),
+    "string": (lambda state: action(state, "raiseTo", "10"), m.VALIDATION_ERROR),
+    "not offered": (lambda state: action(state, "check"), m.INVALID_ACTION),
+    "unknown kind": (lambda state: action(state, "allIn"), m.VALIDATION_ERROR),
+}
+
+
+@on_loop
+@pytest.mark.parametrize("name", BAD)
+async def test_bad_input_gets_its_error_and_the_hand_goes_on(name):
+    bad, code = BAD[name]
+    async with hosting(2) as (_, one, two):
+        state = await one.my_turn()
+        await one.send(bad(state) if callable(bad) else bad)
+        error = await one.receive()
+        assert error["type"] == "error" and error["code"] == code and error["message"]
+        await one.act(state)
+        await one.until("ack")
+        await two.act(await two.my_turn())
+        await two.until("ack")
+
+
+@on_loop
+async def test_out_of_turn():
+    async with hosting(2) as (_, one, two):
+        state = await one.my_turn()
+        await two.until("game_state")
+        await two.act({**state, "turn_token": "mine"})
+        assert (await two.receive())["code"] == m.NOT_YOUR_TURN
+        await one.act(state)
+        await one.until("ack")
+
+
+@on_loop
+async def test_a_replayed_token_is_acknowledged_again():
+    async with hosting(2) as (_, one, two):
+        state = await one.my_turn()
+        for _ in range(3):
+            await one.act(state)
+        acks = [await one.until("ack") for _ in range(3)]
+        assert acks[0] == acks[1] == acks[2] == {"type": "ack", "turn_token": state["turn_token"], "seq": 2}
+        assert (await two.my_turn())["seq"] == 2
+
+
+@on_loop
+async def test_a_message_beyond_all_bounds_ends_only_its_own_connection():
+    async with hosting(2) as (_, one, two):
+        state = await one.my_turn()
+        await two.send("x" * (FRAME_LIMIT + 1))
+        assert await two.closed() == 1009
+        await two.connect()
+        await two.until("welcome")
+        await one.act(state)
+        await two.act(await two.my_turn())
+        await two.until("ack")
+
+
+@pytest.mark.slow
+@on_loop
+async def test_the_rate_limit_spares_play_and_tells_the_rest():
+    async with hosting(2, rate=5) as (_, one, two):
+        other = asyncio.create_task(two.play())
+        for _ in range(40):  # far more than ten actions at once
+            await one.act(await one.my_turn())
+        for _ in range(30):
+            await one.send({"type": "ping"})
+        assert (await one.until("error"))["code"] == m.RATE_LIMIT_EXCEEDED
+        await one.until("pong")
+        other.cancel()

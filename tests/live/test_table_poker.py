@@ -1,0 +1,118 @@
+"""Hold'em in the browser over real sockets: people beside programs, and observers."""
+
+import asyncio
+import json
+
+import aiohttp
+import pytest
+from live.table_people import Program, caller, on_loop
+from parlour.wrappers.live.poker.host import PokerHost as PokerHost
+from parlour.wrappers.live.table.poker import PokerTable
+
+
+class Guest:
+    """A page at a poker table."""
+
+    def __init__(self, http, table):
+        self.http, self.url = http, table.url
+
+    async def post(self, path, body, key=None):
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        async with self.http.post(f"{self.url}/v1/{path}", json=body, headers=headers) as reply:
+            return await reply.json()
+
+    async def join(self, name="Ann", seat=None):
+        self.key = (await self.post("agents", {"name": name}))["api_key"]
+        return await self.post("tables/auto-join", {"preferred_seat": seat}, self.key)
+
+    async def table_id(self):
+        async with self.http.get(f"{self.url}/v1/tables") as reply:
+            return (await reply.json())["tables"][0]["table_id"]
+
+
+async def until(socket, kind, into=None):
+    while True:
+        message = json.loads(await socket.receive_str())
+        if into is not None:
+            into.append(message)
+        if message["type"] == kind:
+            return message
+
+
+@on_loop
+async def test_poker_is_played_beside_programs_while_others_look_on_without_cards():
+    programs = {1: ("caller", Program(caller)), 2: ("caller 2", Program(caller))}
+    async with PokerTable(3, programs, seed=5, hand_delay=0) as table, aiohttp.ClientSession() as http:
+        guest, seen, hands = Guest(http, table), [], []
+        watch = f"{table.url}/v1/tables/{await guest.table_id()}/watch"
+        async with http.ws_connect(watch) as eve:
+            assert (await until(eve, "table_status"))["status"] == "waiting"
+            joined = await guest.join()
+            assert joined["seat_id"] == 0
+            async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
+                while len(hands) < 3:
+                    message = json.loads(await ann.receive_str())
+                    if message["type"] == "hand_complete":
+                        hands.append(message)
+                    elif message.get("turn") == 0:
+                        own = message["players"][0]["cards"]
+                        kind = "fold" if len(hands) == 1 else message["actions"][1]["kind"]
+                        choice = {"turn_token": message["turn_token"], "kind": kind}
+                        await ann.send_json({"type": "action", "action": choice, "expected_seq": message["seq"]})
+                await eve.send_str("{}")
+                assert (await until(eve, "error", seen))["code"] == "NOT_SEATED"
+        states = [message for message in seen if message["type"] == "game_state"]
+        assert {"turn"} & states[0].keys()
+        assert not any(set(player) & {"cards"} for state in states for player in state["players"])
+        assert not any({"actions", "turn_token"} & state.keys() for state in states)
+        ends = [message for message in seen if message["type"] == "hand_complete"]
+        assert len(ends) >= 3
+        folded = next(row for row in ends[1]["results"] if row["seat"] == 0)
+        assert "cards" not in folded
+        assert own
+
+
+@on_loop
+async def test_when_a_poker_table_ends_the_programs_sit_down_at_the_next():
+    programs = {0: ("caller", Program(caller))}
+    async with PokerTable(2, programs, stack=2, max_hands=1, hand_delay=0) as table, aiohttp.ClientSession() as http:
+        guest = Guest(http, table)
+        for _ in range(2):
+            joined = await guest.join(seat=1)
+            assert joined["seat_id"] == 1
+            async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}") as ann:
+                while (message := await until(ann, "table_status"))["status"] != "ended":
+                    pass
+                assert message["final_stacks"]
+
+
+@on_loop
+async def test_nobody_looks_on_where_it_is_not_wanted():
+    async with PokerHost() as host, aiohttp.ClientSession() as http:
+        for table_id, code in ((next(iter(host.tables)), "TABLE_FULL"), ("none", "TABLE_NOT_FOUND")):
+            async with http.ws_connect(f"{host.url}/v1/tables/{table_id}/watch") as socket:
+                assert (await until(socket, "error"))["code"] == code
+                assert (await socket.receive()).type == aiohttp.WSMsgType.CLOSE
+                assert socket.close_code == 1008
+
+
+@on_loop
+async def test_a_poker_seat_is_free_again_when_its_player_stays_away(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.table.poker.AWAY", 0.2)
+    async with PokerTable(2, {}) as table, aiohttp.ClientSession() as http:
+        guest = Guest(http, table)
+        joined = await guest.join()
+        url = f"{joined['ws_url']}?token={joined['session_token']}"
+        for _ in range(2):
+            async with http.ws_connect(url) as socket:
+                await until(socket, "table_status")
+            await asyncio.sleep(0.05)  # not away for long: the seat is kept
+        await asyncio.sleep(0.4)
+        assert (await guest.join("Bob"))["seat_id"] == joined["seat_id"]
+        async with http.ws_connect(url) as socket:
+            assert (await until(socket, "error"))["code"] == "INVALID_SESSION"
+
+
+def test_a_poker_table_needs_a_person():
+    with pytest.raises(ValueError, match="leave one to a person"):
+        PokerTable(2, {0: ("a", Program(caller)), 1: ("b", Program(caller))})

@@ -1,0 +1,158 @@
+"""The agents' ids in an arena, and the names of a game's seats: each where the other stands."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....envs.core.game import Game
+from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
+
+_NESTED = frozenset((str, dict, list))
+"""The types of plain data in which a name may stand."""
+
+
+class AgentNames:
+    """Translates between the names of a game's seats and the ids of the agents that sit there.
+
+    A text that is exactly a name is translated wherever it stands in a TurnState, except in what people wrote. In the
+    ``text`` of an action of ours every name in it is translated; the ``text`` of other agents stays as it is.
+
+    Args:
+        agent_ids: seat by seat; none of them may be a word of the game (see `reserved_words`).
+        seats: the game's names, as many.
+
+    Attributes:
+        agent_of: agent ids by seat name.
+        seat_of: seat names by agent id.
+    """
+
+    def __init__(self, agent_ids: Sequence[str], seats: Sequence[str]) -> None:
+        self.agent_of = dict(zip(seats, agent_ids, strict=True))
+        self.seat_of = dict(zip(agent_ids, seats, strict=True))
+        self._to_agents, self._to_seats = _Translation(self.agent_of), _Translation(self.seat_of)
+        self._seat = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(seats, key=len, reverse=True)))})(?!\w)")
+
+    def state_for_agents(self, state: TurnState) -> TurnState:
+        """Return the game's TurnState with the agents' ids: a copy, which the agent may change as it likes."""
+        return self._to_agents.state(state)
+
+    def state_for_game(self, state: TurnState) -> TurnState:
+        """Return the arena's TurnState with the seats' names."""
+        return self._to_seats.state(state)
+
+    def response_for_agents(self, response: AgentResponse) -> AgentResponse:
+        """Return an answer of ours with the agents' ids, its words included."""
+        return self.payload_for_agents(self.text_for_agents(response))
+
+    def payload_for_agents(self, response: AgentResponse) -> AgentResponse:
+        """Return an answer with the agents' ids, its words as they are."""
+        return self._to_agents.response(response)
+
+    def text_for_agents(self, response: AgentResponse) -> AgentResponse:
+        """Return an answer with the agents' ids in its words, and the seats' names in the rest of it."""
+        action = response.action
+        text = action.payload.get("text")
+        if not isinstance(text, str):
+            return response
+        payload = {**action.payload, "text": self.words_for_agents(text)}
+        return AgentResponse(Action(action.action_type, payload), response.messages)
+
+    def words_for_agents(self, words: str) -> str:
+        """Return words in which seats are named, with the agents' ids instead."""
+        return self._seat.sub(lambda found: self.agent_of[found[0]], words)
+
+    def response_for_game(self, response: AgentResponse) -> AgentResponse:
+        """Return an answer of an agent with the seats' names."""
+        return self._to_seats.response(response)
+
+    def intent_for_game(self, intent: MessageIntent) -> MessageIntent:
+        """Return a message to agents as one to seats."""
+        return self._to_seats.intent(intent)
+
+    def unknown_recipients(self, intents: Sequence[MessageIntent]) -> list[str]:
+        """Return the recipients that are no agents of the match."""
+        return [reader for intent in intents for reader in intent.to_agent_ids or () if reader not in self.seat_of]
+
+
+class _Translation:
+    """One direction."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def state(self, state: TurnState) -> TurnState:
+        name = self._names.get
+        return TurnState(
+            state.match_id,
+            state.game_id,
+            name(state.agent_id, state.agent_id),
+            state.phase,
+            state.is_my_turn,
+            self._data(state.current_turn_agent_id),
+            self._data(state.game_state),
+            [self._message(message) for message in state.messages],
+            [AllowedAction(a.action_type, a.description, self._data(a.payload_schema)) for a in state.allowed_actions],
+            state.game_over,
+            self._data(state.outcome),
+        )
+
+    def response(self, response: AgentResponse) -> AgentResponse:
+        kind, payload = response.action.action_type, response.action.payload
+        text = {"text": payload["text"]} if "text" in payload else {}
+        named = self._data({key: part for key, part in payload.items() if key != "text"})
+        return AgentResponse(Action(kind, named | text), [self.intent(intent) for intent in response.messages])
+
+    def _data(self, value: Any) -> Any:
+        """Return a copy of plain data."""
+        if isinstance(value, str):
+            return self._names.get(value, value)
+        if isinstance(value, dict):
+            name, data = self._names.get, self._data
+            return {name(key, key): data(part) if type(part) in _NESTED else part for key, part in value.items()}
+        return [self._data(part) for part in value] if isinstance(value, list) else value
+
+    def intent(self, intent: MessageIntent) -> MessageIntent:
+        readers = intent.to_agent_ids
+        return MessageIntent(intent.scope, intent.content, readers and [self._names.get(one, one) for one in readers])
+
+    def _message(self, message: Message) -> Message:
+        name = self._names.get
+        readers = [name(reader, reader) for reader in message.to_agent_ids or ()]
+        return Message(
+            message.message_id,
+            name(message.sender_id, message.sender_id),
+            message.scope,
+            message.content,
+            readers,
+            message.timestamp_ns,
+        )
+
+
+def reserved_words(game: Game) -> frozenset[str]:
+    """Return the words of the game's TurnStates. No agent may have one as its id."""
+    found = {"pass", "message_only", *game.view.action_spaces}
+    generator, table = np.random.default_rng(0), game.tables(1)[0]
+    for _ in range(20):
+        table.stream = generator.integers(0, 2**63)
+        game.rules.reset(table)
+        while not table.done:
+            _collect(game.turn_state(table, int(table.turn)), found)
+            game.rules.play(table, int(generator.choice(game.mask(table, int(table.turn)).nonzero()[0])))
+        for seat in range(game.seats):
+            _collect(game.turn_state(table, seat), found)
+    return frozenset(found - set(game.agents))
+
+
+def _collect(state: TurnState, found: set[str]) -> None:
+    stack: list[Any] = [state.game_state, state.outcome, [allowed.payload_schema for allowed in state.allowed_actions]]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, str):
+            found.add(part)
+        elif isinstance(part, dict):
+            found.update(part)
+            stack.extend(part.values())
+        elif isinstance(part, list):
+            stack.extend(part)

@@ -1,0 +1,110 @@
+"""TurnStates and answers in others' types: dicts, pydantic models, dataclasses, structs, and objects alike."""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from ....envs.core.turn_state import Action, AgentResponse, TurnState
+
+GAMES = {"unfair-split": "bargaining", "first-price-auction": "auction"}
+"""The platforms' names for games of ours."""
+FIELDS = ("action", "messages", "action_type", "payload", "scope", "content", "to_agent_ids")
+"""The fields of an answer, by which an object of a foreign type is read."""
+
+
+def plain(value: Any) -> Any:
+    """Return an answer of any kind as plain data; what is of no kind that can be read is returned as it is."""
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if isinstance(value, msgspec.Struct):
+        return msgspec.to_builtins(value)
+    if hasattr(value, "model_dump"):
+        return plain(value.model_dump())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    found = {name: getattr(value, name) for name in FIELDS if hasattr(value, name)}
+    return {name: plain(part) for name, part in found.items()} if found else value
+
+
+def read_response(answer: Any) -> AgentResponse:
+    """Read plain data as an answer; a bare action is one without messages.
+
+    Raises:
+        ValueError, TypeError, RecursionError: saying what does not fit.
+    """
+    if isinstance(answer, Mapping) and "action_type" in answer:
+        return AgentResponse(Action.from_dict(answer))
+    return AgentResponse.from_dict(answer)
+
+
+def read_state(state: Any) -> TurnState:
+    """Read a TurnState of any kind: ours, a dict, a pydantic model, a dataclass, an object with its attributes.
+
+    Raises:
+        ValueError, TypeError: naming the field that does not fit.
+    """
+    if isinstance(state, TurnState):
+        return state
+    if not isinstance(state, Mapping) and not hasattr(state, "model_dump") and not is_dataclass(state):
+        state = {name: getattr(state, name) for name in TurnState.__struct_fields__ if hasattr(state, name)}
+    # Some send null for what they leave out.
+    return TurnState.from_dict({name: part for name, part in _foreign(state).items() if part is not None})
+
+
+def _foreign(value: Any) -> Any:
+    """Return the parts of a foreign TurnState as plain data; their classes have all their attributes in `__dict__`."""
+    if isinstance(value, (list, tuple)):
+        return [_foreign(part) for part in value]
+    if isinstance(value, Mapping):
+        return {key: _foreign(part) for key, part in value.items()}
+    if isinstance(value, (str, int, float, Enum, msgspec.Struct)) or value is None:
+        return plain(value)
+    return _foreign(plain(value) if hasattr(value, "model_dump") or is_dataclass(value) else vars(value))
+
+
+def convert_to(value: msgspec.Struct, kind: Any) -> Any:
+    """Return a value of ours as a dict, a pydantic model or a dataclass; itself where `kind` is none of them."""
+    if not isinstance(kind, type):
+        return value
+    if hasattr(kind, "model_validate"):
+        return kind.model_validate(msgspec.to_builtins(value))
+    if issubclass(kind, Mapping):
+        return msgspec.to_builtins(value)
+    if is_dataclass(kind):
+        return msgspec.convert(msgspec.to_builtins(value), kind)
+    return value
+
+
+def native(state: TurnState) -> TurnState:
+    """Return a platform's TurnState with our game's name, and with the fields that a two-bidder auction leaves out."""
+    if state.game_id in GAMES:
+        state = msgspec.structs.replace(state, game_id=GAMES[state.game_id])
+    if state.game_id.startswith("auction") and "opponents_with_bid" not in state.game_state:
+        state = msgspec.structs.replace(state, game_state=_two_bidders(state))
+    return state
+
+
+def _two_bidders(state: TurnState) -> dict[str, Any]:
+    game = state.game_state
+    others = ["opponent"] if game.get("opponent_has_bid") else []
+    history = [row for row in game.get("action_history") or () if isinstance(row, Mapping) and "round" in row]
+    for row in history:
+        if row["agent_id"] != state.agent_id:
+            others = [row["agent_id"]] if others else []
+    bids = len(others) + (game.get("my_bid") is not None)
+    return {
+        "num_bidders": 2,
+        "num_bids_submitted": bids,
+        **game,
+        "opponents_with_bid": others,
+        "action_history": history,
+    }

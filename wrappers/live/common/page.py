@@ -1,0 +1,57 @@
+"""A web page that a server brings along: its files, and the headers with which they go out."""
+
+from collections.abc import Iterable, Mapping
+from importlib.resources.abc import Traversable
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
+"""The headers of every file: scripts, styles and connections of the server's own only, and no frame around the page."""
+
+TYPES = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+}
+"""The files that are served, by their endings. Other files in the folder are not served."""
+
+
+def page_routes(folder: Traversable, facts: Mapping[str, Any]) -> list[web.RouteDef]:
+    """Return the routes of a page: ``index.html`` as ``/``, every file by its path, and ``facts.json``.
+
+    Args:
+        folder: the files, read once.
+        facts: what the page must know of its server.
+    """
+    routes = [_file_route("/facts.json", msgspec.json.encode(facts), "application/json")]
+    for path, file in _files(folder, "/"):
+        kind = TYPES.get(path[path.rfind(".") :])
+        if kind is not None:
+            routes.append(_file_route("/" if path == "/index.html" else path, file.read_bytes(), kind))
+    return routes
+
+
+def _files(folder: Traversable, at: str) -> Iterable[tuple[str, Traversable]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _files(entry, f"{at}{entry.name}/")
+        else:
+            yield at + entry.name, entry
+
+
+def _file_route(path: str, body: bytes, kind: str) -> web.RouteDef:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(body=body, content_type=kind, charset="utf-8", headers=HEADERS)
+
+    return web.get(path, answer)

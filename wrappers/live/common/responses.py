@@ -1,0 +1,30 @@
+"""Reading an agent's answer, which may be an `AgentResponse`, an `Action`, or either as a dict."""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from ....envs.core.turn_state import Action, AgentResponse
+
+
+def read_response(response: Any) -> AgentResponse:
+    """Return an answer as an `AgentResponse` of plain data; a bare action is one without messages.
+
+    Raises:
+        ValueError: saying what does not fit.
+    """
+    try:
+        if isinstance(response, Action) or (isinstance(response, dict) and "action_type" in response):
+            response = AgentResponse(msgspec.convert(response, Action, from_attributes=True))
+        answer = msgspec.convert(response, AgentResponse, from_attributes=True)
+        # What a struct of ours holds has not been looked at yet.
+        return msgspec.convert(msgspec.to_builtins(answer, enc_hook=_builtin), AgentResponse)
+    except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"this is no AgentResponse: {error}") from None
+
+
+def _builtin(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):  # computed from an observation
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} {str(value)[:80]!r} is no JSON")

@@ -1,0 +1,198 @@
+"""The life of an HTTP and WebSocket server: it opens, listens, limits what clients may take, and ends gracefully.
+
+Every host, and every agent that platforms connect to, is a `Server`.
+"""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, Self
+
+from aiohttp import WSCloseCode, web
+from aiohttp.typedefs import Middleware
+
+from .connection import Connection, ConnectionLimits
+from .origins import Origins
+
+HEARTBEAT = 30.0
+"""Seconds between WebSocket's own pings, which find out that a peer is gone."""
+BODY_SECONDS = 10.0
+"""Seconds that a client has to send the body of a request."""
+
+Live = Callable[[Connection], Awaitable[None]]
+"""Serves a connection until it ends."""
+
+
+class Server(ABC):
+    """A server of ours. Use it as an async context manager, or call `start` and `stop`.
+
+    A subclass says what it serves by `routes`, and may do something before it listens (`opening`) and when it ends
+    (`closing`).
+
+    Args:
+        address, port: where to listen; port 0 takes a free one.
+        origins: which web pages may speak to it; None: all.
+        body_limit: bytes of a request's body; a longer one gets HTTP 413.
+        connection_limits: what a WebSocket may take.
+        most_connections: WebSockets that may be open at once; a further one gets HTTP 503. None: no limit.
+
+    Attributes:
+        url: ``http://address:port`` where it listens; "" before the start.
+    """
+
+    def __init__(
+        self,
+        *,
+        address: str,
+        port: int,
+        origins: Origins | None = None,
+        body_limit: int = 2**20,
+        connection_limits: ConnectionLimits | None = None,
+        most_connections: int | None = None,
+    ) -> None:
+        self.url = ""
+        self._address, self._port = address, port
+        self._origins = origins or Origins()
+        self._body_limit = body_limit
+        self._connection_limits = connection_limits or ConnectionLimits()
+        self._most_connections = most_connections
+        self._connections: dict[Connection, asyncio.Task[Any] | None] = {}
+        self._places = 0  # of connections, those that are being made included
+        self._runner: web.AppRunner | None = None
+        self._stopping = False
+
+    # What a server fills in.
+
+    @abstractmethod
+    def routes(self) -> Iterable[web.RouteDef]:
+        """Return what is served."""
+
+    def middlewares(self) -> Sequence[Middleware]:
+        """Return what lies around every request, such as what writes refusals in the protocol's form."""
+        return ()
+
+    async def opening(self) -> None:
+        """Do what has to be done before the server listens."""
+        return
+
+    async def closing(self) -> None:
+        """Do what has to be done when the server ends, while its connections are still open. May be called twice."""
+        return
+
+    # Its life.
+
+    async def start(self) -> None:
+        """Open, and listen.
+
+        Raises:
+            OSError: if the port is taken.
+        """
+        self._stopping = False
+        try:
+            await self.opening()
+            app = web.Application(
+                client_max_size=self._body_limit, middlewares=[self._origins.check, *self.middlewares()]
+            )
+            app.add_routes(self.routes())
+            self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+            await self._runner.setup()
+            await web.TCPSite(self._runner, self._address, self._port).start()
+        except BaseException:
+            await self.stop()
+            raise
+        self.url = url_of(*self._runner.addresses[0][:2])
+
+    async def stop(self) -> None:
+        """End what is served, close the connections and stop listening."""
+        self._stopping = True
+        await self.closing()
+        for connection in self._connections:
+            connection.close(WSCloseCode.GOING_AWAY, b"the server is going away")
+        serving = {task for task in self._connections.values() if task is not None} - {asyncio.current_task()}
+        if serving:
+            await asyncio.wait(serving, timeout=self._connection_limits.closing)
+        for connection in list(self._connections):
+            connection.abort()
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    # Connections and requests.
+
+    @property
+    def connections(self) -> int:
+        """How many WebSockets are open."""
+        return len(self._connections)
+
+    async def upgrade(self, request: web.Request, live: Live) -> web.WebSocketResponse:
+        """Make a WebSocket of a request, and have `live` serve it until it ends.
+
+        Raises:
+            web.HTTPException: 426 if the request asks for no WebSocket, 503 if too many are open.
+        """
+        limits = self._connection_limits
+        # Without compression, because a small frame might hold gigabytes.
+        socket = web.WebSocketResponse(
+            heartbeat=HEARTBEAT, max_msg_size=limits.frame, compress=False, timeout=limits.closing
+        )
+        if not socket.can_prepare(request).ok:
+            raise web.HTTPUpgradeRequired(text="this is a WebSocket: connect to it as one\n")
+        if self._stopping:
+            raise web.HTTPServiceUnavailable(text="the server is going away\n")
+        if self._most_connections is not None and self._places >= self._most_connections:
+            raise web.HTTPServiceUnavailable(text=f"{self._most_connections} connections are open\n")
+        self._places += 1
+        try:
+            await socket.prepare(request)
+            await self._serve_connection(Connection(socket, request.transport, limits), live)
+        finally:
+            self._places -= 1
+        return socket
+
+    async def _serve_connection(self, connection: Connection, live: Live) -> None:
+        self._connections[connection] = asyncio.current_task()
+        try:
+            async with connection:
+                await live(connection)
+        finally:
+            del self._connections[connection]
+
+
+def url_of(address: str, port: int) -> str:
+    """Return the HTTP address of a server.
+
+    >>> url_of("::1", 80)
+    'http://[::1]:80'
+    """
+    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
+
+
+def local_url(url: str) -> str:
+    """Return a server's address as this machine itself reaches it, where the server listens on all addresses.
+
+    >>> local_url("http://0.0.0.0:80")
+    'http://127.0.0.1:80'
+    """
+    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+
+async def read_body(request: web.Request, seconds: float = BODY_SECONDS) -> bytes:
+    """Return a request's body.
+
+    Raises:
+        ValueError: if it does not come in time, or breaks off.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await request.read()
+    except TimeoutError:
+        raise ValueError(f"the body did not come within {seconds:g} seconds") from None
+    except ConnectionError:  # the client is gone, and does not read this
+        raise ValueError("the body broke off") from None

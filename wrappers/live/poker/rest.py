@@ -1,0 +1,178 @@
+"""The REST calls of a poker server: registering, joining and leaving, and the list of tables."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeVar
+
+import msgspec
+from aiohttp import web
+
+from ..common.server import read_body
+from ..common.tokens import bearer_token, same_token
+from . import messages
+from .accounts import Account, Accounts, SeatTokens
+from .hosted_table import HostedTable
+from .seats import Refusal
+from .table_pool import TablePool
+
+PROTOCOL_VERSION = "0.1"
+MIN_PROTOCOL_VERSION = "0.1"
+BODY_SECONDS = 10.0
+"""Seconds that a client has to send the body of a call."""
+
+STATUS = {
+    messages.OUTDATED_CLIENT: 426,
+    messages.UNAUTHORIZED: 401,
+    messages.INVALID_API_KEY: 401,
+    messages.TABLE_NOT_FOUND: 404,
+    messages.TABLE_ENDED: 410,
+    messages.TABLE_FULL: 409,
+    messages.ALREADY_SEATED: 409,
+    messages.NOT_SEATED: 409,
+    messages.INVALID_TABLE_STATE: 409,
+}
+"""HTTP status of an error code; 400 for the others."""
+
+Body = TypeVar("Body", bound=msgspec.Struct)
+
+
+class Register(msgspec.Struct):
+    """The body of ``POST /v1/agents``."""
+
+    name: Annotated[str, msgspec.Meta(max_length=64, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")] | None = None
+
+
+class Join(msgspec.Struct):
+    """The body of the two joining calls."""
+
+    client_protocol_version: str | int | float | None = None
+    preferred_seat: int | None = None
+
+
+class PokerRest:
+    """The calls of one server.
+
+    Args:
+        pool: the tables.
+        accounts: the registered agents.
+        tokens: of the seats.
+        timeout: time to act in milliseconds, which joining agents are sent.
+        access_token: what registering agents must bear; None lets everybody in.
+    """
+
+    def __init__(
+        self,
+        pool: TablePool,
+        accounts: Accounts,
+        tokens: SeatTokens[HostedTable],
+        timeout: int,
+        access_token: str | None,
+    ) -> None:
+        self._pool = pool
+        self._accounts = accounts
+        self._tokens = tokens
+        self._timeout = timeout
+        self._access_token = access_token
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return what is served."""
+        return [
+            web.post("/v1/agents", self._register),
+            web.post("/v1/tables/auto-join", self._auto_join),
+            web.post("/v1/tables/{table_id}/join", self._join),
+            web.post("/v1/tables/{table_id}/leave", self._leave),
+            web.get("/v1/tables", self._list),
+            web.get("/v1/tables/{table_id}", self._show),
+        ]
+
+    def table(self, request: web.Request) -> HostedTable:
+        """Return the table that a request's path names; raises Refusal."""
+        return self._pool.find(request.match_info["table_id"])
+
+    async def _register(self, request: web.Request) -> web.Response:
+        if self._access_token is not None and not same_token(bearer_token(request), self._access_token):
+            raise Refusal(messages.UNAUTHORIZED, "registering needs the header Authorization: Bearer <access token>")
+        body = await _body(request, Register)
+        api_key, agent = self._accounts.register(body.name, self._pool.seated())
+        return web.json_response({"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}, status=201)
+
+    async def _auto_join(self, request: web.Request) -> web.Response:
+        agent, body = await self._joining(request)
+        return self._seated(request, agent, *self._pool.join_any(agent, body.preferred_seat))
+
+    async def _join(self, request: web.Request) -> web.Response:
+        agent, body = await self._joining(request)
+        table = self.table(request)
+        return self._seated(request, agent, table, table.join(agent, body.preferred_seat))
+
+    async def _joining(self, request: web.Request) -> tuple[Account, Join]:
+        agent, body = self._accounts.find(bearer_token(request)), await _body(request, Join)
+        _check_version(body)
+        return agent, body
+
+    def _seated(self, request: web.Request, agent: Account, table: HostedTable, seat: int) -> web.Response:
+        secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"  # TLS may end at a proxy
+        return web.json_response(
+            {
+                "table_id": table.table_id,
+                "seat_id": seat,
+                "session_token": self._tokens.issue(table, seat, agent.agent_id, asyncio.get_running_loop().time()),
+                "ws_url": f"{'wss' if secure else 'ws'}://{request.host}/v1/ws",
+                "protocol_version": PROTOCOL_VERSION,
+                "min_supported_protocol_version": MIN_PROTOCOL_VERSION,
+                "action_timeout_ms": self._timeout,
+                "agent_id": agent.agent_id,
+            }
+        )
+
+    async def _leave(self, request: web.Request) -> web.Response:
+        agent, table = self._accounts.find(bearer_token(request)), self.table(request)
+        for number, seat in table.session.seats.items():
+            if seat.agent_id == agent.agent_id:
+                table.leave(number)
+                self._tokens.revoke(table, agent.agent_id)
+                return web.json_response({"table_id": table.table_id, "seat_id": number})
+        raise Refusal(messages.NOT_SEATED, f"{agent.agent_id} does not sit at table {table.table_id}")
+
+    async def _list(self, request: web.Request) -> web.Response:
+        return web.json_response({"tables": [table.summary() for table in self._pool.running()]})
+
+    async def _show(self, request: web.Request) -> web.Response:
+        return web.json_response(self.table(request).summary())
+
+
+async def _body(request: web.Request, kind: type[Body]) -> Body:
+    try:
+        data = await read_body(request, BODY_SECONDS)
+    except ValueError as error:
+        raise Refusal(messages.VALIDATION_ERROR, str(error)) from None
+    try:
+        return msgspec.json.decode(data or b"{}", type=kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise Refusal(messages.VALIDATION_ERROR, f"cannot read the body: {str(error)[:200]}") from error
+
+
+def _check_version(body: Join) -> None:
+    """Refuse a client that says an older version than is spoken here. A version that cannot be read is accepted."""
+    parts = str(body.client_protocol_version or "").split(".")
+    least = [int(part) for part in MIN_PROTOCOL_VERSION.split(".")]
+    if all(part.isdecimal() for part in parts) and [int(part[:9]) for part in parts] < least:
+        version = body.client_protocol_version
+        detail = f"client_protocol_version {version}: at least {MIN_PROTOCOL_VERSION} is spoken here"
+        raise Refusal(messages.OUTDATED_CLIENT, detail)
+
+
+@web.middleware
+async def answer_refusals(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Give every refused call the platform's form of an error."""
+    try:
+        return await handler(request)
+    except Refusal as refusal:
+        code, message, status = refusal.code, refusal.message, STATUS.get(refusal.code, 400)
+        details = refusal.details
+    except web.HTTPClientError as error:  # unknown path, wrong method, long body
+        code, message, status, details = messages.VALIDATION_ERROR, error.reason, error.status, {}
+    more = {"details": details} if details else {}
+    return web.json_response({"error": {"code": code, "message": message, **more}}, status=status)

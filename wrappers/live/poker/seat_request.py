@@ -1,0 +1,125 @@
+"""How an agent of ours comes to the WebSocket URL of a seat: the REST calls of the poker platform."""
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from ...logs.log_text import escaped
+from ..common.reconnecting import CONNECTION_ERRORS, LiveError, TryAgain
+from . import messages
+
+logger = logging.getLogger(__name__)
+
+PROTOCOL_VERSION = "0.1"
+REST_SECONDS = 30.0
+"""Seconds for a REST call."""
+LEAVE_SECONDS = 3.0
+"""Seconds for giving a seat back."""
+
+
+@dataclass
+class SeatRequest:
+    """A wish for a seat, and the seat once it was taken. Tokens and keys are never logged.
+
+    Attributes:
+        http: what connects.
+        address: a ready ``ws://`` or ``wss://`` URL; or the REST base, ``http://`` or ``https://``.
+        name: to register with.
+        table: the table to join; None: the server chooses, and it is the table joined from then on.
+        seat: the preferred one.
+        api_key: of an agent registered before; from registering on, the agent's own.
+        access_token: what the server asks of those who register, if it does.
+    """
+
+    http: aiohttp.ClientSession
+    address: URL
+    name: str | None = None
+    table: str | None = None
+    seat: int | None = None
+    api_key: str | None = None
+    access_token: str | None = None
+    _url: URL | None = None
+    _answer_lost: bool = False  # of a join: we may have a seat and not know it
+
+    async def url(self) -> URL:
+        """Return the URL of our seat; registers and joins the first time.
+
+        Raises:
+            LiveError: if the server refuses.
+            TryAgain, aiohttp.ClientError, OSError, TimeoutError: if it cannot be reached.
+        """
+        if self._url is None:
+            url = self.address if self.address.scheme in ("ws", "wss") else await self._join()
+            self._url = url if "format" in url.query else url.update_query(format="agent")
+        return self._url
+
+    async def leave(self) -> None:
+        """Give the seat back, where it was taken by REST. Never raises."""
+        if self.api_key is not None and self.table is not None:
+            with contextlib.suppress(TryAgain, *CONNECTION_ERRORS):
+                async with asyncio.timeout(LEAVE_SECONDS):
+                    await self._post(f"v1/tables/{self.table}/leave", {})
+
+    async def _join(self) -> URL:
+        if self.api_key is None:
+            agent = await self._post("v1/agents", {} if self.name is None else {"name": self.name})
+            self.api_key = _text(agent, "api_key")
+        wish: dict[str, Any] = {"client_protocol_version": PROTOCOL_VERSION}
+        if self.seat is not None:
+            wish["preferred_seat"] = self.seat
+        where = "auto-join" if self.table is None else f"{self.table}/join"
+        try:
+            joined = await self._post(f"v1/tables/{where}", wish)
+        except LiveError as error:
+            await self._recover(error)
+            raise
+        except aiohttp.ClientConnectorError:
+            raise
+        except (TryAgain, *CONNECTION_ERRORS):
+            self._answer_lost = True
+            raise
+        self.table = str(joined.get("table_id", self.table))
+        logger.info("joined table %s, seat %s", escaped(self.table, 80), escaped(str(joined.get("seat_id")), 40))
+        try:
+            return URL(_text(joined, "ws_url")).update_query(token=_text(joined, "session_token"))
+        except ValueError:
+            raise LiveError(messages.INTERNAL_ERROR, "the server's ws_url is no address") from None
+
+    async def _recover(self, error: LiveError) -> None:
+        """Give back a seat whose token we never got, so that the next try can join again."""
+        table = self.table or error.details.get("table_id")
+        if self._answer_lost and error.code == messages.ALREADY_SEATED and isinstance(table, str):
+            self.table = table
+            await self.leave()
+            raise TryAgain("seated by a try whose answer was lost") from error
+
+    async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        bearer = self.api_key or self.access_token
+        headers = {} if bearer is None else {"Authorization": f"Bearer {bearer}"}
+        timeout = aiohttp.ClientTimeout(total=REST_SECONDS)
+        async with self.http.post(self.address / path, json=body, headers=headers, timeout=timeout) as reply:
+            try:
+                answer = await reply.json(content_type=None)
+            except (ValueError, RecursionError):
+                answer = None
+            if reply.ok and isinstance(answer, dict):
+                return answer
+            if reply.status >= 500 or reply.status == 429:
+                raise TryAgain(f"the server answered with HTTP {reply.status}")
+            error = answer.get("error") if isinstance(answer, dict) else None
+            details = error if isinstance(error, dict) else {}
+            code, reason = details.get("code", f"HTTP_{reply.status}"), details.get("message", "no reason given")
+            sentence = f"{path}: {escaped(str(reason), 200)}"
+            raise LiveError(escaped(str(code), 40), sentence, details.get("details"))
+
+
+def _text(answer: dict[str, Any], field: str) -> str:
+    value = answer.get(field)
+    if not isinstance(value, str):
+        raise LiveError(messages.INTERNAL_ERROR, f"the server's answer lacks {field}")
+    return value

@@ -1,0 +1,137 @@
+"""The tables of a poker server. One that ends is replaced by another, and is remembered for a while."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from . import messages
+from .accounts import Account
+from .host_session import PokerHostSession
+from .hosted_table import HostedTable, TableTimes
+from .seats import Refusal
+
+MOST_ENDED = 1_000
+"""Tables that ended and are remembered; beyond, the oldest are forgotten."""
+
+
+class TablePool:
+    """So many open tables.
+
+    Args:
+        options: of every table, see `PokerHostSession`.
+        times: of every table.
+        seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
+        remembered: seconds for which a table that ended is remembered.
+        on_event: see `PokerHost`.
+        on_forget: is called with every table that is forgotten.
+
+    Attributes:
+        tables: the open tables and those that ended lately, by id, oldest first.
+    """
+
+    def __init__(
+        self,
+        options: Mapping[str, Any],
+        times: TableTimes,
+        seed: int | None,
+        remembered: float,
+        on_event: Callable[..., None],
+        on_forget: Callable[[HostedTable], None],
+    ) -> None:
+        self.tables: dict[str, HostedTable] = {}
+        self._options = options
+        self._times = times
+        self._seed = seed
+        self._remembered = remembered
+        self._on_event = on_event
+        self._on_forget = on_forget
+        self._opened = 0
+        self._replacing = True
+        self._awaited: set[str] = set()  # tables that have yet to end for good
+        self._all_ended = asyncio.Event()
+
+    def open(self, count: int) -> None:
+        """Open so many tables."""
+        for _ in range(count):
+            self._awaited.add(self._open_table())
+
+    def end(self) -> None:
+        """End every table where somebody sits as ``admin_stopped``. No further table is opened."""
+        self._replacing = False
+        for table in list(self.tables.values()):
+            if table.session.seats:
+                table.end("admin_stopped")
+
+    async def finished(self) -> None:
+        """Wait until every table that was opened first has ended; for an abandoned one, the one that replaced it."""
+        await self._all_ended.wait()
+
+    def running(self) -> list[HostedTable]:
+        """Return the tables that have not ended."""
+        return [table for table in self.tables.values() if table.ended_at is None]
+
+    def find(self, table_id: str) -> HostedTable:
+        """Return the table with this id.
+
+        Raises:
+            Refusal: TABLE_NOT_FOUND.
+        """
+        if table_id not in self.tables:
+            raise Refusal(messages.TABLE_NOT_FOUND, f"there is no table {table_id[:40]!a}")
+        return self.tables[table_id]
+
+    def seated(self) -> set[str]:
+        """Return the ids of the agents that sit at a table."""
+        return {agent_id for table in self.running() for agent_id in _agents(table)}
+
+    def join_any(self, agent: Account, preferred: int | None) -> tuple[HostedTable, int]:
+        """Seat an agent at the first table with a free seat; return the table and the seat.
+
+        Raises:
+            Refusal: ALREADY_SEATED, with the table; else what the last table answers.
+        """
+        for table in self.running():
+            if agent.agent_id in _agents(table):
+                detail = f"{agent.agent_id} sits at table {table.table_id}"
+                raise Refusal(messages.ALREADY_SEATED, detail, table_id=table.table_id)
+        refusal = Refusal(messages.TABLE_FULL, "no table has a free seat")
+        for table in self.running():
+            try:
+                return table, table.join(agent, preferred)
+            except Refusal as another:
+                refusal = another
+        raise refusal
+
+    def _open_table(self) -> str:
+        seed = None if self._seed is None else self._seed + self._opened
+        self._opened += 1
+        session = PokerHostSession(**self._options, seed=seed)
+        table = HostedTable(f"tbl_{secrets.token_hex(6)}", session, self._times, self._on_event, self._table_ended)
+        self.tables[table.table_id] = table
+        return table.table_id
+
+    def _table_ended(self, table: HostedTable) -> None:
+        replacement = None
+        if self._replacing:
+            self._forget()
+            replacement = self._open_table()
+        if table.table_id in self._awaited:
+            self._awaited.remove(table.table_id)
+            if replacement is not None and table.session.reason == "abandoned":
+                self._awaited.add(replacement)
+        if not self._awaited:
+            self._all_ended.set()
+
+    def _forget(self) -> None:
+        """Forget tables that ended long ago, or are too many."""
+        now = asyncio.get_running_loop().time()
+        ages = {key: now - table.ended_at for key, table in self.tables.items() if table.ended_at is not None}
+        old = {key for key, age in ages.items() if age > self._remembered}
+        old |= set(sorted(ages, key=ages.__getitem__)[MOST_ENDED:])
+        for key in old:
+            self._on_forget(self.tables.pop(key))
+
+
+def _agents(table: HostedTable) -> Iterator[str]:
+    return (seat.agent_id for seat in table.session.seats.values())

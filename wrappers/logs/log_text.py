@@ -1,0 +1,22 @@
+"""How texts and errors of others are written into logs: on one line, bounded, with nothing that steers a terminal."""
+
+LIMIT = 300
+"""Characters of a text in a log line."""
+
+
+def escaped(text: str, limit: int = LIMIT) -> str:
+    """Return the first `limit` characters of a text; characters that are not printable are escaped.
+
+    >>> escaped("Take\\nit \\x1b[2J")
+    'Take\\\\nit \\\\x1b[2J'
+    """
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:limit])
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the error's type and text, at most `LIMIT` characters. An error whose text cannot be read has none."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(no text)"
+    return escaped(f"{type(error).__name__}: {text}")[:LIMIT]
