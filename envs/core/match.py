@@ -305,13 +305,27 @@ class Match:
     def _deliver(self, agent: str, messages: Sequence[MessageIntent], *, record: bool) -> None:
         talk = self._talk
         for intent in messages:
-            number = f"{len(self.messages)}"
-            self.messages.append(Message(number, agent, intent.scope, intent.content, list(intent.to_agent_ids or ())))
+            readers = list(intent.to_agent_ids or ())
+            number = self._message_id(agent, intent.scope, readers)
+            self.messages.append(Message(number, agent, intent.scope, intent.content, readers))
             if record and talk is not None and talk.record_message is not None:
                 talk.record_message(self.table, self._seat_of[agent], intent)
                 self.refresh()
         if messages:
             self._sent[agent] = self._sent.get(agent, 0) + len(messages)
+
+    def _message_id(self, sender: str, scope: ts.MessageScope, readers: Sequence[str]) -> str:
+        """Return an id that says nothing of messages that its readers cannot read.
+
+        Public messages count from 0. A private one has the number of public messages before it, who reads it, and a
+        number that counts the private messages between the same.
+        """
+        public = sum(message.scope == ts.MessageScope.PUBLIC for message in self.messages)
+        if scope == ts.MessageScope.PUBLIC:
+            return f"{public}"
+        audience = "+".join(sorted({sender, *readers}))
+        begin = f"{public}-{audience}-"
+        return begin + f"{sum(message.message_id.startswith(begin) for message in self.messages)}"
 
 
 def _reads(agent: str, message: Message) -> bool:
