@@ -140,9 +140,7 @@ def game():
         outcome=lambda table, seat: {"payoffs": [{"utility": float(won)} for won in table.rewards], "reason": "end"},
         resample=resample, phase=lambda table: "ended" if table.done else "betting",
     )  # fmt: skip
-    chance = Chance(
-        begin=begin, step=step, outcomes=outcomes, probability=lambda table, i: 1 / outcomes(table), play=deal
-    )
+    chance = Chance(begin=begin, step=step, outcomes=outcomes, play=deal)
     v0 = Encoder(Layout(V0), observe)
     return Game(
         name="kuhn", agents=AGENTS, rules=rules, view=view, payoffs=Payoffs(-2, 2, zero_sum=True, unit_name="chips"),

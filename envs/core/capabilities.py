@@ -71,24 +71,29 @@ class PublicView:
 
 @dataclass(frozen=True, kw_only=True)
 class Chance:
-    """Random events one by one, so that a tree of the game can be walked exactly.
+    """Random events one by one, so that a tree of the game can be walked exactly (`parlour.envs.core.chance`).
 
-    `begin` and `step` do what those of the rules do, but stop before a random event: there `outcomes` is above 0, and
-    `play` goes on from it. The rules' own functions draw the outcomes from the record's stream (`chance.sample`).
+    `begin` and `step` do what those of the rules do, but stop before a random event: there `outcomes` is above 0,
+    nobody has the turn, and `play` goes on from it. The rules' own `reset` and `step` are these functions, and `play`
+    with outcomes drawn from the record's stream (``while outcomes(table): play(table, draw(table, outcomes(table)))``).
+
+    Mafia has it. Hold'em's deck, the auction's and the bargaining game's draws of real numbers, and tangram's figures
+    are drawn in one piece today: these games do not have it.
 
     Attributes:
         begin: ``begin(table)`` begins an episode.
         step: ``step(table, move)`` applies the acting seat's exact move.
         outcomes: ``outcomes(table) -> int``: how many outcomes the random event has that is due now; 0: none is due.
-        probability: ``probability(table, outcome) -> float``: of one of them, from 0 up to `outcomes`, exclusive.
         play: ``play(table, outcome)`` lets it happen, and goes on to the next random event or decision.
+        probability: ``probability(table, outcome) -> float``: of one of them, from 0 up to `outcomes`, exclusive. By
+            default they are equally likely.
     """
 
     begin: Callable[[Any], None]
     step: Callable[[Any, Any], None]
     outcomes: Callable[[Any], int]
-    probability: Callable[[Any, int], float]
     play: Callable[[Any, int], None]
+    probability: Callable[[Any, int], float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The decorators of compiled functions: Numba with a cache that can be trusted."""
 
 import marshal
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -12,7 +13,11 @@ from zlib import crc32
 
 import numba
 from numba.core import types
+from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.extending import is_jitted
+
+# An encoder that extends another one hands it a record of offsets with more fields at the end: what is meant here.
+warnings.filterwarnings("ignore", r"Record\(.* has been considered a subtype", NumbaExperimentalFeatureWarning)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _njit: Any = numba.njit  # its signature does not name all of its options

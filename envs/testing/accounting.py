@@ -14,9 +14,7 @@ def payoffs(trial: Trial) -> None:
         for table in trial.decisions(seed):
             rewards = table.rewards[: game.seats]
             trial.require(np.isfinite(rewards).all(), f"rewards are {rewards.tolist()}")
-            trial.require(
-                trial.decision or not rewards.any(), f"rewards before the first decision: {rewards.tolist()}"
-            )
+            trial.require(trial.decision or not rewards.any(), f"rewards before the first decision: {rewards.tolist()}")
             trial.require(
                 not declared.zero_sum or rewards.sum() == 0,
                 f"rewards {rewards.tolist()} do not sum to zero, though payoffs.zero_sum is set",

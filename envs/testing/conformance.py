@@ -44,7 +44,9 @@ def gymnasium(trial: Trial) -> None:
         except AssertionError as error:
             if "truncates after 1 step" not in str(error):
                 raise
-            raise NotTried("the limit may end an episode at a seat's first decision, which this checker forbids") from None
+            raise NotTried(
+                "the limit may end an episode at a seat's first decision, which this checker forbids"
+            ) from None
 
 
 def stable_baselines3(trial: Trial) -> None:

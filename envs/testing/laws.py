@@ -14,6 +14,7 @@ from . import (
     one_source,
     parity,
     payloads,
+    random_events,
     secrecy,
 )
 from .trial import LawBroken, NotTried, Trial
@@ -39,6 +40,9 @@ LAWS: dict[str, Callable[[Trial], None]] = {
     "any answer": payloads.any_answer,
     "full information refused": full_information.refused,
     "full information shown": full_information.shows_more,
+    "random events": random_events.probabilities,
+    "frequencies of random events": random_events.frequencies,
+    "value of the tree": random_events.value,
     "PettingZoo": conformance.pettingzoo,
     "Gymnasium": conformance.gymnasium,
     "Stable-Baselines3": conformance.stable_baselines3,
