@@ -1,10 +1,12 @@
 """Every registered game with the options it is tested with. A new game is tested by being registered."""
 
 import kuhn
+import nim
 import pytest
 from parlour import envs
 
 envs.register("kuhn-v0", kuhn.game)
+envs.register("nim-v0", nim.game)
 
 OPTIONS = {
     "holdem-v0": {

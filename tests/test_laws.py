@@ -36,7 +36,15 @@ def test_the_game_keeps_the_law(game, law):
         pytest.skip(skipped)
 
 
-MAY_BE_SKIPPED = ("not installed", "has no public view", "no encoder", "no capability chance", "the tree has more", "lead to more than", "the limit may end")
+MAY_BE_SKIPPED = (
+    "not installed",
+    "has no public view",
+    "no encoder",
+    "no capability chance",
+    "the tree has more",
+    "lead to more than",
+    "the limit may end",
+)
 
 
 @cache

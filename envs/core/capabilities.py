@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .checks import require_functions, require_names, require_type
 from .record import Tables
 from .turn_state import Action, Message, MessageIntent
 
@@ -32,6 +33,10 @@ class Talk:
     interpret: Callable[[Any, Action, Sequence[str]], Action] | None = None
     message_violation: Callable[[Any, int, MessageIntent], str | None] | None = None
 
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        require_functions("Talk", optional=vars(self), **vars(self))
+
 
 @dataclass(frozen=True)
 class Teams:
@@ -45,6 +50,11 @@ class Teams:
     names: tuple[str, ...]
     of: Callable[[Tables], NDArray[np.int8]]
 
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        require_names("Teams", "names", self.names, least=2)
+        require_functions("Teams", of=self.of)
+
 
 @dataclass(frozen=True)
 class HiddenTurn:
@@ -57,6 +67,10 @@ class HiddenTurn:
 
     visible_turn: Callable[[Any, int], int]
 
+    def __post_init__(self) -> None:
+        """Check the part."""
+        require_functions("HiddenTurn", visible_turn=self.visible_turn)
+
 
 @dataclass(frozen=True)
 class PublicView:
@@ -67,6 +81,10 @@ class PublicView:
     """
 
     game_state: Callable[[Any], dict[str, Any]]
+
+    def __post_init__(self) -> None:
+        """Check the part."""
+        require_functions("PublicView", game_state=self.game_state)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +113,10 @@ class Chance:
     play: Callable[[Any, int], None]
     probability: Callable[[Any, int], float] | None = None
 
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        require_functions("Chance", optional=("probability",), **vars(self))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
@@ -105,3 +127,10 @@ class Capabilities:
     hidden_turn: HiddenTurn | None = None
     public_view: PublicView | None = None
     chance: Chance | None = None
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        kinds = {"talk": Talk, "teams": Teams, "hidden_turn": HiddenTurn, "public_view": PublicView, "chance": Chance}
+        for name, kind in kinds.items():
+            if getattr(self, name) is not None:
+                require_type("Capabilities", name, getattr(self, name), kind)

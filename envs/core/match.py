@@ -269,7 +269,7 @@ class Match:
         if agent not in self._seat_of:
             return ts.refused(ts.AGENT_NOT_IN_MATCH, f"{agent!r} is not one of {', '.join(self.game.agents)}")
         if self.done is not False:
-            return ts.refused(ts.MATCH_NOT_RUNNING, "the match is over or has not begun; reset() begins one")
+            return not_running()
         return None
 
     def _wait(self, agent: str, messages: list[MessageIntent], action: Action) -> ActionResult:
@@ -326,6 +326,11 @@ class Match:
         audience = "+".join(sorted({sender, *readers}))
         begin = f"{public}-{audience}-"
         return begin + f"{sum(message.message_id.startswith(begin) for message in self.messages)}"
+
+
+def not_running() -> ActionResult:
+    """Return the result of whatever comes before the first reset or after the end."""
+    return ts.refused(ts.MATCH_NOT_RUNNING, "the match is over or has not begun; reset() begins one")
 
 
 def _reads(agent: str, message: Message) -> bool:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ..core.game import Game
 from . import (
     accounting,
+    arrays,
     conformance,
     copies,
     determinism,
@@ -22,7 +23,8 @@ from .trial import LawBroken, NotTried, Trial
 LAWS: dict[str, Callable[[Trial], None]] = {
     "parity": parity.loads,
     "parity of messages": parity.loads_with_messages,
-    "bounds of observations": parity.bounds,
+    "bounds of observations": arrays.bounds,
+    "arrays written whole": arrays.written_whole,
     "secrecy": secrecy.seats,
     "secrecy of the public view": secrecy.public_view,
     "secrecy of messages": secrecy.messages,

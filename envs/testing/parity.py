@@ -30,17 +30,3 @@ def _compare(trial: Trial, state: TurnState, table: object, seat: int) -> None:
     layout = game.layout
     trial.same(differences.in_observation(layout, game.observation(tables[0], own), game.observation(table, seat)))
     trial.same(differences.in_mask(game.mask(tables[0], own), game.mask(table, seat)))
-
-
-def bounds(trial: Trial) -> None:
-    """Observations of every encoder lie in the bounds that its layout declares."""
-    encoders = trial.game.encoders
-    for table, seat in trial.views():
-        for name, encoder in encoders.items():
-            seen = encoder.observation(table, seat)
-            for part in differences.out_of_bounds(encoder.layout, seen):
-                values = seen[part.start : part.stop]
-                trial.fail(
-                    f"{part.path} of the encoder {name!r} has values from {values.min()} to {values.max()}; "
-                    f"its layout says {part.low} to {part.high}"
-                )

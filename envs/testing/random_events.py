@@ -17,7 +17,7 @@ MOST_RECORDS = 200
 """Where random events lead to more records than this, frequencies are not compared."""
 MOST_DECISIONS = 2_000
 """A tree with more decisions than this is not walked."""
-SAMPLES_PER_RECORD = 50
+SAMPLES_PER_RECORD, LEAST_SAMPLES = 50, 1_500
 DEVIATIONS = 5
 """Standard deviations by which a frequency or a mean may be off."""
 
@@ -41,7 +41,9 @@ def probabilities(trial: Trial) -> None:
         for before in trial.decisions(seed):
             if not before.done:
                 table = before.copy()
-                events.step(table, game.rules.decode(table, int(np.flatnonzero(game.mask(before, int(before.turn)))[0])))
+                events.step(
+                    table, game.rules.decode(table, int(np.flatnonzero(game.mask(before, int(before.turn)))[0]))
+                )
                 _settle(trial, table, generator)
 
 
@@ -51,9 +53,7 @@ def _settle(trial: Trial, table: Any, generator: np.random.Generator) -> None:
     while events.outcomes(table):
         branches = chance.outcomes(trial.game, table)
         weights = [branch.probability for branch in branches]
-        trial.require(
-            min(weights) > 0 and abs(sum(weights) - 1) < 1e-9, f"the probabilities of an event are {weights}"
-        )
+        trial.require(min(weights) > 0 and abs(sum(weights) - 1) < 1e-9, f"the probabilities of an event are {weights}")
         events.play(table, int(generator.choice(len(weights), p=np.array(weights) / sum(weights))))
 
 
@@ -75,11 +75,12 @@ def frequencies(trial: Trial) -> None:
 
 def _compare(trial: Trial, stopped: Any, before: Any, play: Callable[[Any], None]) -> None:
     """Compare the branches of `stopped`, where a random event may be due, with what `play` makes of `before`."""
+    due = _chance(trial).outcomes(stopped)
     try:
         branches = chance.settled(trial.game, stopped, MOST_RECORDS)
     except ValueError:
         return  # too many
-    samples = SAMPLES_PER_RECORD * len(branches) if len(branches) > 1 else 1
+    samples = max(SAMPLES_PER_RECORD * len(branches), LEAST_SAMPLES) if due else 1
     found: Counter[bytes] = Counter()
     for stream in streams(7, samples):
         table = before.copy()

@@ -87,9 +87,9 @@ class Trial:
 
     def seeds(self, count: int | None = None) -> Iterator[int]:
         """Yield the seeds of the episodes that a law plays, and remember the one under way."""
-        for self.seed in range(self.episodes if count is None else count):
-            self.decision = self.seat = None
-            yield self.seed
+        for seed in range(self.episodes if count is None else count):
+            self.seed, self.decision, self.seat = seed, None, None
+            yield seed
         self.seed = self.decision = self.seat = None
 
     def decisions(self, seed: int) -> Iterator[Any]:
@@ -110,8 +110,9 @@ class Trial:
         """Play random episodes; yield the record and a seat, for the watched seats at every decision and at the end."""
         for seed in self.seeds():
             for table in self.decisions(seed):
-                for self.seat in self.watched(table):
-                    yield table, self.seat
+                for seat in self.watched(table):
+                    self.seat = seat
+                    yield table, seat
 
     def watched(self, table: Any) -> list[int]:
         """Return the seats to look at: all of a few; of many the acting one and some others; all at the end."""

@@ -68,7 +68,7 @@ def test_the_tree_of_the_rules_is_worth_the_same_share(players, mafia, doctors, 
 
 
 def tree_share(game):
-    """The mafia's share by the whole tree: random nights that spare the own team, one of the living voted out by all."""
+    """The mafia's share by the whole tree: random nights that spare the own team, one voted out by all."""
 
     def after(table, target):
         move = Choice(VOTE if table.phase == VOTING else TARGET, target)
