@@ -8,6 +8,9 @@ from parlour import envs
 envs.register("kuhn-v0", kuhn.game)
 envs.register("nim-v0", nim.game)
 
+SMALL = ("kuhn", "nim")
+"""Games of the tests alone: they have no page, no picture of their own and no bots."""
+
 OPTIONS = {
     "holdem-v0": {
         "headsup": {"seats": 2},

@@ -64,6 +64,7 @@ class Match:
         self._matches = 0
         self._waits = 0
         self._sent: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}  # of messages, by how their ids begin
 
     # The episode.
 
@@ -86,7 +87,7 @@ class Match:
         self.done = False
         self.turn = int(self.batch.turn[0])
         self.decisions = 0
-        self.messages = []
+        self.messages, self._numbers = [], {}
         self._waits, self._sent = 0, {}
 
     @property
@@ -320,12 +321,12 @@ class Match:
         Public messages count from 0. A private one has the number of public messages before it, who reads it, and a
         number that counts the private messages between the same.
         """
-        public = sum(message.scope == ts.MessageScope.PUBLIC for message in self.messages)
-        if scope == ts.MessageScope.PUBLIC:
-            return f"{public}"
-        audience = "+".join(sorted({sender, *readers}))
-        begin = f"{public}-{audience}-"
-        return begin + f"{sum(message.message_id.startswith(begin) for message in self.messages)}"
+        series = ""
+        if scope == ts.MessageScope.PRIVATE:
+            series = f"{self._numbers.get('', 0)}-{'+'.join(sorted({sender, *readers}))}-"
+        number = self._numbers.get(series, 0)
+        self._numbers[series] = number + 1
+        return f"{series}{number}"
 
 
 def not_running() -> ActionResult:

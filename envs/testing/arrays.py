@@ -1,11 +1,13 @@
 """Arrays: observations and masks lie in their declared bounds, and are written whole, and nothing besides them."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.encoder import Encoder
 from . import differences
 from .trial import Trial
 
@@ -32,14 +34,14 @@ def written_whole(trial: Trial) -> None:
     game = trial.game
     for table, seat in trial.views():
         for name, encoder in game.encoders.items():
-            at, size = encoder.layout.offsets[0], encoder.layout.size
-
-            def observe(out: NDArray[Any], encoder: Any = encoder, at: Any = at) -> None:
-                encoder.observe(table, seat, at, out)
-
-            _check(trial, f"observe of the encoder {name!r}", observe, np.dtype(np.float32), size)
+            write = partial(_observe, encoder, table, seat)
+            _check(trial, f"observe of the encoder {name!r}", write, np.dtype(np.float32), encoder.layout.size)
         if not table.done and seat == table.turn:
-            _check(trial, "legal", lambda out: game.rules.legal(table, out), np.dtype(np.int8), game.num_actions)
+            _check(trial, "legal", partial(game.rules.legal, table), np.dtype(np.int8), game.num_actions)
+
+
+def _observe(encoder: Encoder, table: Any, seat: int, out: NDArray[np.float32]) -> None:
+    encoder.observe(table, seat, encoder.layout.offsets[0], out)
 
 
 def _check(trial: Trial, what: str, write: Callable[[NDArray[Any]], None], dtype: np.dtype[Any], size: int) -> None:
