@@ -1,10 +1,15 @@
 """Every registered game with the options it is tested with. A new game is tested by being registered."""
 
 import kuhn
+import nim
 import pytest
 from parlour import envs
 
 envs.register("kuhn-v0", kuhn.game)
+envs.register("nim-v0", nim.game)
+
+SMALL = ("kuhn", "nim")
+"""Games of the tests alone: they have no page, no picture of their own and no bots."""
 
 OPTIONS = {
     "holdem-v0": {

@@ -92,8 +92,7 @@ def observe(table, seat, at, out):
 
 
 @compiled
-def observe_all(table, seat, at, out):
-    observe(table, seat, at, out)
+def observe_other_card(table, seat, at, out):
     out[at.other_card + table.cards[1 - seat]] = 1
 
 
@@ -103,7 +102,7 @@ V0 = [
     Slice("game_state.moves", (3, 2), 0, 1, "in order, one-hot: pass, bet"),
     Slice("outcome.payoff", (1,), -2, 2, "own chips won"),
 ]
-FULL = [*V0, Slice("game_state.other_card", (3,), 0, 1, "the other's card, one-hot")]
+HIDDEN = [Slice("game_state.other_card", (3,), 0, 1, "the other's card, one-hot")]
 
 
 def parse(table, action):
@@ -141,12 +140,11 @@ def game():
         outcome=lambda table, seat: {"payoffs": [{"utility": float(won)} for won in table.rewards], "reason": "end"},
         resample=resample, phase=lambda table: "ended" if table.done else "betting",
     )  # fmt: skip
-    chance = Chance(
-        begin=begin, step=step, outcomes=outcomes, probability=lambda table, i: 1 / outcomes(table), play=deal
-    )
+    chance = Chance(begin=begin, step=step, outcomes=outcomes, play=deal)
+    v0 = Encoder(Layout(V0), observe)
     return Game(
         name="kuhn", agents=AGENTS, rules=rules, view=view, payoffs=Payoffs(-2, 2, zero_sum=True, unit_name="chips"),
-        encoders={"v0": Encoder(Layout(V0), observe), "full": Encoder(Layout(FULL), observe_all, True)},
+        encoders={"v0": v0, "full": v0.extended(HIDDEN, observe_other_card, full_information=True)},
         renderer=Renderer(lambda table, seat: str([game_state(table, i) for i in (0, 1) if seat in (None, i)])),
         capabilities=Capabilities(chance=chance),
     )  # fmt: skip

@@ -19,6 +19,7 @@ COMMANDS = {
     "replay": ("replay", "command", "make a match log a page to step through, or a film"),
     "host": ("poker", "host", "serve a platform's protocol: poker, an arena, mafia, tangram"),
     "deploy": ("poker", "deploy", "let a policy play on a live platform"),
+    "check": ("check", "command", "try the laws of all games on a game of your own"),
     "bench": ("bench", "command", "measure speed and size beside the peers"),
 }
 """Subcommand: its module, the function there, and what it does."""

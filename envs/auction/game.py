@@ -15,7 +15,7 @@ from ..core.rules import Rules
 from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, picture, render, rules, view
+from . import actions, bots, moves, picture, render, rules, view
 from .table import POINTS, RULES, SEATS, TABLE
 
 Quantiles = Sequence[float]
@@ -129,8 +129,8 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
             num_actions=options["bids"] + 1 + talk * NUM_ACTIONS,
             reset=rules.reset,
             step=rules.step,
-            decode=rules.decode,
-            legal=rules.legal,
+            decode=moves.decode,
+            legal=moves.legal,
         ),
         encoders=Encoders(__package__, blank),
         payoffs=Payoffs(-highest, most),

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from ..core.compiled import compiled
 from ..core.rng import draw, uniform
-from ..core.structured_talk import LIMIT, NUM_ACTIONS, hush, say
-from .table import ALL_PAY, BID, PASS, SECOND_PRICE, TALK
+from ..core.structured_talk import hush, say
+from .table import ALL_PAY, BID, SECOND_PRICE, TALK
 
 
 class Move(NamedTuple):
@@ -127,21 +127,3 @@ def _nth_bidding(table: Any, amount: float, n: int) -> int:
         seat += 1
         n -= table.bid[seat] == amount
     return seat
-
-
-@compiled
-def decode(table: Any, action: int) -> Move:
-    """Return the move that an action index stands for: the grid of bids, pass, talk."""
-    if action < table.bids:
-        return Move(BID, action * table.bid_step)
-    if action == table.bids:
-        return Move(PASS, 0.0)
-    return Move(TALK, float(action - table.bids - 1))
-
-
-@compiled
-def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal action indices: all, but no more talk after `LIMIT` messages."""
-    mask[:] = 1
-    if table.talk and table.spoken >= LIMIT:
-        mask[table.bids + 1 : table.bids + 1 + NUM_ACTIONS] = 0

@@ -16,7 +16,7 @@ from ..core.rules import Rules
 from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, picture, render, rules, view
+from . import actions, bots, moves, picture, render, rules, view
 from .table import ROUNDS, SEATS, TABLE
 
 Range = Sequence[float]
@@ -111,8 +111,8 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
             num_actions=options["offers"] + 3 + talk * NUM_ACTIONS,
             reset=rules.reset,
             step=rules.step,
-            decode=rules.decode,
-            legal=rules.legal,
+            decode=moves.decode,
+            legal=moves.legal,
         ),
         encoders=Encoders(__package__, blank),
         payoffs=Payoffs(-max(high for _, high in ranges), total - min(low for low, _ in ranges)),

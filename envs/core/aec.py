@@ -12,17 +12,15 @@ from pettingzoo import AECEnv
 
 from ..render.display import Display
 from ..render.window import FPS, MODES
-from . import turn_state as ts
 from .action_modes import action_mode
+from .checks import require_choice
 from .game import Game
-from .match import Match
+from .match import Match, not_running
 from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState
 
 
 class GameEnv(AECEnv[str, Any, Any]):
-    """One table of a game as a PettingZoo environment.
-
-    Besides PettingZoo's API: `turn_state` (any agent, any time), `submit` (documented payloads, exact), `send`.
+    """One table of a game as a PettingZoo environment, with `turn_state`, `submit` and `send` besides PettingZoo's API.
 
     Args:
         game: the game with its options.
@@ -55,8 +53,8 @@ class GameEnv(AECEnv[str, Any, Any]):
     ) -> None:
         super().__init__()
         public = ("public",) if game.capabilities.public_view is not None else ()
-        _check("observation", observation, ("dict", "flat"))
-        _check("render_view", render_view, (None, *public, *game.agents, "all"))
+        require_choice("observation", observation, ("dict", "flat"))
+        require_choice("render_view", render_view, (None, *public, *game.agents, "all"))
         self.game = game
         self.match = Match(game, encoder)
         self.action_mode = action_mode(action, game)
@@ -64,15 +62,13 @@ class GameEnv(AECEnv[str, Any, Any]):
         shown = self.layout.dict_space() if observation == "dict" else self.layout.flat_space()
         self._observation_space = spaces.Dict({"observation": shown, "action_mask": self.action_mode.mask_space})
         self._nested = observation == "dict"
-        self.metadata = {"name": game.id.replace("-", "_"), "render_modes": list(MODES), "render_fps": FPS}
-        self.metadata["is_parallelizable"] = False
+        name, modes = game.id.replace("-", "_"), list(MODES)
+        self.metadata = {"name": name, "render_modes": modes, "render_fps": FPS, "is_parallelizable": False}
         self.render_mode = render_mode
         self.render_view = render_view or (*public, *game.agents)[0]
         self._display = Display(game.renderer, game.id, render_mode)
         self.possible_agents = list(game.agents)
         self.agents: list[str] = []
-
-    # PettingZoo's API.
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of `observe`, the same for every agent."""
@@ -93,10 +89,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         self.match.reset(seed)
         self._rewarded = False
         self.agents = list(self.possible_agents)
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations = dict.fromkeys(self.agents, False)
-        self.truncations = dict.fromkeys(self.agents, False)
+        self.rewards, self._cumulative_rewards = (dict.fromkeys(self.agents, 0.0) for _ in range(2))
+        self.terminations, self.truncations = (dict.fromkeys(self.agents, False) for _ in range(2))
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._select()
 
@@ -169,19 +163,15 @@ class GameEnv(AECEnv[str, Any, Any]):
         return deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GameEnv":
-        for shared in (self.game, self.action_mode, self.layout, self._observation_space):
-            memo[id(shared)] = shared
+        memo.update({id(one): one for one in (self.game, self.action_mode, self.layout, self._observation_space)})
         twin = GameEnv.__new__(GameEnv)
         twin.__dict__.update(deepcopy(self.__dict__, memo))
         return twin
 
-    # Below: not for others.
-
     def _ended(self, agent: str) -> ActionResult | None:
         """Refuse what comes after a wrapper has ended the episode for an illegal action: the match does not know."""
-        if agent not in self.possible_agents or (self.agents and not self.terminations[self.agents[0]]):
-            return None
-        return ts.refused(ts.MATCH_NOT_RUNNING, "the match is over or has not begun; reset() begins one")
+        running = agent not in self.possible_agents or (self.agents and not self.terminations[self.agents[0]])
+        return None if running else not_running()
 
     def _settle(self, before: int) -> None:
         """Bring PettingZoo's bookkeeping up to the match, if it has played a decision since it had played `before`."""
@@ -205,8 +195,3 @@ class GameEnv(AECEnv[str, Any, Any]):
         self.agent_selection = self.agents[0 if self.match.done else self.match.turn]
         if self.render_mode == "human":
             self.render()
-
-
-def _check(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name}={value!r} is unknown; choose from {', '.join(map(repr, choices))}")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .checks import require_functions, require_names, require_type
 from .record import Tables
 from .turn_state import Action, Message, MessageIntent
 
@@ -32,6 +33,10 @@ class Talk:
     interpret: Callable[[Any, Action, Sequence[str]], Action] | None = None
     message_violation: Callable[[Any, int, MessageIntent], str | None] | None = None
 
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        require_functions("Talk", optional=vars(self), **vars(self))
+
 
 @dataclass(frozen=True)
 class Teams:
@@ -45,6 +50,11 @@ class Teams:
     names: tuple[str, ...]
     of: Callable[[Tables], NDArray[np.int8]]
 
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        require_names("Teams", "names", self.names, least=2)
+        require_functions("Teams", of=self.of)
+
 
 @dataclass(frozen=True)
 class HiddenTurn:
@@ -57,6 +67,10 @@ class HiddenTurn:
 
     visible_turn: Callable[[Any, int], int]
 
+    def __post_init__(self) -> None:
+        """Check the part."""
+        require_functions("HiddenTurn", visible_turn=self.visible_turn)
+
 
 @dataclass(frozen=True)
 class PublicView:
@@ -68,27 +82,40 @@ class PublicView:
 
     game_state: Callable[[Any], dict[str, Any]]
 
+    def __post_init__(self) -> None:
+        """Check the part."""
+        require_functions("PublicView", game_state=self.game_state)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Chance:
-    """Random events one by one, so that a tree of the game can be walked exactly.
+    """Random events one by one, so that a tree of the game can be walked exactly (`parlour.envs.core.chance`).
 
-    `begin` and `step` do what those of the rules do, but stop before a random event: there `outcomes` is above 0, and
-    `play` goes on from it. The rules' own functions draw the outcomes from the record's stream (`chance.sample`).
+    `begin` and `step` do what those of the rules do, but stop before a random event: there `outcomes` is above 0,
+    nobody has the turn, and `play` goes on from it. The rules' own `reset` and `step` are these functions, and `play`
+    with outcomes drawn from the record's stream (``while outcomes(table): play(table, draw(table, outcomes(table)))``).
+
+    Mafia has it. Hold'em's deck, the auction's and the bargaining game's draws of real numbers, and tangram's figures
+    are drawn in one piece today: these games do not have it.
 
     Attributes:
         begin: ``begin(table)`` begins an episode.
         step: ``step(table, move)`` applies the acting seat's exact move.
         outcomes: ``outcomes(table) -> int``: how many outcomes the random event has that is due now; 0: none is due.
-        probability: ``probability(table, outcome) -> float``: of one of them, from 0 up to `outcomes`, exclusive.
         play: ``play(table, outcome)`` lets it happen, and goes on to the next random event or decision.
+        probability: ``probability(table, outcome) -> float``: of one of them, from 0 up to `outcomes`, exclusive. By
+            default they are equally likely.
     """
 
     begin: Callable[[Any], None]
     step: Callable[[Any, Any], None]
     outcomes: Callable[[Any], int]
-    probability: Callable[[Any, int], float]
     play: Callable[[Any, int], None]
+    probability: Callable[[Any, int], float] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        require_functions("Chance", optional=("probability",), **vars(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,3 +127,10 @@ class Capabilities:
     hidden_turn: HiddenTurn | None = None
     public_view: PublicView | None = None
     chance: Chance | None = None
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        kinds = {"talk": Talk, "teams": Teams, "hidden_turn": HiddenTurn, "public_view": PublicView, "chance": Chance}
+        for name, kind in kinds.items():
+            if getattr(self, name) is not None:
+                require_type("Capabilities", name, getattr(self, name), kind)

@@ -1,9 +1,11 @@
 """The decorators of compiled functions: Numba with a cache that can be trusted."""
 
 import marshal
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from inspect import signature
 from os import scandir
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -12,9 +14,18 @@ from zlib import crc32
 
 import numba
 from numba.core import types
+from numba.core.compiler import Flags
+from numba.core.dispatcher import Dispatcher
+from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.extending import is_jitted
 
+# An encoder that extends another one hands it a record of offsets with more fields at the end: what is meant here.
+warnings.filterwarnings("ignore", r"Record\(.* has been considered a subtype", NumbaExperimentalFeatureWarning)
+
 Function = TypeVar("Function", bound=Callable[..., Any])
+NUMBA = ">=0.61,<0.69"
+"""The versions of Numba whose insides are known to be those that are used here; see pyproject.toml."""
+
 _njit: Any = numba.njit  # its signature does not name all of its options
 
 
@@ -37,22 +48,51 @@ def compiled(function: Function, inline: str = "never") -> Function:
 
     Returns:
         The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` itself.
+
+    Raises:
+        ImportError: if this version of Numba is not built as it needs to be.
     """
     stamp = _stamp(function)
-    if stamp is None:
+    if stamp is None or numba.config.DISABLE_JIT:
         return cast(Function, numba.njit(function))
     try:
         dispatcher: Any = _njit(cache=True, inline=inline, no_cfunc_wrapper=True)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
         dispatcher = numba.njit(function)
-    if dispatcher is not function:
-        dispatcher.stamp = stamp
-        dispatcher.get_call_template = partial(_widened, dispatcher.get_call_template)
-    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if cache_file is not None:
+    else:
+        cache_file = _inside(dispatcher, "_cache", "_cache_file")
+        _inside(cache_file, "_source_stamp")
         cache_file._source_stamp = tuple(sorted(stamp))
-        _forget_older(Path(cache_file._index_path), max(time for _, time, _ in stamp))
+        _forget_older(Path(_inside(cache_file, "_index_path")), max(time for _, time, _ in stamp))
+    dispatcher.stamp = stamp
+    dispatcher.get_call_template = partial(_widened, _inside(dispatcher, "get_call_template"))
     return cast(Function, dispatcher)
+
+
+def _inside(thing: Any, *names: str) -> Any:
+    """Return an attribute of an attribute of a part of Numba that is not public.
+
+    Raises:
+        ImportError: if there is none: without it, machine code would go stale unnoticed.
+    """
+    for name in names:
+        if not hasattr(thing, name):
+            raise ImportError(_unknown_numba(f"{type(thing).__name__}.{name}"))
+        thing = getattr(thing, name)
+    return thing
+
+
+def _unknown_numba(missing: str) -> str:
+    return (
+        f"Numba {numba.__version__} has no {missing}, on which the cache of compiled functions relies: "
+        f"install 'numba{NUMBA}', the versions that are known to have it"
+    )
+
+
+if list(signature(Dispatcher.get_call_template).parameters) != ["self", "args", "kws"]:
+    raise ImportError(_unknown_numba("Dispatcher.get_call_template(args, kws)"))
+if not hasattr(Flags, "no_cfunc_wrapper"):
+    raise ImportError(_unknown_numba("Flags.no_cfunc_wrapper"))
 
 
 Stamp = frozenset[tuple[str, int, int]]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import loops
+from .checks import require_functions, require_type
 from .layout import Layout, Slice
 from .record import Tables
 
@@ -21,6 +22,9 @@ FULL = "full"
 @dataclass(frozen=True)
 class Encoder:
     """One way to observe a game.
+
+    Raises:
+        ValueError: if `layout` is no `Layout`, or `observe` is no function.
 
     Attributes:
         layout: the slices of the observation.
@@ -34,6 +38,12 @@ class Encoder:
     layout: Layout
     observe: Callable[[Any, int, Any, NDArray[np.float32]], None]
     full_information: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        require_type("Encoder", "layout", self.layout, Layout)
+        require_functions("Encoder", observe=self.observe)
+        require_type("Encoder", "full_information", self.full_information, bool)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what makes the encoder; compiled loops are made anew."""
@@ -88,7 +98,11 @@ class Encoders(Mapping[str, Encoder]):
         if name not in self._made:
             if name not in self._names:
                 raise KeyError(name)
-            self._made[name] = import_module(f"{self._package}.{name}").encoder(self._blank[0])
+            module = import_module(f"{self._package}.{name}")
+            require_functions(module.__name__, encoder=getattr(module, "encoder", None))
+            made = module.encoder(self._blank[0])
+            require_type(module.__name__, "encoder(table)", made, Encoder)
+            self._made[name] = made
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -1,8 +1,10 @@
 """Game: rules, encoders, view and renderer of one game with its options fixed. Data plus functions, no subclasses."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from ..render.renderer import Renderer
 from . import loops
 from .capabilities import Capabilities
+from .checks import require_functions, require_mapping, require_names, require_type
 from .encoder import Encoder
 from .layout import Layout
 from .loops import Batch
@@ -38,6 +41,13 @@ class Payoffs:
     zero_sum: bool = False
     unit: float = 1.0
     unit_name: str = "points"
+
+    def __post_init__(self) -> None:
+        """Check the bounds."""
+        if not (isfinite(self.low) and isfinite(self.high) and self.low <= self.high):
+            raise ValueError(f"Payoffs: low={self.low!r}, high={self.high!r}: two finite numbers are needed, low first")
+        if not (isfinite(self.unit) and self.unit > 0):
+            raise ValueError(f"Payoffs: unit={self.unit!r} needs to be above 0")
 
 
 class Loops(NamedTuple):
@@ -70,8 +80,9 @@ class Game:
         capabilities: what only some games have.
 
     Raises:
-        ValueError: if the record has no room for every seat's reward, the encoder is missing, or it shows hidden
-            information.
+        ValueError: in one sentence, if a part is missing, of a wrong type, or does not fit the others: agents of one
+            name, no room in the record for every seat's reward, an encoder that is missing or shows hidden information,
+            action ranges that are more or fewer than the action indices.
     """
 
     name: str
@@ -88,6 +99,16 @@ class Game:
 
     def __post_init__(self) -> None:
         """Check the parts against each other, and fill in the defaults."""
+        if not (isinstance(self.name, str) and re.fullmatch(r"[A-Za-z]\w*", self.name, re.ASCII)):
+            raise ValueError(f"Game: the name {self.name!r} needs to be letters, digits and _, such as 'my_game'")
+        require_names("Game", "agents", self.agents)
+        require_type("Game", "rules", self.rules, Rules)
+        require_mapping("Game", "encoders", self.encoders, "encoders by name")
+        require_type("Game", "payoffs", self.payoffs, Payoffs)
+        require_mapping("Game", "bots", self.bots, "functions by name")
+        require_functions("Game", **self.bots)
+        require_mapping("Game", "options", self.options, "options by name")
+        require_type("Game", "capabilities", self.capabilities, Capabilities)
         room = self.rules.blank.rewards[0].size
         if room < self.seats:
             raise ValueError(f"the field rewards has room for {room} of {self.seats} seats")
@@ -95,9 +116,23 @@ class Game:
             raise ValueError(f"encoder={self.encoder!r}: a game plays with a version of its encoder, such as 'v0'")
         self.check_encoder(self.encoder)
         if self.view is None:
+            self._check_that_nothing_is_hidden()
             object.__setattr__(self, "view", open_view(self.rules, self.agents))
+        require_type("Game", "view", self.view, View)
+        if self.view.action_ranges and self.view.action_ranges[-1].stop != self.num_actions:
+            stop = self.view.action_ranges[-1].stop
+            raise ValueError(f"Game: the action ranges end at {stop}; there are {self.num_actions} action indices")
         if self.renderer is None:
             object.__setattr__(self, "renderer", Renderer(self._as_text))
+        require_type("Game", "renderer", self.renderer, Renderer)
+
+    def _check_that_nothing_is_hidden(self) -> None:
+        for name, encoder in self.encoders.items():
+            if encoder.full_information:
+                raise ValueError(
+                    f"Game: the encoder {name!r} shows hidden information, and the default view hides nothing: "
+                    "the game needs a View of its own"
+                )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what makes the game; compiled loops are made anew."""
@@ -130,7 +165,8 @@ class Game:
             ValueError: saying which it is.
         """
         if name not in self.encoders:
-            raise ValueError(f"{self.name} has no encoder {name!r}; it has {', '.join(self.encoders)}")
+            raise ValueError(f"{self.name} has no encoder {name!r}; it has {', '.join(self.encoders) or 'none'}")
+        require_type(f"encoder {name!r}", "it", self.encoders[name], Encoder)
         if self.encoders[name].full_information:
             raise ValueError(f"the encoder {name!r} shows hidden information: it is for critics, not for players")
 

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from .checks import require_type
 from .record import record
 
 
@@ -46,7 +47,8 @@ class Layout:
         slices: paths must differ, and no path may continue another.
 
     Raises:
-        ValueError: if two paths clash, or the last name of one is no name in Python or one that NumPy's records have.
+        ValueError: if there is no slice, two paths clash, a shape or a bound is wrong, or a path makes no field: each of
+            its names is one in Python, and together with ``_`` between them they are not one that NumPy's records have.
 
     >>> layout = Layout([Slice("phase", (3,), 0, 1, "one-hot"), Slice("game_state.pot", (1,), 0, 9, "chips")])
     >>> layout.size, layout["game_state.pot"].start
@@ -56,7 +58,10 @@ class Layout:
     def __init__(self, slices: Sequence[Slice]) -> None:
         self._slices: dict[str, Slice] = {}
         start = 0
+        if not slices:
+            raise ValueError("Layout: there is no slice; an observation has at least one")
         for part in slices:
+            _check_slice(part)
             for path in self._slices:
                 if path == part.path or path.startswith(part.path + ".") or part.path.startswith(path + "."):
                     raise ValueError(f"slice {part.path!r} clashes with {path!r}")
@@ -114,6 +119,19 @@ class Layout:
         """Return the slices as a Markdown table."""
         rows = [f"| {p.start}:{p.stop} | `{p.path}` | {p.shape} | {p.low:g} … {p.high:g} | {p.meaning} |" for p in self]
         return "\n".join(["| index | slice | shape | range | meaning |", "|---|---|---|---|---|", *rows])
+
+
+def _check_slice(part: Slice) -> None:
+    """Refuse a slice that is wrong by itself."""
+    require_type("Layout", "a slice", part, Slice)
+    names = part.path.split(".") if isinstance(part.path, str) else [""]
+    if not all(name.isidentifier() for name in names):
+        raise ValueError(f"slice {part.path!r}: a path is names with dots between them, such as 'game_state.pot'")
+    shape = part.shape
+    if not isinstance(shape, tuple) or not shape or not all(isinstance(n, (int, np.integer)) and n > 0 for n in shape):
+        raise ValueError(f"slice {part.path!r}: shape {shape!r} needs whole numbers from 1 up; one number has (1,)")
+    if not (np.ndim(part.low) == np.ndim(part.high) == 0 and part.low <= part.high):
+        raise ValueError(f"slice {part.path!r}: low is {part.low!r} and high {part.high!r}; low may not be above high")
 
 
 def _field(path: str) -> str:

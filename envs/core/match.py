@@ -64,6 +64,7 @@ class Match:
         self._matches = 0
         self._waits = 0
         self._sent: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}  # of messages, by how their ids begin
 
     # The episode.
 
@@ -86,7 +87,7 @@ class Match:
         self.done = False
         self.turn = int(self.batch.turn[0])
         self.decisions = 0
-        self.messages = []
+        self.messages, self._numbers = [], {}
         self._waits, self._sent = 0, {}
 
     @property
@@ -269,7 +270,7 @@ class Match:
         if agent not in self._seat_of:
             return ts.refused(ts.AGENT_NOT_IN_MATCH, f"{agent!r} is not one of {', '.join(self.game.agents)}")
         if self.done is not False:
-            return ts.refused(ts.MATCH_NOT_RUNNING, "the match is over or has not begun; reset() begins one")
+            return not_running()
         return None
 
     def _wait(self, agent: str, messages: list[MessageIntent], action: Action) -> ActionResult:
@@ -305,13 +306,32 @@ class Match:
     def _deliver(self, agent: str, messages: Sequence[MessageIntent], *, record: bool) -> None:
         talk = self._talk
         for intent in messages:
-            number = f"{len(self.messages)}"
-            self.messages.append(Message(number, agent, intent.scope, intent.content, list(intent.to_agent_ids or ())))
+            readers = list(intent.to_agent_ids or ())
+            number = self._message_id(agent, intent.scope, readers)
+            self.messages.append(Message(number, agent, intent.scope, intent.content, readers))
             if record and talk is not None and talk.record_message is not None:
                 talk.record_message(self.table, self._seat_of[agent], intent)
                 self.refresh()
         if messages:
             self._sent[agent] = self._sent.get(agent, 0) + len(messages)
+
+    def _message_id(self, sender: str, scope: ts.MessageScope, readers: Sequence[str]) -> str:
+        """Return an id that says nothing of messages that its readers cannot read.
+
+        Public messages count from 0. A private one has the number of public messages before it, who reads it, and a
+        number that counts the private messages between the same.
+        """
+        series = ""
+        if scope == ts.MessageScope.PRIVATE:
+            series = f"{self._numbers.get('', 0)}-{'+'.join(sorted({sender, *readers}))}-"
+        number = self._numbers.get(series, 0)
+        self._numbers[series] = number + 1
+        return f"{series}{number}"
+
+
+def not_running() -> ActionResult:
+    """Return the result of whatever comes before the first reset or after the end."""
+    return ts.refused(ts.MATCH_NOT_RUNNING, "the match is over or has not begun; reset() begins one")
 
 
 def _reads(agent: str, message: Message) -> bool:

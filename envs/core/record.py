@@ -24,6 +24,29 @@ REQUIRED_FIELDS = ("stream", "turn", "done", "truncated", "rewards")
 """Fields that every record has."""
 
 
+_REQUIRED_TYPES = {
+    "stream": ("uint64", lambda dtype: dtype == np.uint64),
+    "turn": ("a signed integer", lambda dtype: dtype.kind == "i"),
+    "done": ("bool", lambda dtype: dtype == np.bool_),
+    "truncated": ("bool", lambda dtype: dtype == np.bool_),
+    "rewards": ("float64, one per seat", lambda dtype: dtype.base == np.float64 and len(dtype.shape) == 1),
+}
+
+
+def check_required_fields(dtype: np.dtype[Any]) -> None:
+    """Refuse the dtype of a record that lacks one of `REQUIRED_FIELDS`, or has it with another type.
+
+    Raises:
+        ValueError: naming the field.
+    """
+    missing = [name for name in REQUIRED_FIELDS if name not in (dtype.names or ())]
+    if missing:
+        raise ValueError(f"the record has no {', '.join(missing)}; it needs {', '.join(REQUIRED_FIELDS)}")
+    for name, (wanted, fits) in _REQUIRED_TYPES.items():
+        if not fits(dtype[name]):
+            raise ValueError(f"the record's field {name} is {dtype[name]}; it needs to be {wanted}")
+
+
 def record(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
     """Return the dtype of a record with these fields: aligned for speed, and without gaps.
 

@@ -12,6 +12,7 @@ import gymnasium
 import pettingzoo
 
 from .aec import GameEnv
+from .checks import require_functions
 from .game import Game
 from .options import named, with_options
 from .version_module import VersionModule
@@ -34,10 +35,13 @@ def register(game_id: str, source: Callable[..., Game] | None = None) -> Version
         The game's version module, such as ``parlour.envs.holdem_v0``.
 
     Raises:
-        ValueError: if the id is no name (letters, digits, ``_``) with a version (``-v`` and a number).
+        ValueError: if the id is no name (letters, digits, ``_``) with a version (``-v`` and a number), or `source` is no
+            function.
     """
     if not re.fullmatch(r"[A-Za-z]\w*-v(0|[1-9]\d*)", game_id, re.ASCII):
         raise ValueError(f"{game_id!r} is no game's id: write a name and its version, such as my_game-v0")
+    if source is not None:
+        require_functions(f"register({game_id!r})", source=source)
     name, _, version = game_id.partition("-")
     GAMES[game_id] = source or name
     module = VersionModule(f"{PACKAGE}.{name}_{version}", partial(game, game_id))

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import loops
+from .checks import require_functions
 from .compiled import compiled
-from .record import REQUIRED_FIELDS, Tables
+from .record import Tables, check_required_fields
 
 
 @compiled
@@ -36,7 +37,8 @@ class Rules:
             move is the action index.
 
     Raises:
-        ValueError: if `blank` is not one record, or lacks a field that every record has.
+        ValueError: if `blank` is not one record, lacks a field that every record has or has it with another type, or
+            another part is missing or wrong.
     """
 
     blank: Tables
@@ -48,14 +50,14 @@ class Rules:
 
     def __post_init__(self) -> None:
         """Check the record: compiled functions would not."""
-        missing = [name for name in REQUIRED_FIELDS if name not in (self.blank.dtype.names or ())]
-        if missing:
-            raise ValueError(f"the record has no {', '.join(missing)}; it needs {', '.join(REQUIRED_FIELDS)}")
-        if self.blank.shape != (1,) or not isinstance(self.blank, Tables):
-            what = f"{type(self.blank).__name__} of shape {self.blank.shape}"
+        blank, count = self.blank, self.num_actions
+        if not isinstance(blank, Tables) or blank.shape != (1,):
+            what = f"{type(blank).__name__} of shape {np.shape(blank)}"
             raise ValueError(f"blank is a {what}; it needs to be one record: array.view(np.recarray) of shape (1,)")
-        if self.num_actions < 1:
-            raise ValueError(f"num_actions={self.num_actions}: a game has at least 1 action index")
+        check_required_fields(blank.dtype)
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+            raise ValueError(f"num_actions={count!r}: a game has a whole number of action indices, at least 1")
+        require_functions("Rules", reset=self.reset, step=self.step, legal=self.legal, decode=self.decode)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what makes the rules; compiled loops are made anew."""

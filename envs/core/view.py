@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from .checks import require_functions, require_mapping, require_type
 from .record import Tables
 from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, TurnState
 
@@ -36,10 +37,19 @@ class ActionGrid:
     legal: Callable[[Any], tuple[NDArray[np.int8], ...]]
     decode: Callable[[Any, Sequence[int]], Any]
 
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        if not self.sizes or not all(isinstance(size, (int, np.integer)) and size > 0 for size in self.sizes):
+            raise ValueError(f"ActionGrid: sizes is {self.sizes!r}; it needs whole numbers from 1 up")
+        require_functions("ActionGrid", legal=self.legal, decode=self.decode)
+
 
 @dataclass(frozen=True, kw_only=True)
 class View:
     """What agents see of a table and how they answer. The functions are plain Python and take one record `table`.
+
+    Raises:
+        ValueError: if a part is missing or wrong, or the action ranges do not follow one another from 0 on.
 
     Functions marked with * only read attributes of `table`; it may be a copy that is no record (`record.plain`).
 
@@ -74,3 +84,29 @@ class View:
     outcome: Callable[[Any, int], dict[str, Any]]
     load: Callable[[TurnState], tuple[Tables, int]]
     resample: Callable[[Any, int, np.random.Generator], None]
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        functions = (
+            "encode",
+            "parse",
+            "nearest",
+            "safe",
+            "allowed",
+            "phase",
+            "game_state",
+            "outcome",
+            "load",
+            "resample",
+        )
+        require_functions("View", **{name: getattr(self, name) for name in functions})
+        require_mapping("View", "action_spaces", self.action_spaces, "action types and the spaces of their payloads")
+        for kind, space in self.action_spaces.items():
+            require_type("View", f"the space of {kind!r}", space, spaces.Dict)
+        stop = 0
+        for part in self.action_ranges:
+            if part.start != stop or part.stop <= part.start:
+                raise ValueError(
+                    f"View: the action range {part} needs to begin at {stop}, where the one before it ends"
+                )
+            stop = part.stop

@@ -11,7 +11,8 @@ from gymnasium import spaces
 from ..core import turn_state as ts
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
 from ..core.view import ActionRange
-from .rules import Move, decode, legal
+from .moves import decode, legal
+from .rules import Move
 from .table import CALL, CALL_ACTION, FIRST_FRACTION, FOLD, FOLD_ACTION, KINDS, LEAST_RAISE, RAISE
 
 

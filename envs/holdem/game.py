@@ -14,7 +14,7 @@ from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, picture, render, rules, view
+from . import actions, bots, moves, picture, render, rules, view
 from .table import FIRST_FRACTION, FRACTIONS, SEATS, TABLE
 
 CHIPS = 2**30 - 1
@@ -131,8 +131,8 @@ def _made(options: dict[str, Any]) -> Game:
             num_actions=FIRST_FRACTION + len(options["pot_fractions"]) + 1,
             reset=rules.reset,
             step=rules.step,
-            decode=rules.decode,
-            legal=rules.legal,
+            decode=moves.decode,
+            legal=moves.legal,
         ),
         encoders=Encoders(__package__, blank),
         payoffs=Payoffs(

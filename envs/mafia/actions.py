@@ -23,7 +23,8 @@ from ..core.turn_state import (
     MessageScope,
 )
 from ..core.view import ActionRange
-from .rules import Choice, decode, legal
+from .moves import decode, legal
+from .rules import Choice
 from .statements import CLAIMS, TYPES, from_wire, read, sentence, to_wire
 from .table import (
     ACCUSE,

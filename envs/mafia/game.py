@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from ..core.capabilities import Capabilities, HiddenTurn, PublicView, Talk, Teams
+from ..core.capabilities import Capabilities, Chance, HiddenTurn, PublicView, Talk, Teams
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.options import switch, whole
@@ -11,7 +11,9 @@ from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, picture, render, rules, view
+from . import actions, bots, moves, picture, render, rules, view
+from .load import load
+from .resample import resample
 from .table import DAYS, SEATS, SPEECHES, TABLE, TIES
 
 
@@ -89,8 +91,8 @@ def _made(options: dict[str, Any]) -> Game:
             num_actions=6 * seats + 2,
             reset=rules.reset,
             step=rules.step,
-            decode=rules.decode,
-            legal=rules.legal,
+            decode=moves.decode,
+            legal=moves.legal,
         ),
         encoders=Encoders(__package__, blank),
         payoffs=Payoffs(-1.0, 1.0),  # not zero-sum: the teams have different sizes
@@ -105,8 +107,8 @@ def _made(options: dict[str, Any]) -> Game:
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,
-            load=partial(view.load, blank),
-            resample=view.resample,
+            load=partial(load, blank),
+            resample=resample,
         ),
         renderer=Renderer(render.render, picture.picture),
         bots=bots.BOTS,
@@ -119,5 +121,6 @@ def _made(options: dict[str, Any]) -> Game:
             teams=Teams(("town", "mafia"), rules.teams),
             hidden_turn=HiddenTurn(view.visible_turn),
             public_view=PublicView(view.public),
+            chance=Chance(begin=rules.begin, step=rules.advance, outcomes=rules.outcomes, play=rules.play_outcome),
         ),
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.rng import draw
+from .ballots import choice_of_mafia, choice_of_most, most_votes, row_of_round, tied_seat
 from .statements import KIND, code_of
 from .suspicion import judge_votes
 from .table import (
@@ -21,7 +22,6 @@ from .table import (
     CLAIM_SHERIFF,
     CLAIM_VILLAGER,
     CLEARED,
-    DEFEND,
     DISCUSSION,
     DOCTOR,
     END,
@@ -52,6 +52,27 @@ class Choice(NamedTuple):
 @compiled
 def reset(table: Any) -> None:
     """Begin a match: deal the roles. The first night follows."""
+    begin(table)
+    _draw_outcomes(table)
+
+
+@compiled
+def step(table: Any, move: Any) -> None:
+    """Apply the acting seat's legal move and go on to the next decision."""
+    advance(table, move)
+    _draw_outcomes(table)
+
+
+@compiled
+def _draw_outcomes(table: Any) -> None:
+    """Let the random events that are due happen, as the record's stream has it."""
+    while table.due > 0:
+        play_outcome(table, draw(table, table.due))
+
+
+@compiled
+def begin(table: Any) -> None:
+    """Begin a match up to the deal of the roles."""
     seats = table.seats
     for seat in range(seats):
         if seat < table.mafia:
@@ -69,11 +90,6 @@ def reset(table: Any) -> None:
         table.accused[seat] = 0
         table.conduct[seat] = 0
         table.rewards[seat] = 0.0
-    for last in range(seats - 1, 0, -1):
-        other = draw(table, last + 1)
-        role = table.role[last]
-        table.role[last] = table.role[other]
-        table.role[other] = role
     table.round_number = 0
     table.votings = 0
     table.living = seats
@@ -83,18 +99,18 @@ def reset(table: Any) -> None:
     table.winner = NOBODY
     table.done = False
     table.truncated = False
-    _dusk(table)
+    _await(table, seats)
 
 
 @compiled
-def step(table: Any, move: Any) -> None:
-    """Apply the acting seat's legal move and go on to the next decision."""
+def advance(table: Any, move: Any) -> None:
+    """Apply the acting seat's legal move and go on to the next decision or random event."""
     kind = move.kind
     if kind == TARGET:
-        table.night[_row(table) + table.turn] = move.target
+        table.night[row_of_round(table) + table.turn] = move.target
         _next_at_night(table)
     elif kind == VOTE:
-        table.votes[_row(table) + table.turn] = move.target
+        table.votes[row_of_round(table) + table.turn] = move.target
         _next_voter(table, table.turn + 1)
     else:
         code = code_of(kind, move.target)
@@ -103,15 +119,49 @@ def step(table: Any, move: Any) -> None:
         _next_speaker(table, table.turn + 1)
 
 
-def teams(tables: Any) -> NDArray[np.int8]:
-    """Return who is town (0) and who is mafia (1): int8[N, seats]."""
-    return np.asarray(tables["role"][:, : tables["seats"][0]] == MAFIA, np.int8)
+# Random events: the deal, a seat at a time; whose choice the divided mafia follow; who of those tied is voted out.
 
 
 @compiled
-def _row(table: Any) -> int:
-    """Return where this round begins in `night` and `votes`."""
-    return (table.round_number - 1) * table.seats
+def _await(table: Any, outcomes: int) -> None:
+    """Have a random event due."""
+    table.due = outcomes
+    table.turn = -1
+
+
+def outcomes(table: Any) -> int:
+    """Return how many outcomes the random event has that is due, all equally likely; 0: none is due."""
+    return int(table.due)
+
+
+@compiled
+def play_outcome(table: Any, outcome: int) -> None:
+    """Let a random event have this outcome, and go on to the next random event or decision."""
+    due = table.due
+    table.due = 0
+    if table.round_number == 0:
+        _deal(table, due - 1, outcome)
+    elif table.phase == NIGHT:
+        _kill(table, choice_of_mafia(table, outcome))
+    else:
+        _eliminate_tied(table, outcome)
+
+
+@compiled
+def _deal(table: Any, last: int, other: int) -> None:
+    """Exchange the roles of seat `last` and one up to it (Fisher and Yates, from the last seat on)."""
+    role = table.role[last]
+    table.role[last] = table.role[other]
+    table.role[other] = role
+    if last > 1:
+        _await(table, last)
+    else:
+        _dusk(table)
+
+
+def teams(tables: Any) -> NDArray[np.int8]:
+    """Return who is town (0) and who is mafia (1): int8[N, seats]."""
+    return np.asarray(tables["role"][:, : tables["seats"][0]] == MAFIA, np.int8)
 
 
 # The night.
@@ -122,7 +172,7 @@ def _dusk(table: Any) -> None:
     """Begin the night of the next round."""
     table.round_number += 1
     table.phase = NIGHT
-    row = _row(table)
+    row = row_of_round(table)
     for seat in range(table.seats):
         table.night[row + seat] = -1
     table.turn = _living_with(table, MAFIA, 0)
@@ -154,9 +204,18 @@ def _next_at_night(table: Any) -> None:
 
 @compiled
 def _dawn(table: Any) -> None:
+    """End the night: the mafia kill whom more than half of them chose, else whom one of them chose, drawn."""
+    target = choice_of_most(table)
+    if target >= 0:
+        _kill(table, target)
+    else:
+        _await(table, table.living_mafia)
+
+
+@compiled
+def _kill(table: Any, target: int) -> None:
     """Resolve the night: who acts tonight acts also if it dies tonight. Then the day begins."""
-    row = _row(table)
-    target = _victim(table, row)
+    row = row_of_round(table)
     table.prevented = 0
     for seat in range(table.seats):
         table.prevented |= table.role[seat] == DOCTOR and table.night[row + seat] == target
@@ -176,27 +235,6 @@ def _dawn(table: Any) -> None:
         _open_vote(table)
 
 
-@compiled
-def _victim(table: Any, row: int) -> int:
-    """Return the target that more than half of the living mafia chose, else that of one of them, drawn."""
-    chosen = -1
-    for seat in range(table.seats):
-        target = table.night[row + seat]
-        if table.role[seat] == MAFIA and target >= 0 and target != chosen:
-            count = 0
-            for other in range(table.seats):
-                count += table.role[other] == MAFIA and table.night[row + other] == target
-            if 2 * count > table.living_mafia:
-                return target
-            chosen = target
-    n = draw(table, table.living_mafia)
-    seat = -1
-    while n >= 0:
-        seat += 1
-        n -= table.role[seat] == MAFIA and table.alive[seat]
-    return table.night[row + seat]
-
-
 # The day.
 
 
@@ -205,7 +243,7 @@ def _clear_day(table: Any) -> None:
     """Make room for today's statements and votes."""
     first = _today(table)
     for seat in range(table.seats):
-        table.votes[_row(table) + seat] = -1
+        table.votes[row_of_round(table) + seat] = -1
         for row in range(first, first + table.discussion_rounds):
             table.said[row * table.seats + seat] = 0
     if table.round_number == 1:
@@ -286,27 +324,33 @@ def _next_voter(table: Any, seat: int) -> None:
 @compiled
 def _count(table: Any) -> None:
     """Open the votes: who has most of them goes. One vote is never enough: then all cast ones differ."""
-    row = _row(table)
     table.votings += 1
-    most = 1
-    tied = 0
-    for seat in range(table.seats):
-        if table.alive[seat]:
-            count = _votes_for(table, row, seat)
-            if count > most:
-                most = count
-                tied = 1
-            elif count == most:
-                tied += 1
-    if most > 1 and (tied == 1 or table.tie != TIE_NONE):
-        n = draw(table, tied) if tied > 1 else 0
-        seat = -1
-        while n >= 0:
-            seat += 1
-            if table.alive[seat] and _votes_for(table, row, seat) == most:
-                n -= 1
-        table.voted_out[seat] = 1
-        _eliminate(table, seat)
+    most, tied = most_votes(table)
+    if most > 1 and tied > 1 and table.tie != TIE_NONE:
+        _await(table, tied)
+    else:
+        if most > 1 and tied == 1:
+            _vote_out(table, tied_seat(table, most, 0))
+        _end_day(table)
+
+
+@compiled
+def _eliminate_tied(table: Any, n: int) -> None:
+    """Vote out the n-th of those tied."""
+    most, _ = most_votes(table)
+    _vote_out(table, tied_seat(table, most, n))
+    _end_day(table)
+
+
+@compiled
+def _vote_out(table: Any, seat: int) -> None:
+    table.voted_out[seat] = 1
+    _eliminate(table, seat)
+
+
+@compiled
+def _end_day(table: Any) -> None:
+    """Judge the votes; then the next night begins, or the match ends by its limit."""
     judge_votes(table)
     if not table.done:
         if table.round_number == table.max_days:
@@ -314,14 +358,6 @@ def _count(table: Any) -> None:
             _end(table)
         else:
             _dusk(table)
-
-
-@compiled
-def _votes_for(table: Any, row: int, target: int) -> int:
-    count = 0
-    for seat in range(table.seats):
-        count += table.votes[row + seat] == target
-    return count
 
 
 # The end.
@@ -351,62 +387,3 @@ def _end(table: Any) -> None:
         for seat in range(table.seats):
             won = (table.role[seat] == MAFIA) == (table.winner == MAFIA_WINS)
             table.rewards[seat] = 1.0 if won else -1.0
-
-
-# Action indices: blocks as long as there are seats, each target at its distance from the acting seat.
-
-
-@compiled
-def decode(table: Any, action: int) -> Choice:
-    """Return the move that an action index stands for (see `parlour.envs.mafia.actions`)."""
-    seats = table.seats
-    block = action // seats
-    away = action - block * seats
-    target = table.turn + away
-    if target >= seats:
-        target -= seats
-    if block == 0:
-        return Choice(TARGET, target)
-    if block == 1:
-        return Choice(VOTE, target if away > 0 else -1)
-    if block == 3:
-        return Choice(DEFEND, target)
-    if block == 6:
-        return Choice(CLAIM_VILLAGER + away, -1)
-    if away > 0:
-        return Choice(ACCUSE if block == 2 else CLEARED if block == 4 else FOUND, target)
-    return Choice(GENERAL if block == 2 else CLAIM_SHERIFF if block == 4 else CLAIM_DOCTOR, -1)
-
-
-@compiled
-def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal action indices: targets live; only a doctor may choose itself, nobody twice running."""
-    seats = table.seats
-    seat = table.turn
-    mask[:] = 0
-    if table.phase == NIGHT:
-        _write_living(table, mask, 0)
-        doctor = table.role[seat] == DOCTOR
-        mask[0] = doctor
-        if doctor and table.round_number > 1:
-            last = table.night[_row(table) - seats + seat]
-            if last >= 0:
-                mask[last - seat if last >= seat else last - seat + seats] = 0
-    elif table.phase == VOTING:
-        _write_living(table, mask, seats)
-    else:
-        for block in range(2, 6):
-            _write_living(table, mask, block * seats)
-        mask[6 * seats] = 1
-        mask[6 * seats + 1] = 1
-
-
-@compiled
-def _write_living(table: Any, mask: Any, first: int) -> None:
-    """Write who lives from index `first` on, by distance from the acting seat, which lives itself."""
-    turn = table.turn
-    for seat in range(turn, table.seats):
-        mask[first + seat - turn] = table.alive[seat]
-    first += table.seats - turn
-    for seat in range(turn):
-        mask[first + seat] = table.alive[seat]

@@ -50,6 +50,7 @@ TABLE = record(
     ("winner", "i1"),
     ("done", "?"),
     ("truncated", "?"),
+    ("due", "i1"),  # how many outcomes the random event has that is due; 0: none is due
     # options
     ("seats", "i2"),  # wide enough for places in the log and the observation, also without the compiler
     ("mafia", "i1"),

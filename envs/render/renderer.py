@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.checks import require_functions
 from ..core.turn_state import TurnState
 from . import svg
 
@@ -20,3 +21,7 @@ class Renderer:
 
     text: Callable[[Any, int | None], str]
     picture: Callable[[Sequence[TurnState]], str] = svg.plain
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        require_functions("Renderer", text=self.text, picture=self.picture)

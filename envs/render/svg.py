@@ -129,11 +129,18 @@ def document(title: str, things: Iterable[str]) -> str:
 
 def latest(states: Sequence[TurnState]) -> list[Message]:
     """Return the messages that any of `states` holds, in order, each once."""
-    known = {message.message_id: message for state in states for message in state.messages}
+    known = {(message.message_id, message.sender_id): message for state in states for message in state.messages}
     whole = max((state.messages for state in states), key=len, default=[])
     if len(whole) == len(known):
         return whole
-    return sorted(known.values(), key=lambda message: (message.message_id.zfill(12), message.sender_id))
+    return sorted(known.values(), key=_place)
+
+
+def _place(message: Message) -> tuple[int, bool, int, str, str]:
+    """Return where a message stands: its id begins with the number of public messages before it (see `Match`)."""
+    name = message.message_id
+    number, private, _ = name.partition("-")
+    return int(number) if number.isdecimal() else 0, not private, len(name), name, message.sender_id
 
 
 def speech(states: Sequence[TurnState], y: float, rows: int, *, width: int = 96) -> list[str]:

@@ -10,10 +10,11 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.random_policy import random_bot
 from . import geometry
-from .corners import NEAR, measure, pose, survey
+from .corners import measure, pose, survey
 from .forms import PIECE, TWIN
 from .pieces import BOARD
 from .rules import begin, put
+from .sectors import NEAR
 from .table import PLACES, POINTS, SOLVED
 
 Poses = dict[int, tuple[float, float, float]]

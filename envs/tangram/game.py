@@ -13,7 +13,7 @@ from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, picture, render, rules, silhouettes, view
+from . import actions, bots, moves, picture, render, rules, silhouettes, view
 from .encoders.v0 import lowest_utility
 from .generator import ANY, SPLITS, difficulty
 from .pieces import ASPECTS
@@ -142,8 +142,8 @@ def _made(options: dict[str, Any], source: int, known: Silhouette | None) -> Gam
             num_actions=PLACES + 1,
             reset=rules.reset,
             step=rules.step,
-            decode=rules.decode,
-            legal=rules.legal,
+            decode=moves.decode,
+            legal=moves.legal,
         ),
         encoders=Encoders(__package__, blank),
         payoffs=Payoffs(lowest_utility(blank[0]), BONUS + (0.0 if options["sparse"] else 1.0)),

@@ -16,15 +16,15 @@ import numpy as np
 
 from ..core.compiled import compiled, inlined
 from ..core.rng import draw
-from .corners import clear_menu, mark, measure, pose, survey, unmark, wedges
-from .forms import PIECE
+from .corners import clear_menu, measure, survey
 from .generator import SPLITS, centre, generate
 from .geometry import collides, covered_area, on_board, outline_area, place
 from .lattice import RINGS
 from .pieces import BOARD
 from .raster import fill_outline, fill_piece, fill_pieces
+from .sectors import mark, unmark, wedges
 from .silhouettes import library
-from .table import BONUS, BOUNDARY, FINISH, LIBRARY, PLACES, PLAY, RANDOM, SKIP, SOLVED
+from .table import BONUS, BOUNDARY, LIBRARY, PLAY, RANDOM, SKIP, SOLVED
 
 
 class Placement(NamedTuple):
@@ -209,20 +209,3 @@ def _finish(table: Any) -> None:
         table.turn_number += 1
         table.turn = table.turn + 1 if table.turn + 1 < table.seats else 0
         survey(table)
-
-
-@compiled
-def decode(table: Any, action: int) -> Placement:
-    """Return the move that an action index stands for: a place (see corners.py), or at last `finish`."""
-    if action == PLACES:
-        return Placement(FINISH, 0, 0.0, 0.0, 0.0)
-    x, y, rotation = pose(table, action)
-    return Placement(PLAY, PIECE[action], x, y, rotation)
-
-
-@compiled
-def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal action indices: the open places, the same throughout a turn, and `finish`."""
-    for action in range(PLACES):
-        mask[action] = table.open >> action & 1
-    mask[PLACES] = 1

@@ -81,11 +81,11 @@ TABLE = record(
     ("y", "f8", 7),
     ("rotation", "f8", 7),
     ("vertices", "f8", (7, 4, 2)),
-    ("box", "f8", (7, 4)),  # left, low, right, high, wider by `NEAR` (see corners.py)
+    ("box", "f8", (7, 4)),  # left, low, right, high, wider by `NEAR` (see `sectors`)
     ("hits", "u1", 7),  # what a piece collides with: the bit of every such piece, and of `BOUNDARY`
     ("covered", "f8", 7),  # area inside the figure
     ("filled", "u8", ROWS),
-    # sectors (see corners.py) around the outline's vertices and, behind those, around the pieces'
+    # sectors (see `sectors`) around the outline's vertices and, behind those, around the pieces'
     ("inside", "u1", POINTS),  # those in the figure
     ("covers", "u1", (7, POINTS)),  # those that each piece covers
     # what this turn's menu offers
@@ -94,7 +94,7 @@ TABLE = record(
     ("width", "i1"),  # the angle left open at the focus, in steps of 45°; 0: there is no focus
     ("dead", "i1"),  # corners that no piece in the drawer fits: as long as there are any, there is no exact solution
     ("fitting", "?"),  # whether the open places fit; else nothing fits, and pieces may be moved or stick out
-    ("open", "i4"),  # the places that are offered, a bit each (see corners.py)
+    ("open", "i4"),  # the places that are offered, a bit each (see `corners`)
     ("gain", "f8", PLACES),  # change of the intersection over union
     ("snug", "f8", PLACES),  # share of the piece's border that would lie against the figure's or against other pieces
 )

@@ -13,11 +13,12 @@ import numpy as np
 from ..core.compiled import compiled
 from . import geometry
 from .bots import search
-from .corners import NEAR, pose
+from .corners import pose
 from .forms import PIECE, TWIN
 from .generator import centre, corners, find
 from .pieces import BOARD, CORNERS
 from .rules import begin
+from .sectors import NEAR
 from .table import PLACES
 
 STEPS = 2_000

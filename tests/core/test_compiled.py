@@ -3,8 +3,10 @@
 import dataclasses
 import os
 import pickle
+import re
 import subprocess
 import sys
+from importlib import metadata
 from shutil import copy
 
 import kuhn
@@ -331,3 +333,47 @@ def test_an_exact_move_compiles_nothing_anew():
     seats.clear()
     assert env.submit("player_0", envs.Action("submit_bid", {"bid": 12.34})).ok
     assert seats and set(seats) == {int}
+
+
+# Another Numba.
+
+RENAMED = {
+    "CPUDispatcher._cache": "import numba.core.dispatcher as d; b = d.Dispatcher.__init__\n"
+    "def init(self, *a, **k): b(self, *a, **k); del self._cache\n"
+    "d.Dispatcher.__init__ = init; d.Dispatcher.enable_caching = lambda self: None",
+    "FunctionCache._cache_file": "import numba.core.caching as c; b = c.Cache.__init__\n"
+    "def init(self, *a): b(self, *a); self.files = self.__dict__.pop('_cache_file')\nc.Cache.__init__ = init",
+    "IndexDataCacheFile._source_stamp": "import numba.core.caching as c; b = c.IndexDataCacheFile.__init__\n"
+    "def init(self, **k): b(self, **k); self.stamp = self.__dict__.pop('_source_stamp')\n"
+    "c.IndexDataCacheFile.__init__ = init",
+    "IndexDataCacheFile._index_path": "import numba.core.caching as c; b = c.IndexDataCacheFile.__init__\n"
+    "def init(self, **k): b(self, **k); self.path = self.__dict__.pop('_index_path')\n"
+    "c.IndexDataCacheFile.__init__ = init",
+    "Dispatcher.get_call_template(args, kws)": "import numba.core.dispatcher as d\n"
+    "d.Dispatcher.get_call_template = lambda self, args: None",
+    "Flags.no_cfunc_wrapper": "import numba.core.compiler as c; del c.Flags.no_cfunc_wrapper",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.parametrize("missing", RENAMED)
+def test_a_numba_that_is_built_otherwise_is_an_error_in_one_sentence(package, missing):
+    """Never a cache that goes stale: here the parts that `compiled` uses are renamed before it is imported."""
+    code = f"{RENAMED[missing]}\ntry:\n    import tiny.caller\nexcept ImportError as error:\n    print(error)"
+    said = python(code, package)
+    assert said == (
+        f"Numba {numba.__version__} has no {missing}, on which the cache of compiled functions relies: "
+        "install 'numba>=0.61,<0.69', the versions that are known to have it"
+    )
+
+
+def test_the_versions_of_numba_are_those_that_are_installed_with_parlour():
+    requirements = metadata.requires("parlour") or []
+    assert f"numba{compiled.NUMBA}" in ["".join(sorted_specifiers(one)) for one in requirements]
+
+
+def sorted_specifiers(requirement):
+    """The name and its bounds, the lower one first: setuptools writes them in another order."""
+    name, *bounds = re.match(r"(\w+)((?:[<>]=?[\d.]+,?)*)", requirement).groups()
+    return name, ",".join(sorted(bounds[0].split(","), reverse=True))

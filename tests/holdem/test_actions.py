@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from dealing import bounds, deal, play
 from parlour.envs import Action, game
-from parlour.envs.holdem import actions, rules
+from parlour.envs.holdem import actions, moves
 from parlour.envs.holdem.rules import Move
 from parlour.envs.holdem.table import CALL, FOLD, RAISE
 
@@ -12,8 +12,8 @@ from parlour.envs.holdem.table import CALL, FOLD, RAISE
 def menu(table):
     """The legal numbers and the moves they stand for."""
     mask = np.zeros(4 + int(table.num_fractions), np.int8)
-    rules.legal(table, mask)
-    return {int(number): rules.decode(table, number) for number in np.flatnonzero(mask)}
+    moves.legal(table, mask)
+    return {int(number): moves.decode(table, number) for number in np.flatnonzero(mask)}
 
 
 def test_the_menu_is_fold_call_least_raise_pot_fractions_and_all_in():

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from dealing import bounds, deal, play, won
-from parlour.envs.holdem import game, rules
+from parlour.envs.holdem import game, moves, rules
 from parlour.envs.holdem.table import PHASES
 
 ACES, KINGS, QUEENS, JACKS, RAGS = "As Ad", "Ks Kd", "Qs Qd", "Js Jd", "7c 2d"
@@ -323,7 +323,7 @@ def test_chips_are_conserved_at_every_step(seed):
         assert (table.stack >= 0).all()
         assert (table.bet <= table.committed).all()
         mask = made.mask(table, int(table.turn))
-        rules.step(table, rules.decode(table, int(generator.choice(np.flatnonzero(mask)))))
+        rules.step(table, moves.decode(table, int(generator.choice(np.flatnonzero(mask)))))
         total += table.rewards[:seats]
         assert table.rewards.sum() == 0
     assert table.stack.sum() == sum(stacks)

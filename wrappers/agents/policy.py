@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
+from ...envs.core.rollout import encoder_of
 from ...envs.core.turn_state import AgentResponse, TurnState
 from ..policies.base import Policy
 from .base import sentence
@@ -16,12 +17,16 @@ class PolicyAgent:
 
     Args:
         game: the game the policy was trained for. A live table may have more seats or fewer (see the game's `load`).
-        policy: what plays.
+        policy: what plays, by the observations of its own encoder (see `parlour.envs.Policy`).
+
+    Raises:
+        ValueError: if its encoder is none of the game's, or shows hidden information.
     """
 
     def __init__(self, game: Game, policy: Policy) -> None:
         self.game = game
         self.policy = policy
+        self._encoder = game.encoders[encoder_of(policy, game)]
         self._seen: tuple[Any, NDArray[np.float32], NDArray[np.int8]] | None = None
 
     def respond(self, state: TurnState) -> AgentResponse:
@@ -39,7 +44,7 @@ class PolicyAgent:
         mask = self.game.mask(tables[0], seat)
         if not mask.any():
             raise ValueError(f"nothing is open to {state.agent_id}: it is not its turn")
-        observation = self.game.observation(tables[0], seat)
+        observation = self._encoder.observation(tables[0], seat)
         self._seen = tables[0], observation[None], mask[None]
         number = int(np.asarray(self.policy.act(observation[None], mask[None])).reshape(-1)[0])
         if not 0 <= number < len(mask) or not mask[number]:

@@ -55,7 +55,8 @@ def slices(table: Any) -> list[Slice]:
 
 
 # A branch that cannot be foreseen costs as much as ten assignments. So the loops below have none where they can do
-# without: where nothing is to be shown, they write again what is there.
+# without: where nothing is to be shown, they write again what is there. Offsets are read before a loop: within it, the
+# compiler would read them anew after every write to `out`.
 
 
 @compiled
@@ -95,17 +96,19 @@ def _observe_players(table: Any, seat: int, at: Any, out: Any) -> None:
     """Write who lives, when and how the others went, the roles that are known, and those that were claimed."""
     seats = table.seats
     mafia = table.role[seat] == MAFIA
+    alive_at, round_at, eliminated_at = at.players_alive, at.players_eliminatedRound, at.votingHistory_eliminated
+    role_at, claimed_at = at.players_role, at.statements_claimed
     for other in range(seats):
         r = relative(other, seat, seats)
         role = table.role[other]
         alive = table.alive[other]
-        out[at.players_alive + r] = alive
-        out[at.players_eliminatedRound + r] = table.eliminated_round[other] * table.per_day
-        out[at.votingHistory_eliminated + r] = table.voted_out[other]
+        out[alive_at + r] = alive
+        out[round_at + r] = table.eliminated_round[other] * table.per_day
+        out[eliminated_at + r] = table.voted_out[other]
         known = (role > 0) & ((alive == 0) | (other == seat) | table.done | (mafia & (role == MAFIA)))
-        out[at.players_role + 4 * r + (role - 1 if known else 0)] = known
+        out[role_at + 4 * r + (role - 1 if known else 0)] = known
         claimed = table.claimed[other]
-        out[at.statements_claimed + 4 * r + max(claimed - 1, 0)] = claimed > 0
+        out[claimed_at + 4 * r + max(claimed - 1, 0)] = claimed > 0
 
 
 @compiled
@@ -135,6 +138,7 @@ def _observe_own(table: Any, seat: int, at: Any, out: Any) -> None:
 def _observe_votes(table: Any, seat: int, at: Any, out: Any) -> None:
     """Write the votes that are public: [voter, target] of the latest, and of all."""
     seats = table.seats
+    latest_at, all_at = at.votingHistory_latest, at.votingHistory_all
     n = 0
     for row in range(table.votings):
         latest = row == table.votings - 1
@@ -143,8 +147,9 @@ def _observe_votes(table: Any, seat: int, at: Any, out: Any) -> None:
             n += 1
             cast = target >= 0
             pair = relative(voter, seat, seats) * seats + relative(max(target, 0), seat, seats)
-            out[at.votingHistory_latest + pair] += latest & cast
-            out[at.votingHistory_all + pair] += 0.25 * cast
+            out[all_at + pair] += 0.25 * cast
+            if latest:
+                out[latest_at + pair] += cast
 
 
 @compiled
@@ -152,6 +157,7 @@ def _observe_statements(table: Any, seat: int, at: Any, out: Any) -> None:
     """Write who made how many statements today, and [speaker, target] of today's and of all."""
     seats = table.seats
     rows = (table.round_number - (table.phase == NIGHT)) * table.discussion_rounds
+    made_at, today_at, stance_at = at.statements_made, at.statements_today, at.statements_stance
     n = 0
     for row in range(rows):
         today = row >= rows - table.discussion_rounds
@@ -159,17 +165,18 @@ def _observe_statements(table: Any, seat: int, at: Any, out: Any) -> None:
             code: Any = np.int64(table.said[n])  # wider than it is kept
             n += 1
             r = relative(speaker, seat, seats)
-            out[at.statements_made + r] += 0.5 * (today & (code > 0))
             kind = (code + KIND - 1) // KIND  # 0: nothing, 1: GENERAL, …
             stance = STANCES[kind]
             # Where nothing was said of anybody, the place is that of the speaker itself, and keeps what it holds.
             about = code + KIND - 1 - kind * KIND if stance != 0.0 else speaker
             pair = r * seats + relative(about, seat, seats)
-            current = at.statements_today + pair
-            out[current] = stance if today & (stance != 0.0) else out[current]
-            ever = at.statements_stance + pair
+            ever = stance_at + pair
             keeps = (stance == 0.0) | ((abs(out[ever]) == 1.0) & (abs(stance) < 1.0))
             out[ever] = out[ever] if keeps else stance
+            if today:
+                out[made_at + r] += 0.5 * (code > 0)
+                current = today_at + pair
+                out[current] = stance if stance != 0.0 else out[current]
 
 
 STANCES = np.array([0, 0, 0.5, -0.5, -1, 1, 0, 0, 0, 0])

@@ -1,0 +1,151 @@
+"""Chance: walks the tree of a game whose random events can be enumerated, exactly, on copies of a record.
+
+    for probability, table in starts(game):                 # the first decisions, all that can be dealt
+        ...
+    for probability, child in after(game, table, action):   # where an action leads, with all that can happen then
+        ...
+
+What happens by chance is weighed, not drawn: the random streams of the copies are not used.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .capabilities import Chance
+from .game import Game
+
+
+class Branch(NamedTuple):
+    """A record that a random event can lead to.
+
+    Attributes:
+        probability: of this record.
+        table: the record, a copy of its own.
+    """
+
+    probability: float
+    table: Any
+
+
+def starts(game: Game, most: int | None = None) -> list[Branch]:
+    """Return the records with which an episode can begin, each at its first decision.
+
+    Args:
+        game: a game with the capability `Chance`.
+        most: how many records there may be; None: any number.
+
+    Raises:
+        ValueError: if the game's random events cannot be enumerated, or there are more than `most` records.
+    """
+    table = game.tables(1)[0]
+    _chance(game).begin(table)
+    return settled(game, table, most)
+
+
+def after(game: Game, table: Any, action: int, most: int | None = None) -> list[Branch]:
+    """Return the records that a legal action index can lead to, each at the next decision or at the end.
+
+    `table` stays as it is. In the records, ``rewards`` is what the action and the random events after it brought.
+
+    Raises:
+        ValueError: as `starts` does.
+    """
+    child = table.copy()
+    _chance(game).step(child, game.rules.decode(child, action))
+    return settled(game, child, most)
+
+
+def settled(game: Game, table: Any, most: int | None = None) -> list[Branch]:
+    """Return the records at the next decision, or at the end, that `table` can become by the random events due.
+
+    Records that differ in nothing but the random stream are one. Where no event is due, it is `table` itself.
+
+    Raises:
+        ValueError: as `starts` does.
+    """
+    chance = _chance(game)
+    open_, ends = {b"": Branch(1.0, table)}, dict[bytes, Branch]()
+    while open_:
+        following = dict[bytes, Branch]()
+        for branch in open_.values():
+            if chance.outcomes(branch.table):
+                _merge(following, [Branch(branch.probability * p, t) for p, t in outcomes(game, branch.table)])
+            else:
+                _merge(ends, [branch])
+        if most is not None and len(following) + len(ends) > most:
+            raise ValueError(f"the random events due lead to more than {most} records")
+        open_ = following
+    return list(ends.values())
+
+
+def outcomes(game: Game, table: Any) -> list[Branch]:
+    """Return what the one random event that is due can lead to: a copy of `table` per outcome.
+
+    Raises:
+        ValueError: if the game's random events cannot be enumerated.
+    """
+    chance, branches = _chance(game), []
+    count = chance.outcomes(table)
+    for outcome in range(count):
+        child = table.copy()
+        chance.play(child, outcome)
+        branches.append(Branch(1 / count if chance.probability is None else chance.probability(table, outcome), child))
+    return branches
+
+
+Strategy = Callable[[Any, NDArray[np.int8]], NDArray[np.floating[Any]]]
+"""``strategy(table, mask)``: the acting seat's probability of every action index, float[A], 0 where `mask` is 0."""
+
+
+def uniform(table: Any, mask: NDArray[np.int8]) -> NDArray[np.float64]:
+    """Play every legal action with the same probability: a `Strategy`."""
+    return mask / mask.sum()
+
+
+def expected_returns(game: Game, strategy: Strategy = uniform, most: int | None = None) -> NDArray[np.float64]:
+    """Return what every seat wins on average where all play by `strategy`: float64[seats], exact but for rounding.
+
+    Args:
+        game: a game with the capability `Chance`.
+        strategy: how every seat plays.
+        most: how many decisions the tree may have; None: any number.
+
+    Raises:
+        ValueError: if the game's random events cannot be enumerated, or the tree has more than `most` decisions.
+    """
+    left = np.inf if most is None else most
+
+    def value(table: Any) -> NDArray[np.float64]:
+        nonlocal left
+        total = np.zeros(game.seats)
+        if table.done:
+            return total
+        left -= 1
+        if left < 0:
+            raise ValueError(f"the tree has more than {most} decisions")
+        chances = strategy(table, game.mask(table, int(table.turn)))
+        for action in np.flatnonzero(chances).tolist():
+            for probability, child in after(game, table, action, most):
+                total += chances[action] * probability * (child.rewards[: game.seats] + value(child))
+        return total
+
+    return np.sum([probability * value(table) for probability, table in starts(game, most)], axis=0)
+
+
+def _chance(game: Game) -> Chance:
+    chance = game.capabilities.chance
+    if chance is None:
+        raise ValueError(f"the random events of {game.id} cannot be enumerated: it has no capability chance")
+    return chance
+
+
+def _merge(into: dict[bytes, Branch], branches: list[Branch]) -> None:
+    """Add branches, those with equal records together."""
+    for probability, table in branches:
+        table.stream = 0  # nothing is drawn from it
+        key = table.tobytes()
+        before = into[key].probability if key in into else 0.0
+        into[key] = Branch(before + probability, table)

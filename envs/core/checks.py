@@ -1,0 +1,70 @@
+"""Checks of what a game is made of: a mistake is an error in one sentence when the part is made, not when it is used."""
+
+from collections.abc import Iterable, Mapping
+from reprlib import repr
+from typing import Any
+
+
+def require_functions(owner: str, optional: Iterable[str] = (), **functions: Any) -> None:
+    """Refuse what cannot be called.
+
+    Args:
+        owner: what the functions belong to, for the error.
+        optional: names of functions that may be None.
+        functions: the functions by name.
+
+    Raises:
+        ValueError: naming the first one that is no function.
+    """
+    left_out = set(optional)
+    for name, function in functions.items():
+        if not callable(function) and not (function is None and name in left_out):
+            raise ValueError(f"{owner}: {name} is {repr(function)}; it needs to be a function")
+
+
+def require_type(owner: str, name: str, value: Any, kind: type) -> None:
+    """Refuse a value of another type.
+
+    Raises:
+        ValueError: naming the value and the type.
+    """
+    if not isinstance(value, kind):
+        raise ValueError(f"{owner}: {name} is {repr(value)}; it needs to be of the type {kind.__name__}")
+
+
+def require_names(owner: str, name: str, values: Any, least: int = 1) -> None:
+    """Refuse what is no tuple or list of at least `least` different, non-empty names.
+
+    Raises:
+        ValueError: saying what is wrong.
+    """
+    if not isinstance(values, (tuple, list)) or len(values) < least:
+        raise ValueError(f"{owner}: {name} is {repr(values)}; it needs to be a tuple of at least {least}")
+    for value in values:
+        if not isinstance(value, str) or not value:
+            raise ValueError(f"{owner}: {value!r} in {name} is no name; write a non-empty string")
+        if values.count(value) > 1:
+            raise ValueError(f"{owner}: {value!r} stands in {name} more than once")
+
+
+def require_mapping(owner: str, name: str, value: Any, kind: str) -> None:
+    """Refuse what maps no names.
+
+    Raises:
+        ValueError: saying which name is wrong.
+    """
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{owner}: {name} is {repr(value)}; it needs to be a dict of {kind}")
+    for key in value:
+        if not isinstance(key, str) or not key:
+            raise ValueError(f"{owner}: {key!r} in {name} is no name; write a non-empty string")
+
+
+def require_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Refuse a value that is none of the choices.
+
+    Raises:
+        ValueError: naming the value and the choices.
+    """
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} is unknown; choose from {', '.join(f'{choice!r}' for choice in choices)}")

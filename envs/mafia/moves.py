@@ -1,0 +1,81 @@
+"""Action indices: the move that each stands for, and which are legal. Compiled.
+
+They come in blocks as long as there are seats, each target at its distance from the acting seat.
+"""
+
+from typing import Any
+
+from ..core.compiled import compiled
+from .ballots import row_of_round
+from .rules import Choice
+from .table import (
+    ACCUSE,
+    CLAIM_DOCTOR,
+    CLAIM_SHERIFF,
+    CLAIM_VILLAGER,
+    CLEARED,
+    DEFEND,
+    DOCTOR,
+    FOUND,
+    GENERAL,
+    NIGHT,
+    TARGET,
+    VOTE,
+    VOTING,
+)
+
+
+@compiled
+def decode(table: Any, action: int) -> Choice:
+    """Return the move that an action index stands for (see `parlour.envs.mafia.actions`)."""
+    seats = table.seats
+    block = action // seats
+    away = action - block * seats
+    target = table.turn + away
+    if target >= seats:
+        target -= seats
+    if block == 0:
+        return Choice(TARGET, target)
+    if block == 1:
+        return Choice(VOTE, target if away > 0 else -1)
+    if block == 3:
+        return Choice(DEFEND, target)
+    if block == 6:
+        return Choice(CLAIM_VILLAGER + away, -1)
+    if away > 0:
+        return Choice(ACCUSE if block == 2 else CLEARED if block == 4 else FOUND, target)
+    return Choice(GENERAL if block == 2 else CLAIM_SHERIFF if block == 4 else CLAIM_DOCTOR, -1)
+
+
+@compiled
+def legal(table: Any, mask: Any) -> None:
+    """Write the acting seat's legal action indices: targets live; only a doctor may choose itself, nobody twice running."""
+    seats = table.seats
+    seat = table.turn
+    mask[:] = 0
+    if table.phase == NIGHT:
+        _write_living(table, mask, 0)
+        doctor = table.role[seat] == DOCTOR
+        mask[0] = doctor
+        if doctor and table.round_number > 1:
+            last = table.night[row_of_round(table) - seats + seat]
+            if last >= 0:
+                mask[last - seat if last >= seat else last - seat + seats] = 0
+    elif table.phase == VOTING:
+        _write_living(table, mask, seats)
+    else:
+        for block in range(2, 6):
+            _write_living(table, mask, block * seats)
+        mask[6 * seats] = 1
+        mask[6 * seats + 1] = 1
+
+
+@compiled
+def _write_living(table: Any, mask: Any, first: int) -> None:
+    """Write who lives from index `first` on, by distance from the acting seat, which lives itself."""
+    turn = table.turn
+    for seat in range(turn, table.seats):
+        mask[first + seat - turn] = table.alive[seat]
+    first += table.seats - turn
+    for seat in range(turn):
+        mask[first + seat] = table.alive[seat]

@@ -1,0 +1,128 @@
+"""Draws anew what a player cannot know: roles, choices of the nights, sealed votes."""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.record import plain
+from .table import DOCTOR, MAFIA, NIGHT, SHERIFF, VOTING
+from .view import last_night, log
+
+
+def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
+    """Draw anew, in place, all that `seat` cannot know, so that it fits what it knows.
+
+    The roles of the living that it does not know, whose turn it is at night, what the others chose in all nights (also
+    what they have chosen tonight), how they voted while that is sealed, and the stream.
+    """
+    table.stream = generator.integers(0, 2**64, dtype=np.uint64)
+    if table.done:  # all roles are open
+        return
+    world = plain(table)
+    own = {seat}
+    if world.role[seat] == MAFIA:
+        own |= {other for other in range(world.seats) if world.role[other] == MAFIA}
+    before = _acted(world) & own
+    asleep = world.phase == NIGHT and world.turn != seat
+    while True:
+        _resample_roles(world, seat, own, generator)
+        if asleep:
+            turns = _possible_turns(world, seat, own, before)
+            if not turns:
+                continue
+            world.turn = generator.choice(turns)
+        if all(_resample_night(world, row, own, generator) for row in range(world.round_number)):
+            break
+    if world.phase == VOTING:
+        votes = log(world, "votes")[world.round_number - 1]
+        for voter in _living(world):
+            if voter < world.turn and voter != seat:
+                votes[voter] = generator.choice([-1, *(other for other in _living(world) if other != voter)])
+    table.role, table.night, table.votes, table.turn = world.role, world.night, world.votes, world.turn
+
+
+def _living(world: Any) -> list[int]:
+    return [other for other in range(world.seats) if world.alive[other]]
+
+
+def _acted(world: Any) -> set[int]:
+    """Return who has chosen tonight, or, in the day, last night."""
+    actors = [other for other in range(world.seats) if MAFIA <= world.role[other] <= SHERIFF]
+    if world.phase != NIGHT:
+        return {other for other in actors if world.eliminated_round[other] in (0, world.round_number)}
+    now = world.role[world.turn], world.turn
+    return {other for other in actors if world.alive[other] and (world.role[other], other) < now}
+
+
+def _resample_roles(world: Any, seat: int, own: set[int], generator: np.random.Generator) -> None:
+    """Deal the unknown roles of the living anew; whom `seat` investigated stays on the side where it was found."""
+    checked = set(log(world, "night")[: world.round_number, seat].tolist()) if world.role[seat] == SHERIFF else set()
+    found = {other for other in checked if world.role[other] == MAFIA}
+    hidden = [other for other in _living(world) if other not in own | found]
+    while True:
+        roles = generator.permutation(world.role[hidden])
+        if not any(role == MAFIA for other, role in zip(hidden, roles, strict=True) if other in checked):
+            break
+    world.role[hidden] = roles
+
+
+def _possible_turns(world: Any, seat: int, own: set[int], before: set[int]) -> list[int]:
+    """Return whose turn it could be, by the roles as they are now, so that of `own` those `before` have chosen."""
+    turns = []
+    for other in _living(world):
+        if other != seat and MAFIA <= world.role[other] <= SHERIFF:
+            world.turn = other
+            if _acted(world) & own == before:
+                turns.append(other)
+    return turns
+
+
+def _resample_night(world: Any, row: int, own: set[int], generator: np.random.Generator) -> bool:
+    """Draw anew what the others chose in a night; who died, or that somebody was saved, stays.
+
+    Returns whether it could be so: somebody of the mafia could choose the target, and where that one was saved, some
+    doctor had not protected it the night before.
+    """
+    there = [other for other in range(world.seats) if not 0 < world.eliminated_round[other] <= row]
+    acted = there if row < world.round_number - 1 else _acted(world)
+    died = [other for other in there if world.eliminated_round[other] == row + 1 and not world.voted_out[other]]
+    over = row <= last_night(world)
+    target = _target(world, row, there, died, own, generator) if over else -1
+    nights = log(world, "night")
+    for other in there:
+        if other in own:
+            continue
+        role = world.role[other]
+        choices = [one for one in there if one != other or role == DOCTOR]
+        if role == DOCTOR:
+            before = int(nights[row - 1, other]) if row else -1
+            choices = [one for one in choices if one != before and not (died and one == target)]
+        elif role == MAFIA and over and target != other:
+            choices = [target]
+        chosen = other in acted and MAFIA <= role <= SHERIFF
+        nights[row, other] = generator.choice(choices) if chosen else -1
+    if not over:
+        return True
+    if not any(world.role[other] == MAFIA and nights[row, other] == target for other in there):
+        return False
+    if died:
+        return True
+    doctors = [other for other in there if world.role[other] == DOCTOR and other in acted]
+    if any(nights[row, other] == target for other in doctors):
+        return True
+    able = [other for other in doctors if other not in own and (row == 0 or nights[row - 1, other] != target)]
+    if able:
+        nights[row, generator.choice(able)] = target
+    return bool(able)
+
+
+def _target(
+    world: Any, row: int, there: list[int], died: list[int], own: set[int], generator: np.random.Generator
+) -> int:
+    """Return whom the mafia can have meant: who died, else whom most of `own` chose, or one that `own` protected or
+    chose, else anybody."""
+    choices = log(world, "night")[row]
+    chosen = [int(choices[other]) for other in own if world.role[other] == MAFIA and choices[other] >= 0]
+    most = [one for one in set(chosen) if 2 * chosen.count(one) > len(chosen)]
+    saved = [int(choices[other]) for other in own if world.role[other] == DOCTOR and choices[other] >= 0]
+    return int(generator.choice(died or most or chosen or saved or there))

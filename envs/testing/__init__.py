@@ -1,0 +1,89 @@
+"""The laws that every game keeps, as a check that anybody runs on a game of their own.
+
+    from parlour.envs.testing import check
+
+    report = check(my_game(), episodes=6)   # raises LawBroken, or returns what was tried
+    print(report)
+
+``parlour check my_package.my_game:game`` does the same from the command line.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ..core.game import Game
+from .determinism import fingerprint, fingerprints_elsewhere
+from .laws import LAWS, Result, try_law
+from .trial import LawBroken, Trial
+
+__all__ = ["LAWS", "LawBroken", "Report", "Result", "Trial", "check", "try_law"]
+
+EPISODES = 6
+"""Random episodes that a law plays, if nothing else is asked for."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The laws that a game keeps, and those that were not tried.
+
+    Attributes:
+        game_id: name and version of the game.
+        results: one per law, in the order in which they were tried.
+    """
+
+    game_id: str
+    results: tuple[Result, ...]
+
+    def __str__(self) -> str:
+        """Return one line per law."""
+        width = max((len(result.law) for result in self.results), default=0)
+        lines = [
+            f"{result.law:{width}}  {'holds' if result.skipped is None else f'not tried: {result.skipped}'}"
+            for result in self.results
+        ]
+        return "\n".join([self.game_id, *lines])
+
+
+def check(
+    game: Game,
+    *,
+    episodes: int = EPISODES,
+    laws: Iterable[str] | None = None,
+    source: str | None = None,
+    on_result: Callable[[Result], None] | None = None,
+) -> Report:
+    """Try the laws on a game.
+
+    Args:
+        game: the game with its options.
+        episodes: how many random episodes a law plays.
+        laws: which ones, names of `LAWS`; None: all.
+        source: ``"module:function"`` that makes the game from its options (`Game.options`), so that another process can
+            play it too; None: the law "determinism" is tried in this process only.
+        on_result: called after each law that holds or was not tried.
+
+    Returns:
+        What holds, and what was not tried and why.
+
+    Raises:
+        LawBroken: an AssertionError; it names the law, the seed, the decision, the seat and what differs.
+        ValueError: for an unknown law.
+    """
+    wanted = list(LAWS if laws is None else laws)
+    unknown = [law for law in wanted if law not in LAWS]
+    if unknown:
+        raise ValueError(f"no law is called {', '.join(map(repr, unknown))}; the laws are {', '.join(LAWS)}")
+    results = []
+    for law in wanted:
+        results.append(try_law(law, game, episodes))
+        if law == "determinism" and source is not None:
+            _check_elsewhere(game, source)
+        if on_result is not None:
+            on_result(results[-1])
+    return Report(game.id, tuple(results))
+
+
+def _check_elsewhere(game: Game, source: str) -> None:
+    (there,) = fingerprints_elsewhere([(source, dict(game.options), game.encoder)])
+    if there != fingerprint(game):
+        raise LawBroken("determinism", "the same seed and actions give other bytes in another process")

@@ -1,0 +1,68 @@
+"""Answers of all kinds, most of them wrong: what agents may send to `Match.submit`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.game import Game
+from ..core.turn_state import ERROR_CODES, Action, AgentResponse, AllowedAction
+
+_VALUES = (
+    None, True, False, 0, 1, -1, 3, 500, 10**30, 0.5, -0.0, float("nan"), float("inf"), "", "fold", "public", "ünïcode",
+    "\ud800", [], {}, [None], {"a": 1}, "player_0", b"bytes", object(),
+)  # fmt: skip
+
+
+class Answers:
+    """Random answers: some legal, most nearly right, some nonsense.
+
+    Args:
+        game: the game with its options.
+        seed: of the choices.
+    """
+
+    def __init__(self, game: Game, seed: int) -> None:
+        self.game = game
+        self._generator = np.random.default_rng(seed)
+
+    def answer(self, offers: Sequence[AllowedAction]) -> Any:
+        """Return an answer to a turn with these allowed actions."""
+        kind = int(self._generator.integers(6))
+        if kind == 0:
+            return self.value()
+        action = {"action_type": self._action_type(), "payload": self._payload(offers)}
+        if kind == 1:
+            return action
+        if kind == 2:
+            return Action(action["action_type"], action["payload"])
+        if kind == 3:
+            return AgentResponse(Action(action["action_type"], action["payload"]), self._messages())
+        return {"action": action if kind == 4 else self.value(), "messages": self._messages()}
+
+    def value(self) -> Any:
+        """Return any value."""
+        return self.one_of(_VALUES)
+
+    def one_of(self, choices: Sequence[Any]) -> Any:
+        """Return one of a sequence, drawn uniformly."""
+        return choices[int(self._generator.integers(len(choices)))]
+
+    def _action_type(self) -> Any:
+        types = [*self.game.view.action_spaces] * 3
+        return self.one_of([*types, "pass", "message_only", ERROR_CODES[0], self.value()])
+
+    def _payload(self, offers: Sequence[AllowedAction]) -> Any:
+        """Return a payload of known keys and any values."""
+        keys = sorted({key for offer in offers for key in offer.payload_schema.get("properties", {})} | {"amount"})
+        chosen = [key for key in keys if self._generator.random() < 0.5]
+        values = [self.one_of((self.value(), int(self._generator.integers(-3, 100)))) for _ in chosen]
+        return self.one_of([dict(zip(chosen, values, strict=True))] * 5 + [self.value()])
+
+    def _messages(self) -> Any:
+        intent = {
+            "scope": self.one_of(["public", "private", "loud", self.value()]),
+            "content": self.one_of(["hello", self.value()]),
+            "to_agent_ids": self.one_of([None, [self.one_of(self.game.agents)], ["stranger"], self.value()]),
+        }
+        return self.one_of([[], [intent], [intent] * 11, self.value()])

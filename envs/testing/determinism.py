@@ -1,0 +1,113 @@
+"""Determinism: same seed, same actions, same bytes, in another process too. No global random state is used."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ..core.aec import GameEnv
+from ..core.game import Game
+from ..core.options import with_options
+from ..core.vector import VectorGame
+from .trial import Trial
+
+Source = tuple[str, Mapping[str, Any], str]
+"""How another process makes a game: ``"module:function"``, the options of the function, and the encoder's name."""
+
+
+def fingerprint(game: Game) -> str:
+    """Play 100 rounds of random actions on four tables; return a hash of every record, observation, mask and reward."""
+    tables, digest = VectorGame(game, 4), sha256()
+    tables.reset(seed=5)
+    for _ in range(100):
+        tables.step(tables.sample())
+        for array in (tables.tables, tables.observations, tables.action_masks, tables.rewards, tables.dones):
+            digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def fingerprints_elsewhere(sources: Sequence[Source]) -> list[str]:
+    """Return the fingerprints of games that another process makes, with another seed for the hashes of strings.
+
+    Raises:
+        ValueError: with what the other process wrote, if it fails.
+    """
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    run = subprocess.run(
+        [sys.executable, "-c", f"from {__name__} import main; main()"],
+        input=json.dumps(sources), env={**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": path},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if run.returncode:
+        raise ValueError(f"another process cannot play {sources}: {run.stderr.strip().splitlines()[-1:]}")
+    return list(json.loads(run.stdout))
+
+
+def main() -> None:
+    """Read sources as JSON, print their fingerprints as JSON."""
+    made = [(with_options(load(source), options), encoder) for source, options, encoder in json.load(sys.stdin)]
+    print(json.dumps([fingerprint(replace(game, encoder=encoder)) for game, encoder in made]))
+
+
+def load(source: str) -> Any:
+    """Return the function that ``"module:function"`` names.
+
+    Raises:
+        ValueError: if it is written otherwise, or the module has no such function.
+        ImportError: if there is no such module.
+    """
+    module, colon, name = source.partition(":")
+    if not (module and colon and name):
+        raise ValueError(f"{source!r}: write module:function, such as my_package.my_game:game")
+    function = getattr(import_module(module), name, None)
+    if not callable(function):
+        raise ValueError(f"{module} has no function {name!r}")
+    return function
+
+
+def same_bytes(trial: Trial) -> None:
+    """The same seed gives the same bytes twice in this process."""
+    first, second = fingerprint(trial.game), fingerprint(trial.game)
+    trial.require(first == second, "two runs with the same seed and actions differ")
+
+
+def global_state(trial: Trial) -> None:
+    """The global random states of Python and NumPy are neither used nor changed."""
+    game = trial.game
+
+    def play() -> bytes:
+        env = GameEnv(game)
+        env.reset(seed=3)
+        tables = VectorGame(game, 2)
+        tables.reset(seed=3)
+        for _ in range(20):
+            tables.step(tables.sample())
+        return bytes(env.state().tobytes() + tables.tables.tobytes())
+
+    def state() -> Any:
+        return random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[index,union-attr]  # noqa: NPY002
+
+    before, first = state(), play()
+    trial.require(state() == before, "playing changes the global random state of Python or NumPy")
+    random.random(), np.random.random()  # noqa: NPY002
+    trial.require(play() == first, "playing depends on the global random state of Python or NumPy")
+
+
+def seeds(trial: Trial) -> None:
+    """Another seed gives another episode, and a reset without a seed takes fresh entropy."""
+
+    def deal(seed: int | None) -> bytes:
+        env = GameEnv(trial.game)
+        env.reset(seed=seed)
+        return env.state().tobytes()
+
+    trial.require(len({deal(seed) for seed in range(10)}) == 10, "of ten seeds two give the same record")
+    trial.require(deal(None) != deal(None), "two resets without a seed give the same record")

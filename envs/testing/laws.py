@@ -1,0 +1,93 @@
+"""The laws: what holds for every game, each written once."""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import NamedTuple
+
+from ..core.game import Game
+from . import (
+    accounting,
+    arrays,
+    conformance,
+    copies,
+    determinism,
+    full_information,
+    one_source,
+    parity,
+    payloads,
+    random_events,
+    secrecy,
+)
+from .trial import LawBroken, NotTried, Trial
+
+LAWS: dict[str, Callable[[Trial], None]] = {
+    "parity": parity.loads,
+    "parity of messages": parity.loads_with_messages,
+    "bounds of observations": arrays.bounds,
+    "arrays written whole": arrays.written_whole,
+    "secrecy": secrecy.seats,
+    "secrecy of the public view": secrecy.public_view,
+    "secrecy of messages": secrecy.messages,
+    "one rules source": one_source.same_game,
+    "determinism": determinism.same_bytes,
+    "global random state": determinism.global_state,
+    "seeds": determinism.seeds,
+    "clone": copies.environments,
+    "copied records": copies.records,
+    "independent TurnStates": copies.turn_states,
+    "accounting": accounting.payoffs,
+    "turns": accounting.turns,
+    "payloads": payloads.legal_actions,
+    "schemas": payloads.schemas,
+    "any answer": payloads.any_answer,
+    "full information refused": full_information.refused,
+    "full information shown": full_information.shows_more,
+    "random events": random_events.probabilities,
+    "frequencies of random events": random_events.frequencies,
+    "value of the tree": random_events.value,
+    "PettingZoo": conformance.pettingzoo,
+    "Gymnasium": conformance.gymnasium,
+    "Stable-Baselines3": conformance.stable_baselines3,
+}
+"""Name to function; its docstring says what holds. `check` tries them in this order."""
+
+
+class Result(NamedTuple):
+    """What became of one law.
+
+    Attributes:
+        law: its name.
+        meaning: what holds, in one sentence.
+        skipped: why it was not tried; None where it holds.
+        seconds: how long it took.
+    """
+
+    law: str
+    meaning: str
+    skipped: str | None
+    seconds: float
+
+
+def try_law(law: str, game: Game, episodes: int) -> Result:
+    """Try one law on a game.
+
+    Args:
+        law: a name of `LAWS`.
+        game: the game with its options.
+        episodes: how many random episodes it plays where it plays any.
+
+    Raises:
+        LawBroken: naming the law, the seed, the decision, the seat and what differs; also where a function of the game
+            raises an error of its own.
+    """
+    function, trial, begun, skipped = LAWS[law], Trial(law, game, episodes), perf_counter(), None
+    try:
+        function(trial)
+    except NotTried as reason:
+        skipped = str(reason)
+    except LawBroken:
+        raise
+    except Exception as error:
+        raise trial.broken(f"{type(error).__name__}: {' '.join(str(error).split())}") from error
+    meaning = (function.__doc__ or "").partition("\n\n")[0]
+    return Result(law, " ".join(meaning.split()), skipped, perf_counter() - begun)

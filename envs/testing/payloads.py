@@ -1,0 +1,147 @@
+"""Payloads: every legal action index is a documented payload, and any other answer is refused with a documented code."""
+
+from collections.abc import Iterable
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ..core.aec import GameEnv
+from ..core.turn_state import ERROR_CODES, ActionResult, AgentResponse, TurnState
+from . import differences
+from .answers import Answers
+from .copies import environment_at_a_decision
+from .trial import NotTried, Trial, chooser
+
+ACTIONS_A_DECISION = 12
+"""Of more legal actions than this, so many are tried at a decision, and the last one."""
+
+
+def legal_actions(trial: Trial) -> None:
+    """A legal action index encodes to a payload of a declared type, which is played as the index is."""
+    game = trial.game
+    for seed in trial.seeds(3):
+        env, choose = GameEnv(game, "flat"), chooser(game, seed)
+        env.reset(seed=seed)
+        trial.decision = 0
+        while not env.table.done:
+            trial.seat = env.match.turn
+            mask = env.observe(env.agent_selection)["action_mask"]
+            for action in _some(np.flatnonzero(mask), env.table):
+                _check_action(trial, env, action)
+            env.step(choose(mask))
+            trial.decision += 1
+
+
+def _some(actions: Any, table: Any) -> list[int]:
+    """All of a few actions; of many a dozen, other ones at every table, and always the last."""
+    generator = np.random.default_rng(table.stream + np.uint64(table.turn))
+    return sorted({*generator.permutation(actions)[:ACTIONS_A_DECISION].tolist(), int(actions[-1])})
+
+
+def _check_action(trial: Trial, env: GameEnv, index: int) -> None:
+    game, view = trial.game, trial.game.view
+    agent, action = env.agent_selection, (response := view.encode(env.table, index)).action
+    kind = action.action_type
+    trial.require(
+        kind in view.action_spaces, f"action {index} encodes to the type {kind!r}, which is not in action_spaces"
+    )
+    trial.require(
+        view.action_spaces[kind].contains(_as_sample(action.payload)),
+        f"action {index} encodes to {kind} {action.payload}, which is not in its space {view.action_spaces[kind]}",
+    )
+    ranges = [part for part in view.action_ranges if part.start <= index < part.stop]
+    trial.require(
+        not view.action_ranges or [kind in part.action_types for part in ranges] == [True],
+        f"action {index} encodes to {kind}; action_ranges says {[part.action_types for part in ranges]}",
+    )
+    if kind != "message_only":  # talk: the message says which index it is
+        move = view.parse(env.table, action)
+        trial.require(not isinstance(move, ActionResult), f"action {index} encodes to {action}, refused: {move}")
+        nearest = view.nearest(env.table, move)
+        trial.require(nearest == index, f"action {index} encodes to {action}, whose nearest index is {nearest}")
+    by_index, by_payload = env.clone(), env.clone()
+    by_index.step(index)
+    result = by_payload.submit(agent, AgentResponse.from_json(response.to_json()))
+    trial.require(result.ok, f"action {index} encodes to {action}, refused: {result.error}: {result.error_detail}")
+    trial.same(differences.in_record(by_index.table, by_payload.table))
+    trial.require(
+        by_index.rewards == by_payload.rewards,
+        f"action {index} is rewarded with {by_index.rewards}, its payload with {by_payload.rewards}",
+    )
+    for other in {agent, game.agents[index % game.seats]}:  # in turn, for all of them take long
+        trial.same(differences.in_turn_state(by_index.turn_state(other), by_payload.turn_state(other)))
+    one, other_one = by_index.observe(agent), by_payload.observe(agent)
+    trial.same(differences.in_observation(game.layout, one["observation"], other_one["observation"]))
+    trial.same(differences.in_mask(one["action_mask"], other_one["action_mask"]))
+
+
+def _as_sample(payload: dict[str, Any]) -> dict[str, Any]:
+    return {key: np.array(value) if isinstance(value, (int, float, list)) else value for key, value in payload.items()}
+
+
+def schemas(trial: Trial) -> None:
+    """The schemas that TurnState offers are JSON schemas, and the payloads of all legal actions are valid by them."""
+    if find_spec("jsonschema") is None:
+        raise NotTried("jsonschema is not installed")
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    game = trial.game
+    for seed in trial.seeds(3):
+        for table in trial.decisions(seed):
+            if table.done:
+                continue
+            offers = {}
+            for offer in game.turn_state(table, int(table.turn)).allowed_actions:
+                try:
+                    Draft202012Validator.check_schema(offer.payload_schema)
+                except SchemaError as error:
+                    trial.fail(f"the schema of {offer.action_type} is no JSON schema: {error.message}")
+                offers[offer.action_type] = Draft202012Validator(offer.payload_schema)
+            for index in _some(np.flatnonzero(game.mask(table, int(table.turn))), table):
+                action = game.view.encode(table, index).action
+                trial.require(
+                    action.action_type in offers,
+                    f"action {index} encodes to {action.action_type}; allowed_actions offers {', '.join(offers)}",
+                )
+                for error in offers[action.action_type].iter_errors(action.payload):
+                    trial.fail(f"{action.action_type} {action.payload} is not valid by its schema: {error.message}")
+
+
+def any_answer(trial: Trial) -> None:
+    """Whatever an agent answers is taken, or refused with a documented code; a refused answer changes nothing."""
+    for seed in trial.seeds():
+        answers = Answers(trial.game, seed)
+        env = environment_at_a_decision(trial, seed, steps=seed)
+        for _ in range(50):
+            offers = env.turn_state(env.agent_selection).allowed_actions
+            agent = answers.one_of(env.possible_agents)
+            try_answer(trial, env, agent, answers.answer(offers))
+            if env.table.done:
+                env = environment_at_a_decision(trial, seed, steps=seed)
+
+
+def try_answer(trial: Trial, env: GameEnv, agent: str, answer: Any) -> None:
+    """Submit any answer at all and check what comes of it: see `any_answer`."""
+    trial.seat = env.possible_agents.index(agent)
+    before = env.state().tobytes(), env.agent_selection, list(env.messages)
+    result = env.submit(agent, answer)
+    if result.ok:
+        trial.require(agent == before[1], f"{answer!r} was taken out of turn")
+    else:
+        trial.require(
+            result.error in ERROR_CODES and result.error_detail,
+            f"{answer!r} was refused with the code {result.error!r} and the sentence {result.error_detail!r}",
+        )
+        trial.require(
+            (env.state().tobytes(), env.agent_selection, env.messages) == before,
+            f"{answer!r} was refused with {result.error}, and has changed the record, the turn or the messages",
+        )
+    trial.require(ActionResult.from_json(result.to_json()) == result, f"{result} is another one after JSON")
+    _check_json(trial, (env.turn_state(other) for other in env.possible_agents))
+
+
+def _check_json(trial: Trial, states: Iterable[TurnState]) -> None:
+    for state in states:
+        trial.same(differences.in_turn_state(state, TurnState.from_json(state.to_json())))

@@ -1,0 +1,88 @@
+"""Secrecy: of two worlds that differ only in what a seat may not know, no byte differs for that seat."""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.match import Match
+from ..core.turn_state import TurnState
+from . import differences
+from .trial import Chatter, NotTried, Trial, chooser
+
+
+def seats(trial: Trial) -> None:
+    """`View.resample` draws anew what a seat cannot know; its TurnState, observation, mask and text stay the same."""
+    game, generator, changed = trial.game, np.random.default_rng(2), False
+    for table, seat in trial.views():
+        other = table.copy()
+        game.view.resample(other, seat, generator)
+        trial.same(differences.in_turn_state(game.turn_state(table, seat), game.turn_state(other, seat)))
+        for name, encoder in game.encoders.items():
+            if not encoder.full_information:
+                seen = encoder.observation(table, seat), encoder.observation(other, seat)
+                difference = differences.in_observation(encoder.layout, *seen)
+                trial.same(difference and f"encoder {name!r}: {difference}")
+        trial.same(differences.in_mask(game.mask(table, seat), game.mask(other, seat)))
+        trial.require(
+            game.renderer.text(table, seat) == game.renderer.text(other, seat), "the rendered text of the seat differs"
+        )
+        changed = changed or other.tobytes() != table.tobytes()
+    trial.require(changed, "View.resample changes nothing, not even the random stream")
+
+
+def public_view(trial: Trial) -> None:
+    """Observers without a seat know no more than any seat does."""
+    game, generator = trial.game, np.random.default_rng(3)
+    if game.capabilities.public_view is None:
+        raise NotTried("the game has no public view")
+    for table, seat in trial.views():
+        seen = game.public_turn_state(table, match_id="m")
+        trial.same(differences.in_turn_state(seen, TurnState.from_json(seen.to_json())))
+        trial.require(seen.game_over == bool(table.done), f"game_over is {seen.game_over} in the public view")
+        trial.require(not seen.allowed_actions, "the public view allows actions")
+        other = table.copy()
+        game.view.resample(other, seat, generator)
+        trial.same(differences.in_turn_state(seen, game.public_turn_state(other, match_id="m")))
+
+
+def messages(trial: Trial) -> None:
+    """Messages that a seat cannot read, and whether there are any, do not show: two matches, one of which has more."""
+    for seed in trial.seeds():
+        for seat in range(trial.game.seats) if trial.game.seats <= 3 else (seed % trial.game.seats,):
+            _play_twice(trial, seed, seat)
+
+
+def _play_twice(trial: Trial, seed: int, seat: int) -> None:
+    game = trial.game
+    quiet, busy = Match(game), Match(game)
+    choose, chatter = chooser(game, seed), Chatter(game, [seed, seat])
+    others = tuple(agent for agent in game.agents if agent != game.agents[seat])
+    for match in (quiet, busy):
+        match.reset(seed=seed)
+    trial.decision = 0
+    while True:
+        trial.seat = seat
+        _compare(trial, quiet, busy, seat)
+        if quiet.done:
+            return
+        chatter.listen(busy)
+        sender, intent = chatter.one_of(game.agents), chatter.intent(game.agents)
+        for match in (quiet, busy):
+            match.send(sender, intent)
+        if others:
+            busy.send(chatter.one_of(others), chatter.intent(others, private=True))
+        _compare(trial, quiet, busy, seat)
+        # Messages count: after many of them, fewer may be legal in the second match.
+        action = choose(busy.batch.masks[0] & quiet.batch.masks[0])
+        for match in (quiet, busy):
+            match.play(action)
+        trial.decision += 1
+
+
+def _compare(trial: Trial, one: Match, other: Match, seat: int) -> None:
+    agent = trial.game.agents[seat]
+    trial.same(differences.in_turn_state(one.turn_state(agent), other.turn_state(agent)))
+    layout: Any = trial.game.layout
+    trial.same(differences.in_observation(layout, one.observation(seat), other.observation(seat)))
+    if trial.game.capabilities.public_view is not None:
+        trial.same(differences.in_turn_state(one.public_turn_state(), other.public_turn_state()))

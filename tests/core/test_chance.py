@@ -1,0 +1,153 @@
+"""Trees walked exactly, through the capability `Chance`."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import kuhn
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs.core import chance
+
+BLUFF = 1 / 4
+
+
+def kuhn_equilibrium(table, mask):
+    """Bet with the probability of Kuhn's equilibrium in which the first player bluffs with `BLUFF`."""
+    card, moves = int(table.cards[table.turn]), tuple(table.moves[: table.count].tolist())
+    bets = {
+        (): (BLUFF, 0, 3 * BLUFF), (0, 1): (0, BLUFF + 1 / 3, 1), (1,): (0, 1 / 3, 1), (0,): (1 / 3, 0, 1),
+    }[moves][card]  # fmt: skip
+    return np.array([1 - bets, bets])
+
+
+def test_kuhn_poker_is_worth_minus_one_eighteenth():
+    returns = chance.expected_returns(envs.game("kuhn"), kuhn_equilibrium)
+    assert returns == pytest.approx([-1 / 18, 1 / 18], abs=1e-12)
+
+
+def test_the_six_deals_are_equally_likely_and_copies_of_their_own():
+    starts = chance.starts(envs.game("kuhn"))
+    assert sorted(tuple(table.cards.tolist()) for _, table in starts) == [
+        (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1),
+    ]  # fmt: skip
+    assert [probability for probability, _ in starts] == pytest.approx([1 / 6] * 6)
+    starts[0].table.count = 9
+    assert [int(table.count) for _, table in starts[1:]] == [0] * 5
+
+
+def test_after_an_action_the_first_record_is_as_it_was():
+    game = envs.game("kuhn")
+    (_, table), *_ = chance.starts(game)
+    before = table.tobytes()
+    ((probability, child),) = chance.after(game, table, 1)
+    assert (probability, int(child.count), table.tobytes()) == (1, 1, before)
+
+
+def test_outcomes_may_have_different_probabilities():
+    """A loaded draw of the first card: of the two others, the second seat's is drawn as always."""
+
+    def probability(table, outcome):
+        return (0.5, 0.3, 0.2)[outcome] if table.cards[0] < 0 else 0.5
+
+    game = kuhn.game()
+    loaded = replace(game.capabilities.chance, probability=probability)
+    game = replace(game, capabilities=replace(game.capabilities, chance=loaded))
+    dealt = {tuple(table.cards.tolist()): share for share, table in chance.starts(game)}
+    assert dealt[0, 1] == dealt[0, 2] == pytest.approx(0.25)
+    assert dealt[2, 0] == pytest.approx(0.1)
+
+
+def test_what_cannot_be_enumerated_and_what_is_too_large_is_an_error():
+    with pytest.raises(ValueError, match="holdem-v0 cannot be enumerated: it has no capability chance"):
+        chance.starts(envs.game("holdem"))
+    with pytest.raises(ValueError, match="more than 5 records"):
+        chance.starts(envs.game("kuhn"), most=5)
+    with pytest.raises(ValueError, match="the tree has more than 20 decisions"):
+        chance.expected_returns(envs.game("kuhn"), most=20)
+
+
+# Mafia.
+
+
+def small_mafia(**options):
+    settings = {"seats": 5, "mafia": 1, "doctors": 0, "sheriffs": 0, "talk": False, "max_days": 1}
+    return envs.game("mafia", **(settings | options))
+
+
+def test_the_deal_of_roles_is_every_arrangement_with_the_same_probability():
+    starts = chance.starts(small_mafia(doctors=1))
+    assert len({table.role[:5].tobytes() for _, table in starts}) == len(starts) == 5 * 4
+    assert [probability for probability, _ in starts] == pytest.approx([1 / 20] * 20)
+
+
+def test_a_divided_mafia_follows_one_of_them():
+    game = small_mafia(seats=7, mafia=2)
+    _, table = next(branch for branch in chance.starts(game) if branch.table.role[:2].tolist() == [1, 1])
+    ((_, table),) = chance.after(game, table, 2)  # seat 0 chooses seat 2
+    divided = chance.after(game, table, 2)  # seat 1 chooses seat 3
+    assert [(probability, int(child.killed)) for probability, child in divided] == [(0.5, 2), (0.5, 3)]
+    ((probability, agreed),) = chance.after(game, table, 1)
+    assert (probability, int(agreed.killed)) == (1, 2)
+
+
+def test_a_tied_vote_eliminates_one_of_the_leaders():
+    game = small_mafia()
+    table = next(t for _, t in chance.starts(game) if t.role[0] == 1)
+    ((_, table),) = chance.after(game, table, 4)  # the mafia kill seat 4
+    for target in (1, 0, 3):  # seats 0 and 1 vote for each other, seat 2 for seat 3
+        ((_, table),) = chance.after(game, table, game.view.nearest(table, vote(game, table, target)))
+    ends = chance.after(game, table, game.view.nearest(table, vote(game, table, 0)))
+    assert [probability for probability, _ in ends] == [1]  # two for seat 0
+    tied = chance.after(game, table, game.view.nearest(table, vote(game, table, 2)))
+    assert len(tied) == 1  # one each: nobody goes
+    assert not tied[0].table.voted_out.any()
+    pair = chance.after(game, replay(game, table, 3, 1), game.view.nearest(table, vote(game, table, 0)))
+    assert sorted(int(child.voted_out.argmax()) for _, child in pair) == [0, 1]
+    assert [probability for probability, _ in pair] == [0.5, 0.5]
+
+
+def vote(game, table, target):
+    return game.view.parse(table, envs.Action("vote", {"targetId": f"p{target + 1}"}))
+
+
+def replay(game, table, voter, target):
+    """Return the table with the vote of seat 2 for another target."""
+    table = table.copy()
+    table.votes[2] = target
+    return table
+
+
+def test_random_play_of_one_day_is_worth_what_its_combinations_say():
+    """Four are left of five, one of them mafia; each votes for one of three others or abstains, 256 ways."""
+    votes = [[target for target in range(-1, 4) if target != voter] for voter in range(4)]
+    mafia_out = town_out = Fraction(0)
+    for ballot in np.stack(np.meshgrid(*votes), -1).reshape(-1, 4).tolist():
+        counts = [ballot.count(seat) for seat in range(4)]
+        leaders = [seat for seat in range(4) if counts[seat] == max(counts)]
+        if max(counts) > 1:
+            mafia_out += Fraction(0 in leaders, 256 * len(leaders))  # seat 0 is mafia, as good as any
+            town_out += Fraction(len(leaders) - (0 in leaders), 256 * len(leaders))
+    assert mafia_out < town_out
+    # With three left, one of them mafia, the match ends by its limit; the town wins where the mafia is voted out.
+    returns = chance.expected_returns(small_mafia())
+    won_by_town = float(mafia_out)
+    each_seat = Fraction(4, 5) * mafia_out - Fraction(1, 5) * mafia_out
+    assert returns == pytest.approx([float(each_seat)] * 5)
+    assert won_by_town == pytest.approx(share_of_town(small_mafia()))
+
+
+def share_of_town(game):
+    """The town's share of wins, by the tree of uniformly random play."""
+
+    def share(table):
+        if table.done:
+            return float(table.winner == 1)
+        mask = game.mask(table, int(table.turn))
+        return sum(
+            mask[action] / mask.sum() * probability * share(child)
+            for action in np.flatnonzero(mask).tolist()
+            for probability, child in chance.after(game, table, action)
+        )
+
+    return sum(probability * share(table) for probability, table in chance.starts(game))

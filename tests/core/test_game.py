@@ -1,0 +1,217 @@
+"""What cannot be a game is an error in one sentence, when it is made."""
+
+from dataclasses import MISSING, fields, replace
+from pathlib import Path
+
+import kuhn
+import nim
+import pytest
+from gymnasium import spaces
+from parlour import envs
+from parlour.envs import (
+    ActionGrid,
+    ActionRange,
+    Capabilities,
+    Chance,
+    Encoder,
+    Game,
+    HiddenTurn,
+    Layout,
+    Payoffs,
+    PublicView,
+    Renderer,
+    Slice,
+    Talk,
+    Teams,
+    new_table,
+    record,
+    with_required_fields,
+)
+
+GAME = kuhn.game()
+HEAP = Slice("game_state.heap", (1,), 0, 21, "stones")
+
+
+def required(**changed):
+    """A record with the required fields, some of another type."""
+    types = {"stream": ("u8",), "turn": ("i4",), "done": ("?",), "truncated": ("?",), "rewards": ("f8", 2)}
+    return new_table(record(*((name, *kind) for name, kind in (types | changed).items())))
+
+
+GAMES = [
+    ({"name": "my game"}, "the name 'my game' needs to be letters, digits and _"),
+    ({"name": None}, "the name None needs to be letters"),
+    ({"agents": ("a", "a")}, "'a' stands in agents more than once"),
+    ({"agents": ()}, r"agents is \(\); it needs to be a tuple of at least 1"),
+    ({"agents": "ab"}, "agents is 'ab'; it needs to be a tuple"),
+    ({"agents": ("a", "")}, "'' in agents is no name"),
+    ({"agents": (0, 1)}, "0 in agents is no name"),
+    ({"agents": ("a", "b", "c")}, "rewards has room for 2 of 3 seats"),
+    ({"rules": None}, "rules is None; it needs to be of the type Rules"),
+    ({"encoders": {}}, "kuhn has no encoder 'v0'; it has none"),
+    ({"encoders": GAME.encoders["v0"]}, "it needs to be a dict of encoders by name"),
+    ({"encoders": {"v0": Layout([HEAP])}}, "needs to be of the type Encoder"),
+    ({"encoders": {"v1": GAME.encoders["v0"]}}, "kuhn has no encoder 'v0'; it has v1"),
+    ({"encoder": "v1"}, "kuhn has no encoder 'v1'; it has v0, full"),
+    ({"encoder": "full"}, "a game plays with a version of its encoder, such as 'v0'"),
+    ({"encoder": "v"}, "a game plays with a version of its encoder"),
+    ({"encoders": {"v0": GAME.encoders["full"]}}, "'v0' shows hidden information: it is for critics, not for players"),
+    ({"payoffs": (-2, 2)}, "needs to be of the type Payoffs"),
+    ({"view": "view"}, "view is 'view'; it needs to be of the type View"),
+    ({"view": None}, "'full' shows hidden information, and the default view hides nothing"),
+    (
+        {"view": replace(GAME.view, action_ranges=(ActionRange(0, 3, ("bet",), ""),))},
+        "end at 3; there are 2 action",
+    ),
+    ({"renderer": print}, "needs to be of the type Renderer"),
+    ({"bots": {"caller": None}}, "caller is None; it needs to be a function"),
+    ({"bots": [print]}, "needs to be a dict of functions by name"),
+    ({"options": ["seats"]}, "needs to be a dict of options by name"),
+    ({"options": {3: 3}}, "3 in options is no name"),
+    ({"capabilities": None}, "needs to be of the type Capabilities"),
+]
+
+
+@pytest.mark.parametrize(("parts", "sentence"), GAMES)
+def test_a_game_of_wrong_parts_is_refused(parts, sentence):
+    with pytest.raises(ValueError, match=sentence) as error:
+        replace(GAME, **parts)
+    assert "\n" not in str(error.value)
+
+
+RULES = [
+    ({"reset": None}, "reset is None; it needs to be a function"),
+    ({"step": 3}, "step is 3; it needs to be a function"),
+    ({"legal": [1, 1]}, r"legal is \[1, 1\]; it needs to be a function"),
+    ({"decode": "bet"}, "decode is 'bet'; it needs to be a function"),
+    ({"num_actions": 0}, "num_actions=0: a game has a whole number of action indices, at least 1"),
+    ({"num_actions": 2.0}, "num_actions=2.0"),
+    ({"num_actions": True}, "num_actions=True"),
+    ({"blank": kuhn.BLANK[0]}, r"blank is a record of shape \(\); it needs to be one record"),
+    ({"blank": {"heap": 21}}, r"blank is a dict of shape \(\); it needs to be one record"),
+    ({"blank": required(stream=("i8",))}, "field stream is int64; it needs to be uint64"),
+    ({"blank": required(turn=("u1",))}, "field turn is uint8; it needs to be a signed integer"),
+    ({"blank": required(done=("i1",))}, "field done is int8; it needs to be bool"),
+    ({"blank": required(truncated=("f4",))}, "field truncated is float32; it needs to be bool"),
+    ({"blank": required(rewards=("f4", 2))}, "field rewards is .*f4.*; it needs to be float64, one per seat"),
+    ({"blank": required(rewards=("f8",))}, "field rewards is float64; it needs to be float64, one per seat"),
+]
+
+
+@pytest.mark.parametrize(("parts", "sentence"), RULES)
+def test_rules_of_wrong_parts_are_refused(parts, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        replace(GAME.rules, **parts)
+
+
+@pytest.mark.parametrize(
+    ("slices", "sentence"),
+    [
+        ([], "there is no slice"),
+        (["heap"], "a slice is 'heap'; it needs to be of the type Slice"),
+        ([replace(HEAP, path="")], "slice '': a path is names with dots between them"),
+        ([replace(HEAP, path="game_state..heap")], "a path is names with dots between them"),
+        ([replace(HEAP, path="a heap")], "a path is names with dots between them"),
+        ([replace(HEAP, path=None)], "slice None: a path is names"),
+        ([replace(HEAP, path="game_state.size")], "cannot be called 'size'"),
+        ([replace(HEAP, shape=())], r"shape \(\) needs whole numbers from 1 up; one number has \(1,\)"),
+        ([replace(HEAP, shape=1)], "shape 1 needs whole numbers"),
+        ([replace(HEAP, shape=(2, 0))], r"shape \(2, 0\) needs whole numbers"),
+        ([replace(HEAP, shape=(2.0,))], r"shape \(2.0,\) needs whole numbers"),
+        ([replace(HEAP, low=22)], "low is 22 and high 21; low may not be above high"),
+        ([replace(HEAP, high=float("nan"))], "low is 0 and high nan"),
+        ([replace(HEAP, low=[0])], r"low is \[0\] and high 21"),
+        ([HEAP, HEAP], "'game_state.heap' clashes with 'game_state.heap'"),
+        ([HEAP, replace(HEAP, path="game_state.heap.left")], "clashes with 'game_state.heap'"),
+        ([replace(HEAP, path="game_state.heap.left"), HEAP], "clashes with 'game_state.heap.left'"),
+    ],
+)
+def test_a_layout_of_wrong_slices_is_refused(slices, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Layout(slices)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Encoder([HEAP], nim.observe), "Encoder: layout is .* needs to be of the type Layout"),
+        (lambda: Encoder(Layout([HEAP]), None), "Encoder: observe is None"),
+        (lambda: Encoder(Layout([HEAP]), nim.observe, "yes"), "full_information is 'yes'"),
+        (lambda: replace(GAME.view, parse=None), "View: parse is None"),
+        (lambda: replace(GAME.view, load="record"), "View: load is 'record'"),
+        (lambda: replace(GAME.view, action_spaces=["bet"]), "action_spaces is .* needs to be a dict"),
+        (lambda: replace(GAME.view, action_spaces={"bet": spaces.Discrete(2)}), "the space of 'bet' is Discrete"),
+        (lambda: replace(GAME.view, action_ranges=(ActionRange(1, 2, ("bet",), ""),)), "needs to begin at 0"),
+        (lambda: replace(GAME.view, action_ranges=(ActionRange(0, 0, ("bet",), ""),)), "needs to begin at 0"),
+        (lambda: ActionGrid((), print, print), r"sizes is \(\)"),
+        (lambda: ActionGrid((2, 0), print, print), r"sizes is \(2, 0\)"),
+        (lambda: ActionGrid((2,), None, print), "ActionGrid: legal is None"),
+        (lambda: ActionGrid((2,), print, None), "ActionGrid: decode is None"),
+        (lambda: Renderer("text"), "Renderer: text is 'text'"),
+        (lambda: Renderer(str, None), "Renderer: picture is None"),
+        (lambda: Payoffs(1, -1), "low=1, high=-1: two finite numbers are needed, low first"),
+        (lambda: Payoffs(0, float("inf")), "low=0, high=inf"),
+        (lambda: Payoffs(0, 1, unit=0), "unit=0 needs to be above 0"),
+        (lambda: Talk(record_message=3), "Talk: record_message is 3"),
+        (lambda: Teams(("town",), print), "names is .* at least 2"),
+        (lambda: Teams(("town", "town"), print), "'town' stands in names more than once"),
+        (lambda: Teams(("town", "mafia"), None), "Teams: of is None"),
+        (lambda: HiddenTurn(None), "visible_turn is None"),
+        (lambda: PublicView(None), "game_state is None"),
+        (lambda: Chance(begin=None, step=print, outcomes=print, play=print), "Chance: begin is None"),
+        (lambda: Chance(begin=print, step=print, outcomes=print, play=print, probability=0.5), "probability is 0.5"),
+        (lambda: Capabilities(talk=print), "talk is .* needs to be of the type Talk"),
+        (lambda: Capabilities(chance=True), "chance is True; it needs to be of the type Chance"),
+        (lambda: envs.register("wrong-v0", nim.game()), "source is .*; it needs to be a function"),
+    ],
+)
+def test_a_part_of_wrong_parts_is_refused(make, sentence):
+    with pytest.raises(ValueError, match=sentence) as error:
+        make()
+    assert "\n" not in str(error.value)
+
+
+def test_an_encoders_module_needs_its_function(tmp_path, monkeypatch):
+    import parlour.envs.holdem.encoders as package
+
+    (tmp_path / "v7.py").write_text("")
+    (tmp_path / "v8.py").write_text("def encoder(table):\n    return None\n")
+    monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
+    game = envs.game("holdem")
+    with pytest.raises(ValueError, match=r"holdem.encoders.v7: encoder is None; it needs to be a function"):
+        game.encoders["v7"]
+    with pytest.raises(ValueError, match=r"encoders.v8: encoder\(table\) is None; it needs to be of the type Encoder"):
+        game.encoders["v8"]
+
+
+def test_a_small_game_needs_ten_arguments_and_forty_lines():
+    """`Game` has five that it cannot do without, and `Rules` too."""
+    assert len(Path(nim.__file__).read_text(encoding="utf-8").splitlines()) <= 40
+    needed = [
+        field.name
+        for part in (Game, type(GAME.rules))
+        for field in fields(part)
+        if field.default is MISSING and field.default_factory is MISSING
+    ]
+    assert len(needed) <= 10, needed
+
+
+def test_the_default_view_shows_everything_and_takes_indices():
+    env = envs.make("nim")
+    env.reset(seed=1)
+    state = env.turn_state("second")
+    assert (state.game_state, state.phase, state.allowed_actions) == ({"heap": 21}, "play", [])
+    assert env.submit("first", envs.Action("play", {"action": 2})).ok
+    refused = env.submit("second", envs.Action("play", {"action": 3}))
+    assert refused.error_detail == "action 3 is not legal; legal are [0, 1, 2]"
+    assert env.submit("second", envs.Action("take", {})).error == "invalid_action_type"
+    assert env.submit("second", envs.Action("play", {"action": True})).error == "invalid_payload"
+    assert env.table.heap == 18
+    assert envs.make("nim").game.renderer.text(env.table, 0) == "first: {'heap': 18}"
+
+
+def test_fields_that_every_record_has_come_first():
+    dtype = with_required_fields(3, ("heap", "i4"))
+    assert dtype["rewards"].shape == (3,)
+    names = [name for name in dtype.names if not name.startswith("_gap")]
+    assert names == ["stream", "turn", "done", "truncated", "rewards", "heap"]

@@ -1,0 +1,62 @@
+"""`parlour check`: the laws that every game keeps, tried on a game of one's own."""
+
+import json
+import os
+import sys
+from typing import Any
+
+import tyro
+
+from ...envs import find
+from ...envs.core.options import with_options
+from ...envs.testing import EPISODES, LawBroken, Result
+from ...envs.testing import check as check_game
+from ...envs.testing.determinism import load
+
+
+def command(
+    game: tyro.conf.Positional[str],
+    options: tuple[str, ...] = (),
+    episodes: int = EPISODES,
+    laws: tuple[str, ...] = (),
+) -> None:
+    """Try the laws on a game, and say of each whether it holds.
+
+    Exit code 0: all that were tried hold. Exit code 2: one is broken; the message names the law, the seed, the seat and
+    what differs.
+
+    Args:
+        game: ``module:function`` that makes the game from its options, such as ``my_package.my_game:game``; or the name
+            of a registered game.
+        options: the game's options, written as ``key=value``, as in ``seats=3``.
+        episodes: random episodes that each law plays.
+        laws: the laws to try, by name; none: all.
+    """
+    if episodes < 1:
+        raise ValueError(f"--episodes {episodes}: at least 1 is needed")
+    if ":" in game:
+        sys.path.insert(0, os.getcwd())  # a console script does not look for modules in the current folder
+    function = load(game) if ":" in game else find(game)
+    made = with_options(function, dict(map(_option, options)))
+    source = f"{function.__module__}:{function.__qualname__}"
+    try:
+        report = check_game(made, episodes=episodes, laws=laws or None, source=source, on_result=_show)
+    except LawBroken as broken:
+        raise ValueError(f"{made.id} breaks a law: {broken}") from broken
+    held = sum(result.skipped is None for result in report.results)
+    print(f"{report.game_id}: {held} of {len(report.results)} laws hold, {len(report.results) - held} not tried")
+
+
+def _option(setting: str) -> tuple[str, Any]:
+    key, equals, value = setting.partition("=")
+    if not equals:
+        raise ValueError(f"option {setting!r}: write key=value")
+    try:
+        return key, json.loads(value)
+    except json.JSONDecodeError:
+        return key, value
+
+
+def _show(result: Result) -> None:
+    state = "holds" if result.skipped is None else f"not tried: {result.skipped}"
+    print(f"{result.law:28}{state}  ({result.seconds:.1f} s)", flush=True)
