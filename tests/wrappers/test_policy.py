@@ -28,7 +28,7 @@ def scene():
 
 
 def model(algorithm=MaskablePPO, **settings):
-    env = sb3_env("holdem", num_envs=2, seats=2)
+    env = sb3_env("holdem", n_envs=2, seats=2)
     return algorithm("MlpPolicy", env, seed=1, device="cpu", **settings)
 
 

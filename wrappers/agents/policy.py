@@ -1,4 +1,4 @@
-"""Agent: who sees TurnStates and answers them. A policy, a bot, a person."""
+"""PolicyAgent: a policy as an agent, which answers TurnStates."""
 
 from typing import Any
 
@@ -6,30 +6,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
+from ...envs.core.rollout import encoder_of
 from ...envs.core.turn_state import AgentResponse, TurnState
 from ..policies.base import Policy
 from .base import sentence
 
 
 class PolicyAgent:
-    """A policy as an agent: TurnState → record → observation → action number → documented payload.
+    """A policy as an agent: TurnState → record → observation → action index → documented payload.
 
     Args:
         game: the game the policy was trained for. A live table may have more seats or fewer (see the game's `load`).
-        policy: what plays.
+        policy: what plays, with the observations of its own encoder.
+
+    Raises:
+        ValueError: if the game does not have the policy's encoder, or it shows hidden information.
     """
 
     def __init__(self, game: Game, policy: Policy) -> None:
         self.game = game
         self.policy = policy
+        self._encoder = game.encoders[encoder_of(policy, game)]
         self._seen: tuple[Any, NDArray[np.float32], NDArray[np.int8]] | None = None
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn.
 
         Raises:
-            ValueError: if `state` is another game's, nothing is open to its seat, or the policy chose a number that
-                its mask forbids.
+            ValueError: if `state` is another game's, nothing is open to its seat, or the policy chose an action
+                that its mask forbids.
             KeyError, TypeError: if `state` lacks a field.
         """
         name, _, _ = state.game_id.partition("-")
@@ -39,14 +44,14 @@ class PolicyAgent:
         mask = self.game.mask(tables[0], seat)
         if not mask.any():
             raise ValueError(f"nothing is open to {state.agent_id}: it is not its turn")
-        observation = self.game.observation(tables[0], seat)
+        observation = self._encoder.observation(tables[0], seat)
         self._seen = tables[0], observation[None], mask[None]
-        number = int(np.asarray(self.policy.act(observation[None], mask[None])).reshape(-1)[0])
-        if not 0 <= number < len(mask) or not mask[number]:
+        action = int(np.asarray(self.policy.act(observation[None], mask[None])).reshape(-1)[0])
+        if not 0 <= action < len(mask) or not mask[action]:
             raise ValueError(
-                f"the policy chose action {number}, which is masked; open are {np.flatnonzero(mask).tolist()}"
+                f"the policy chose action {action}, which is masked; open are {np.flatnonzero(mask).tolist()}"
             )
-        return self.game.view.encode(tables[0], number)
+        return self.game.view.encode(tables[0], action)
 
     def thoughts(self) -> dict[str, Any]:
         """Return how likely each answer to the latest turn was, and what the policy expected; as far as it can tell."""
@@ -56,8 +61,8 @@ class PolicyAgent:
         table, observations, masks = self._seen
         chances = self.policy.probabilities(observations, masks)[0]
         told["probabilities"] = {
-            _answer(self.game.view.encode(table, number)): round(float(chances[number]), 4)
-            for number in np.flatnonzero(chances >= LEAST_LIKELY).tolist()
+            _answer(self.game.view.encode(table, action)): round(float(chances[action]), 4)
+            for action in np.flatnonzero(chances >= LEAST_LIKELY).tolist()
         }
         values = self.policy.values(observations) if hasattr(self.policy, "values") else None
         if values is not None:

@@ -12,11 +12,13 @@ import tomllib
 import numpy as np
 import pytest
 import torch
-from parlour.training.algorithms.maskable_ppo import resume, train
-from parlour.training.commands.train import main
+from parlour.envs import game
+from parlour.training import cli
+from parlour.training.algorithms.maskable_ppo import Learner, MaskablePPOConfig
 from parlour.training.evaluation.theory import compare
-from parlour.training.learning.config import CONFIGS, TrainConfig, load_config, to_toml
+from parlour.training.learning.config import load_config, presets, to_toml
 from parlour.training.learning.league import League
+from parlour.training.learning.run import resume, train
 from parlour.wrappers.policies.loading import load_run
 from parlour.wrappers.rl.single_agent import SingleAgentTables
 from sb3_contrib import MaskablePPO
@@ -26,11 +28,11 @@ torch.set_num_threads(1)
 TINY = {
     "options": {"seats": 2, "stacks": 20},
     "bots": {"call": 1.0},
-    "steps": 2048,
-    "num_envs": 16,
-    "rollout": 32,
+    "total_timesteps": 2048,
+    "n_envs": 16,
+    "n_steps": 32,
     "batch_size": 256,
-    "snapshot_every": 1024,
+    "checkpoint_every": 1024,
     "progress": False,
 }
 
@@ -46,17 +48,17 @@ def metrics(run):
 
 def test_a_run_folder_explains_itself(run):
     assert {file.name for file in run.iterdir()} == {
-        "config.toml", "command.txt", "model.zip", "policy.npz", "metrics.jsonl", "tensorboard", "snapshots",
+        "config.toml", "command.txt", "model.zip", "policy.npz", "metrics.jsonl", "tensorboard", "checkpoints",
     }  # fmt: skip
     config = tomllib.loads((run / "config.toml").read_text())
     assert config["game"] == "holdem-v0"
     assert config["options"]["stacks"] == 20
     assert config["options"]["big_blind"] == 2  # defaults are written down, too
-    assert load_config(run / "config.toml").steps == 2048
+    assert load_config(run / "config.toml").total_timesteps == 2048
     assert (run / "command.txt").read_text() == "parlour train\n"
     assert [line["steps"] for line in metrics(run)] == [512, 1024, 1536, 2048]
     assert {"rollout/return", "train/value_loss", "time/steps_per_second"} <= metrics(run)[-1].keys()
-    assert sorted(int(file.stem) for file in (run / "snapshots").iterdir()) == [0, 1024]
+    assert sorted(int(file.stem) for file in (run / "checkpoints").iterdir()) == [0, 1024]
     assert any((run / "tensorboard").iterdir())
 
 
@@ -79,14 +81,14 @@ def test_the_same_seed_gives_the_same_policy(run, tmp_path):
 
 def test_resume_goes_on_where_it_was(tmp_path):
     run = train(load_config("holdem", runs=tmp_path, name="tiny", **TINY))
-    with pytest.raises(ValueError, match="has had 2,048 of 2,048 steps"):
+    with pytest.raises(ValueError, match="has had 2,048 of 2,048 timesteps"):
         resume(run, progress=False)
     with pytest.raises(ValueError, match="seed"):
         resume(run, seed=3)
-    assert resume(run, steps=3072, progress=False, command=["again"]) == run
+    assert resume(run, total_timesteps=3072, progress=False, command=["again"]) == run
     assert [line["steps"] for line in metrics(run)] == [512, 1024, 1536, 2048, 2560, 3072]
     assert MaskablePPO.load(run / "model.zip", device="cpu").num_timesteps == 3072
-    assert load_config(run / "config.toml").steps == 3072
+    assert load_config(run / "config.toml").total_timesteps == 3072
     assert (run / "command.txt").read_text().splitlines()[-1] == "again"
     (run / "model.zip").unlink()
     with pytest.raises(FileNotFoundError, match=r"model\.zip is missing"):
@@ -95,8 +97,8 @@ def test_resume_goes_on_where_it_was(tmp_path):
 
 @pytest.mark.slow
 def test_ctrl_c_saves(tmp_path):
-    code = "import torch; torch.set_num_threads(1); from parlour.training.commands.train import main; main()"
-    command = [sys.executable, "-c", code, "holdem", "--name", "long", "--runs", str(tmp_path), "--num-envs", "16"]
+    command = [sys.executable, "-m", "parlour.training.cli", "train", "holdem", "--name", "long"]
+    command += ["--runs", str(tmp_path), "--n-envs", "16"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     lines, deadline = tmp_path / "long" / "metrics.jsonl", time.monotonic() + 120
@@ -115,7 +117,9 @@ def test_ctrl_c_saves(tmp_path):
 
 @pytest.mark.slow
 def test_minutes_end_a_run(tmp_path):
-    run = train(load_config("holdem", runs=tmp_path, name="short", **{**TINY, "steps": 10**9, "minutes": 0.05}))
+    run = train(
+        load_config("holdem", runs=tmp_path, name="short", **{**TINY, "total_timesteps": 10**9, "minutes": 0.05})
+    )
     assert metrics(run)[-1]["steps"] < 10**6
     assert metrics(run)[-1]["train/learning_rate"] < 2e-3
 
@@ -127,59 +131,63 @@ def test_config_round_trip():
 
 
 def test_every_setting_has_a_help_text_and_the_config_files_are_valid(capsys):
-    with pytest.raises(SystemExit):
-        main(["holdem", "--help"])
+    assert cli.main(["train", "holdem", "--help"]) == 0
     text = capsys.readouterr().out
-    for part in dataclasses.fields(TrainConfig):
-        assert "--" + part.name.replace("_", "-") in text
+    for part in dataclasses.fields(MaskablePPOConfig):
+        if part.name not in ("game", "preset"):  # the first argument names both
+            option = part.name.replace("_", "-")
+            assert f"--{option} " in text or f"--no-{option} " in text
     assert load_config("holdem").options["seats"] == 2
 
 
 def test_command_line(tmp_path, capsys):
-    common = ["--runs", str(tmp_path), "--no-progress", "--num-envs", "8", "--rollout", "16", "--batch-size", "64"]
+    common = ["--runs", str(tmp_path), "--no-progress", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64"]
     args = [
+        "train",
         "holdem",
         "--options",
         "stacks=30",
         "--bots",
         "call=1",
         "tight=2",
-        "--steps",
+        "--total-timesteps",
         "128",
         "--name",
         "cli",
         *common,
     ]
-    run = main(args)
+    assert cli.main(args) == 0
+    run = tmp_path / "cli"
     printed = "".join(capsys.readouterr().out.split())
-    assert printed.startswith("trained128stepsin") and printed.endswith(str(run))  # and no bar
+    assert printed.startswith("trained128timestepsin") and printed.endswith(str(run))  # and no bar
     config = load_config(run / "config.toml")
     assert config.options["stacks"] == 30
     assert config.options["seats"] == 2  # the config file's other options stay
     assert config.bots == {"call": 1, "tight": 2}
     assert (run / "command.txt").read_text().startswith("parlour train holdem --options stacks=30")
-    with pytest.raises(SystemExit, match="exists"):
-        main(args)
-    assert main(["--resume", str(run), "--steps", "256", "--no-progress"]) == run
+    assert cli.main(args) == cli.MISTAKE
+    assert "exists" in capsys.readouterr().err
+    assert cli.main(["train", "--resume", str(run), "--total-timesteps", "256", "--no-progress"]) == 0
+    assert load_config(run / "config.toml").total_timesteps == 256
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"stepz": 3}, "did you mean 'steps'"),
-        ({"steps": 0}, "steps=0"),
-        ({"activation": "GELU"}, "ReLU and Tanh"),
+        ({"total_timestep": 3}, "did you mean 'total_timesteps'"),
+        ({"total_timesteps": 0}, "total_timesteps=0"),
+        ({"activation_fn": "GELU"}, "ReLU and Tanh"),
         ({"minutes": 0}, "minutes=0"),
-        ({"opening": -1}, "opening=-1"),
+        ({"random_start_steps": -1}, "random_start_steps=-1"),
         ({"minutes": float("nan")}, "minutes=nan: need a number above 0"),
-        ({"steps": "many"}, "steps='many': need a whole number"),
-        ({"hidden": [64, 0]}, "hidden=0: need a whole number, at least 1"),
-        ({"hidden": [64.5]}, "hidden=64.5"),
-        ({"hidden": 64}, "hidden=64: need the sizes"),
-        ({"critic": [0]}, "critic=0"),
-        ({"inputs": "phase"}, "inputs='phase': need parts"),
-        ({"lesson_minutes": 0}, "lesson_minutes=0"),
-        ({"lesson_rate": -1}, "lesson_rate=-1"),
+        ({"total_timesteps": "many"}, "total_timesteps='many': need a whole number"),
+        ({"net_arch": [64, 0]}, "net_arch=0: need a whole number, at least 1"),
+        ({"net_arch": [64.5]}, r"net_arch\[0\]=64.5: need a whole number"),
+        ({"net_arch": 64}, "net_arch=64: need a list"),
+        ({"critic_net_arch": [0]}, "critic_net_arch=0"),
+        ({"observation_slices": "phase"}, "observation_slices='phase': need a list"),
+        ({"cloning_minutes": 0}, "cloning_minutes=0"),
+        ({"cloning_learning_rate": -1}, "cloning_learning_rate=-1"),
         ({"name": "../evil"}, "name='../evil': need letters"),
         ({"name": "/tmp/evil"}, "name='/tmp/evil'"),
         ({"name": ".."}, r"name='\.\.'"),
@@ -192,22 +200,22 @@ def test_wrong_settings_are_named(settings, message):
         load_config("holdem", **settings)
 
 
-def test_a_config_file_that_cannot_be_read_is_explained(tmp_path, monkeypatch):
+def test_a_config_file_that_cannot_be_read_is_explained(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"there is no config file mine\.toml"):
         load_config("mine.toml")
     (tmp_path / "mine.toml").write_text("steps: 3")
     with pytest.raises(ValueError, match=r"mine\.toml is no TOML: "):
         load_config("mine.toml")
-    with pytest.raises(SystemExit, match=r"--config mine: need a TOML file"):
-        main(["holdem", "--config", "mine"])
+    assert cli.main(["train", "holdem", "--config", "mine"]) == cli.MISTAKE
+    assert "--config mine: need a TOML file" in capsys.readouterr().err
 
 
-def test_without_a_game_nothing_is_trained(tmp_path, monkeypatch):
+def test_without_a_game_nothing_is_trained(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for args in ([], ["--steps", "100"]):
-        with pytest.raises(SystemExit, match=r"give a game, as in `parlour train holdem`"):
-            main(args)
+    for args in ([], ["--total-timesteps", "100"]):
+        assert cli.main(["train", *args]) == cli.MISTAKE
+        assert "give a game, as in `parlour train holdem`" in capsys.readouterr().err
     assert not any(tmp_path.iterdir())
 
 
@@ -216,7 +224,7 @@ def test_a_run_that_another_process_writes_to_is_not_resumed(run):
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     (run / "lock").write_text(str(other.pid))
     with pytest.raises(ValueError, match=f"process {other.pid} is writing to"):
-        resume(run, steps=10_000, progress=False)
+        resume(run, total_timesteps=10_000, progress=False)
     assert (run / "config.toml").read_text() == before
     other.communicate(b"\n")
     with pytest.raises(ValueError, match="has had"):  # the process is gone: its lock holds nobody up
@@ -227,11 +235,14 @@ def test_a_run_that_another_process_writes_to_is_not_resumed(run):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"self_play": 2.0}, "self_play=2"),
-        ({"self_play": 0.5, "bots": {}}, "bots for the rest"),
-        ({"self_play": 0.5, "mirror": 0.6}, "mirror=0.6: need a share from 0 to what self_play=0.5 leaves"),
-        ({"mirror": -0.1}, "mirror=-0.1"),
-        ({"self_play": 0.0, "mirror": 0.5, "bots": {}}, "bots for the rest"),
+        ({"past_checkpoints": 2.0}, "past_checkpoints=2"),
+        ({"past_checkpoints": 0.5, "bots": {}}, "bots for the rest"),
+        (
+            {"past_checkpoints": 0.5, "self_play": 0.6},
+            "self_play=0.6: need a share from 0 to what past_checkpoints=0.5 leaves",
+        ),
+        ({"self_play": -0.1}, "self_play=-0.1"),
+        ({"past_checkpoints": 0.0, "self_play": 0.5, "bots": {}}, "bots for the rest"),
         ({"bots": {"maniacs": 1}}, "did you mean 'maniac'"),
         ({"options": {"seats": 11}}, "seats=11"),
     ],
@@ -243,64 +254,61 @@ def test_a_run_that_cannot_begin_leaves_no_folder(settings, message, tmp_path):
 
 
 def test_league_seats_the_newest_first_and_leaves_the_bots():
-    class Table:
-        policies = ["random", "random", "call"]  # noqa: RUF012
-
+    opponents = ["random", "random", "call"]
     league = League(2, 0.5, {"call": 1}, seed=1)
     assert list(league.pool().weights) == [0.25, 0.25, 0.5]
-    league.past = ["old", "older", "new"]
+    league.checkpoints = ["old", "older", "new"]
     for _ in range(20):
-        league.seat(Table)
-        assert Table.policies[0] == "new"
-        assert Table.policies[1] in league.past
-        assert Table.policies[2] == "call"
+        league.draw(opponents)
+        assert opponents[0] == "new"
+        assert opponents[1] in league.checkpoints
+        assert opponents[2] == "call"
 
 
-def test_a_mirror_plays_what_the_learner_plays_now(run):
-    league = League(2, 0.5, {"call": 1}, seed=1, mirror=0.2)
+def test_in_self_play_the_opponent_is_the_learner_as_it_is_now(run):
+    league = League(2, 0.5, {"call": 1}, seed=1, self_play=0.2)
     pool = league.pool()
     assert list(pool.policies) == ["random", "random", "call", "random"]
     assert list(pool.weights) == pytest.approx([0.25, 0.25, 0.3, 0.2])
-    assert League(2, 0.9, {}, seed=1, mirror=0.1).pool().weights == [0.45, 0.45, 0.1]
-    assert League(0, 0, {}, seed=1, mirror=1).pool().weights == [1]
+    assert League(2, 0.9, {}, seed=1, self_play=0.1).pool().weights == [0.45, 0.45, 0.1]
+    assert League(0, 0, {}, seed=1, self_play=1).pool().weights == [1]
 
-    class Table:
-        policies = ["past", "past", "call", "random"]  # noqa: RUF012
-
-    model = MaskablePPO.load(run / "model.zip", device="cpu")
-    league.reflect(model, Table)
-    weights = model.policy.action_net.weight.detach().numpy().T
-    np.testing.assert_array_equal(Table.policies[-1].layers[-1][0], weights)
-    assert Table.policies[:3] == ["past", "past", "call"]
+    opponents = ["past", "past", "call", "random"]
+    config = load_config(run / "config.toml")
+    learner = Learner.load(run, config, SingleAgentTables(game(config.game, **config.options), config.n_envs))
+    league.update_self_play(learner, opponents)
+    weights = learner.model.policy.action_net.weight.detach().numpy().T
+    np.testing.assert_array_equal(opponents[-1].layers[-1][0], weights)
+    assert opponents[:3] == ["past", "past", "call"]
     league = League(2, 0.5, {"call": 1}, seed=1)
-    league.reflect(model, Table)  # no mirror: nobody is replaced
-    np.testing.assert_array_equal(Table.policies[-1].layers[-1][0], weights)
+    league.update_self_play(learner, opponents)  # no self-play: nobody is replaced
+    np.testing.assert_array_equal(opponents[-1].layers[-1][0], weights)
 
 
-def test_a_mirror_is_renewed_with_every_rollout_and_openings_begin_ever_earlier(tmp_path, monkeypatch):
-    reflected, openings = [], []
-    monkeypatch.setattr(League, "reflect", lambda self, model, seats: reflected.append(model.num_timesteps))
+def test_self_play_follows_every_rollout_and_random_starts_become_shorter(tmp_path, monkeypatch):
+    updated, starts = [], []
+    monkeypatch.setattr(League, "update_self_play", lambda self, learner, opponents: updated.append(learner.timesteps))
     begin = SingleAgentTables._begin
     monkeypatch.setattr(
-        SingleAgentTables, "_begin", lambda self, rows: (openings.append(self.random_start_steps), begin(self, rows))
+        SingleAgentTables, "_begin", lambda self, rows: (starts.append(self.random_start_steps), begin(self, rows))
     )
-    settings = {**TINY, "options": {"rounds": 5}, "bots": {}, "self_play": 0.0, "mirror": 1.0, "opening": 8}
-    train(load_config("bargaining", runs=tmp_path, name="mirror", **settings))
-    assert reflected == [0, 512, 1024, 1536]
-    assert list(dict.fromkeys(openings)) == [(8, 8), (4, 8), (0, 8)]
+    settings = {**TINY, "options": {"rounds": 5}, "bots": {}, "self_play": 1.0, "random_start_steps": 8}
+    train(load_config("bargaining", runs=tmp_path, name="latest", past_checkpoints=0.0, **settings))
+    assert updated == [0, 512, 1024, 1536]
+    assert list(dict.fromkeys(starts)) == [(8, 8), (4, 8), (0, 8)]
 
 
 def test_settings_are_found_by_name():
-    assert load_config("holdem-v0").steps == load_config("holdem").steps
+    assert load_config("holdem-v0").total_timesteps == load_config("holdem").total_timesteps
     assert load_config("holdem-v0").game == "holdem-v0"
     assert load_config("bargaining-public").game == "bargaining"
     assert load_config("bargaining-public").options["public"]
-    assert load_config("kuhn").steps == TrainConfig().steps
+    assert load_config("kuhn").total_timesteps == MaskablePPOConfig(game="kuhn").total_timesteps
 
 
-@pytest.mark.parametrize("config", sorted(file.stem for file in CONFIGS.glob("*.toml")))
+@pytest.mark.parametrize("config", presets())
 def test_every_config_of_ours_trains(config, tmp_path):
-    tiny = {"steps": 1, "lessons": 1, "num_envs": 8, "rollout": 8, "batch_size": 32, "progress": False}
+    tiny = {"total_timesteps": 1, "demonstrations": 1, "n_envs": 8, "n_steps": 8, "batch_size": 32, "progress": False}
     run = train(load_config(config, runs=tmp_path, name="own", **tiny))
     trained, policy = load_run(run)
     assert config.startswith(trained.name)
@@ -310,7 +318,9 @@ def test_every_config_of_ours_trains(config, tmp_path):
 @pytest.mark.slow
 def test_first_price_self_play_comes_near_the_equilibrium(tmp_path):
     run = train(
-        load_config("auction", runs=tmp_path, name="short", steps=500_000, rollout=16, batch_size=512, progress=False)
+        load_config(
+            "auction", runs=tmp_path, name="short", total_timesteps=500_000, n_steps=16, batch_size=512, progress=False
+        )
     )
     trained, policy = load_run(run, seed=1)
     found = {line.name: line.learned for line in compare(policy, trained).lines}
