@@ -1,9 +1,12 @@
 """Behavioural cloning: whose decisions are copied, and what they bring."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
-from parlour.envs import game
+from parlour.envs import Slice, game
+from parlour.envs.core.compiled import compiled
 from parlour.training.learning.config import load_config
 from parlour.training.learning.demonstrations import demonstrations
 from parlour.training.learning.run import resume, train
@@ -70,3 +73,20 @@ def test_a_teacher_by_a_wrong_name(tmp_path):
     with pytest.raises(ValueError, match="truthful"):
         train(load_config("auction", runs=tmp_path, teacher="truthfull"))
     assert not list(tmp_path.iterdir())
+
+
+def test_demonstrations_have_the_observations_of_the_learners_encoder():
+    """The teacher plays by its own encoder all the same."""
+    auction = game("auction", seats=2)
+    wider = auction.encoders["v0"].extended([Slice("nothing", (1,), 0, 1, "always 0")], observe_nothing)
+    both = replace(auction, encoders={**auction.encoders, "v1": wider})
+    one, other = (next(demonstrations(both, make_policy("shade", both), name, seed=1)) for name in ("v0", "v1"))
+    assert other.observations.shape[1] == one.observations.shape[1] + 1
+    np.testing.assert_array_equal(other.observations[:, :-1], one.observations)
+    np.testing.assert_array_equal(other.actions, one.actions)
+    np.testing.assert_array_equal(other.returns, one.returns)
+
+
+@compiled
+def observe_nothing(table, seat, at, out):
+    out[at.nothing] = 0

@@ -6,20 +6,26 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import tomllib
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from parlour.envs import game
-from parlour.training import cli
+from parlour.envs import GAMES, Slice, game
+from parlour.envs.core.compiled import compiled
+from parlour.training import algorithms, cli
 from parlour.training.algorithms.maskable_ppo import Learner, MaskablePPOConfig
+from parlour.training.evaluation.duplicate import evaluate
 from parlour.training.evaluation.theory import compare
-from parlour.training.learning.config import load_config, presets, to_toml
+from parlour.training.learning.config import load_config, presets, to_toml, write_config
 from parlour.training.learning.league import League
 from parlour.training.learning.run import resume, train
 from parlour.wrappers.policies.loading import load_run
+from parlour.wrappers.policies.trained_for import of_settings
 from parlour.wrappers.rl.single_agent import SingleAgentTables
 from sb3_contrib import MaskablePPO
 
@@ -96,7 +102,8 @@ def test_resume_goes_on_where_it_was(tmp_path):
 
 
 @pytest.mark.slow
-def test_ctrl_c_saves(tmp_path):
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_save(sign, tmp_path):
     command = [sys.executable, "-m", "parlour.training.cli", "train", "holdem", "--name", "long"]
     command += ["--runs", str(tmp_path), "--n-envs", "16"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -106,13 +113,28 @@ def test_ctrl_c_saves(tmp_path):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sign)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
     assert "parlour train --resume" in output
     saved = MaskablePPO.load(tmp_path / "long" / "model.zip", device="cpu")
     assert saved.num_timesteps >= 2 * 16 * 64
     load_run(tmp_path / "long")
+    assert not (tmp_path / "long" / "lock").exists()
+
+
+def test_sigterm_is_handled_only_while_a_run_learns(tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+    train(load_config("holdem", runs=tmp_path, **TINY))
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_run_in_a_thread_learns_without_signals(tmp_path):
+    done = []
+    thread = threading.Thread(target=lambda: done.append(train(load_config("holdem", runs=tmp_path, **TINY))))
+    thread.start()
+    thread.join(120)
+    assert (done[0] / "model.zip").is_file()
 
 
 @pytest.mark.slow
@@ -124,10 +146,63 @@ def test_minutes_end_a_run(tmp_path):
     assert metrics(run)[-1]["train/learning_rate"] < 2e-3
 
 
-def test_config_round_trip():
-    config = load_config("holdem", runs='quo"te', options={"seats": 2, "stacks": [20, 40]}, minutes=1.5)
-    assert tomllib.loads(to_toml(config))["runs"] == 'quo"te'
+@pytest.mark.parametrize("runs", ['quo"te', "back\\slash", "emoji 🃏", "new\nline", "ümläut/日本"])
+def test_config_round_trip(runs, tmp_path):
+    config = load_config("holdem", runs=runs, options={"seats": 2, "stacks": [20, 40]}, minutes=1.5)
+    assert tomllib.loads(to_toml(config))["runs"] == runs
     assert tomllib.loads(to_toml(config))["options"] == {"seats": 2, "stacks": [20, 40]}
+    write_config(config, tmp_path)
+    assert load_config(tmp_path / "config.toml") == config
+
+
+def test_a_run_in_a_folder_with_an_odd_name_can_be_read_back(tmp_path):
+    run = train(load_config("holdem", runs=tmp_path / "a 🃏 \\ folder", name="odd", **TINY))
+    assert load_config(run / "config.toml").runs == tmp_path / "a 🃏 \\ folder"
+    resume(run, total_timesteps=3072, progress=False)
+    load_run(run)
+
+
+def test_an_option_that_is_none_stays_none(tmp_path):
+    """TOML has no None, and the game's default is another value."""
+    config = load_config("tangram", options={"split": None, "seats": 2})
+    assert tomllib.loads(to_toml(config))["options_none"] == ["split"]
+    write_config(config, tmp_path)
+    assert load_config(tmp_path / "config.toml").options == {"split": None, "seats": 2}
+    assert of_settings(tomllib.loads(to_toml(config))).options == {"split": None, "seats": 2}
+
+
+def test_a_setting_is_converted_to_its_type():
+    config = load_config("holdem", minutes=1, gamma=1, net_arch=[8], runs="here", bots={"call": 1})
+    assert [type(value) for value in (config.minutes, config.gamma, config.bots["call"])] == [float] * 3
+    assert (config.net_arch, config.runs) == ((8,), Path("here"))
+
+
+def test_an_algorithm_is_one_more_file(tmp_path, monkeypatch, capsys):
+    """It is found by the name of its module; its settings are options of the command, and the run names it."""
+    (tmp_path / "patient.py").write_text(
+        """
+from dataclasses import dataclass
+from parlour.training.algorithms import maskable_ppo
+
+@dataclass(frozen=True, kw_only=True)
+class PatientConfig(maskable_ppo.MaskablePPOConfig):
+    patience: int = 3
+
+class Learner(maskable_ppo.Learner):
+    Config = PatientConfig
+"""
+    )
+    monkeypatch.setattr(algorithms, "__path__", [*algorithms.__path__, str(tmp_path)])
+    assert algorithms.names() == ["maskable_ppo", "patient"]
+    settings = ["--options", "stacks=20", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64", "--no-progress"]
+    args = ["train", "holdem", "--algorithm", "patient", "--patience", "5", "--total-timesteps", "128", *settings]
+    assert cli.main([*args, "--name", "slow", "--runs", str(tmp_path / "runs")]) == 0
+    config = load_config(tmp_path / "runs" / "slow" / "config.toml")
+    assert (config.algorithm, config.patience) == ("patient", 5)
+    assert cli.main(["train", "--resume", str(tmp_path / "runs" / "slow"), "--total-timesteps", "256"]) == 0
+    capsys.readouterr()
+    assert cli.main(["train", "holdem", "--algorithm", "maskable_pop"]) == cli.MISTAKE
+    assert "did you mean 'maskable_ppo'" in capsys.readouterr().err
 
 
 def test_every_setting_has_a_help_text_and_the_config_files_are_valid(capsys):
@@ -326,3 +401,39 @@ def test_first_price_self_play_comes_near_the_equilibrium(tmp_path):
     found = {line.name: line.learned for line in compare(policy, trained).lines}
     assert found["bid_error"] < 4
     assert 28 < found["revenue"] < 38
+
+
+def both_versions(**options):
+    """Auctions with a second version of the encoder, with which they are played."""
+    auction = game("auction-v0", **options)
+    wider = auction.encoders["v0"].extended([Slice("nothing", (1,), 0, 1, "always 0")], observe_nothing)
+    return replace(auction, encoders={**auction.encoders, "v1": wider}, encoder="v1")
+
+
+@compiled
+def observe_nothing(table, seat, at, out):
+    out[at.nothing] = 0
+
+
+def test_a_learner_of_an_older_encoder_plays_its_checkpoints_in_a_newer_game(tmp_path, monkeypatch):
+    """Its run names the encoder; resumed, evaluated and loaded, it keeps it."""
+    monkeypatch.setitem(GAMES, "auction-v1", both_versions)
+    settings = {**TINY, "options": {}, "bots": {"shade": 1.0}, "self_play": 0.3, "past_checkpoints": 0.3}
+    run = train(load_config("auction", runs=tmp_path, encoder="v0", name="older", **settings))
+    written = tomllib.loads((run / "config.toml").read_text())
+    assert (written["game"], written["encoder"]) == ("auction-v1", "v0")
+    resume(run, total_timesteps=3072, progress=False)
+    newer, policy = load_run(run)
+    assert (newer.id, newer.layout.size, policy.inputs, policy.encoder) == (
+        "auction-v1", newer.encoders["v0"].layout.size + 1, newer.encoders["v0"].layout.size, "v0"
+    )  # fmt: skip
+    rival = train(load_config("auction", runs=tmp_path, name="newer", **settings))
+    assert load_run(rival)[1].encoder == "v1"
+    evaluate(policy, newer, [load_run(rival)[1]], deals=10)
+
+
+@pytest.mark.parametrize(("encoder", "message"), [("v7", "no encoder 'v7'"), ("full", "hidden information")])
+def test_an_encoder_that_no_player_may_have_is_refused(encoder, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        train(load_config("holdem", runs=tmp_path, encoder=encoder))
+    assert not any(tmp_path.iterdir())
