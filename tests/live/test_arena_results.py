@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from parlour.envs import TurnState
-from parlour.training.commands import arena as command
+from parlour.training import cli
 from parlour.wrappers.live.arena.messages import ANSWER_LIMIT
 from parlour.wrappers.live.arena.results import ArenaResult, assess, rate, standings
 from parlour.wrappers.logs import match_log
@@ -63,11 +63,13 @@ def test_deals_and_efficiency_are_those_of_the_outcome():
 
 def test_the_host_command(capsys, tmp_path):
     log = tmp_path / "log.jsonl"
-    command.host("bargaining", agents=("fair", "fair", "random"), rounds=2, port=0, seed=1, log=log, as_json=True)
+    three = ["bargaining", "--agents", "fair", "fair", "random", "--rounds", "2", "--log", str(log)]
+    assert cli.main(["host", "arena", *three, "--port", "0", "--seed", "1", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert {line["agent_id"]: line["matches"] for line in report["standings"]} == {"fair": 8, "fair-2": 8, "random": 8}
     assert sum(entry["kind"] == "end" for entry in match_log.read(log)) == 12
-    command.host("holdem", agents=("call", "tight", "random"), rounds=1, port=0, seed=1)
+    three = ["holdem", "--agents", "call", "tight", "random", "--rounds", "1"]
+    assert cli.main(["host", "arena", *three, "--port", "0", "--seed", "1"]) == 0
     out = capsys.readouterr().out
     assert "holdem-v0: 3 matches" in out
     assert "call-2" in out  # "call" is a word of hold'em
@@ -87,8 +89,6 @@ def test_the_host_command(capsys, tmp_path):
     ],
 )
 def test_a_mistake_is_told_in_one_line(capsys, arguments, words):
-    from parlour.training import cli
-
     assert cli.main(["host", "arena", *arguments]) == 2
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1
@@ -103,13 +103,13 @@ def test_both_commands_meet(capsys):
         port = probe.getsockname()[1]
 
     def deploy():
-        command.deploy(
-            "conceder", game="bargaining", name="guest", arena=f"http://127.0.0.1:{port}", port=0, matches=6, seed=2
-        )
+        guest = ["conceder", "--game", "bargaining", "--name", "guest", "--port", "0", "--matches", "6", "--seed", "2"]
+        assert cli.main(["deploy", "arena", *guest, "--arena", f"http://127.0.0.1:{port}"]) == 0
 
     guest = threading.Thread(target=deploy, daemon=True)
     guest.start()
-    command.host("bargaining", agents=("fair",), wait=1, rounds=3, port=port, seed=1, as_json=True)
+    one = ["bargaining", "--agents", "fair", "--wait", "1", "--rounds", "3", "--port", str(port)]
+    assert cli.main(["host", "arena", *one, "--seed", "1", "--json"]) == 0
     guest.join(20)
     assert not guest.is_alive()
     report = json.loads(next(line for line in capsys.readouterr().out.splitlines() if line.startswith("{")))

@@ -139,7 +139,8 @@ def test_what_the_rules_change():
     for (players, mafia), known in KNOWN.items():
         game = envs.game("mafia", seats=players, mafia=mafia, talk=False)
         drawn, independent = (played(players, mafia, kind, 20_000) for kind in ("drawn", "independent"))
-        loyal = play_teams(game, BOTS["loyal"](game, 1), BOTS["loyal"](game, 2), matches=20_000).mafia.share
+        pair = {"mafia": BOTS["loyal"](game, 1), "town": BOTS["loyal"](game, 2)}
+        loyal = play_teams(game, pair, matches=20_000).wins["mafia"].share
         print(f"{players} players, {mafia} mafia: known {known}, drawn {drawn:.3f}, {independent:.3f}, {loyal:.3f}")
         assert drawn == pytest.approx(known, abs=0.01)
         assert drawn < independent < loyal

@@ -8,7 +8,7 @@ from parlour.envs import Action
 from parlour.envs.core.rng import streams
 from parlour.envs.mafia.bots import BOTS, PERSONALITIES, Loyal, Scripted
 from parlour.envs.mafia.habits import habits
-from parlour.training.evaluation.teams import finished, play_teams
+from parlour.training.evaluation import teams
 
 
 def chosen(env, bot):
@@ -19,6 +19,15 @@ def chosen(env, bot):
     numbers = bot(env.game, 0).act(seen, masks)
     assert masks[np.arange(40), numbers].all()
     return [env.game.view.encode(env.table, number).action.payload for number in numbers]
+
+
+def finished(game, mafia, town, seeds):
+    """Matches as they ended, one policy in each team."""
+    return teams.finished(game, {"mafia": mafia, "town": town}, seeds)[0]
+
+
+def play_teams(game, mafia, town, **settings):
+    return teams.play_teams(game, {"mafia": mafia, "town": town}, **settings)
 
 
 def targets(env, bot):
@@ -114,7 +123,7 @@ def test_personalities_differ_in_accusations_votes_and_wins():
     }
     accusations = {one: found[one].habits["town"]["accusations"] for one in PERSONALITIES}
     changes = {one: found[one].habits["town"]["changes"] for one in PERSONALITIES}
-    wins = {one: found[one].town.share for one in PERSONALITIES}
+    wins = {one: found[one].wins["town"].share for one in PERSONALITIES}
     assert accusations["aggressive"] > accusations["social"] + 0.02 > accusations["cautious"] + 0.15
     assert changes["aggressive"] > changes["analytical"] + 0.05
     assert wins["analytical"] > wins["social"] + 0.03 > wins["cautious"] + 0.03
@@ -136,7 +145,6 @@ def test_parameters_out_of_range_are_refused(settings, words):
 def test_they_beat_random_play_on_both_sides():
     game = envs.game("mafia")
     mixed, loyal = BOTS["mixed"](game, 1), BOTS["loyal"](game, 2)
-    assert (
-        play_teams(game, loyal, mixed, matches=400).mafia.high < play_teams(game, loyal, loyal, matches=400).mafia.low
-    )
-    assert play_teams(game, mixed, loyal, matches=400).mafia.share > 0.95
+    against_mixed, against_loyal = (play_teams(game, loyal, town, matches=400) for town in (mixed, loyal))
+    assert against_mixed.wins["mafia"].high < against_loyal.wins["mafia"].low
+    assert play_teams(game, mixed, loyal, matches=400).wins["mafia"].share > 0.95

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 from parlour.training import cli
-from parlour.training.commands import bench
+from parlour.training.benchmarks import base, learner, peers
+from parlour.training.commands.bench import report
 from rich.console import Console
 
 
@@ -29,15 +30,15 @@ def test_quick_figures_of_what_needs_no_peer(capsys, monkeypatch):
 @pytest.mark.slow
 def test_the_learner_is_measured(monkeypatch):
     pytest.importorskip("sb3_contrib")
-    monkeypatch.setattr(bench, "rate", lambda run, seconds, rounds=5: run() * 1.0)
-    (row,) = bench.learner(0.1)
+    monkeypatch.setattr(learner, "rate", lambda run, seconds, rounds=5: run() * 1.0)
+    (row,) = learner.learner(0.1)
     assert row.value == 256 * 64
 
 
 def test_a_missing_peer_is_told_and_not_guessed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     monkeypatch.setitem(sys.modules, "pettingzoo.classic", None)
-    for measure in (bench.openspiel, bench.pettingzoo):
+    for measure in (peers.openspiel, peers.pettingzoo):
         (row,) = measure(0.1)
         assert row.value is None
         assert row.met is None
@@ -45,20 +46,20 @@ def test_a_missing_peer_is_told_and_not_guessed(monkeypatch):
 
 
 def test_targets_are_held_in_the_right_direction():
-    fast = bench.Row("a", "a", 10.0, "1/s", target=5.0)
-    slow = bench.Row("b", "b", 10.0, "s", target=5.0, lower=True)
+    fast = base.Row("a", "a", 10.0, "1/s", target=5.0)
+    slow = base.Row("b", "b", 10.0, "s", target=5.0, lower=True)
     assert fast.met
     assert slow.met is False
     console = Console(file=io.StringIO(), width=80)
-    console.print(bench.report([fast, slow, bench.Row("c", "c", None, "s", note="why [not]")]))
+    console.print(report([fast, slow, base.Row("c", "c", None, "s", note="why [not]")]))
     text = console.file.getvalue()
     assert text.count("met") == text.count("missed") == 1
     assert "c: why [not]" in text
 
 
 def test_rate_is_the_best_round():
-    assert bench.rate(lambda: 1, 0.01) > 0
+    assert base.rate(lambda: 1, 0.01) > 0
 
 
 def test_a_fresh_process_gives_its_numbers():
-    assert bench.fresh("print(1.5, 2)") == [1.5, 2.0]
+    assert base.fresh("print(1.5, 2)") == [1.5, 2.0]

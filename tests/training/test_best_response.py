@@ -3,7 +3,8 @@ import pytest
 from parlour.envs import game
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
-from parlour.training.evaluation.best_response import _Responder, best_response
+from parlour.training.evaluation.best_response import best_response
+from parlour.training.games.holdem.best_response import _Responder
 
 
 @pytest.fixture(scope="module")

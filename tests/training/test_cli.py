@@ -1,15 +1,28 @@
+import importlib
 import json
+import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
+from parlour import envs
 from parlour.training import cli
+from parlour.training.commands import table
+from parlour.training.commands.deploy import arena
+from parlour.training.parser import _platforms
+from parlour.wrappers.policies.mlp import MlpPolicy
+from parlour.wrappers.policies.trained_for import TrainedFor
 
 
 def run(capsys, *args):
     code = cli.main(args)
     captured = capsys.readouterr()
-    return code, captured.out, captured.err
+    # On the first use of a game, what Numba compiles is told, too.
+    err = "".join(line for line in captured.err.splitlines(True) if not line.startswith("compiling "))
+    return code, captured.out, err
 
 
 def test_the_front_page_names_every_command(capsys):
@@ -35,10 +48,7 @@ def test_the_front_page_loads_no_learning_library():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["demo", "evaluate", "teams", "play", "table", "watch", "record", "replay", "host", "deploy", "bench", "train"],
-)
+@pytest.mark.parametrize("name", list(cli.COMMANDS))
 def test_every_command_has_help(capsys, name):
     code, out, _ = run(capsys, name, "--help")
     assert code == 0
@@ -53,7 +63,7 @@ def test_every_command_has_help(capsys, name):
         (["evaluate", "call", "--against", "tihgt"], "did you mean 'tight'"),
         (["evaluate", "call", "--game", "holdme"], "did you mean 'holdem'"),
         (["evaluate", "call", "--options", "stack=3"], "did you mean 'stacks'"),
-        (["evaluate", "call", "--options", "stacks"], "write key=value"),
+        (["evaluate", "call", "--options", "stacks"], "write name=value"),
         (["evaluate", "call", "--options", "stacks=many"], "stacks='many'"),
         (["evaluate", "call", "--deals", "1"], "deals=1"),
         (["evaluate", "call", "--seats", "11"], "seats=11"),
@@ -81,7 +91,7 @@ def test_every_command_has_help(capsys, name):
         (["deploy", "poker", "--bot", "tigth", "--url", "ws://127.0.0.1:1"], "did you mean 'tight'"),
         (["deploy", "poker", "call", "--api", "ftp://127.0.0.1"], "is no address"),
         (["deploy", "poker", "--url", "ws://127.0.0.1:1"], "give a run"),
-        (["train", "holdme", "--steps", "1"], "did you mean 'holdem'"),
+        (["train", "holdme", "--total-timesteps", "1"], "did you mean 'holdem'"),
         (["train", "holdem", "--options", "seets=2"], "did you mean 'seats'"),
         (["train"], "give a game"),
         (["train", "--config", "none.toml"], "there is no config file none.toml"),
@@ -171,3 +181,175 @@ def test_evaluate_best_response(capsys):
     assert report["results"] == []
     assert report["best_response"]["games"] == 10
     assert report["best_response"]["unit"] == "milli-big-blinds per hand"
+
+
+# Arguments, lists, completion.
+
+
+def test_the_command_begins_at_once():
+    """No game, no Numba: `parlour --version` takes less than half a second of processor time."""
+    code = (
+        "import sys, time; from parlour.training.cli import main; main(['--version']);"
+        "print(sorted({'numba', 'torch', 'tyro', 'aiohttp', 'parlour.envs'} & set(sys.modules)), time.process_time())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded, seconds = done.stdout.splitlines()[-1].rsplit(" ", 1)
+    assert loaded == "[]"
+    assert float(seconds) < 0.5
+
+
+def test_every_command_has_a_module_and_every_platform_too():
+    packages = {name: _platforms(name) for name in cli.COMMANDS}
+    assert packages.pop("host") == packages.pop("deploy") == ["arena", "mafia", "poker", "tangram"]
+    assert not any(packages.values())
+    for name in packages:
+        module = importlib.import_module(f"parlour.training.commands.{name}")
+        assert hasattr(module, "command") or hasattr(module, "command_for"), name
+
+
+def test_one_option_is_described_once(capsys):
+    """The same words stand in the help of every command that has the option."""
+    described = {}
+    for name in (["play"], ["watch"], ["record"], ["table"], ["host", "poker"], ["deploy", "arena"]):
+        code, out, _ = run(capsys, *name, "--help")
+        assert code == 0
+        text = " ".join(re.sub("[│╭╮╰╯─]", " ", out).split())
+        described[name[-1]] = re.search(r"--seed \S+ (.*?) \(default", text)[1]
+    assert len(set(described.values())) == 1
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_know_commands_and_options(shell, capsys):
+    code, out, err = run(capsys, "--tyro-print-completion", shell)
+    assert (code, err) == (0, "")
+    for word in ("evaluate", "deploy", "tangram", "best-response", "n-envs", "access-token"):
+        assert word in out
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (["parlour", "ev"], {"evaluate"}),
+        (["parlour", "host", "ta"], {"tangram"}),
+        (["parlour", "deploy", "poker", "--ap"], {"--api", "--api-key"}),
+        (["parlour", "train", "--n-e"], {"--n-envs"}),
+    ],
+)
+def test_completion_works_in_bash(words, completed, capsys, tmp_path):
+    _, script, _ = run(capsys, "--tyro-print-completion", "bash")
+    (tmp_path / "parlour.bash").write_text(script)
+    ask = (
+        f"source {tmp_path}/parlour.bash; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1};"
+        "$(complete -p parlour | sed 's/.*-F \\([^ ]*\\).*/\\1/'); printf '%s\\n' \"${COMPREPLY[@]}\""
+    )
+    done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) >= completed
+    assert all(word.startswith(words[-1]) for word in done.stdout.split())
+
+
+def test_list_shows_games_bots_presets_and_runs(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(Path(__file__).parents[1] / "data" / "v0_1" / "holdem", tmp_path / "runs" / "old")
+    (tmp_path / "runs" / "no run").mkdir()
+    code, out, _ = run(capsys, "list", "--json")
+    assert code == 0
+    found = json.loads(out)
+    games = {row["game"]: row for row in found["games"]}
+    assert games["holdem-v0"]["players"] == 6
+    assert "tight" in games["holdem-v0"]["bots"]
+    assert "stacks" in games["holdem-v0"]["options"]
+    bots = {row["bot"]: row["games"] for row in found["bots"]}
+    assert bots["tight"] == ["holdem-v0"]
+    assert set(bots["random"]) > {"holdem-v0", "mafia-v0"}
+    presets = {row["preset"]: row for row in found["presets"]}
+    assert presets["bargaining-public"]["game"] == "bargaining"
+    assert presets["holdem"]["algorithm"] == "maskable_ppo"
+    assert found["runs"] == [
+        {"run": "old", "game": "holdem-v0", "algorithm": "maskable_ppo", "timesteps": 256, "preset": ""}
+    ]
+    code, out, _ = run(capsys, "list", "presets", "runs")
+    assert code == 0
+    assert "bargaining-public" in out and "old" in out and "tight" not in out
+
+
+def test_a_game_that_needs_options_is_listed_with_what_it_needs(capsys, monkeypatch):
+    def picky(*, size):
+        raise ValueError(f"size={size}")
+
+    monkeypatch.setitem(envs.GAMES, "picky-v0", picky)
+    code, out, _ = run(capsys, "list", "games", "--json")
+    assert code == 0
+    row = next(row for row in json.loads(out)["games"] if row["game"] == "picky-v0")
+    assert row["players"] is None
+    assert row["options"] == ["size"]
+    assert "size" in row["note"]
+    assert run(capsys, "list", "games")[0] == 0
+
+
+# What a policy was trained for.
+
+
+@pytest.fixture
+def trained(tmp_path, monkeypatch):
+    """A saved policy of hold'em with two seats and antes, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    table = envs.game("holdem", seats=2, ante=1)
+    weights = np.zeros((table.layout.size, table.num_actions), np.float32)
+    policy = MlpPolicy([(weights, np.zeros(table.num_actions))], "Tanh")
+    policy.set_trained_for(TrainedFor.of(table, preset="holdem"))
+    policy.save("mine.npz")
+    return "mine.npz"
+
+
+def test_a_policy_file_is_played_with_its_own_game_and_options(trained, capsys):
+    code, out, err = run(capsys, "evaluate", trained, "--against", "call", "--deals", "4", "--json")
+    assert (code, err) == (0, "")
+    report = json.loads(out)
+    assert (report["game"], report["options"]["seats"], report["options"]["ante"]) == ("holdem-v0", 2, 1)
+    code, _, err = run(capsys, "evaluate", trained, "--against", "call", "--deals", "4", "--options", "ante=0")
+    assert code == 0
+    assert err == "mine.npz was trained for holdem-v0 with ante=1 (preset holdem); it plays with ante=0\n"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["play", "holdem", "--agents", "mine.npz", "call", "--hands", "1", "--delay", "0"],
+        ["watch", "holdem", "--agents", "call", "mine.npz", "--hands", "1", "--delay", "0"],
+        ["host", "arena", "holdem", "--agents", "mine.npz", "call", "--rounds", "1", "--port", "0"],
+    ],
+)
+def test_what_it_is_asked_to_play_differs_and_a_line_says_so(trained, capsys, args):
+    code, _, err = run(capsys, *args)
+    assert code == 0
+    lines = [line for line in err.splitlines() if "was trained" in line]
+    assert len(lines) == 1
+    assert lines[0].endswith("was trained for holdem-v0 with ante=1 (preset holdem); it plays with ante=0")
+
+
+def test_table_and_deploy_say_so_too(trained, capsys, monkeypatch):
+    monkeypatch.setattr(table, "until_done", lambda work: work.close())
+    monkeypatch.setattr(arena, "until_done", lambda work: work.close())
+    code, _, err = run(capsys, "table", "holdem", "--agents", trained, "--port", "0")
+    assert code == 0
+    assert "mine.npz was trained for holdem-v0 with ante=1" in err
+    code, _, err = run(capsys, "deploy", "arena", trained, "--port", "0", "--options", "ante=2", "stacks=50")
+    assert code == 0
+    assert "with ante=1, stacks=200 (preset holdem); it plays with ante=2, stacks=50" in err
+    code, _, err = run(capsys, "deploy", "arena", trained, "--port", "0")
+    assert (code, err) == (0, "")
+
+
+def test_a_policy_file_that_does_not_tell_its_game_needs_it_by_name(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    MlpPolicy([(np.zeros((2, 2)), np.zeros(2))], "Tanh").save("plain.npz")
+    code, _, err = run(capsys, "evaluate", "plain.npz")
+    assert code == 2
+    assert "name a game with --game" in err
+
+
+def test_a_bot_is_looked_for_in_every_game(capsys):
+    code, out, err = run(capsys, "evaluate", "shade", "--against", "truthful", "--deals", "20")
+    assert (code, err) == (0, "")
+    assert "shade at auction, 2 seats" in out

@@ -10,8 +10,8 @@ import endpoint
 import pytest
 from parlour.envs import GameEnv, game
 from parlour.training import cli
-from parlour.training.commands.arguments import agent
-from parlour.training.commands.play import TerminalMatch
+from parlour.training.commands.lookup import agent
+from parlour.training.terminal.match import TerminalMatch
 from parlour.wrappers.agents.human import HumanAgent
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent
@@ -206,7 +206,7 @@ def test_the_end_of_the_input_ends_the_match(capsys, monkeypatch):
 
 def test_an_agent_of_another_game_is_refused(heads_up, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "parlour.training.commands.arguments.load_run", lambda path, seed: (replace(heads_up, name="kuhn"), None)
+        "parlour.training.commands.lookup.load_run", lambda path, seed: (replace(heads_up, name="kuhn"), None)
     )
     with pytest.raises(ValueError, match="plays kuhn, not holdem"):
         agent(str(tmp_path), heads_up)

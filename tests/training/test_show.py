@@ -6,8 +6,8 @@ import json
 import pytest
 from parlour.envs import GAMES, GameEnv, game
 from parlour.training import cli
-from parlour.training.commands import watch
-from parlour.training.commands.play import TerminalMatch
+from parlour.training.terminal.match import TerminalMatch
+from parlour.training.terminal.screen import Screen
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.logs.match_log import read
 from rich.console import Console
@@ -31,7 +31,7 @@ def test_a_screen_is_drawn_for_every_action():
     console = Console(file=io.StringIO(), width=120, force_terminal=True)
     with Live(console=console, auto_refresh=False) as live:
         match = TerminalMatch(table, players, ["a", "b"], console)
-        match.show = watch.Screen(match, live).show
+        match.show = Screen(match, live).show
         match.play(1, seed=5)
     text = console.file.getvalue()
     assert text.count("bargaining-v0") > 3
@@ -46,7 +46,7 @@ def test_the_latest_action_stands_on_the_screen(game_id, size):
     env, count = GameEnv(table), 0
     env.reset(seed=3)
     with Live(console=console, auto_refresh=False) as live:
-        screen = watch.Screen(TerminalMatch(table, [None] * table.seats, table.agents, console), live)
+        screen = Screen(TerminalMatch(table, [None] * table.seats, table.agents, console), live)
         while not env.table.done and count < 60:
             count += 1
             env.submit(env.agent_selection, table.view.encode(env.table, table.view.safe(env.table)).action)

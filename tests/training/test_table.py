@@ -4,13 +4,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from parlour.training import cli
-from parlour.training.commands import arguments, table
+from parlour.training.commands import lookup, table
 
 
 def test_a_language_model_has_four_fifths_of_a_turn(monkeypatch):
     models = []
     monkeypatch.setattr(table, "until_done", lambda work: work.close())
-    monkeypatch.setattr(arguments, "LLMAgent", lambda model, *args, **options: models.append(model))
+    monkeypatch.setattr(lookup, "LLMAgent", lambda model, *args, **options: models.append(model))
     args = ["table", "bargaining", "--agents", "llm", "--model", "small", "--timeout", "100", "--port", "0"]
     assert cli.main(args) == 0
     assert [model.timeout for model in models] == [80.0]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.training import cli
-from parlour.training.evaluation.theory import compare, demands_by_turn
+from parlour.training.evaluation.theory import compare
+from parlour.training.games.bargaining import demands_by_turn
 from parlour.wrappers.policies.loading import make_policy
 
 
@@ -187,7 +188,7 @@ def test_bots_that_do_not_fit_the_options_are_no_default_opponents(capsys):
 def test_without_matplotlib_the_figures_are_told_and_the_picture_is_explained(capsys, tmp_path, monkeypatch):
     for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setattr("parlour.training.commands.evaluate._folder", lambda run: tmp_path)
+    monkeypatch.setattr("parlour.training.commands.evaluate.folder_of", lambda run: tmp_path)
     args = ("fair", "--game", "bargaining", "--deals", "4", "--against", "fair")
     code, out, err = report(capsys, *args)
     assert code == 0

@@ -1,14 +1,22 @@
 """Policies: legal, seeded, and the frozen NumPy network equal to the torch model that it was copied from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
-from parlour.envs import game, holdem_v0
+from parlour.envs import Slice, game, holdem_v0
+from parlour.envs.core.compiled import compiled
+from parlour.training.evaluation.duplicate import evaluate
+from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.base import Policy, RandomPolicy
 from parlour.wrappers.policies.loading import load_policy, load_run, make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.policies.sb3 import SB3Policy
+from parlour.wrappers.policies.trained_for import TrainedFor
+from parlour.wrappers.rl.opponents import Pool
 from parlour.wrappers.rl.sb3 import ColumnSelector, sb3_env
+from parlour.wrappers.rl.single_agent import SingleAgentTables
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 
@@ -28,7 +36,7 @@ def scene():
 
 
 def model(algorithm=MaskablePPO, **settings):
-    env = sb3_env("holdem", num_envs=2, seats=2)
+    env = sb3_env("holdem", n_envs=2, seats=2)
     return algorithm("MlpPolicy", env, seed=1, device="cpu", **settings)
 
 
@@ -199,3 +207,141 @@ def test_make_policy_knows_bots_runs_and_files(tmp_path, scene):
         make_policy(str(tmp_path), game("holdem", seats=3))
     with pytest.raises(ValueError, match="is no policy"):
         make_policy(3, holdem)
+
+
+# What a policy was trained for.
+
+
+def flat(inputs, outputs, seed=0):
+    """A policy without hidden layers, whose weights are drawn."""
+    weights = np.random.default_rng(seed).normal(size=(inputs, outputs)).astype(np.float32)
+    return MlpPolicy([(weights, np.zeros(outputs))], "Tanh", seed=seed)
+
+
+def trained(table, encoder="", **about):
+    layout = table.encoders[encoder or table.encoder].layout
+    policy = flat(layout.size, table.num_actions)
+    policy.set_trained_for(TrainedFor.of(table, encoder, **about))
+    return policy
+
+
+def saved_run(folder, table, encoder=""):
+    policy = trained(table, encoder)
+    policy.save(folder / "policy.npz")
+    lines = [f'game = "{table.id}"', f'encoder = "{policy.encoder}"', "[options]", f"seats = {table.seats}"]
+    (folder / "config.toml").write_text("\n".join(lines))
+    return policy
+
+
+def test_a_saved_policy_carries_game_options_encoder_and_preset(tmp_path):
+    holdem = game("holdem", seats=3, raise_cap=None, pot_fractions=[0.5, 1])
+    policy = trained(holdem, preset="holdem", reward_scale=0.5)
+    policy.save(tmp_path / "policy.npz")
+    loaded = load_policy(tmp_path / "policy.npz")
+    assert loaded.trained_for == policy.trained_for
+    assert (loaded.encoder, loaded.reward_scale, loaded.trained_for.preset) == ("v0", 0.5, "holdem")
+    again = loaded.trained_for.make_game()
+    assert (again.id, dict(again.options)) == (holdem.id, dict(holdem.options))
+    assert loaded.trained_for.difference(holdem) == ""
+
+
+def test_a_difference_names_the_options_and_the_version():
+    policy = trained(game("holdem", seats=2, ante=1), preset="holdem")
+    assert policy.trained_for.difference(game("holdem", seats=2)) == (
+        "holdem-v0 with ante=1 (preset holdem); it plays with ante=0"
+    )
+    newer = replace(game("holdem", seats=2, ante=1), encoder="v1", encoders=with_v1(game("holdem", seats=2)).encoders)
+    assert policy.trained_for.difference(newer) == "holdem-v0 (preset holdem); it plays holdem-v1"
+
+
+@compiled
+def observe_more(table, seat, at, out):
+    out[at.pot_again] = table.pot
+
+
+def with_v1(table):
+    """The same game with a second version of the encoder, which shows the pot once more."""
+    more = table.encoders["v0"].extended([Slice("pot_again", (1,), 0, 1e4, "the pot once more")], observe_more)
+    return replace(table, encoders={"v0": table.encoders["v0"], "v1": more, "full": table.encoders["full"]})
+
+
+class Witness:
+    """Passes on to a policy, and notes how long the observations are."""
+
+    def __init__(self, policy):
+        self.policy, self.encoder, self.lengths = policy, policy.encoder, set()
+
+    def act(self, observations, masks):
+        self.lengths.add(observations.shape[1])
+        return self.policy.act(observations, masks)
+
+
+def test_policies_of_two_encoder_versions_sit_at_the_same_tables(tmp_path):
+    both = with_v1(game("holdem", seats=2))
+    old, new = (Witness(trained(both, encoder)) for encoder in ("v0", "v1"))
+    score = evaluate(old, both, [new], deals=20)
+    assert score.games == 40
+    size = both.layout.size
+    assert (old.lengths, new.lengths) == ({size}, {size + 1})
+    pair = Witness(trained(both, "v0")), Witness(trained(both, "v1"))
+    tables = SingleAgentTables(both, 8, Pool(pair), encoder="v1")
+    tables.reset(seed=1)
+    for _ in range(20):
+        tables.step(tables.masks.argmax(axis=1))
+    assert tables.observations.shape == (8, size + 1)
+    assert (pair[0].lengths, pair[1].lengths) == ({size}, {size + 1})
+    newer = replace(both, encoder="v1")
+    policy = make_policy(str(saved(tmp_path, old.policy)), newer, seed=1)
+    assert (newer.id, policy.encoder) == ("holdem-v1", "v0")
+    agent = PolicyAgent(newer, policy)
+    agent.warm_up()
+    assert agent.thoughts()["probabilities"]
+
+
+def saved(folder, policy):
+    policy.save(folder / "old.npz")
+    return folder / "old.npz"
+
+
+def test_no_policy_that_sees_hidden_information_is_loaded_to_play(tmp_path):
+    holdem = game("holdem", seats=2)
+    with pytest.raises(ValueError, match="'full' shows hidden information"):
+        trained(holdem, "full")
+    critic = flat(holdem.encoders["full"].layout.size, holdem.num_actions)
+    critic.trained_for = TrainedFor.of(holdem, "full")  # as somebody may write it into a file
+    critic.save(tmp_path / "policy.npz")
+    with pytest.raises(ValueError, match="hidden information: no policy with it may play"):
+        load_policy(tmp_path / "policy.npz")
+    (tmp_path / "config.toml").write_text('game = "holdem-v0"\nencoder = "full"\n[options]\nseats = 2\n')
+    for load in (load_run, load_policy):
+        with pytest.raises(ValueError, match="hidden information"):
+            load(tmp_path if load is load_run else tmp_path / "policy.npz")
+    spy = flat(holdem.layout.size, holdem.num_actions)
+    spy.trained_for = TrainedFor.of(holdem, "full")
+    with pytest.raises(ValueError, match="hidden information"):
+        PolicyAgent(holdem, spy)
+    with pytest.raises(ValueError, match="hidden information"):
+        evaluate(spy, holdem, [spy], deals=2)
+
+
+def test_a_zip_is_known_by_the_run_in_which_it_lies(tmp_path):
+    holdem = game("holdem", seats=2)
+    saved_run(tmp_path, holdem)
+    model().save(tmp_path / "model.zip")
+    model(DQN).save(tmp_path / "dqn.zip")
+    for file in ("model", "model.zip", "dqn.zip"):
+        assert load_policy(tmp_path / file).trained_for.options["seats"] == 2
+    (tmp_path / "elsewhere").mkdir()
+    model().save(tmp_path / "elsewhere" / "model.zip")
+    assert load_policy(tmp_path / "elsewhere" / "model.zip").trained_for is None
+    (tmp_path / "elsewhere" / "config.toml").write_text("colour = 3\n")  # no run's
+    assert load_policy(tmp_path / "elsewhere" / "model.zip").trained_for is None
+
+
+def test_a_saved_policy_of_another_game_or_menu_is_refused(tmp_path):
+    path = str(saved(tmp_path, trained(game("holdem", seats=2))))
+    with pytest.raises(ValueError, match=r"plays holdem-v0, not auction-v0"):
+        make_policy(path, game("auction"))
+    with pytest.raises(ValueError, match=r"plays holdem-v0 with seats=2, not holdem-v0 with seats=3$"):
+        make_policy(path, game("holdem", seats=3))
+    assert make_policy(path, game("holdem", seats=2, ante=1)).encoder == "v0"  # seen and done is the same

@@ -21,7 +21,7 @@ def test_stable_baselines_checker_passes_for_the_single_seat():
 
 
 def test_masks_are_found_by_maskable_ppo():
-    env = sb3_env("holdem", num_envs=7, seats=2)
+    env = sb3_env("holdem", n_envs=7, seats=2)
     env.seed(1)
     env.reset()
     assert is_masking_supported(env)
@@ -33,7 +33,7 @@ def test_masks_are_found_by_maskable_ppo():
 
 
 def test_steps_are_those_of_the_seats():
-    env = sb3_env("holdem", num_envs=6, seats=2, opponents="call", reward_scale=0.5)
+    env = sb3_env("holdem", n_envs=6, seats=2, opponents="call", reward_scale=0.5)
     seats = SingleAgentTables(game("holdem", seats=2), 6, "call")
     env.seed(4)
     seats.reset([4, 5, 6, 7, 8, 9])
@@ -57,17 +57,17 @@ def test_steps_are_those_of_the_seats():
 
 def test_all_tables_are_one_picture_for_a_film():
     pytest.importorskip("resvg_py")
-    env = sb3_env("auction", num_envs=4, render_mode="rgb_array", render_view="all")
+    env = sb3_env("auction", n_envs=4, render_mode="rgb_array", render_view="all")
     env.reset()
     assert env.render().shape == (2 * 480, 2 * 640, 3)
     assert env.metadata["render_fps"] > 0
     for wrong in ({"render_mode": "ansi"}, {"render_view": "player_0"}):
         with pytest.raises(ValueError, match="choose from"):
-            sb3_env("auction", num_envs=1, **wrong)
+            sb3_env("auction", n_envs=1, **wrong)
 
 
 def test_what_was_returned_stays_the_callers():
-    env = sb3_env("holdem", num_envs=4, seats=2)
+    env = sb3_env("holdem", n_envs=4, seats=2)
     first = env.reset()
     kept = first.copy()
     env.step(np.ones(4, np.int64))
@@ -83,7 +83,7 @@ def test_what_was_returned_stays_the_callers():
     ],
 )
 def test_algorithms_learn_with_masks_and_without(algorithm, settings):
-    env = sb3_env("holdem", num_envs=8, seats=2, opponents="call", reward_scale=0.01)
+    env = sb3_env("holdem", n_envs=8, seats=2, opponents="call", reward_scale=0.01)
     model = algorithm("MlpPolicy", env, seed=1, device="cpu", **settings)
     model.learn(256)
     assert model.num_timesteps == 256

@@ -1,1 +1,23 @@
-"""Learning algorithms, one module each."""
+"""Learning algorithms. Each module here is one, found by its name; the module has a class `Learner` (see `base`)."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import cast
+
+from ...envs.core.options import named
+from .base import Learner
+
+
+def names() -> list[str]:
+    """Return the names of the learning algorithms."""
+    return sorted(module.name for module in iter_modules(__path__) if module.name != "base")
+
+
+def find(name: str) -> type[Learner]:
+    """Return the class `Learner` of the algorithm of this name.
+
+    Raises:
+        ValueError: if there is none, with the nearest name.
+        ImportError: if a package that it needs is not installed.
+    """
+    return cast(type[Learner], import_module(f".{named('algorithm', name, names())}", __name__).Learner)

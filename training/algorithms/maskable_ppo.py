@@ -1,318 +1,267 @@
-"""`parlour train`: MaskablePPO against a league of the learner's past selves and bots.
+"""MaskablePPO of sb3-contrib: PPO that knows which actions are legal."""
 
-A run folder explains itself: ``config.toml`` (every setting, the game's options included), ``command.txt``,
-``model.zip`` (Stable-Baselines3), ``policy.npz`` (the same policy for play without torch), ``metrics.jsonl`` (a line
-per iteration), ``tensorboard/``, ``snapshots/`` (the learner's past selves, by steps).
-"""
-
-import dataclasses
-import json
-import shlex
-import sys
-import time
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
+import numpy as np
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
-from threadpoolctl import threadpool_limits
+from stable_baselines3.common.logger import KVWriter, Logger
 
-from ...envs import Game
-from ...envs import game as make_game
-from ...envs.core.options import named
-from ...wrappers.policies.loading import make_policy
+from ...envs.core.layout import Layout
+from ...envs.core.options import named, number, whole
+from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.sb3 import SB3Policy
-from ...wrappers.rl.sb3 import ColumnSelector, SB3VecEnv, sb3_env
-from ..learning.behavioural_cloning import TEACHER, imitate, taught
-from ..learning.config import TrainConfig, load_config, to_toml
-from ..learning.league import League
-from ..learning.run_folder import _locked, _new_folder, save
+from ...wrappers.policies.sb3_files import read_data, renamed_objects
+from ...wrappers.policies.trained_for import TrainedFor
+from ...wrappers.rl.sb3 import ColumnSelector, SB3VecEnv
+from ...wrappers.rl.single_agent import SingleAgentTables
+from ..learning.demonstrations import Demonstrations
+from ..learning.settings import TrainConfig
+from .base import Monitor
+
+MODEL = "model.zip"
+"""The file in which Stable-Baselines3 saves a model, in the run folder."""
 
 
-class _Learner(MaskablePPO):
-    """MaskablePPO whose learning rate and entropy bonus fall to 0 as the budget, in steps or in time, is used up."""
+@dataclass(frozen=True, kw_only=True)
+class MaskablePPOConfig(TrainConfig):
+    """Settings of a run with MaskablePPO. Those of the algorithm have the names of Stable-Baselines3."""
 
-    remaining = 1.0  # of the budget; set by the callback
-    entropy = 0.0  # weight of the bonus at the start
+    net_arch: tuple[int, ...] = (64, 64)
+    """Sizes of the hidden layers of the policy, and of the value function where it has none of its own."""
+    critic_net_arch: tuple[int, ...] = ()
+    """Sizes of the hidden layers of the value function. Empty: those of the policy."""
+    activation_fn: str = "ReLU"
+    """What stands between the layers: ReLU or Tanh."""
+    observation_slices: tuple[str, ...] = ()
+    """The slices of the observation that the networks see, by their paths in its layout. Empty: all."""
+    learning_rate: float = 2e-3
+    """Learning rate at the start. It falls linearly to 0."""
+    n_steps: int = 64
+    """Decisions per table between two updates."""
+    batch_size: int = 4096
+    """Decisions per gradient step."""
+    n_epochs: int = 2
+    """How often each decision is used."""
+    gamma: float = 1.0
+    """Discount factor."""
+    gae_lambda: float = 0.95
+    """Lambda of generalised advantage estimation."""
+    clip_range: float = 0.2
+    """Clipping range of PPO."""
+    ent_coef: float = 0.01
+    """Weight of the entropy bonus at the start. It falls linearly to 0."""
+    vf_coef: float = 0.5
+    """Weight of the value loss."""
+    max_grad_norm: float = 0.5
+    """Gradients are clipped to this norm."""
+
+    def __post_init__(self) -> None:
+        """Check what would fail late or silently."""
+        super().__post_init__()
+        for name in ("n_steps", "batch_size", "n_epochs"):
+            whole(name, getattr(self, name), 1)
+        for name in ("net_arch", "critic_net_arch"):
+            for size in getattr(self, name):
+                whole(name, size, 1)
+        for name in ("learning_rate", "clip_range", "max_grad_norm"):
+            number(name, getattr(self, name), 0, 1e9, above=True)
+        for name in ("ent_coef", "vf_coef"):
+            number(name, getattr(self, name), 0, 1e9)
+        for name in ("gamma", "gae_lambda"):
+            number(name, getattr(self, name), 0, 1)
+        if self.activation_fn not in ("ReLU", "Tanh"):
+            raise ValueError(f"activation_fn={self.activation_fn!r}: known are ReLU and Tanh")
+        if (self.n_envs * self.n_steps) % self.batch_size == 1:
+            raise ValueError(
+                f"batch_size={self.batch_size} leaves a batch of 1 of {self.n_envs * self.n_steps} decisions"
+            )
+
+
+class Learner:
+    """MaskablePPO at single-agent tables; see `parlour.training.algorithms.base.Learner`."""
+
+    Config: ClassVar[type[TrainConfig]] = MaskablePPOConfig
+
+    def __init__(self, config: MaskablePPOConfig, tables: SingleAgentTables, model: "_Model | None" = None) -> None:
+        self.config = config
+        self.tables = tables
+        self.env = SB3VecEnv(tables, config.reward_scale)
+        self.model = _new_model(config, self.env) if model is None else model
+        self.model.first_ent_coef = config.ent_coef
+
+    @property
+    def timesteps(self) -> int:
+        """How many decisions it has learned from."""
+        return int(self.model.num_timesteps)
+
+    def fit(self, monitor: Monitor) -> None:
+        """Learn until the timesteps of the config are reached or the monitor ends it."""
+        self.model.set_logger(Logger(None, [_MetricsWriter(monitor)]))
+        steps = self.config.total_timesteps - self.timesteps
+        with _torch_settings(self.config.threads):
+            self.model.learn(steps, callback=_Reporter(monitor), reset_num_timesteps=False)
+
+    def clone(self, demonstrations: Demonstrations, rate: float, random: np.random.Generator) -> float:
+        """Fit actor and critic to a teacher's decisions, each used once; see `base.Learner.clone`."""
+        policy, size = self.model.policy, self.config.cloning_batch_size
+        policy.set_training_mode(True)
+        for group in policy.optimizer.param_groups:
+            group["lr"] = rate * (self.config.cloning_learning_rate or self.config.learning_rate)
+        order = random.permutation(len(demonstrations.actions))
+        with _torch_settings(self.config.threads):
+            for start in range(0, len(order), size):
+                log_prob = self._clone_batch(demonstrations, order[start : start + size])
+        return float(log_prob.mean().exp())
+
+    def _clone_batch(self, demonstrations: Demonstrations, rows: Any) -> torch.Tensor:
+        """Take one gradient step and return the log-probabilities of the teacher's actions before it."""
+        model, policy = self.model, self.model.policy
+        observations = torch.as_tensor(demonstrations.observations[rows])
+        actions = torch.as_tensor(demonstrations.actions[rows])
+        masks = demonstrations.masks[rows] != 0
+        values, log_prob, _entropy = policy.evaluate_actions(observations, actions, masks)
+        returns = torch.as_tensor(demonstrations.returns[rows] * np.float32(self.config.reward_scale))
+        loss = -log_prob.mean() + model.vf_coef * torch.nn.functional.mse_loss(values[:, 0], returns)
+        policy.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(policy.parameters(), model.max_grad_norm)
+        policy.optimizer.step()
+        return torch.as_tensor(log_prob.detach())
+
+    def policy(self, seed: int | None = None) -> MlpPolicy:
+        """Return a copy of the policy as it is now, in NumPy."""
+        copy = MlpPolicy.from_model(self.model, seed=seed)
+        encoder = self.tables.tables.encoder
+        copy.set_trained_for(TrainedFor.of(self.tables.game, encoder, self.config.preset, self.config.reward_scale))
+        return copy
+
+    def current_policy(self, seed: int | None = None) -> SB3Policy:
+        """Return the policy as it is at every moment, in torch."""
+        return SB3Policy(self.model, seed=seed)
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.zip``."""
+        self.model.save(folder / "model.tmp.zip")
+        os.replace(folder / "model.tmp.zip", folder / MODEL)
+
+    @classmethod
+    def load(cls, folder: Path, config: MaskablePPOConfig, tables: SingleAgentTables) -> Self:
+        """Return the learner of ``model.zip``, with its optimiser.
+
+        Raises:
+            FileNotFoundError: if the folder has no such file.
+        """
+        file = folder / MODEL
+        if not file.is_file():
+            raise FileNotFoundError(f"{file} is missing")
+        env = SB3VecEnv(tables, config.reward_scale)
+        model = _Model.load(file, env=env, device="cpu", custom_objects=renamed_objects(read_data(file)))
+        model.set_random_seed(config.seed + model.num_timesteps)
+        return cls(config, tables, model)
+
+
+class _Model(MaskablePPO):
+    """MaskablePPO whose learning rate and entropy bonus fall to 0 as the budget (timesteps or time) is used up."""
+
+    remaining = 1.0  # of the budget; set before every rollout
+    first_ent_coef = 0.0  # weight of the entropy bonus at the start
 
     def _update_learning_rate(self, optimizers: Any) -> None:
-        self.ent_coef = self.entropy * self.remaining
+        self.ent_coef = self.first_ent_coef * self.remaining
         rate = self.lr_schedule(1.0) * self.remaining
         self.logger.record("train/learning_rate", rate)
         for group in optimizers.param_groups:
             group["lr"] = rate
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "remaining", "entropy"]
+        return [*super()._excluded_save_params(), "remaining", "first_ent_coef"]
 
 
-class _Lines(KVWriter):
-    """Metrics as JSON Lines, appended."""
+def _new_model(config: MaskablePPOConfig, env: SB3VecEnv) -> _Model:
+    columns = _columns(config.observation_slices, env.seats.layout)
+    selector = {"features_extractor_class": ColumnSelector, "features_extractor_kwargs": {"columns": columns}}
+    return _Model(
+        "MlpPolicy",
+        env,
+        learning_rate=config.learning_rate,
+        n_steps=config.n_steps,
+        batch_size=config.batch_size,
+        n_epochs=config.n_epochs,
+        gamma=config.gamma,
+        gae_lambda=config.gae_lambda,
+        clip_range=config.clip_range,
+        ent_coef=config.ent_coef,
+        vf_coef=config.vf_coef,
+        max_grad_norm=config.max_grad_norm,
+        policy_kwargs={
+            "net_arch": {"pi": list(config.net_arch), "vf": list(config.critic_net_arch or config.net_arch)},
+            "activation_fn": getattr(torch.nn, config.activation_fn),
+            **(selector if columns else {}),
+        },
+        seed=config.seed,
+        device="cpu",
+    )
 
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("a")
 
-    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
-        values = {k: v.item() if hasattr(v, "item") else v for k, v in sorted(key_values.items())}
-        self._file.write(json.dumps({"steps": step, **values}) + "\n")
-        self._file.flush()
-
-    def close(self) -> None:
-        self._file.close()
+def _columns(slices: tuple[str, ...], layout: Layout) -> list[int]:
+    """Return which numbers of the observation the networks see, in its order; none: all."""
+    for path in slices:
+        named("slice of the observation", path, [part.path for part in layout])
+    return [column for part in layout if part.path in slices for column in range(part.start, part.stop)]
 
 
-class _Run(BaseCallback):
-    """Keeps a run going: the league, the budget, the metrics, the saves, the progress bar."""
+class _Reporter(BaseCallback):
+    """Tells the monitor what Stable-Baselines3 tells its callbacks."""
 
-    def __init__(
-        self, learner: _Learner, config: TrainConfig, folder: Path, league: League, env: SB3VecEnv, bar: Progress
-    ) -> None:
+    model: _Model
+
+    def __init__(self, monitor: Monitor) -> None:
         super().__init__()
-        self.learner = learner
-        self.config, self.folder, self.league, self.bar = config, folder, league, bar
-        self.seats, self.unit = env.seats, env.seats.game.payoffs.unit_name
-        self.started = time.monotonic()
-        self.booked = (0, 0.0)
+        self._monitor = monitor
 
     def _on_training_start(self) -> None:
-        self.started = time.monotonic()  # the first reset has compiled the game by now
-        self.first = self.num_timesteps
-        self.task = self.bar.add_task("training", total=self.config.steps, completed=self.first, note="")
-        if self.league.past:
-            self.league.seat(self.seats)
-        else:
-            self._take_snapshot()
-        self.snapshot_due = self.num_timesteps + self.config.snapshot_every
+        self._monitor.on_start()
 
     def _on_rollout_start(self) -> None:
-        self.learner.remaining = 1 - self._used()
-        self.seats.random_start_steps = (
-            round(self.config.opening * max(0.0, 1 - 2 * self._used())),
-            self.config.opening,
-        )
-        if self.num_timesteps >= self.snapshot_due:
-            self._take_snapshot()
-            save(self.learner, self.folder)
-            self.snapshot_due += self.config.snapshot_every
-        self.league.reflect(self.learner, self.seats)
-
-    def _take_snapshot(self) -> None:
-        snapshot = self.league.take(self.learner, self.seats)
-        snapshot.save(self.folder / "snapshots" / f"{self.num_timesteps}.npz")
+        self._monitor.on_rollout_start()
+        self.model.remaining = self._monitor.remaining
 
     def _on_step(self) -> bool:
-        return self.config.minutes is None or self._minutes() < self.config.minutes
+        return self._monitor.goes_on()
 
     def _on_rollout_end(self) -> None:
-        steps, seats = self.num_timesteps, self.seats
-        episodes, winnings = seats.episodes - self.booked[0], seats.winnings - self.booked[1]
-        self.booked = (seats.episodes, seats.winnings)
-        per_second = (steps - self.first) / (time.monotonic() - self.started)
-        mean = winnings / max(1, episodes)
-        self.logger.record("rollout/return", mean)
-        self.logger.record("time/steps_per_second", per_second)
-        note = f"{per_second:,.0f} steps/s, {mean:+.2f} {self.unit} an episode"
-        self.bar.update(self.task, completed=steps, total=steps / self._used(), note=note)
-
-    def _used(self) -> float:
-        """Return the share of the budget, in steps or in time, that has been used up."""
-        time_used = 0.0 if self.config.minutes is None else self._minutes() / self.config.minutes
-        return min(1.0, max(self.num_timesteps / self.config.steps, time_used))
-
-    def _minutes(self) -> float:
-        return (time.monotonic() - self.started) / 60
+        for name, value in self._monitor.on_rollout_end().items():
+            self.logger.record(name, value)
 
 
-def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
-    """Train a policy; Ctrl-C ends early and saves.
+class _MetricsWriter(KVWriter):
+    """Hands the metrics of Stable-Baselines3 to the monitor."""
 
-    Args:
-        config: the settings.
-        command: the command line, for ``command.txt``.
+    def __init__(self, monitor: Monitor) -> None:
+        self._monitor = monitor
 
-    Returns:
-        The run folder.
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
+        self._monitor.write(key_values)
 
-    Raises:
-        FileExistsError: if a run of that name exists.
-        ValueError: for settings or options that do not fit the game.
-    """
-    game = make_game(config.game, **config.options)
-    config = dataclasses.replace(config, game=game.id, options=dict(game.options))
-    if config.imitate:
-        named("bot", config.imitate, [*game.bots, *([TEACHER] if game.name == "tangram" else [])])
-    columns = _columns(config, game)
-    parts = {"features_extractor_class": ColumnSelector, "features_extractor_kwargs": {"columns": columns}}
-    league = _league(config)
-    env = _tables(config, league)
-    folder = _new_folder(config)
-    config = dataclasses.replace(config, name=folder.name)
-    (folder / "config.toml").write_text(to_toml(config))
-    (folder / "command.txt").write_text(shlex.join(command or sys.argv) + "\n")
-    with _locked(folder), _torch_settings(config.threads):
-        model = _Learner(
-            "MlpPolicy",
-            env,
-            learning_rate=config.learning_rate,
-            n_steps=config.rollout,
-            batch_size=config.batch_size,
-            n_epochs=config.epochs,
-            gamma=config.gamma,
-            gae_lambda=config.gae_lambda,
-            clip_range=config.clip,
-            ent_coef=config.entropy,
-            vf_coef=config.value,
-            max_grad_norm=config.max_grad_norm,
-            policy_kwargs={
-                "net_arch": {"pi": list(config.hidden), "vf": list(config.critic or config.hidden)},
-                "activation_fn": getattr(torch.nn, config.activation),
-                **(parts if columns else {}),
-            },
-            seed=config.seed,
-            device="cpu",
-        )
-        if config.imitate:
-            try:
-                chance = _imitate(model, config, game)
-            except KeyboardInterrupt:
-                save(model, folder)
-                Console().print(f"stopped in the lessons; go on without them with: parlour train --resume {folder}")
-                return folder
-            save(model, folder)
-            Console().print(f"copied {config.imitate}: its choices have probability {chance:.2f} on average")
-        return _learn(model, config, folder, league, env)
-
-
-def _columns(config: TrainConfig, game: Game) -> list[int]:
-    """Return which numbers of the observation the networks see, in its order; none: all."""
-    for path in config.inputs:
-        named("part of the observation", path, [part.path for part in game.layout])
-    return [column for part in game.layout if part.path in config.inputs for column in range(part.start, part.stop)]
-
-
-def _imitate(model: _Learner, config: TrainConfig, game: Game) -> float:
-    if config.imitate == TEACHER:
-        from ..learning import dagger as tangram
-
-        lessons = tangram.taught(game, SB3Policy(model, seed=config.seed), config.seed)
-    else:
-        lessons = taught(game, make_policy(config.imitate, game, seed=config.seed), config.seed)
-    with _bar(Console(), shown=config.progress) as bar:
-        task = bar.add_task("lessons", total=1.0, note="")
-        return imitate(
-            model,
-            lessons,
-            decisions=config.lessons,
-            minutes=config.lesson_minutes,
-            rate=config.lesson_rate or config.learning_rate,
-            batch_size=config.lesson_batch,
-            reward_scale=config.reward_scale,
-            seed=config.seed,
-            progress=lambda used, note: bar.update(task, completed=used, note=note),
-        )
-
-
-def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (), **overrides: Any) -> Path:
-    """Go on with a run where it was last saved: the settings of its folder, its model, optimiser and past selves.
-
-    Args:
-        run: the run folder, or its name below ``runs/``.
-        progress: show a progress bar.
-        command: the command line, added to ``command.txt``.
-        overrides: ``steps`` (in all) or ``minutes`` (from now on), where more are wanted than the run was begun with.
-
-    Returns:
-        The run folder.
-
-    Raises:
-        FileNotFoundError: if the folder has no ``config.toml`` or ``model.zip``.
-        ValueError: if the run has had all its steps, another process is at it, or another setting is to be overridden.
-    """
-    folder = Path(run) if Path(run).is_dir() else Path("runs") / run
-    for name in ("config.toml", "model.zip"):
-        if not (folder / name).is_file():
-            raise FileNotFoundError(f"{run} cannot be resumed: {folder / name} is missing")
-    if wrong := set(overrides) - {"steps", "minutes"}:
-        raise ValueError(
-            f"{', '.join(sorted(wrong))}: a run is resumed with its own settings, but for steps and minutes"
-        )
-    config = load_config(folder / "config.toml", progress=progress, **overrides)
-    with _locked(folder), _torch_settings(config.threads):
-        league = _league(config)
-        league.load(folder / "snapshots")
-        env = _tables(config, league)
-        model = _Learner.load(folder / "model.zip", env=env, device="cpu")
-        if model.num_timesteps >= config.steps:
-            raise ValueError(
-                f"{folder} has had {model.num_timesteps:,} of {config.steps:,} steps: give more with steps=…"
-            )
-        model.set_random_seed(config.seed + model.num_timesteps)
-        (folder / "config.toml").write_text(to_toml(config))
-        with (folder / "command.txt").open("a") as file:
-            file.write(shlex.join(command or sys.argv) + "\n")
-        return _learn(model, config, folder, league, env)
-
-
-def _learn(model: _Learner, config: TrainConfig, folder: Path, league: League, env: SB3VecEnv) -> Path:
-    console = Console()
-    model.entropy = config.entropy
-    model.set_logger(
-        Logger(str(folder), [TensorBoardOutputFormat(str(folder / "tensorboard")), _Lines(folder / "metrics.jsonl")])
-    )
-    with _bar(console, shown=config.progress) as bar:
-        run = _Run(model, config, folder, league, env, bar)
-        try:
-            model.learn(config.steps - model.num_timesteps, callback=run, reset_num_timesteps=False)
-        except KeyboardInterrupt:
-            console.print(f"stopped at {model.num_timesteps:,} steps; go on with: parlour train --resume {folder}")
-        finally:
-            model.logger.close()
-    save(model, folder)
-    console.print(f"trained {model.num_timesteps:,} steps in {run._minutes():.1f} minutes: {folder}")
-    return folder
-
-
-def _league(config: TrainConfig) -> League:
-    return League(config.snapshots, config.self_play, config.bots, config.seed, config.mirror)
-
-
-def _tables(config: TrainConfig, league: League) -> SB3VecEnv:
-    return sb3_env(
-        make_game(config.game, **config.options),
-        num_envs=config.num_envs,
-        opponents=league.pool(),
-        random_start_steps=(config.opening, config.opening),
-        reward_scale=config.reward_scale,
-    )
+    def close(self) -> None:
+        """Nothing to close."""
 
 
 @contextmanager
 def _torch_settings(threads: int) -> Iterator[None]:
-    """Set torch's and NumPy's threads; do without the checks of torch's distributions, a tenth of the time."""
+    """Set torch's threads; do without the checks of torch's distributions, a tenth of the time."""
     before, checks = torch.get_num_threads(), torch.distributions.Distribution._validate_args
     torch.set_num_threads(threads)
     torch.distributions.Distribution.set_default_validate_args(False)
     try:
-        with threadpool_limits(threads, "blas"):  # the past selves play in NumPy: five times slower on busy cores
-            yield
+        yield
     finally:
         torch.set_num_threads(before)
         torch.distributions.Distribution.set_default_validate_args(checks)
-
-
-def _bar(console: Console, shown: bool) -> Progress:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-    )
-    return Progress(*columns, console=console, refresh_per_second=4, disable=not shown)

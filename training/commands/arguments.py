@@ -1,141 +1,151 @@
-"""What people type on the command line, found or explained: games and their options, bots, runs."""
+"""Arguments that several commands have. Each option is described here once.
 
-import inspect
-import json
-from collections.abc import Iterable, Sequence
+A command takes these dataclasses as parameters; tyro shows their fields as options of the command.
+"""
+
+import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from ...envs import Game, find
-from ...envs import game as make_game
-from ...envs.core.options import named as named
-from ...wrappers.agents.base import Agent
-from ...wrappers.agents.human import HumanAgent
+import tyro
+
 from ...wrappers.agents.language_model import Model
-from ...wrappers.agents.llm import LLMAgent
-from ...wrappers.agents.policy import PolicyAgent
-from ...wrappers.policies.base import Policy
-from ...wrappers.policies.loading import load_run, make_policy
 
-RUNS = Path("runs")
-"""Where training runs are written, below the current folder."""
-
-
-LLM = "llm"
-"""What a language model is called among agents."""
-
-CROWDS = ("mafia",)
-"""Games that two cannot play: without a word on seats they have their own number."""
+GameName = Annotated[
+    tyro.conf.Positional[str],
+    tyro.conf.arg(metavar="GAME", help="The game by name, such as holdem (see `parlour list games`)."),
+]
+PolicyName = Annotated[
+    tyro.conf.Positional[str],
+    tyro.conf.arg(
+        metavar="RUN", help="A run folder or its name below runs/, a saved policy (.npz, .zip), or the name of a bot."
+    ),
+]
+AsJson = Annotated[bool, tyro.conf.arg(name="json", help="Print JSON instead of tables.")]
 
 
-def game_with(name: str, settings: Sequence[str] = (), **options: Any) -> Game:
-    """Return a game by name, with options written as ``key=value`` (as in JSON, or a word) and others as they are.
+@dataclass(frozen=True, kw_only=True)
+class GameArguments:
+    """The game."""
 
-    Raises:
-        ValueError: for an unknown game, an unknown option (with the nearest one), or a value it does not take.
-    """
-    wanted = {key: value for key, value in options.items() if value is not None}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise ValueError(f"option {setting!r}: write key=value")
-        try:
-            wanted[key] = json.loads(value)
-        except json.JSONDecodeError:
-            wanted[key] = value  # a word, as in rule=all-pay; the game refuses one that it does not know
-    return make_game(name, **wanted)
+    game: GameName
+    options: tuple[str, ...] = ()
+    """The game's options as name=value, such as seats=6."""
 
 
-def has_seats(name: str) -> bool:
-    """Tell whether a game has the option `seats`; bargaining always has two.
+@dataclass(frozen=True, kw_only=True)
+class PolicyArguments:
+    """The policy, and the game that it plays."""
 
-    Raises:
-        ValueError: for an unknown game.
-    """
-    return "seats" in inspect.signature(find(name)).parameters
-
-
-def located(spec: str, bots: Iterable[str]) -> str:
-    """Return the path or bot that `spec` names: a path, a run below `RUNS`, or a bot.
-
-    Raises:
-        ValueError: if there is none, with the nearest run or bot.
-    """
-    if spec in bots or Path(spec).exists() or Path(spec + ".zip").exists():
-        return spec
-    if (RUNS / spec).is_dir():
-        return str(RUNS / spec)
-    runs = sorted(folder.name for folder in RUNS.iterdir()) if RUNS.is_dir() else []
-    return named("bot, run or policy file", spec, [*bots, *runs])
+    run: PolicyName
+    game: str | None = None
+    """The game by name. Default: the policy's own; for a bot, the first game that has it."""
+    seats: int | None = None
+    """How many seats. Default: the policy's; for a bot, those of the game's preset."""
+    options: tuple[str, ...] = ()
+    """The game's options as name=value. Default: the policy's."""
 
 
-def language_model(name: str | None, url: str | None, **settings: Any) -> Model | None:
-    """Return the model that ``--model`` and ``--llm-url`` tell of; None where none is named."""
-    return None if name is None else Model(name=name, base_url=url, **settings)
+@dataclass(frozen=True, kw_only=True)
+class ModelArguments:
+    """The language model that plays for llm."""
+
+    model: str | None = None
+    """Name of the language model that llm stands for."""
+    llm_url: str | None = None
+    """Its endpoint, such as http://127.0.0.1:8080/v1. Default: the environment's OPENAI_BASE_URL."""
+
+    def language_model(self, **settings: Any) -> Model | None:
+        """Return the language model with further settings of `Model`; None where none is named."""
+        return None if self.model is None else Model(name=self.model, base_url=self.llm_url, **settings)
 
 
-def needed(model: Model | None) -> Model:
-    """Return the language model that `LLM` stands for.
+@dataclass(frozen=True, kw_only=True)
+class AgentsArguments(ModelArguments):
+    """Who plays."""
 
-    Raises:
-        ValueError: if there is none.
-    """
-    if model is None:
-        raise ValueError(f"{LLM} needs --model NAME, and an endpoint by --llm-url or OPENAI_BASE_URL")
-    return model
+    agents: tuple[str, ...]
+    """Who plays, seat by seat: runs, policy files, bots, human, or llm."""
 
 
-def player(spec: str, game: Game, seed: int | None = None, deterministic: bool = False) -> Policy:
-    """Return the policy that `spec` names (see `located`) for `game`."""
-    return make_policy(located(spec, {"random": None, **game.bots}), game, seed=seed, deterministic=deterministic)
+@dataclass(frozen=True, kw_only=True)
+class MatchArguments:
+    """The match."""
+
+    hands: int = 1
+    """How many hands are played (episodes of other games)."""
 
 
-def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = None) -> Agent:
-    """Return the agent that `spec` names for a seat at `game`: ``human``, ``llm`` (which is `model`), or see `located`.
+@dataclass(frozen=True, kw_only=True)
+class ShownMatchArguments(MatchArguments):
+    """The match."""
 
-    A run keeps the options it was trained with; it finds its way at a table with more seats or fewer.
-
-    Raises:
-        ValueError: if there is none, or it plays another game.
-    """
-    if spec == "human":
-        return HumanAgent()
-    if spec == LLM:
-        return LLMAgent(
-            needed(model),
-            None,
-            talks=game.capabilities.talk is None or game.capabilities.talk.message_violation is None,
-        )
-    where = located(spec, {"human": None, LLM: None, "random": None, **game.bots})
-    if not Path(where).is_dir():
-        return PolicyAgent(game, make_policy(where, game, seed=seed))
-    trained, policy = load_run(where, seed=seed)
-    if trained.name != game.name:
-        raise ValueError(f"{spec} plays {trained.name}, not {game.name}")
-    return PolicyAgent(trained, policy)
+    delay: float = 0.5
+    """Seconds to wait after every action."""
 
 
-def game_of(spec: str, name: str | None, settings: Sequence[str] = (), seats: int | None = None) -> Game:
-    """Return the game that a run was trained on; with other options where they are given, or for a bot or a file.
+@dataclass(frozen=True, kw_only=True)
+class SessionArguments:
+    """Chance, and the log."""
 
-    Args:
-        spec: see `located`.
-        name: the game; None: the run's, or hold'em.
-        settings: options as ``key=value``.
-        seats: how many; None: the run's, or 2 where the game can have so few.
-    """
-    path = Path(spec) if Path(spec).is_dir() else RUNS / spec
-    if path.is_dir() and name is None:
-        trained, _policy = load_run(path)
-        fixed = {key: value for key, value in trained.options.items() if key not in _keys(settings)}
-        if seats is None or seats == trained.seats:
-            return game_with(trained.name, settings, **fixed)
-        return game_with(trained.name, settings, **{**fixed, "seats": seats})
-    name = name or "holdem"
-    if seats is None and has_seats(name) and name.partition("-")[0] not in CROWDS:
-        seats = 2
-    return game_with(name, settings, seats=seats)
+    seed: int | None = None
+    """Seed of everything that is dealt and drawn here. Default: another one every time."""
+    log: Path | None = None
+    """File to which everything that is played is added as JSON Lines, hidden cards included (see `parlour replay`)."""
 
 
-def _keys(settings: Sequence[str]) -> set[str]:
-    return {setting.partition("=")[0] for setting in settings}
+@dataclass(frozen=True, kw_only=True)
+class ReportArguments:
+    """Chance, and the report."""
+
+    seed: int = 0
+    """Seed of deals and policies."""
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddressArguments:
+    """Where the command listens."""
+
+    port: int
+    """Port to listen on; 0 takes a free one."""
+    address: str = "127.0.0.1"
+    """Address to listen on; 0.0.0.0 lets other machines in."""
+
+    def __post_init__(self) -> None:
+        """Check the port."""
+        if not 0 <= self.port < 2**16:
+            raise ValueError(f"port={self.port}: ports are 0 to {2**16 - 1}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerArguments(AddressArguments):
+    """Where the command listens, and who may take part."""
+
+    access_token: str | None = None
+    """Token that others must bear to take part. Default: everybody may."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessArguments:
+    """Access to the other side."""
+
+    access_token: str | None = None
+    """Token that the platform asks of us; where it connects to us, that we ask of it. Default: the environment's
+    PARLOUR_ACCESS_TOKEN, else none."""
+
+    @property
+    def token(self) -> str | None:
+        """The token; None: there is none."""
+        return self.access_token or os.environ.get("PARLOUR_ACCESS_TOKEN") or None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilmArguments:
+    """The film."""
+
+    view: str = "all"
+    """Whose view a film shows: a player as the film calls it, or all."""
+    fps: float = 1.5
+    """Actions a second in a film."""

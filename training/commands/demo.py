@@ -1,4 +1,4 @@
-"""`parlour demo`: the whole road in a few minutes. Train, evaluate, serve a table, play at it over WebSockets."""
+"""`parlour demo`: train, evaluate, serve a table, and play at it over WebSockets, in a few minutes."""
 
 import asyncio
 import os
@@ -16,8 +16,10 @@ from ...wrappers.live.poker.agent import play
 from ...wrappers.live.poker.host import PokerHost
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.duplicate import evaluate
-from ..evaluation.scores import progress_bar, score_table
-from .arguments import RUNS, agent, game_with, player
+from ..evaluation.scores import score_table
+from ..learning.run_folder import RUNS
+from ..progress import counting_bar
+from .lookup import agent, game_with, policy
 
 RIVALS = ("random", "call", "tight")
 SEATED = ("call", "tight")
@@ -28,11 +30,11 @@ def command(*, minutes: float = 1.0, deals: int = 5_000, hands: int = 200, seed:
     """Train a heads-up hold'em policy, tell how strong it is, and let it play at a live table.
 
     Args:
-        minutes: of training.
-        deals: per opponent of the evaluation, each played in both seats.
-        hands: at the live table.
-        seed: of everything that is drawn.
-        runs: the folder in which the run folder is made.
+        minutes: Minutes of training.
+        deals: Deals per opponent of the evaluation, each played in both seats.
+        hands: Hands at the live table.
+        seed: Seed of everything that is drawn.
+        runs: The folder in which the run folder is made.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest so, and other work disturbs less
     console = Console(highlight=False)
@@ -55,18 +57,18 @@ def command(*, minutes: float = 1.0, deals: int = 5_000, hands: int = 200, seed:
 
 
 def _train(console: Console, minutes: float, seed: int, runs: Path) -> Path:
-    from ..algorithms.maskable_ppo import train
     from ..learning.config import load_config
+    from ..learning.run import train
 
     console.rule("1. Train")
     console.print(
-        "Two players, 100 big blinds each. MaskablePPO plays 256 tables at once, against bots and its own past selves, "
-        f"on one core; minutes: {minutes:g}."
+        "Two players, 100 big blinds each. The learner plays 256 tables at once, against bots and its own past "
+        f"checkpoints, on one core; minutes: {minutes:g}."
     )
     name = f"demo-{time.strftime('%Y%m%d-%H%M%S')}"
     # A minute is short: mostly against the bots it will meet, the hardest most often, and less against itself.
     pool = {"call": 1.0, "tight": 4.0, "random": 0.5}
-    config = load_config("holdem", minutes=minutes, seed=seed, runs=runs, name=name, self_play=0.2, bots=pool)
+    config = load_config("holdem", minutes=minutes, seed=seed, runs=runs, name=name, past_checkpoints=0.2, bots=pool)
     return train(config, ["parlour", "demo"])
 
 
@@ -77,12 +79,12 @@ def _evaluate(console: Console, folder: Path, deals: int, seed: int) -> None:
         "each bot, with the 95 % confidence interval:"
     )
     game = game_with("holdem", seats=2)
-    policy = player(str(folder), game, seed)
+    trained = policy(str(folder), game, seed)
     scores = {}
     for number, name in enumerate(RIVALS, 1):
-        with progress_bar(f"against {name}", deals) as done:
-            rivals = [player(name, game, seed + number)]
-            scores[name] = evaluate(policy, game, rivals, deals=deals, seed=seed, progress=done)
+        with counting_bar(f"against {name}", deals) as done:
+            rivals = [policy(name, game, seed + number)]
+            scores[name] = evaluate(trained, game, rivals, deals=deals, seed=seed, progress=done)
     console.print(score_table(scores, "heads-up"))
 
 
@@ -131,7 +133,7 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> L
     table = game_with("holdem", seats=3)
     agents = {"trained policy": agent(str(folder), table, seed)}
     agents |= {f"bot {name}": agent(name, table, seed + number) for number, name in enumerate(SEATED, 1)}
-    with MatchLog(log) as book, progress_bar("hands", hands) as done:
+    with MatchLog(log) as book, counting_bar("hands", hands) as done:
         match = _LiveMatch(agents, hands, seed, book, done)
         asyncio.run(match.play())
     return match.live

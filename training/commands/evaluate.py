@@ -1,77 +1,72 @@
-"""Evaluation over duplicate deals: every deal is played once with the policy in each seat."""
+"""`parlour evaluate`: how strong a policy is, over duplicate deals."""
 
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import tyro
 from rich.console import Console
 
 from ...envs import Game
 from ...wrappers.policies.base import Policy
+from ..evaluation.best_response import best_response as play_best_response
+from ..evaluation.comparison import Comparison
 from ..evaluation.duplicate import evaluate
-from ..evaluation.scores import Score, progress_bar, score_table
-from ..evaluation.theory import Comparison, compare
-from .arguments import RUNS, game_of, located, player
-
-# The command.
+from ..evaluation.scores import Score, score_table
+from ..evaluation.theory import compare
+from ..learning.run_folder import existing as folder_of
+from ..progress import counting_bar
+from .arguments import PolicyArguments, ReportArguments
+from .lookup import game_of, located, policy, tell_differences
 
 
 def command(
-    run: tyro.conf.Positional[str],
     *,
+    evaluated: PolicyArguments,
     against: tuple[str, ...] = (),
-    game: str | None = None,
-    seats: int | None = None,
-    options: tuple[str, ...] = (),
     deals: int = 20_000,
     best_response: bool = False,
     hands: int = 1_000,
     deterministic: bool = False,
-    seed: int = 0,
     picture: Path | None = None,
-    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
+    report: ReportArguments,
 ) -> None:
     """Tell how strong a policy is: duplicate deals in every seat, mean per hand with its 95 % interval.
 
-    Auctions and bargaining are also set beside their closed form, with the policy in all seats and with a picture.
+    A game with a closed form is also compared with it: the policy plays in all seats, and a picture is drawn.
 
     Args:
-        run: a run folder or its name below runs/, a saved policy, or a bot.
-        against: opponents, each on all other seats in turn: bots, runs or files. Default: every bot that plays the game
-            with its options.
-        game: its name; default: the run's, or holdem.
-        seats: how many; default: the run's, or 2.
-        options: the game's options as key=value; default: the run's.
-        deals: deals per opponent, each played once with the policy in every seat.
-        best_response: bound the policy's exploitability by local best response (heads-up hold'em).
-        hands: hands that the best response plays.
-        deterministic: the policy plays its most likely action instead of drawing one.
-        seed: of deals and policies.
-        picture: file for the picture; default: theory.png in the run folder.
-        as_json: print JSON instead of tables.
+        against: Opponents, each on all other seats in turn: bots, runs or policy files. Default: every bot that plays
+            the game with its options.
+        deals: Deals per opponent. Each is played once with the policy in every seat.
+        best_response: Bound the policy's exploitability by a best response (for games that have one, such as heads-up
+            hold'em).
+        hands: Hands that the best response plays.
+        deterministic: The policy plays its most likely action instead of drawing one.
+        picture: File for the picture. Default: theory.png in the run folder.
     """
-    chosen = game_of(run, game, options, seats)
-    policy = player(run, chosen, seed, deterministic)
-    names = against or (() if best_response else _rivals(chosen))
-    known = {"random": None, **chosen.bots}
+    run, seed = evaluated.run, report.seed
+    game = game_of(run, evaluated.game, evaluated.options, evaluated.seats)
+    player = policy(run, game, seed, deterministic)
+    names = against or (() if best_response else _rivals(game))
+    known = {"random": None, **game.bots}
     opponents = {name: located(name, known) for name in names}  # a mistyped name is told before any is played
+    rivals = {name: policy(spec, game, seed + number) for number, (name, spec) in enumerate(opponents.items(), 1)}
+    tell_differences([(run, player), *rivals.items()], game)
     scores = {}
-    for number, (name, spec) in enumerate(opponents.items(), 1):
-        with progress_bar(f"against {name}", deals) as done:
-            rivals = [player(spec, chosen, seed + number)]
-            scores[name] = evaluate(policy, chosen, rivals, deals=deals, seed=seed, progress=done)
-    exploited = _exploited(policy, chosen, hands, seed) if best_response else None
-    again = player(run, chosen, seed, deterministic)  # so that its draws do not depend on who came before
-    beside = compare(again, chosen, matches=deals, seed=seed)
-    if as_json:
-        report = _record(run, chosen, seed, scores, exploited)
-        print(json.dumps({**report, "theory": beside and beside.to_dict()}, indent=2))
+    for name, rival in rivals.items():
+        with counting_bar(f"against {name}", deals) as done:
+            scores[name] = evaluate(player, game, [rival], deals=deals, seed=seed, progress=done)
+    exploited = _exploited(player, game, hands, seed) if best_response else None
+    again = policy(run, game, seed, deterministic)  # so that its draws do not depend on who came before
+    beside = compare(again, game, matches=deals, seed=seed)
+    if report.as_json:
+        record = _record(run, game, seed, scores, exploited)
+        print(json.dumps({**record, "theory": beside and beside.to_dict()}, indent=2))
     else:
-        _show(run, chosen, scores, exploited, beside)
+        _show(run, game, scores, exploited, beside)
     if beside is not None:
-        _save(beside, picture, _folder(run))
+        _save(beside, picture, folder_of(run))
 
 
 def _rivals(game: Game) -> tuple[str, ...]:
@@ -87,9 +82,9 @@ def _plays(name: str, game: Game) -> bool:
     return True
 
 
-def _folder(run: str) -> Path | None:
-    """Return the folder of a run; None for a bot or a file."""
-    return next((folder for folder in (Path(run), RUNS / run) if folder.is_dir()), None)
+def _exploited(player: Policy, game: Game, hands: int, seed: int) -> Score:
+    with counting_bar("best response", hands) as done:
+        return play_best_response(player, game, hands=hands, seed=seed, progress=done)
 
 
 def _save(beside: Comparison, picture: Path | None, folder: Path | None) -> None:
@@ -114,20 +109,13 @@ def _show(run: str, game: Game, scores: dict[str, Score], exploited: Score | Non
     if exploited is not None:
         interval = f"[{exploited.low:,.0f}, {exploited.high:,.0f}]"
         console.print(
-            f"local best response wins {exploited.mean:,.0f} {interval} {exploited.unit} over {exploited.games:,} "
+            f"best response wins {exploited.mean:,.0f} {interval} {exploited.unit} over {exploited.games:,} "
             "hands: the exploitability is at least that",
             highlight=False,
             markup=False,
         )
     if beside is not None:
         console.print(beside.table(f"{run} in all seats, beside theory"))
-
-
-def _exploited(policy: Policy, game: Game, hands: int, seed: int) -> Score:
-    from ..evaluation.best_response import best_response
-
-    with progress_bar("best response", hands) as done:
-        return best_response(policy, game, hands=hands, seed=seed, progress=done)
 
 
 def _record(run: str, game: Game, seed: int, scores: dict[str, Score], exploited: Score | None) -> dict[str, Any]:

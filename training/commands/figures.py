@@ -1,70 +1,77 @@
-"""`parlour figures`: how many tangram figures a policy solves, of sets that it was not trained on, beside the bots."""
+"""`parlour figures`: how a policy does on the held-out sets of its game, such as tangram's figures, beside the bots."""
 
 import json
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import tyro
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..evaluation.figures import SETS, Built, built
-from ..evaluation.scores import Score, progress_bar
-from .arguments import RUNS, game_of, game_with, player
+from ..evaluation.scores import Score
+from ..games import games_with, specifics
+from ..progress import counting_bar
+from .arguments import PolicyArguments, ReportArguments
+from .lookup import game_of, game_with, policy
 
-# The command.
+BOTS = "bots"
+"""Stands for every bot of the game."""
+
+Results = list[tuple[str, str, dict[str, Score | float]]]
+"""Set, policy, and its results by name."""
 
 
 def command(
-    run: tyro.conf.Positional[str],
     *,
-    beside: tuple[str, ...] = ("random", "greedy", "solver"),
-    options: tuple[str, ...] = (),
+    evaluated: PolicyArguments,
+    beside: tuple[str, ...] = (BOTS,),
     games: int = 2_000,
     deterministic: bool = False,
-    seed: int = 0,
-    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
+    report: ReportArguments,
 ) -> None:
-    """Tell how many tangram figures a policy solves when it plays all seats, beside others on the same figures.
+    """Tell how a policy does on the held-out sets of its game, such as tangram's figures, when it plays all seats.
 
-    The figures are held out: random silhouettes of the test split, the hard ones among them, and the library's.
+    No training has seen them. Others play the same ones beside it.
 
     Args:
-        run: a run folder or its name below runs/, a saved policy, or a bot.
-        beside: others: bots, runs or policy files.
-        options: the game's options as key=value; default: the run's.
-        games: games of each set; the library's figures are played equally often.
-        deterministic: learned policies play their most likely action instead of drawing one.
-        seed: of figures and policies.
-        as_json: print JSON instead of a table.
+        beside: Others: bots, runs or policy files; "bots" stands for every bot of the game.
+        games: Games of each set, at least.
+        deterministic: Learned policies play their most likely action instead of drawing one.
     """
-    folder = Path(run).is_dir() or (RUNS / run).is_dir()
-    trained = game_of(run, None if folder else "tangram", options)
-    if trained.name != "tangram":
-        raise ValueError(f"{run} plays {trained.name}, not tangram")
-    results: list[tuple[str, str, Built]] = []
-    for name, settings in SETS.items():
-        game = game_with("tangram", (), **{**trained.options, **settings})
-        for number, one in enumerate(dict.fromkeys((run, *beside)), 1):
-            policy = player(one, game, seed + number, deterministic)
-            with progress_bar(f"{one}, {name}", games) as done:
-                results.append((name, one, built(game, policy, games=games, seed=seed, progress=done)))
-    if as_json:
-        print(json.dumps([{"figures": name, "policy": one, **asdict(found)} for name, one, found in results], indent=2))
+    run, among = evaluated.run, games_with("held_out")
+    trained = game_of(run, evaluated.game, evaluated.options, evaluated.seats, among=among)
+    held_out = specifics(trained.name).held_out
+    if held_out is None:
+        raise ValueError(f"{run} plays {trained.name}, which has no held-out sets; {', '.join(among)} has some")
+    others = [name for one in beside for name in (trained.bots if one == BOTS else [one])]
+    results: Results = []
+    for name, settings in held_out.sets.items():
+        game = game_with(trained.id, (), **{**trained.options, **settings})
+        for number, one in enumerate(dict.fromkeys((run, *others)), 1):
+            player = policy(one, game, report.seed + number, deterministic)
+            with counting_bar(f"{one}, {name}", games) as done:
+                results.append((name, one, held_out.score(game, player, games=games, seed=report.seed, progress=done)))
+    if report.as_json:
+        print(json.dumps([{"set": name, "policy": one, **_plain(found)} for name, one, found in results], indent=2))
     else:
         Console().print(_table(results))
 
 
-def _table(results: list[tuple[str, str, Built]]) -> Table:
-    table = Table("figures", "policy", "IoU", "solved", "turns", title="held-out tangram figures (95 % intervals)")
-    table.columns[-1].justify = "right"
+def _plain(found: dict[str, Score | float]) -> dict[str, Any]:
+    return {name: asdict(value) if isinstance(value, Score) else value for name, value in found.items()}
+
+
+def _table(results: Results) -> Table:
+    names = list(results[0][2])
+    table = Table("held-out set", "policy", *names, title="held-out sets (95 % intervals)")
     for name, one, found in results:
-        cells = (escape(_cell(score)) for score in (found.iou, found.solved))
-        table.add_row(f"{name} ({found.iou.deals:,})", one, *cells, f"{found.turns:.1f}")
+        games = next((value.deals for value in found.values() if isinstance(value, Score)), None)
+        cells = (escape(_cell(found[column])) for column in names)
+        table.add_row(name if games is None else f"{name} ({games:,})", one, *cells)
     return table
 
 
-def _cell(score: Score) -> str:
-    return f"{score.mean:.3f} [{max(0.0, score.low):.3f}, {min(1.0, score.high):.3f}]"
+def _cell(value: Score | float) -> str:
+    if isinstance(value, Score):
+        return f"{value.mean:.3f} [{max(0.0, value.low):.3f}, {min(1.0, value.high):.3f}]"
+    return f"{value:.1f}"

@@ -7,104 +7,79 @@ from socket import AF_INET, SOCK_DGRAM, gethostname, socket
 from typing import Any
 from urllib.parse import quote
 
-import tyro
 from rich.console import Console
 
-from ...envs import Game
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.delayed import DelayedAgent
-from ...wrappers.agents.language_model import Model
 from ...wrappers.live.table.host import TableHost
-from ...wrappers.live.table.poker import PokerTable
-from ...wrappers.logs.match_log import MatchLog, opened
-from ...wrappers.logs.safe_match_log import SafeMatchLog
-from .arguments import LLM, agent, game_with, has_seats, language_model
-from .poker import poker_agent
-from .stopping import until_done
+from ...wrappers.logs.match_log import opened
+from ..games import specifics
+from ..learning.settings import pair
+from ..stopping import until_done
+from .arguments import AgentsArguments, GameArguments, ServerArguments, SessionArguments
+from .lookup import HUMAN, agent, game_with, has_seats, names_seats, tell_differences
 
-POKER_OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
-"""Hold'em's options that a poker table has, and what they are called there."""
+NOBODY = AgentsArguments(agents=())
+PORT = ServerArguments(port=8000)
 
 
 def command(
-    game: tyro.conf.Positional[str],
     *,
-    agents: tuple[str, ...] = (),
+    game: GameArguments,
+    players: AgentsArguments = NOBODY,
     seats: int | None = None,
-    options: tuple[str, ...] = (),
-    port: int = 8000,
-    address: str = "127.0.0.1",
+    server: ServerArguments = PORT,
     names: tuple[str, ...] = (),
-    access_token: str | None = None,
-    model: str | None = None,
-    llm_url: str | None = None,
     timeout: float = 60.0,
     delay: float = 1.0,
     hands: int | None = None,
-    seed: int | None = None,
-    log: Path | None = None,
+    session: SessionArguments,
 ) -> None:
     """Serve a page where people play, each in a browser; others may look on. Until Ctrl-C or SIGTERM.
 
+    Seats that no agent takes are people's. A token is part of the link that is printed.
+
     Args:
-        game: its name, such as holdem.
-        agents: who sits there, seat by seat: runs, policy files, bots, or llm; human is a person's seat, and so are
-            those left.
-        seats: how many; default: one for each of the agents, and one for a person if none is named.
-        options: the game's options as key=value.
-        port: where to listen; 0 takes a free one.
-        address: where to listen; 0.0.0.0 lets other machines in.
-        names: further host names under which browsers reach this server, such as a proxy's.
-        access_token: asked of those who sit down; it is part of the link that is printed.
-        model: the language model that llm stands for.
-        llm_url: its endpoint, such as http://127.0.0.1:8080/v1; default: the environment's OPENAI_BASE_URL.
-        timeout: seconds for a turn; then the safe action is played.
-        delay: seconds that policies and bots take for an answer, at least.
-        hands: hands of a poker table, after which it ends and another opens; default: no limit.
-        seed: of everything that is dealt and drawn; default: another match every time.
-        log: file to which everything that is played is added, hidden cards included.
+        seats: How many seats. Default: one for each of the agents, and one for a person if none is named.
+        names: Further host names under which browsers reach this server, such as a proxy's.
+        timeout: Seconds for a turn; then the safe action is played.
+        delay: Seconds that policies and bots take for an answer, at least.
+        hands: Hands of a poker table, after which it ends and another opens. Default: no limit.
     """
-    if not 0 <= port < 2**16:
-        raise ValueError(f"port={port}: ports are 0 to {2**16 - 1}")
     if delay < 0 or timeout <= 0:
         raise ValueError(f"timeout={timeout:g}, delay={delay:g}: need some seconds for a turn, and a delay from 0 up")
-    chosen = game_with(game, options, seats=_seats(game, agents, seats, options))
-    specs = [*agents, *["human"] * (chosen.seats - len(agents))]
-    seeds = [None if seed is None else seed + 1 + seat for seat in range(len(specs))]
-    llm = language_model(model, llm_url, timeout=0.8 * timeout)
-    players = [
-        None if spec == "human" else DelayedAgent(_program(spec, chosen, llm, one), delay)
-        for spec, one in zip(specs, seeds, strict=True)
+    chosen = game_with(game.game, game.options, seats=_seats(game, players.agents, seats))
+    specs = [*players.agents, *[HUMAN] * (chosen.seats - len(players.agents))]
+    seeds = [None if session.seed is None else session.seed + 1 + seat for seat in range(len(specs))]
+    model = players.language_model(timeout=0.8 * timeout)
+    agents = [
+        None if spec == HUMAN else agent(spec, chosen, one, model) for spec, one in zip(specs, seeds, strict=True)
     ]
-    console = Console(highlight=False)
-    with opened(log) as book:
-        common: dict[str, Any] = {
-            "timeout": timeout,
-            "seed": seed,
-            "address": address,
-            "port": port,
-            "names": names,
-            "access_token": access_token,
-        }
-        if chosen.name == "holdem":
-            table: TableHost | PokerTable = _poker(chosen, options, _named(specs, players), hands, book, common)
+    tell_differences(zip(specs, agents, strict=True), chosen)
+    seated = [None if one is None else DelayedAgent(one, delay) for one in agents]
+    common: dict[str, Any] = {
+        "timeout": timeout,
+        "seed": session.seed,
+        "address": server.address,
+        "port": server.port,
+        "names": names,
+        "access_token": server.access_token,
+    }
+    with opened(session.log) as file:
+        special = specifics(chosen.name).table
+        if special is None:
+            table = TableHost(chosen, _named(specs, seated), log=file, **common)
         else:
-            table = TableHost(chosen, _named(specs, players), log=book, **common)
-        until_done(_serve(table, access_token, console))
+            given = dict(map(pair, game.options))
+            table = special(chosen, given, _named(specs, seated), hands=hands, log=file, **common)
+        until_done(_serve(table, server.access_token, Console(highlight=False)))
 
 
-def _seats(game: str, agents: Sequence[str], seats: int | None, options: Sequence[str]) -> int | None:
+def _seats(game: GameArguments, agents: Sequence[str], seats: int | None) -> int | None:
     """Return how many seats are asked for; None where the game or its options tell."""
-    if not has_seats(game) or (seats is None and any(option.startswith("seats=") for option in options)):
+    if not has_seats(game.game) or (seats is None and names_seats(game.options)):
         return seats
-    return seats or max(2, len(agents) + ("human" not in agents))
-
-
-def _program(spec: str, game: Game, model: Model | None, seed: int | None) -> Agent:
-    """Return the agent that `spec` names."""
-    if game.name == "holdem" and spec != LLM:
-        return poker_agent(spec, False, game.seats, seed)
-    return agent(spec, game, seed, model)
+    return seats or max(2, len(agents) + (HUMAN not in agents))
 
 
 def _named(specs: Sequence[str], players: Sequence[Agent | None]) -> list[tuple[str, Agent] | None]:
@@ -123,35 +98,7 @@ def _named(specs: Sequence[str], players: Sequence[Agent | None]) -> list[tuple[
     return named
 
 
-def _poker(
-    game: Game,
-    options: Sequence[str],
-    players: Sequence[tuple[str, Agent] | None],
-    hands: int | None,
-    log: MatchLog | None,
-    common: dict[str, Any],
-) -> PokerTable:
-    wanted = {}
-    for option in options:
-        name = option.partition("=")[0]
-        if name != "seats" and name not in POKER_OPTIONS:
-            raise ValueError(f"{option}: poker tables take {', '.join(POKER_OPTIONS)}")
-        if name != "seats":
-            wanted[POKER_OPTIONS[name]] = game.options[name]
-    if not isinstance(wanted.setdefault("stack", 200), int):
-        raise ValueError(f"stacks={wanted['stack']}: at a poker table everybody begins with the same")
-    return PokerTable(
-        game.seats,
-        {seat: player for seat, player in enumerate(players) if player is not None},
-        max_hands=hands,
-        hand_delay=4.0,
-        on_event=SafeMatchLog(log).write,
-        **{"raise_cap": None, **wanted},
-        **common,
-    )
-
-
-async def _serve(table: TableHost | PokerTable, access_token: str | None, console: Console) -> None:
+async def _serve(table: Any, access_token: str | None, console: Console) -> None:
     async with table:
         key = "" if access_token is None else f"#{quote(access_token, safe='')}"
         console.print(f"play at {_link(table.url)}/{key}   (Ctrl-C ends it)", markup=False, soft_wrap=True)

@@ -1,110 +1,155 @@
-"""`parlour play_teams`: mafia by sides. What the mafia and the town win when one policy plays each, and how they play."""
+"""`parlour teams`: what each team of a game wins when one policy plays all of its seats, and how it plays."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Annotated
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from math import nan
 
-import tyro
 from rich.console import Console
 from rich.table import Table
 
-from ...envs.mafia.habits import HABITS
-from ..evaluation.scores import progress_bar
-from ..evaluation.teams import Ratio, Share, TeamResult, play_teams
-from .arguments import game_with, player
+from ...envs import Game
+from ...envs.core.options import named
+from ..evaluation.teams import Ratio, Share, TeamResult, play_teams, teams_of
+from ..learning.config import settings_from
+from ..progress import counting_bar
+from .arguments import GameArguments, ReportArguments
+from .lookup import game_with, policy, tell_differences
 
-# The command.
+COLUMNS = 4
+"""Habits in one table: more have no room on 80 columns."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One combination of policies.
+
+    Attributes:
+        seats: of the game.
+        policies: by team, the name of the policy that played it.
+        result: what came of it.
+    """
+
+    seats: int
+    policies: Mapping[str, str]
+    result: TeamResult
 
 
 def command(
     *,
-    mafia: tuple[str, ...] = ("mixed",),
-    town: tuple[str, ...] = ("mixed",),
-    seats: tuple[int, ...] = (10,),
-    options: tuple[str, ...] = (),
+    game: GameArguments,
+    policies: tuple[str, ...] = (),
+    seats: tuple[int, ...] = (),
     matches: int = 5_000,
-    seed: int = 0,
-    as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
+    report: ReportArguments,
 ) -> None:
-    """Tell what each side of mafia wins when one policy plays all of it, and how it plays.
+    """Tell what each team of a game wins when one policy plays all of its seats, and how it plays.
 
-    With several policies for a side, it also tells how often each loses against the first policy of the other side,
-    beside how often the first one loses in its place.
+    With several policies for a team, it also tells how often each loses against the first policies of the other teams,
+    beside how often the team's first policy loses in its place.
 
     Args:
-        mafia: who plays the mafia, each in turn: bots, runs or policy files.
-        town: who plays the town, each in turn.
-        seats: how many players, each in turn.
-        options: the game's options as key=value.
-        matches: matches of each combination.
-        seed: of deals and policies.
-        as_json: print JSON instead of a table.
+        policies: Who plays a team, as team=policy, such as mafia=mixed town=first: bots, runs or policy files. A team
+            that is named again is played by each in turn. Default: the first bot of the game's preset.
+        seats: How many seats, each number in turn. Default: the game's own.
+        matches: Matches of each combination.
     """
-    results = []
-    for count in seats:
-        game = game_with("mafia", options, seats=count)
-        for villains in mafia:
-            for townsfolk in town:
-                pair = player(villains, game, seed + 1), player(townsfolk, game, seed + 2)
-                with progress_bar(f"{villains} against {townsfolk}, {count} seats", matches) as done:
-                    found = play_teams(game, *pair, matches=matches, seed=seed, progress=done)
-                results.append((count, villains, townsfolk, found))
-    if as_json:
-        print(json.dumps([{"seats": n, "policies": [m, t], **asdict(found)} for n, m, t, found in results], indent=2))
+    rows = []
+    for count in seats or (None,):
+        table = game_with(game.game, game.options, seats=count)
+        for chosen in _combinations(table, policies):
+            players = {
+                team: policy(name, table, report.seed + number) for number, (team, name) in enumerate(chosen.items(), 1)
+            }
+            tell_differences([(chosen[team], player) for team, player in players.items()], table)
+            task = f"{' against '.join(chosen.values())}, {table.seats} seats"
+            with counting_bar(task, matches) as done:
+                result = play_teams(table, players, matches=matches, seed=report.seed, progress=done)
+            rows.append(Row(table.seats, chosen, result))
+    if report.as_json:
+        print(
+            json.dumps([{"seats": row.seats, "policies": row.policies, **asdict(row.result)} for row in rows], indent=2)
+        )
     else:
-        Console().print(*tables(results))
+        Console().print(*tables(rows))
 
 
-Results = Sequence[tuple[int, str, str, TeamResult]]
+def _combinations(game: Game, policies: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Yield who plays which team, for every combination of those that are named."""
+    names = teams_of(game).names
+    chosen: dict[str, list[str]] = {team: [] for team in names}
+    for one in policies:
+        team, equals, name = one.partition("=")
+        if not equals:
+            raise ValueError(f"{one!r}: write team=policy; the teams of {game.name} are {', '.join(names)}")
+        chosen[named("team", team, names)].append(name)
+    default = next(iter(settings_from(game.name).get("bots", {"random": 1})))
+    for combination in product(*(chosen[team] or [default] for team in names)):
+        yield dict(zip(names, combination, strict=True))
 
 
-def tables(results: Results) -> list[Table]:
+def tables(rows: Sequence[Row]) -> list[Table]:
     """Return what the command shows, legible on 80 columns however long the policies' names are."""
-    spoken, cast = HABITS[:4], HABITS[4:]
-    made = [
-        _wins(results),
-        _places(results),
-        _habits(results, spoken, "what they say"),
-        _habits(results, cast, "how they vote"),
-    ]
+    habits = next(iter(rows[0].result.habits.values()), {})
+    made = [_wins(rows), _places(rows)]
+    names = list(habits)
+    made += [_habits(rows, names[start : start + COLUMNS]) for start in range(0, len(names), COLUMNS)]
     for table in made:
         for column in table.columns:
             column.overflow = "fold"
     return made
 
 
-def _wins(results: Results) -> Table:
-    table = Table("seats", "mafia", "town", "mafia wins", "95 %", "days", title="mafia by sides")
-    for column in table.columns[3:]:
+def _wins(rows: Sequence[Row]) -> Table:
+    teams, facts = list(rows[0].policies), list(rows[0].result.facts)
+    table = Table("seats", *teams, *(f"{team} wins" for team in teams), *facts, title="wins by team (95 % intervals)")
+    for column in table.columns[len(teams) + 1 :]:
         column.justify = "right"
-    for seats, mafia, town, found in results:
-        won = found.mafia
-        interval = f"{won.low:.3f} to {won.high:.3f}"
-        table.add_row(str(seats), mafia, town, f"{won.share:.3f}", interval, f"{found.days:.1f}")
+    for row in rows:
+        wins = [_folded(share) for share in row.result.wins.values()]
+        means = [f"{row.result.facts[name]:.1f}" for name in facts]
+        table.add_row(str(row.seats), *row.policies.values(), *wins, *means)
     return table
 
 
-def _places(results: Results) -> Table:
-    """Return how often each policy loses beside the first of its side, against the first of the other side."""
-    table = Table("seats", "side", "loses", "in its place", "ratio", title="in the place of another")
-    for side in ("mafia", "town"):
-        first: dict[int, tuple[str, Share, str]] = {}
-        for seats, mafia, town, found in results:
-            name, rival, lost = (mafia, town, found.town) if side == "mafia" else (town, mafia, found.mafia)
-            before, reference, against = first.setdefault(seats, (name, lost, rival))
-            if name != before and rival == against:
-                row = f"{name}\n{lost}", f"{before}\n{reference}", str(Ratio.of(lost, reference))
-                table.add_row(str(seats), f"{side}, against {rival}", *(cell.replace(" [", "\n[") for cell in row))
+def _places(rows: Sequence[Row]) -> Table:
+    """Return how often each policy loses beside the first of its team, against the first ones of the other teams."""
+    table = Table("seats", "team", "loses", "in its place", "ratio", title="in the place of another")
+    for team in rows[0].policies:
+        first: dict[int, Row] = {}
+        for row in rows:
+            before = first.setdefault(row.seats, row)
+            rivals = {other: name for other, name in row.policies.items() if other != team}
+            if row.policies[team] != before.policies[team] and rivals.items() <= before.policies.items():
+                lost, reference = _lost(row.result, team), _lost(before.result, team)
+                table.add_row(
+                    str(row.seats),
+                    f"{team}, against {', '.join(rivals.values())}",
+                    f"{row.policies[team]}\n{_folded(lost)}",
+                    f"{before.policies[team]}\n{_folded(reference)}",
+                    _folded(Ratio.of(lost, reference)),
+                )
     return table
 
 
-def _habits(results: Results, shown: Sequence[str], title: str) -> Table:
-    """Return some habits of both sides."""
-    table = Table("seats", "side", *shown, title=title)
+def _lost(result: TeamResult, team: str) -> Share:
+    """Return the share of the matches that other teams won."""
+    matches = result.wins[team].matches
+    won = sum(round(share.share * matches) for other, share in result.wins.items() if other != team)
+    return Share.of(won, matches)
+
+
+def _habits(rows: Sequence[Row], shown: Sequence[str]) -> Table:
+    table = Table("seats", "team", *shown, title="how they play")
     for column in table.columns[2:]:
         column.justify = "right"
-    for seats, mafia, town, found in results:
-        for side, name in (("mafia", mafia), ("town", town)):
-            table.add_row(str(seats), f"{name} ({side})", *(f"{found.habits[side][habit]:.0%}" for habit in shown))
+    for row in rows:
+        for team, name in row.policies.items():
+            habits = row.result.habits[team]
+            table.add_row(str(row.seats), f"{name} ({team})", *(f"{habits.get(habit, nan):.0%}" for habit in shown))
     return table
+
+
+def _folded(interval: Share | Ratio) -> str:
+    return str(interval).replace(" [", "\n[")

@@ -1,61 +1,84 @@
-"""`parlour train`: MaskablePPO against a league of the learner's past selves and bots.
-
-A run folder explains itself: ``config.toml`` (every setting, the game's options included), ``command.txt``,
-``model.zip`` (Stable-Baselines3), ``policy.npz`` (the same policy for play without torch), ``metrics.jsonl`` (a line
-per iteration), ``tensorboard/``, ``snapshots/`` (the learner's past selves, by steps).
-"""
+"""`parlour train`: begin a training run, or go on with one."""
 
 import argparse
-import dataclasses
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, Any
 
 import tyro
 
-from ..algorithms.maskable_ppo import resume, train
-from ..learning.config import TrainConfig, load_config
+from ..algorithms import find
+from ..learning.config import load_config
+from ..learning.run import resume as resume_run
+from ..learning.run import train
+from ..learning.settings import ALGORITHM, TrainConfig
 
 
-def main(argv: Sequence[str] | None = None) -> Path:
-    """Run ``parlour train GAME [--config FILE] [settings]``, or go on with a run: ``parlour train --resume RUN``.
-
-    Args:
-        argv: what follows ``parlour train``; None takes the process's arguments.
-
-    Returns:
-        The run folder.
+def command_for(args: Sequence[str]) -> Callable[..., None]:
+    """Return the command for these arguments: which settings there are, and their defaults, follows from them.
 
     Raises:
-        SystemExit: with the message of a mistake in the settings.
+        ValueError: if they name neither a game nor a file nor a run, or what they name cannot be read.
     """
-    args = list(sys.argv[1:] if argv is None else argv)
-    command = ["parlour", "train", *args]
-    name = args.pop(0) if args and not args[0].startswith("-") else None
+    game = args[0] if args and not args[0].startswith("-") else None
     sources = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    sources.add_argument("--config")
-    sources.add_argument("--resume")
-    given, rest = sources.parse_known_args(args)
-    try:
-        if given.resume:
-            more = argparse.ArgumentParser("parlour train --resume RUN", description=resume.__doc__)
-            more.add_argument("--steps", type=int, default=argparse.SUPPRESS, help="decisions in all")
-            more.add_argument("--minutes", type=float, default=argparse.SUPPRESS, help="from now on")
-            more.add_argument("--no-progress", dest="progress", action="store_false")
-            return resume(given.resume, command=command, **vars(more.parse_args(rest)))
-        if not (name or given.config or {"-h", "--help"} & set(rest)):
-            raise ValueError("give a game, as in `parlour train holdem`, a --config FILE, or a run to --resume")
-        if given.config and not given.config.endswith(".toml"):
-            raise ValueError(f"--config {given.config}: need a TOML file, *.toml")
-        chosen = {"game": name} if given.config and name else {}
-        default = load_config(given.config or name or "holdem", **chosen)
-        config = tyro.cli(
-            TrainConfig,
-            prog=f"parlour train {name or 'GAME'}",
-            description="Train a policy. --config FILE: settings from a TOML file; --resume RUN: go on with a run.",
-            default=default,
-            args=rest,
-        )
-        return train(dataclasses.replace(config, options={**default.options, **config.options}), command)
-    except (ValueError, OSError) as error:
-        raise SystemExit(f"parlour train: {error}") from None
+    for name in ("--config", "--resume", "--algorithm"):
+        sources.add_argument(name)
+    given, rest = sources.parse_known_args(list(args))
+    if given.resume:
+        return _resume_command(args)
+    if given.config and not given.config.endswith(".toml"):
+        raise ValueError(f"--config {given.config}: need a TOML file, *.toml")
+    if game or given.config:
+        chosen = {"algorithm": given.algorithm} if given.algorithm else {}
+        default = load_config(given.config or game or "", **chosen, **({"game": game} if given.config and game else {}))
+    elif {"-h", "--help"} & set(rest):
+        default = find(given.algorithm or ALGORITHM).Config(game="")
+    else:
+        raise ValueError("give a game, as in `parlour train holdem`, a --config FILE, or a run to --resume")
+    return _train_command(default, args)
+
+
+def _train_command(default: TrainConfig, args: Sequence[str]) -> Callable[..., None]:
+    kind: Any = type(default)
+
+    def command(
+        *,
+        source: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="GAME")] = default.game,
+        config: Path | None = None,
+        resume: str | None = None,
+        settings: kind = default,
+    ) -> None:
+        """Train a policy by self-play against its past checkpoints and bots. Ctrl-C and SIGTERM save the run.
+
+        Every setting has its default from the game's preset; `--resume RUN` goes on with a run.
+
+        Args:
+            source: The game, or another preset, by name (see `parlour list presets`).
+            config: TOML file with settings, in place of the preset.
+            resume: Go on with this run, by its folder or its name below runs/. Beside it there are --total-timesteps
+                (in all), --minutes (from now on) and --no-progress.
+        """
+        train(replace(settings, options={**default.options, **settings.options}), ["parlour", "train", *args])
+
+    return command
+
+
+def _resume_command(args: Sequence[str]) -> Callable[..., None]:
+    def command(
+        *, resume: str, total_timesteps: int | None = None, minutes: float | None = None, progress: bool = True
+    ) -> None:
+        """Go on with a run where it was last saved.
+
+        Args:
+            resume: The run folder, or its name below runs/.
+            total_timesteps: Decisions in all. Default: as the run began.
+            minutes: The run ends after this many minutes from now on. Default: as the run began.
+            progress: Show a progress bar.
+        """
+        more = {"total_timesteps": total_timesteps, "minutes": minutes}
+        overrides = {name: value for name, value in more.items() if value is not None}
+        resume_run(resume, progress=progress, command=["parlour", "train", *args], **overrides)
+
+    return command

@@ -1,15 +1,11 @@
-"""Evaluation over duplicate deals: every deal is played once with the policy in each seat."""
+"""Scores: means with confidence intervals, and their tables."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
 
@@ -70,12 +66,3 @@ def score_table(scores: dict[str, Score], title: str) -> Table:
             name, f"[{colour}]{score.mean:+.2f}[/]", f"{score.low:+.2f} to {score.high:+.2f}", f"{score.deals:,}"
         )
     return table
-
-
-@contextmanager
-def progress_bar(task: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar on the terminal (nothing elsewhere); yield what advances it."""
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        number = bar.add_task(task, total=total)
-        yield lambda count: bar.advance(number, count)

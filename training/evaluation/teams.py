@@ -1,18 +1,18 @@
-"""`parlour play_teams`: mafia by sides. What the mafia and the town win when one policy plays each, and how they play."""
+"""Matches between teams: what each team wins when one policy plays all of its seats, and how it plays."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from math import exp, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...envs import Game, play_until_done
+from ...envs.core.capabilities import Teams
 from ...envs.core.record import Tables
 from ...envs.core.rng import streams
-from ...envs.mafia.habits import habits
-from ...envs.mafia.table import MAFIA_WINS, TOWN_WINS
-from ...wrappers.policies.base import Policy
+from ...envs.core.rollout import Policy
+from ..games import specifics
 
 TABLES = 4_096
 """Matches played side by side."""
@@ -20,7 +20,7 @@ TABLES = 4_096
 
 @dataclass(frozen=True)
 class Share:
-    """The share of the matches that a side won, with its 95 % interval (Wilson's).
+    """The share of the matches that a team won, with its 95 % interval (Wilson's).
 
     Attributes:
         share: of all matches, 0 to 1.
@@ -48,7 +48,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Ratio:
-    """One share by another, with its 95 % interval (Katz's).
+    """One share divided by another, with its 95 % interval (Katz's).
 
     Attributes:
         ratio: not a number where either share is 0, and so are `low` and `high`.
@@ -75,65 +75,98 @@ class Ratio:
 
 @dataclass(frozen=True)
 class TeamResult:
-    """What both sides won and how they played.
+    """What the teams won and how they played.
 
     Attributes:
-        mafia: the matches that the mafia won.
-        town: the matches that the town won; the rest ended by the limit of days.
-        days: the mean length.
-        habits: by side (``"mafia"``, ``"town"``) the shares that `habits` tells.
+        wins: by team, the matches that it won. The rest ended without a winner.
+        facts: means over all matches, such as the days of mafia.
+        habits: by team, how it played, as shares.
     """
 
-    mafia: Share
-    town: Share
-    days: float
-    habits: dict[str, dict[str, float]]
+    wins: dict[str, Share]
+    facts: dict[str, float] = field(default_factory=dict)
+    habits: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
-def finished(game: Game, mafia: Policy, town: Policy, seeds: NDArray[np.uint64]) -> Tables:
-    """Play one match per seed with `mafia` in all seats of the mafia and `town` in all others.
+def teams_of(game: Game) -> Teams:
+    """Return the teams of a game.
+
+    Raises:
+        ValueError: if it has none.
+    """
+    if game.capabilities.teams is None:
+        raise ValueError(f"{game.id} has no teams: every seat plays for itself")
+    return game.capabilities.teams
+
+
+def finished(
+    game: Game, policies: Mapping[str, Policy], seeds: NDArray[np.uint64]
+) -> tuple[Tables, NDArray[np.float64]]:
+    """Play one match per seed, with each team's policy in all of its seats.
+
+    Args:
+        game: a game with teams.
+        policies: by team.
+        seeds: uint64[N], the random streams of the matches.
 
     Returns:
-        The records of the matches as they ended, recarray of shape (len(seeds),).
+        The records of the matches as they ended, recarray of shape (N,), and the sum of every seat's rewards,
+        float64[N, seats].
     """
+    teams = teams_of(game)
     tables = game.tables(len(seeds))
     tables.stream = seeds
-    assert game.capabilities.teams is not None
-    play_until_done(game, [town, mafia], tables, who=game.capabilities.teams.of)
-    return tables
+    total = play_until_done(game, [policies[name] for name in teams.names], tables, who=teams.of)
+    return tables, total
 
 
 def play_teams(
     game: Game,
-    mafia: Policy,
-    town: Policy,
+    policies: Mapping[str, Policy],
     *,
     matches: int = 5_000,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> TeamResult:
-    """Play `matches` matches, `mafia` against `town`.
+    """Play matches between the teams of a game.
 
     Args:
-        game: mafia with its options.
-        mafia: plays all seats of the mafia.
-        town: plays all other seats.
+        game: a game with teams, with its options.
+        policies: by team, who plays all of its seats.
         matches: how many, at least 1.
         seed: of the deals. Policies draw from their own streams.
         progress: called with the number of matches just played.
+
+    Raises:
+        ValueError: if the game has no teams, or a team has no policy.
     """
     if matches < 1:
         raise ValueError(f"matches={matches}: need at least 1")
-    seeds, done = streams(seed, matches), []
+    names = teams_of(game).names
+    if missing := [name for name in names if name not in policies]:
+        raise ValueError(f"nobody plays {', '.join(missing)}: the teams of {game.name} are {', '.join(names)}")
+    seeds, done, won = streams(seed, matches), [], np.zeros(len(names), np.int64)
     for start in range(0, matches, TABLES):
-        done.append(finished(game, mafia, town, seeds[start : start + TABLES]))
+        tables, total = finished(game, policies, seeds[start : start + TABLES])
+        done.append(tables)
+        won += _wins(game, tables, total)
         if progress is not None:
-            progress(len(done[-1]))
-    tables = np.concatenate(done).view(np.recarray)
-    won = [int((tables.winner == winner).sum()) for winner in (MAFIA_WINS, TOWN_WINS)]
-    return TeamResult(
-        Share.of(won[0], matches),
-        Share.of(won[1], matches),
-        float(tables.round_number.astype(np.int64).mean()),
-        {"mafia": habits(tables, True), "town": habits(tables, False)},
-    )
+            progress(len(tables))
+    wins = {name: Share.of(int(count), matches) for name, count in zip(names, won, strict=True)}
+    facts = specifics(game.name).team_facts
+    if facts is None:
+        return TeamResult(wins)
+    whole = np.concatenate(done).view(np.recarray)
+    return TeamResult(wins, facts.match(whole), {name: facts.habits(whole, name) for name in names})
+
+
+def _wins(game: Game, tables: Tables, total: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return how many matches each team won: those in which its members got more, on average, than any other team's."""
+    teams = teams_of(game)
+    of = teams.of(tables)
+    counts = np.stack([(of == team).sum(axis=1) for team in range(len(teams.names))], axis=1)
+    sums = np.stack([(total * (of == team)).sum(axis=1) for team in range(len(teams.names))], axis=1)
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), -np.inf)
+    best = means.max(axis=1, keepdims=True)
+    alone = (means == best).sum(axis=1) == 1
+    return np.asarray(((means == best) & alone[:, None]).sum(axis=0), np.int64)

@@ -1,1 +1,1 @@
-"""What every learning algorithm needs: settings, run folders, opponents, demonstrations."""
+"""What happens while a policy learns: settings, run folders, opponents, demonstrations."""

@@ -1,199 +1,148 @@
-"""`parlour train`: MaskablePPO against a league of the learner's past selves and bots.
+"""Settings of training runs in files: Parlour's own presets, users' files, and the ``config.toml`` of a run.
 
-A run folder explains itself: ``config.toml`` (every setting, the game's options included), ``command.txt``,
-``model.zip`` (Stable-Baselines3), ``policy.npz`` (the same policy for play without torch), ``metrics.jsonl`` (a line
-per iteration), ``tensorboard/``, ``snapshots/`` (the learner's past selves, by steps).
+A file is TOML and begins with ``format = 2``. A file without that line is read as one of version 0.1, whose settings
+had other names. TOML has no None: options of the game that are None are named in ``options_none``.
 """
 
-import dataclasses
-import json
 import re
-import tomllib
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, TypeVar
 
-import tyro
+import msgspec
+import tomli_w
 
-from ...envs.core.options import named, number, whole
+from ...envs.core.options import named
+from ...wrappers.policies.trained_for import read_settings
+from ..algorithms import find
+from .settings import ALGORITHM, TrainConfig
+from .version_0_1 import renamed
 
-CONFIGS = Path(__file__).parents[1] / "configs"
+FORMAT = 2
+"""The format of the files that this version writes. Version 0.1 wrote none."""
+PRESETS = Path(__file__).parents[1] / "configs"
 """Parlour's own settings, by game."""
 
-
-def _pair(text: str) -> tuple[str, Any]:
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError(f"{text!r} is no key=value")
-    try:
-        return key, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key, value
-
-
-_PAIRS = tyro.constructors.PrimitiveConstructorSpec(
-    nargs="*",
-    metavar="KEY=VALUE",
-    instance_from_str=lambda texts: dict(map(_pair, texts)),
-    is_instance=lambda instance: isinstance(instance, dict),
-    str_from_instance=lambda pairs: [f"{key}={json.dumps(value)}" for key, value in pairs.items()],
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainConfig:
-    """Settings of a training run."""
-
-    game: str = "holdem"
-    """The game, by name."""
-    options: Annotated[dict[str, Any], _PAIRS] = field(default_factory=dict)
-    """Its options, such as seats=2 stacks=200."""
-
-    steps: int = 20_000_000
-    """Decisions of the learner, all tables together."""
-    minutes: float | None = None
-    """End after so many minutes at the latest; the learning rate falls to 0 by the end of steps or minutes."""
-    seed: int = 0
-    """Of everything random. With one thread and no time limit, the same seed gives the same policy."""
-    threads: int = 1
-    """Threads of torch and NumPy. With more, another busy process slows small batches down many times."""
-    num_envs: int = 256
-    """Tables played side by side."""
-
-    snapshots: int = 4
-    """Places for past selves in the pool of opponents."""
-    snapshot_every: int = 250_000
-    """Steps after which the learner as it is becomes one of them; the model is saved, too."""
-    self_play: float = 0.5
-    """Share of the opponents that are past selves."""
-    mirror: float = 0.0
-    """Share of the opponents that are the learner itself, as it is at the beginning of each rollout."""
-    bots: Annotated[dict[str, float], _PAIRS] = field(default_factory=lambda: {"random": 1.0})
-    """The other opponents, with their shares relative to each other."""
-    imitate: str = ""
-    """A bot whose play the learner copies before it learns by itself; empty: none. Tangram also has a "teacher", who
-    knows how every figure was made, and corrects the learner in its own matches."""
-    lessons: int = 1_000_000
-    """Decisions of that bot, in all seats, from which it is copied."""
-    lesson_minutes: float | None = None
-    """End the lessons after so many minutes at the latest; `minutes` begin when they have ended."""
-    lesson_rate: float | None = None
-    """Learning rate in the lessons, where it is another; it falls linearly to 0 in their second half."""
-    lesson_batch: int = 1_024
-    """Decisions per gradient step in the lessons."""
-    opening: int = 0
-    """Most decisions that chance makes when an episode begins. The least falls from as many to 0 by the middle of the
-    budget: the end of the game is learned first, and good play need not lead there (reverse curriculum)."""
-
-    inputs: tuple[str, ...] = ()
-    """The parts of the observation that the networks see, by their paths in its layout; empty: all."""
-    hidden: tuple[int, ...] = (64, 64)
-    """Sizes of the hidden layers, of policy and value alike."""
-    critic: tuple[int, ...] = ()
-    """Sizes of the hidden layers of the value, where they are others."""
-    activation: str = "ReLU"
-    """Between the layers: ReLU or Tanh."""
-    learning_rate: float = 2e-3
-    """At the start; it falls linearly to 0."""
-    rollout: int = 64
-    """Decisions per table between two updates."""
-    batch_size: int = 4096
-    """Decisions per gradient step."""
-    epochs: int = 2
-    """Times that each decision is used."""
-    gamma: float = 1.0
-    """Discount."""
-    gae_lambda: float = 0.95
-    """Of generalised advantage estimation."""
-    clip: float = 0.2
-    """PPO's clipping range."""
-    entropy: float = 0.01
-    """Weight of the entropy bonus at the start; it falls linearly to 0."""
-    value: float = 0.5
-    """Weight of the value loss."""
-    max_grad_norm: float = 0.5
-    """Gradients are clipped to this norm."""
-    reward_scale: float = 0.01
-    """Rewards (in the game's unit: big blinds) are multiplied by it; results should lie between about −1 and 1."""
-
-    name: str = ""
-    """Of the run folder; empty: the game and the time."""
-    runs: Path = Path("runs")
-    """The folder of all run folders."""
-    progress: bool = True
-    """Show a progress bar."""
-
-    def __post_init__(self) -> None:
-        """Check what would fail late or silently."""
-        for name in ("steps", "threads", "num_envs", "snapshot_every", "rollout", "batch_size", "epochs", "lessons"):
-            whole(name, getattr(self, name), 1)
-        whole("lesson_batch", self.lesson_batch, 1)
-        whole("opening", self.opening, 0)
-        for name in ("hidden", "critic"):
-            if not isinstance(getattr(self, name), tuple):
-                raise ValueError(f"{name}={getattr(self, name)!r}: need the sizes of the layers, such as [64, 64]")
-            for size in getattr(self, name):
-                whole(name, size, 1)
-        if not isinstance(self.inputs, tuple):
-            raise ValueError(f"inputs={self.inputs!r}: need parts of the observation, such as ['phase']")
-        for name in ("minutes", "lesson_minutes", "lesson_rate"):
-            if getattr(self, name) is not None:
-                number(name, getattr(self, name), 0, 1e9, above=True)
-        if self.name and not re.fullmatch(r"\w[\w.-]*", self.name):
-            raise ValueError(f"name={self.name!r}: need letters, digits, . - _, not beginning with . or -")
-        if self.activation not in ("ReLU", "Tanh"):
-            raise ValueError(f"activation={self.activation!r}: known are ReLU and Tanh")
-        if (self.num_envs * self.rollout) % self.batch_size == 1:
-            raise ValueError(
-                f"batch_size={self.batch_size} leaves a batch of 1 of {self.num_envs * self.rollout} decisions"
-            )
+Config = TypeVar("Config", bound=TrainConfig)
 
 
 def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
-    """Return the settings of a game (its file among Parlour's configs, else the defaults) or of a TOML file.
+    """Return the settings of a preset or of a file, as the config of the algorithm that they name.
 
     Args:
-        source: a game's name, the name of another of Parlour's configs (``"bargaining-public"``), or the path of a
-            ``.toml``.
-        overrides: settings that replace the file's.
+        source: see `settings_from`.
+        overrides: settings that replace those.
 
     Raises:
         FileNotFoundError: if the path does not exist.
-        ValueError: for an unknown setting, with the nearest known one, or a file that is no TOML.
+        ValueError: for an unknown setting or algorithm, with the nearest one, for a value of another type or out of its
+            range, or a file that cannot be read.
+    """
+    settings = settings_from(source) | overrides
+    return to_config(find(settings.get("algorithm", ALGORITHM)).Config, settings, str(source))
+
+
+def settings_from(source: str | Path) -> dict[str, Any]:
+    """Return the settings of a preset or of a file, by the names that they have now.
+
+    Args:
+        source: a game's name (its preset, if it has one), the name of another preset (``"bargaining-public"``), or the
+            path of a ``.toml``.
+
+    Raises:
+        FileNotFoundError: if the path does not exist.
+        ValueError: for a file that is no TOML, or of an unknown format.
     """
     if str(source).endswith(".toml"):
-        settings = _settings(Path(source))
-    else:
-        names = (str(source), str(source).partition("-")[0])  # holdem-v0 has the settings of holdem
-        file = next((file for name in names if (file := CONFIGS / f"{name}.toml").is_file()), None)
-        settings = {"game": str(source)} | (_settings(file) if file else {})
-    settings |= overrides
+        return _read(Path(source))
+    names = (str(source), str(source).partition("-")[0])  # holdem-v0 has the settings of holdem
+    preset = next((name for name in names if (PRESETS / f"{name}.toml").is_file()), None)
+    settings = {} if preset is None else _read(PRESETS / f"{preset}.toml") | {"preset": preset}
+    return {"game": str(source)} | settings
+
+
+def _read(file: Path) -> dict[str, Any]:
+    settings = read_settings(file)
+    version = settings.pop("format", None)
+    if version is None:
+        return renamed(settings, str(file))
+    if version != FORMAT:
+        raise ValueError(f"{file} has format = {version!r}; this version of Parlour reads format {FORMAT} and 0.1's")
+    unset = settings.pop("options_none", [])
+    return settings | {"options": {**settings.get("options", {}), **dict.fromkeys(unset)}} if unset else settings
+
+
+def presets() -> list[str]:
+    """Return the names of Parlour's own settings."""
+    return sorted(file.stem for file in PRESETS.glob("*.toml"))
+
+
+def preset_options(game: str) -> dict[str, Any]:
+    """Return the game's options in its preset; none for a game without one."""
+    options: dict[str, Any] = settings_from(game).get("options", {})
+    return options
+
+
+def to_config(kind: type[Config], settings: Mapping[str, Any], source: str) -> Config:
+    """Return settings as a dataclass, each converted to its type.
+
+    Args:
+        kind: the dataclass, `TrainConfig` or the config of an algorithm.
+        settings: by name, as TOML has them.
+        source: where they are from, for messages.
+
+    Raises:
+        ValueError: for an unknown setting, with the nearest one, or for a value of another type or out of its range.
+    """
     for name in settings:
-        named(f"setting of {source}", name, [part.name for part in dataclasses.fields(TrainConfig)])
-    if "runs" in settings:
-        settings["runs"] = Path(settings["runs"])
-    for name in ("hidden", "critic", "inputs"):
-        if isinstance(settings.get(name), list):
-            settings[name] = tuple(settings[name])
-    return TrainConfig(**settings)
-
-
-def _settings(file: Path) -> dict[str, Any]:
-    if not file.is_file():
-        raise FileNotFoundError(f"there is no config file {file}")
+        named(f"setting of {source}", name, [field.name for field in fields(kind)])
     try:
-        return tomllib.loads(file.read_text())
-    except ValueError as error:
-        raise ValueError(f"{file} is no TOML: {error}") from None
+        return msgspec.convert(dict(settings), kind, dec_hook=_converted)
+    except msgspec.ValidationError as error:
+        raise ValueError(_explained(error, settings)) from None
+
+
+def _converted(kind: type, value: Any) -> Any:
+    if kind is Path and isinstance(value, str | Path):
+        return Path(value)
+    raise ValueError(f"{value!r}: need a {kind.__name__}")
+
+
+NEEDED = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": "a text",
+    "array": "a list, such as [64, 64]",
+    "object": "name = value pairs",
+}
+"""What a setting needs to be, by the type that `msgspec` names."""
+
+
+def _explained(error: msgspec.ValidationError, settings: Mapping[str, Any]) -> str:
+    """Return one sentence on a value that does not convert: which it is and what it needs to be."""
+    if isinstance(error.__cause__, ValueError):  # found by the dataclass itself
+        return str(error.__cause__)
+    found = re.fullmatch(r"Expected `(\w+)[^`]*`, got `[^`]*` - at `\$\.(\w+)(?:\[(\d+|\.\.\.)\])?`", str(error))
+    if found is None:
+        return str(error)
+    kind, name, place = found.groups()
+    value, where = settings[name], name
+    if place is not None and place.isdecimal():
+        value, where = value[int(place)], f"{name}[{place}]"
+    return f"{where}={value!r}: need {NEEDED.get(kind, kind)}"
 
 
 def to_toml(config: TrainConfig) -> str:
-    """Return the settings as TOML; `load_config` reads it back."""
-    settings = dataclasses.asdict(config)
-    plain = {key: value for key, value in settings.items() if not isinstance(value, dict) and value is not None}
-    lines = [f"{key} = {json.dumps(value, default=str)}" for key, value in plain.items()]
-    for key, table in settings.items():
-        if isinstance(table, dict):
-            lines += ["", f"[{key}]"]
-            lines += [f"{json.dumps(name)} = {json.dumps(value)}" for name, value in table.items() if value is not None]
-    return "\n".join(lines) + "\n"
+    """Return the settings as TOML; `settings_from` reads it back."""
+    settings = {name: value for name, value in asdict(config).items() if value is not None}
+    unset = [name for name, value in config.options.items() if value is None]
+    settings["options"] = {name: value for name, value in config.options.items() if value is not None}
+    plain = msgspec.to_builtins(settings, enc_hook=str)
+    return tomli_w.dumps({"format": FORMAT, **({"options_none": unset} if unset else {}), **plain})
+
+
+def write_config(config: TrainConfig, folder: Path) -> None:
+    """Write the settings of a run into its folder."""
+    (folder / "config.toml").write_text(to_toml(config), "utf-8")

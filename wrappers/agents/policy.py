@@ -1,4 +1,4 @@
-"""Agent: who sees TurnStates and answers them. A policy, a bot, a person."""
+"""PolicyAgent: a policy as an agent, which answers TurnStates."""
 
 from typing import Any
 
@@ -13,14 +13,14 @@ from .base import sentence
 
 
 class PolicyAgent:
-    """A policy as an agent: TurnState → record → observation → action number → documented payload.
+    """A policy as an agent: TurnState → record → observation → action index → documented payload.
 
     Args:
         game: the game the policy was trained for. A live table may have more seats or fewer (see the game's `load`).
-        policy: what plays, by the observations of its own encoder (see `parlour.envs.Policy`).
+        policy: what plays, with the observations of its own encoder.
 
     Raises:
-        ValueError: if its encoder is none of the game's, or shows hidden information.
+        ValueError: if the game does not have the policy's encoder, or it shows hidden information.
     """
 
     def __init__(self, game: Game, policy: Policy) -> None:
@@ -33,8 +33,8 @@ class PolicyAgent:
         """Answer a turn.
 
         Raises:
-            ValueError: if `state` is another game's, nothing is open to its seat, or the policy chose a number that
-                its mask forbids.
+            ValueError: if `state` is another game's, nothing is open to its seat, or the policy chose an action
+                that its mask forbids.
             KeyError, TypeError: if `state` lacks a field.
         """
         name, _, _ = state.game_id.partition("-")
@@ -46,12 +46,12 @@ class PolicyAgent:
             raise ValueError(f"nothing is open to {state.agent_id}: it is not its turn")
         observation = self._encoder.observation(tables[0], seat)
         self._seen = tables[0], observation[None], mask[None]
-        number = int(np.asarray(self.policy.act(observation[None], mask[None])).reshape(-1)[0])
-        if not 0 <= number < len(mask) or not mask[number]:
+        action = int(np.asarray(self.policy.act(observation[None], mask[None])).reshape(-1)[0])
+        if not 0 <= action < len(mask) or not mask[action]:
             raise ValueError(
-                f"the policy chose action {number}, which is masked; open are {np.flatnonzero(mask).tolist()}"
+                f"the policy chose action {action}, which is masked; open are {np.flatnonzero(mask).tolist()}"
             )
-        return self.game.view.encode(tables[0], number)
+        return self.game.view.encode(tables[0], action)
 
     def thoughts(self) -> dict[str, Any]:
         """Return how likely each answer to the latest turn was, and what the policy expected; as far as it can tell."""
@@ -61,8 +61,8 @@ class PolicyAgent:
         table, observations, masks = self._seen
         chances = self.policy.probabilities(observations, masks)[0]
         told["probabilities"] = {
-            _answer(self.game.view.encode(table, number)): round(float(chances[number]), 4)
-            for number in np.flatnonzero(chances >= LEAST_LIKELY).tolist()
+            _answer(self.game.view.encode(table, action)): round(float(chances[action]), 4)
+            for action in np.flatnonzero(chances >= LEAST_LIKELY).tolist()
         }
         values = self.policy.values(observations) if hasattr(self.policy, "values") else None
         if values is not None:

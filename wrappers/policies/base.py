@@ -1,65 +1,87 @@
-"""Policy: what plays from observations, in batches. Random, scripted, learned; by name or from a file."""
+"""Learned policies: what they share. A policy plays from observations and masks, many tables at once."""
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.compiled import compiled
+from ...envs.core.encoder import FULL
 from ...envs.core.random_policy import RandomPolicy as RandomPolicy
 from ...envs.core.rng import GOLDEN, mix, streams
+from ...envs.core.rollout import Policy as Policy
+from .trained_for import TrainedFor
 
 Floats = NDArray[np.float32]
 
 
-@runtime_checkable
-class Policy(Protocol):
-    """Plays any number of seats at once."""
-
-    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return a legal action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
-        ...
-
-
 @compiled
 def _softmax(logits: Any, masks: Any, out: Any) -> None:
-    """Write the probabilities of the legal numbers; illegal ones get 0."""
+    """Write the probabilities of the legal actions; illegal ones get 0."""
     for i in range(len(logits)):
         top = -np.inf
-        for number in range(masks.shape[1]):
-            if masks[i, number] and logits[i, number] > top:
-                top = logits[i, number]
+        for action in range(masks.shape[1]):
+            if masks[i, action] and logits[i, action] > top:
+                top = logits[i, action]
         total = 0.0
-        for number in range(masks.shape[1]):
-            out[i, number] = np.exp(logits[i, number] - top) if masks[i, number] else 0.0
-            total += out[i, number]
-        for number in range(masks.shape[1]):
-            out[i, number] /= total
+        for action in range(masks.shape[1]):
+            out[i, action] = np.exp(logits[i, action] - top) if masks[i, action] else 0.0
+            total += out[i, action]
+        for action in range(masks.shape[1]):
+            out[i, action] /= total
 
 
 @compiled
 def _draw(probabilities: Any, words: Any, out: Any) -> None:
-    """Draw a number per row; rounding can never choose one of probability 0."""
+    """Draw an action index per row; rounding can never choose one of probability 0."""
     for i in range(len(probabilities)):
         words[0] += GOLDEN
         left = np.float64(mix(words[0]) >> np.uint64(11)) * 2.0**-53
-        for number in range(probabilities.shape[1]):
-            if probabilities[i, number] > 0:
-                out[i] = number
-                left -= probabilities[i, number]
+        for action in range(probabilities.shape[1]):
+            if probabilities[i, action] > 0:
+                out[i] = action
+                left -= probabilities[i, action]
                 if left < 0:
                     break
 
 
 class LearnedPolicy:
-    """What learned policies share: a distribution over action numbers, sampled or its mode."""
+    """What learned policies share: probabilities of the actions, from which one is drawn or the most likely taken.
+
+    Args:
+        inputs: the length of its observations.
+        outputs: how many action indices there are.
+        deterministic: play the most likely action instead of drawing one.
+        seed: of the policy's own random stream; None: from the operating system's entropy.
+
+    Attributes:
+        trained_for: what it was trained for; None: unknown.
+        reward_scale: the rewards that it was trained on were multiplied by it.
+    """
 
     def __init__(self, inputs: int, outputs: int, deterministic: bool, seed: int | None) -> None:
         self.inputs = inputs
         self.outputs = outputs
         self.deterministic = deterministic
-        self.reward_scale = 1.0  # of the rewards it was trained on
+        self.trained_for: TrainedFor | None = None
+        self.reward_scale = 1.0
         self._words = streams(seed, 1)
+
+    @property
+    def encoder(self) -> str | None:
+        """The name of the encoder whose observations it takes; None: the game's own."""
+        return (self.trained_for.encoder or None) if self.trained_for is not None else None
+
+    def set_trained_for(self, trained_for: TrainedFor) -> None:
+        """Say what it was trained for.
+
+        Raises:
+            ValueError: if that shows hidden information.
+        """
+        if trained_for.encoder == FULL:
+            raise ValueError(f"the encoder {FULL!r} shows hidden information: no policy with it may play")
+        self.trained_for = trained_for
+        self.reward_scale = trained_for.reward_scale
 
     def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
         raise NotImplementedError
@@ -68,12 +90,12 @@ class LearnedPolicy:
         raise NotImplementedError
 
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32] | None:
-        """Return what the policy expects to win from here on, float32[N] in `Game.unit`; None if it has no critic."""
+        """Return what the policy expects to win from here on, float32[N] in `Payoffs.unit`; None: it has no critic."""
         values = self._value(observations)
         return None if values is None else values / np.float32(self.reward_scale)
 
     def probabilities(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:
-        """Return how likely each action number is, 0 where masked: float32[N, A].
+        """Return how likely each action index is, 0 where masked: float32[N, A].
 
         Raises:
             ValueError: if observations or masks do not have the length that the policy was trained on.
@@ -87,7 +109,7 @@ class LearnedPolicy:
         return self._distribution(observations, masks)
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return a legal action number per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        """Return a legal action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         probabilities = self.probabilities(observations, masks)
         if self.deterministic:
             return np.asarray(probabilities.argmax(axis=1), np.int64)

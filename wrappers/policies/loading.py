@@ -1,21 +1,20 @@
-"""Policy: what plays from observations, in batches. Random, scripted, learned; by name or from a file."""
+"""Policies by name and from files: bots, run folders, saved models."""
 
-import json
-import tomllib
-import zipfile
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from ...envs import game as make_game
 from ...envs.core.game import Game
 from ...envs.core.options import did_you_mean
 from ...envs.core.random_policy import RandomPolicy as RandomPolicy
-from .base import Policy
+from .base import LearnedPolicy, Policy
 from .mlp import MlpPolicy
 from .sb3 import SB3Policy
+from .sb3_files import load_model
+from .trained_for import TrainedFor, of_settings, read_settings
 
-# From names and files.
+CHECKPOINTS = ("checkpoints", "snapshots")
+"""Folders of a run with the policies of earlier times; version 0.1 called them snapshots."""
 
 
 def load_policy(
@@ -23,67 +22,53 @@ def load_policy(
 ) -> MlpPolicy | SB3Policy:
     """Load a model that Stable-Baselines3 or sb3-contrib saved (``.zip``), or a saved `MlpPolicy` (``.npz``).
 
-    A plain MLP comes back as an `MlpPolicy`, which acts without torch; any other model as an `SB3Policy`. A zip of
-    Stable-Baselines3 holds pickled code: load only files that you trust.
+    A plain MLP comes back as an `MlpPolicy`, which acts without torch; any other model as an `SB3Policy`. What it was
+    trained for stands in a ``.npz``; for a ``.zip`` it is read from the run folder in which the file lies, if it does.
+    A zip of Stable-Baselines3 holds pickled code: load only files that you trust.
 
     Args:
         path: the file; ``.zip`` may be left out.
-        deterministic: play the most likely action instead of sampling.
-        seed: of the policy's own random stream; None for fresh entropy.
+        deterministic: play the most likely action instead of drawing one.
+        seed: of the policy's own random stream; None: from the operating system's entropy.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is no such model.
+        ValueError: if it is no such model, or one that sees hidden information.
         ImportError: if the package that saved it is not installed.
     """
-    file = Path(path)
-    if not file.is_file() and file.with_name(file.name + ".zip").is_file():
-        file = file.with_name(file.name + ".zip")
+    file = policy_file(path)
     if file.is_dir():
         raise ValueError(f"{file} is a folder; load_run() loads a run folder")
     if not file.exists():
         raise FileNotFoundError(f"there is no policy at {file}")
+    policy: MlpPolicy | SB3Policy
     if file.suffix == ".npz":
-        return MlpPolicy.load(file, deterministic, seed)
-    model = _load_model(file)
-    try:
-        return MlpPolicy.from_model(model, deterministic, seed)
-    except ValueError:
-        return SB3Policy(model, deterministic, seed)
+        policy = MlpPolicy.load(file, deterministic, seed)
+    else:
+        model = load_model(file)
+        try:
+            policy = MlpPolicy.from_model(model, deterministic, seed)
+        except ValueError:
+            policy = SB3Policy(model, deterministic, seed)
+    if policy.trained_for is None and (trained_for := _from_run_of(file)) is not None:
+        policy.set_trained_for(trained_for)
+    return policy
 
 
-def _load_model(file: Path) -> Any:
-    try:
-        with zipfile.ZipFile(file) as archive:
-            data = json.loads(archive.read("data"))
-            module = data["policy_class"]["__module__"]
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{file} is no model saved by Stable-Baselines3 or sb3-contrib: {error}") from None
-    name = _algorithm(module, data)
-    try:
-        import sb3_contrib
-        import stable_baselines3
-    except ImportError as error:
-        raise ImportError(f"{file} is a {name} model and needs {error.name}: pip install 'parlour[train]'") from None
-    algorithm = getattr(stable_baselines3, name, None) or getattr(sb3_contrib, name)
-    return algorithm.load(file, device="cpu")
+def policy_file(path: str | PathLike[str]) -> Path:
+    """Return the path of a policy file, with the ending ``.zip`` where it was left out."""
+    file = Path(path)
+    zipped = file.with_name(file.name + ".zip")
+    return zipped if not file.is_file() and zipped.is_file() else file
 
 
-def _algorithm(module: str, data: dict[str, Any]) -> str:
-    """Return the class that saved a model. The file does not name it; its policy's module and its settings tell."""
-    if "recurrent" in module:
-        return "RecurrentPPO"
-    if "maskable" in module:
-        return "MaskablePPO"
-    if "qrdqn" in module:
-        return "QRDQN"
-    if "dqn" in module:
-        return "DQN"
-    if "stable_baselines3.common" in module or "clip_range" in data:
-        return "PPO" if "clip_range" in data else "TRPO" if "cg_max_steps" in data else "A2C"
-    raise ValueError(
-        f"a policy of {module} has no discrete actions; known are PPO, MaskablePPO, A2C, TRPO, DQN, QR-DQN"
-    )
+def _from_run_of(file: Path) -> TrainedFor | None:
+    """Return what the run was for in whose folder a policy lies; None where it lies in none."""
+    folder = file.parent.parent if file.parent.name in CHECKPOINTS else file.parent
+    if not (folder / "config.toml").is_file():
+        return None
+    settings = read_settings(folder / "config.toml")
+    return of_settings(settings) if "game" in settings else None
 
 
 def load_run(path: str | PathLike[str], *, deterministic: bool = False, seed: int | None = None) -> tuple[Game, Policy]:
@@ -93,21 +78,17 @@ def load_run(path: str | PathLike[str], *, deterministic: bool = False, seed: in
 
     Raises:
         FileNotFoundError: if the folder, its ``config.toml`` or the policy is missing.
-        ValueError: if a file cannot be read, or the game's observation or actions have changed since.
+        ValueError: if a file cannot be read, the game's observation or actions have changed since, or the policy sees
+            hidden information.
     """
     folder = Path(path)
-    config = folder / "config.toml"
-    if not config.is_file():
-        raise FileNotFoundError(f"{folder} is no run folder: it has no config.toml")
-    try:
-        settings = tomllib.loads(config.read_text())
-        game = make_game(settings["game"], **settings.get("options", {}))
-    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise ValueError(f"{config} does not name a game with its options: {error!r}") from None
+    trained_for = run_settings(folder)
+    game = trained_for.make_game()
     saved = folder / "policy.npz"
     policy = load_policy(saved if saved.is_file() else folder / "model.zip", deterministic=deterministic, seed=seed)
-    policy.reward_scale = float(settings.get("reward_scale", 1.0))
-    trained, now = (policy.inputs, policy.outputs), (game.layout.size, game.num_actions)
+    policy.set_trained_for(trained_for)
+    trained = policy.inputs, policy.outputs
+    now = game.encoders[policy.encoder or game.encoder].layout.size, game.num_actions
     if trained != now:
         raise ValueError(
             f"{folder} was trained on observations of {trained[0]} numbers and {trained[1]} actions; {game.id} now has "
@@ -116,17 +97,35 @@ def load_run(path: str | PathLike[str], *, deterministic: bool = False, seed: in
     return game, policy
 
 
+def run_settings(folder: Path) -> TrainedFor:
+    """Return what the run in a folder was trained for.
+
+    Raises:
+        FileNotFoundError: if it is no run folder.
+        ValueError: if its ``config.toml`` names no game.
+    """
+    config = folder / "config.toml"
+    if not config.is_file():
+        raise FileNotFoundError(f"{folder} is no run folder: it has no config.toml")
+    try:
+        return of_settings(read_settings(config))
+    except ValueError as error:
+        raise ValueError(f"{config}: {error}") from None
+
+
 def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, seed: int | None = None) -> Policy:
     """Return the policy that `spec` names: ``"random"``, a bot of the game, a run folder, or a policy file.
+
+    A policy of another version of the game plays too, where `game` still has its encoder.
 
     Args:
         spec: the name or path; a policy is returned as it is.
         game: the game it will play.
         deterministic: whether a learned policy plays its most likely action.
-        seed: of the policy's own random stream; None for fresh entropy.
+        seed: of the policy's own random stream; None: from the operating system's entropy.
 
     Raises:
-        ValueError: if it names nothing (with the nearest name), or a policy of another game.
+        ValueError: if it names nothing (with the nearest name), or a policy that cannot play `game`.
     """
     if not isinstance(spec, str):
         if not hasattr(spec, "act"):
@@ -138,15 +137,29 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
         return RandomPolicy(seed)
     path = Path(spec)
     if path.is_dir():
-        other, policy = load_run(path, deterministic=deterministic, seed=seed)
-        if (other.id, other.layout.size, other.num_actions) != (game.id, game.layout.size, game.num_actions):
-            theirs, ours = (_unshared(one, two) for one, two in ((other, game), (game, other)))
-            raise ValueError(f"{spec} plays {other.id} with {theirs}, not {game.id} with {ours}")
-        return policy
-    if path.exists() or path.with_name(path.name + ".zip").exists():
-        return load_policy(path, deterministic=deterministic, seed=seed)
-    hint = did_you_mean(spec, sorted({"random", *game.bots}))
-    raise ValueError(f"{spec!r} is neither a bot of {game.name} nor a file or run folder; {hint}")
+        policy: LearnedPolicy = cast(LearnedPolicy, load_run(path, deterministic=deterministic, seed=seed)[1])
+    elif policy_file(path).exists():
+        policy = load_policy(path, deterministic=deterministic, seed=seed)
+    else:
+        hint = did_you_mean(spec, sorted({"random", *game.bots}))
+        raise ValueError(f"{spec!r} is neither a bot of {game.name} nor a file or run folder; {hint}")
+    _check_plays(policy, game, spec)
+    return policy
+
+
+def _check_plays(policy: LearnedPolicy, game: Game, spec: str) -> None:
+    """Refuse a policy that was trained for another game, or for options that change what is seen or done."""
+    trained_for = policy.trained_for
+    if trained_for is None:
+        return
+    if trained_for.name != game.name:
+        raise ValueError(f"{spec} plays {trained_for.game}, not {game.id}")
+    encoder = policy.encoder or game.encoder
+    game.check_encoder(encoder)
+    if (policy.inputs, policy.outputs) != (game.encoders[encoder].layout.size, game.num_actions):
+        other = trained_for.make_game()
+        theirs, ours = (_unshared(one, two) for one, two in ((other, game), (game, other)))
+        raise ValueError(f"{spec} plays {other.id} with {theirs}, not {game.id} with {ours}")
 
 
 def _unshared(game: Game, other: Game) -> str:

@@ -1,16 +1,17 @@
-"""Policy: what plays from observations, in batches. Random, scripted, learned; by name or from a file."""
+"""MlpPolicy: a multilayer perceptron in NumPy, copied from a trained model; saved as ``.npz``."""
 
 import zipfile
 from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ...envs.core.random_policy import RandomPolicy as RandomPolicy
 from ...envs.core.rng import streams
 from .base import Floats, LearnedPolicy, _softmax
+from .trained_for import TrainedFor
 
 Layers = Sequence[tuple[Floats, Floats]]
 """Weights float32[in, out] and biases float32[out], layer by layer."""
@@ -104,8 +105,10 @@ class MlpPolicy(LearnedPolicy):
         return last
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the weights to `path` (``.npz``)."""
+        """Write the weights to `path` (``.npz``), and what it was trained for."""
         arrays: dict[str, Any] = {"activation": np.array(self.activation)}
+        if self.trained_for is not None:
+            arrays["trained_for"] = np.array(msgspec.json.encode(self.trained_for).decode())
         for prefix, layers in (("", self.layers), ("critic_", self.critic)):
             for i, (weights, biases) in enumerate(layers):
                 arrays |= {f"{prefix}w{i}": weights, f"{prefix}b{i}": biases}
@@ -114,10 +117,10 @@ class MlpPolicy(LearnedPolicy):
 
     @classmethod
     def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> "MlpPolicy":
-        """Read what `save` wrote.
+        """Read what `save` wrote, in this version or an earlier one.
 
         Raises:
-            ValueError: if the file is nothing that `save` wrote.
+            ValueError: if `save` did not write the file, or the policy sees hidden information.
         """
         try:
             with np.load(path, allow_pickle=False) as file:
@@ -126,8 +129,12 @@ class MlpPolicy(LearnedPolicy):
                     for prefix in ("", "critic_")
                 )
                 policy = cls(layers, str(file["activation"]), deterministic, critic=critic)
+                about = str(file["trained_for"]) if "trained_for" in file.files else None
+                trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
         except (KeyError, IndexError, AttributeError, EOFError, zipfile.BadZipFile, ValueError) as error:
             raise ValueError(f"{path} is no saved MlpPolicy: {error}") from None
+        if trained_for is not None:
+            policy.set_trained_for(trained_for)
         policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
         return policy
 

@@ -1,11 +1,10 @@
-"""Policy: what plays from observations, in batches. Random, scripted, learned; by name or from a file."""
+"""SB3Policy: a model of Stable-Baselines3 or sb3-contrib as a policy."""
 
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...envs.core.random_policy import RandomPolicy as RandomPolicy
 from .base import Floats, LearnedPolicy, _softmax
 
 

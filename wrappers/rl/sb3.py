@@ -27,14 +27,14 @@ class SB3VecEnv(VecEnv):
 
     MaskablePPO finds the masks by ``env_method("action_masks")``. Algorithms without masks work too: a masked action is
     played as the game's safe action. Where an episode ended, ``infos[i]["episode"]`` has its return ``r`` (in
-    `Game.unit`, unscaled), length ``l`` and time ``t`` as Monitor gives them. ``infos[i]["terminal_observation"]`` is
+    `Payoffs.unit`, unscaled), length ``l`` and time ``t`` as Monitor gives them. ``infos[i]["terminal_observation"]`` is
     there for truncated episodes, the only ones in which it counts. No episode ended: one empty dict, shared.
 
     Args:
         seats: the tables.
         reward_scale: the rewards are multiplied by it.
         render_mode: ``"rgb_array"`` (all tables in one picture, as VecVideoRecorder takes it) or None.
-        render_view: as that of `SeatVecEnv`.
+        render_view: as that of `SingleAgentVectorEnv`.
 
     Raises:
         ValueError: for an unknown mode or view.
@@ -146,7 +146,7 @@ class ColumnSelector(BaseFeaturesExtractor):
 def sb3_env(
     game: str | Game,
     *,
-    num_envs: int = 256,
+    n_envs: int = 256,
     opponents: Opponents = "random",
     seat: int | str = "rotate",
     random_start_steps: tuple[int, int] = (0, 0),
@@ -156,18 +156,18 @@ def sb3_env(
     encoder: str | None = None,
     **options: Any,
 ) -> SB3VecEnv:
-    """Return `num_envs` tables of a game as a Stable-Baselines3 VecEnv with masks.
+    """Return `n_envs` tables of a game as a Stable-Baselines3 VecEnv with masks.
 
     Args:
         game: its name (``"holdem"``), or the game itself.
-        num_envs: how many tables.
+        n_envs: how many tables.
         opponents: see `Opponents`.
         seat: the learner's seat, or ``"rotate"``.
         random_start_steps: least and most random decisions when an episode begins (see `SingleAgentTables`).
-        reward_scale: the rewards (in `Game.unit`) are multiplied by it.
+        reward_scale: the rewards (in `Payoffs.unit`) are multiplied by it.
         render_mode, render_view: see `SB3VecEnv`.
         encoder: how the learner observes; None: the game's own encoder.
         options: the game's.
     """
-    seats = SingleAgentTables(as_game(game, options), num_envs, opponents, seat, random_start_steps, encoder)
+    seats = SingleAgentTables(as_game(game, options), n_envs, opponents, seat, random_start_steps, encoder)
     return SB3VecEnv(seats, reward_scale, render_mode, render_view)

@@ -1,4 +1,4 @@
-"""What each side of mafia wins, and how it plays."""
+"""What each team of mafia wins, and how it plays."""
 
 import io
 import json
@@ -11,7 +11,7 @@ from parlour.envs.core.rng import streams
 from parlour.envs.mafia.bots import BOTS
 from parlour.envs.mafia.habits import HABITS, habits
 from parlour.training import cli
-from parlour.training.commands.teams import tables
+from parlour.training.commands.teams import Row, tables
 from parlour.training.evaluation.teams import Ratio, Share, TeamResult, finished, play_teams
 from rich.console import Console
 
@@ -30,17 +30,20 @@ def test_the_interval_of_a_ratio_is_katzs():
 
 def test_matches_are_played_to_their_end_and_counted_once():
     game = envs.game("mafia", seats=7)
-    pair = BOTS["loyal"](game, 1), BOTS["loyal"](game, 2)
-    tables = finished(game, *pair, streams(5, 300))
+
+    def pair():
+        return {"mafia": BOTS["loyal"](game, 1), "town": BOTS["loyal"](game, 2)}
+
+    tables, total = finished(game, pair(), streams(5, 300))
     assert tables.done.all()
-    pair = BOTS["loyal"](game, 1), BOTS["loyal"](game, 2)
-    found = play_teams(game, *pair, matches=300, seed=5)
-    assert found.mafia.share == (tables.winner == 2).mean()
-    assert found.town.share == (tables.winner == 1).mean()
-    assert found.days == pytest.approx(tables.round_number.mean())
+    assert (np.abs(total) == 1).all()
+    found = play_teams(game, pair(), matches=300, seed=5)
+    assert found.wins["mafia"].share == (tables.winner == 2).mean()
+    assert found.wins["town"].share == (tables.winner == 1).mean()
+    assert found.facts["days"] == pytest.approx(tables.round_number.mean())
 
 
-def test_each_side_is_played_by_its_policy():
+def test_each_team_is_played_by_its_policy():
     game = envs.game("mafia", seats=7)
     seen = {"mafia": 0, "town": 0}
     start = game.layout["game_state.players.role"].start
@@ -54,7 +57,7 @@ def test_each_side_is_played_by_its_policy():
             assert ((observations[:, start] > 0) == (self.side == "mafia")).all()
             return self.bot.act(observations, masks)
 
-    finished(game, Witness("mafia"), Witness("town"), streams(1, 20))
+    finished(game, {name: Witness(name) for name in ("town", "mafia")}, streams(1, 20))
     assert min(seen.values()) > 0
 
 
@@ -84,9 +87,11 @@ def test_habits_by_hand():
 
 def test_the_tables_are_legible_on_80_columns():
     name, habit = "runs/mafia-selfplay-17", dict.fromkeys(HABITS, 1.0)
-    found = TeamResult(Share.of(407, 1000), Share.of(593, 1000), 3.4, {"mafia": habit, "town": habit})
+    wins = {"town": Share.of(593, 1000), "mafia": Share.of(407, 1000)}
+    found = TeamResult(wins, {"days": 3.4}, {"mafia": habit, "town": habit})
     console = Console(width=80, file=io.StringIO())
-    console.print(*tables([(10, "analytical", "mixed", found), (10, name, "mixed", found), (10, "mixed", name, found)]))
+    pairs = ("mixed", "analytical"), ("mixed", name), (name, "analytical")
+    console.print(*tables([Row(10, {"town": town, "mafia": mafia}, found) for town, mafia in pairs]))
     text = console.file.getvalue()
     assert "…" not in text
     assert all(word in text for word in ("mafia wins", "in its place", "[0.562, 0.623]", *HABITS))
@@ -94,13 +99,13 @@ def test_the_tables_are_legible_on_80_columns():
 
 
 def test_the_command_tells_every_combination(capsys):
-    args = ["--mafia", "loyal", "random", "--town", "mixed", "--seats", "5", "7", "--matches", "40"]
+    args = ["mafia", "--policies", "mafia=loyal", "mafia=random", "--seats", "5", "7", "--matches", "40"]
     assert cli.main(["teams", *args, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [(one["seats"], one["policies"]) for one in found] == [
-        (5, ["loyal", "mixed"]), (5, ["random", "mixed"]), (7, ["loyal", "mixed"]), (7, ["random", "mixed"])
-    ]  # fmt: skip
-    assert all(one["mafia"]["matches"] == 40 for one in found)
+        (seats, {"town": "mixed", "mafia": mafia}) for seats in (5, 7) for mafia in ("loyal", "random")
+    ]
+    assert all(one["wins"]["mafia"]["matches"] == 40 for one in found)
     assert cli.main(["teams", *args]) == 0
-    assert "mafia by sides" in capsys.readouterr().out
-    assert cli.main(["teams", "--matches", "0"]) == cli.MISTAKE
+    assert "wins by team" in capsys.readouterr().out
+    assert cli.main(["teams", "mafia", "--matches", "0"]) == cli.MISTAKE

@@ -1,18 +1,22 @@
-"""Lessons in tangram: what is taught, and a small learner who takes them."""
+"""DAgger in tangram: what the expert says, and a small learner who copies it."""
 
 import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.tangram.table import PLACES
-from parlour.training.algorithms.maskable_ppo import train
-from parlour.training.evaluation.figures import SETS, built
-from parlour.training.learning.behavioural_cloning import TABLES
+from parlour.training.games.tangram import SETS, FigureExpert, built
 from parlour.training.learning.config import load_config
-from parlour.training.learning.dagger import taught
+from parlour.training.learning.dagger import corrections
+from parlour.training.learning.demonstrations import TABLES
+from parlour.training.learning.run import train
 from parlour.wrappers.policies.loading import load_run, make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
 
 GAME = envs.game("tangram")
+
+
+def taught(game, learner, seed):
+    return corrections(game, FigureExpert(game, "v0", TABLES), learner, "v0", seed)
 
 
 def test_lessons_are_legal_advice_with_what_the_game_brought():
@@ -37,24 +41,25 @@ def test_lessons_are_the_same_from_the_same_seed():
 
 @pytest.mark.slow
 def test_a_small_learner_builds_more_than_chance(tmp_path):
-    settings = {"lessons": 30_000, "steps": 64, "num_envs": 8, "rollout": 8, "batch_size": 8, "learning_rate": 3e-3}
-    run = train(load_config("tangram", runs=tmp_path, hidden=(64,), critic=(16,), progress=False, **settings))
+    settings = {"demonstrations": 30_000, "total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 8}
+    settings |= {"net_arch": (64,), "critic_net_arch": (16,), "learning_rate": 3e-3}
+    run = train(load_config("tangram", runs=tmp_path, progress=False, **settings))
     game, policy = load_run(run)
     assert isinstance(policy, MlpPolicy)
     unseen = game.layout["game_state.silhouette.outline"]
     assert not policy.layers[0][0][unseen.start : unseen.stop].any()
     easy = envs.game("tangram", **{**game.options, **SETS["random"]})
     learned, chance = (built(easy, one, games=400, seed=1) for one in (policy, make_policy("random", easy, seed=1)))
-    assert learned.iou.low > chance.iou.high
+    assert learned["iou"].low > chance["iou"].high
 
 
-def test_only_tangram_has_this_teacher(tmp_path):
-    with pytest.raises(ValueError, match="teacher"):
-        train(load_config("auction", runs=tmp_path, imitate="teacher"))
+def test_only_tangram_has_this_expert(tmp_path):
+    with pytest.raises(ValueError, match="no bot or expert is called 'expert'"):
+        train(load_config("auction", runs=tmp_path, teacher="expert"))
     assert not list(tmp_path.iterdir())
 
 
-def test_a_part_of_the_observation_by_a_wrong_name(tmp_path):
+def test_a_slice_of_the_observation_by_a_wrong_name(tmp_path):
     with pytest.raises(ValueError, match=r"did you mean 'allowed_actions\.dead'"):
-        train(load_config("tangram", runs=tmp_path, inputs=("allowed_actions.deed",)))
+        train(load_config("tangram", runs=tmp_path, observation_slices=("allowed_actions.deed",)))
     assert not list(tmp_path.iterdir())

@@ -1,0 +1,131 @@
+"""What is special to a game is found by its name, in one place; the rest of the training code names no game."""
+
+import ast
+import importlib
+import pkgutil
+from dataclasses import replace
+from pathlib import Path
+
+import kuhn
+import numpy as np
+import pytest
+from parlour import envs, training
+from parlour.envs import Capabilities, Teams
+from parlour.training import cli
+from parlour.training.evaluation.best_response import best_response
+from parlour.training.evaluation.teams import play_teams
+from parlour.training.evaluation.theory import compare
+from parlour.training.games import games_with, specifics
+from parlour.training.games.base import Specifics
+from parlour.wrappers.policies.loading import make_policy
+
+OF_A_GAME = ("games", "benchmarks", "commands.host", "commands.deploy", "commands.demo", "commands.mafia_agents")
+"""Modules that are about certain games or platforms."""
+
+
+def generic_modules():
+    for module in pkgutil.walk_packages(training.__path__, "parlour.training."):
+        name = module.name.removeprefix("parlour.training.")
+        if not name.startswith(OF_A_GAME):
+            yield module.name
+
+
+@pytest.mark.parametrize("name", list(generic_modules()))
+def test_generic_code_names_no_game(name):
+    """In no import, name or text of the program; its documentation may give a game as an example."""
+    games = {game.partition("-")[0] for game in envs.GAMES} - {"kuhn"}
+    tree = ast.parse(Path(importlib.import_module(name).__file__).read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            assert not games & set((node.module or "").split(".")), node.module
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            assert node.value not in games
+        elif isinstance(node, ast.Name):
+            assert node.id.lower() not in games
+
+
+def test_a_game_without_anything_special_has_no_file():
+    assert specifics("kuhn") == Specifics()
+    assert specifics("no such game") == Specifics()
+    game = envs.game("kuhn")
+    assert compare(make_policy("random", game), game) is None
+
+
+def test_what_there_is():
+    parts = ("compare", "best_response", "held_out", "team_facts", "experts", "table")
+    assert {part: games_with(part) for part in parts} == {
+        "compare": ["auction", "bargaining"],
+        "best_response": ["holdem"],
+        "held_out": ["tangram"],
+        "team_facts": ["mafia"],
+        "experts": ["tangram"],
+        "table": ["holdem"],
+    }
+
+
+def test_a_missing_method_names_the_games_that_have_it(capsys):
+    game = envs.game("auction")
+    with pytest.raises(ValueError, match=r"no best response for auction-v0; there is one for holdem"):
+        best_response(make_policy("shade", game), game)
+    assert cli.main(["evaluate", "shade", "--best-response"]) == cli.MISTAKE
+    assert "no best response for auction-v0" in capsys.readouterr().err
+    assert cli.main(["figures", "tight", "--game", "holdem"]) == cli.MISTAKE
+    assert "no held-out sets; tangram has some" in capsys.readouterr().err
+
+
+# Teams, in any game that has them.
+
+
+def partners(**options):
+    """Kuhn poker in which each seat is a team of its own, and nothing else is known of teams."""
+    seats = np.array([[1, 0]], np.int8)
+    teams = Teams(("left", "right"), lambda tables: np.repeat(seats, len(tables), axis=0))
+    return replace(kuhn.game(**options), capabilities=Capabilities(teams=teams))
+
+
+class Bet:
+    def act(self, observations, masks):
+        return np.where(masks[:, 1], 1, 0)
+
+
+class Pass:
+    def act(self, observations, masks):
+        return np.zeros(len(masks), np.int64)
+
+
+def test_any_game_with_teams_has_its_winners_counted():
+    game, tell = partners(), []
+    result = play_teams(game, {"left": Bet(), "right": Pass()}, matches=50, seed=1, progress=tell.append)
+    assert (result.wins["left"].share, result.wins["right"].share) == (1, 0)  # who passes folds to every bet
+    assert (result.facts, result.habits, sum(tell)) == ({}, {}, 50)
+    again = play_teams(game, {"left": Pass(), "right": Bet()}, matches=50, seed=1)
+    assert again.wins["right"].share == 1
+
+
+def test_every_team_needs_a_policy():
+    with pytest.raises(ValueError, match="nobody plays right: the teams of kuhn are left, right"):
+        play_teams(partners(), {"left": Bet()})
+    with pytest.raises(ValueError, match="kuhn-v0 has no teams"):
+        play_teams(envs.game("kuhn"), {"left": Bet()})
+
+
+def test_the_command_knows_any_game_with_teams(capsys, monkeypatch):
+    monkeypatch.setitem(envs.GAMES, "kuhn-v0", partners)
+    assert cli.main(["teams", "kuhn", "--policies", "left=random", "--matches", "20"]) == 0
+    out = capsys.readouterr().out
+    assert "left wins" in out and "right wins" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["holdem"], "holdem-v0 has no teams"),
+        (["mafia", "--policies", "mafai=mixed"], "did you mean 'mafia'"),
+        (["mafia", "--policies", "mixed"], "write team=policy; the teams of mafia are town, mafia"),
+        (["mafia", "--policies", "town=mixd"], "did you mean 'mixed'"),
+    ],
+)
+def test_mistakes_about_teams_are_told_in_a_line(args, words, capsys):
+    assert cli.main(["teams", *args, "--matches", "10"]) == cli.MISTAKE
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1

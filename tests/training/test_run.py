@@ -1,0 +1,439 @@
+"""Training: a tiny run, what it leaves behind, resuming, Ctrl-C."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from parlour.envs import GAMES, Slice, game
+from parlour.envs.core.compiled import compiled
+from parlour.training import algorithms, cli
+from parlour.training.algorithms.maskable_ppo import Learner, MaskablePPOConfig
+from parlour.training.evaluation.duplicate import evaluate
+from parlour.training.evaluation.theory import compare
+from parlour.training.learning.config import load_config, presets, to_toml, write_config
+from parlour.training.learning.league import League
+from parlour.training.learning.run import resume, train
+from parlour.wrappers.policies.loading import load_run
+from parlour.wrappers.policies.trained_for import of_settings
+from parlour.wrappers.rl.single_agent import SingleAgentTables
+from sb3_contrib import MaskablePPO
+
+torch.set_num_threads(1)
+
+TINY = {
+    "options": {"seats": 2, "stacks": 20},
+    "bots": {"call": 1.0},
+    "total_timesteps": 2048,
+    "n_envs": 16,
+    "n_steps": 32,
+    "batch_size": 256,
+    "checkpoint_every": 1024,
+    "progress": False,
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return train(load_config("holdem", runs=tmp_path_factory.mktemp("runs"), name="tiny", **TINY), ["parlour", "train"])
+
+
+def metrics(run):
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def test_a_run_folder_explains_itself(run):
+    assert {file.name for file in run.iterdir()} == {
+        "config.toml", "command.txt", "model.zip", "policy.npz", "metrics.jsonl", "tensorboard", "checkpoints",
+    }  # fmt: skip
+    config = tomllib.loads((run / "config.toml").read_text())
+    assert config["game"] == "holdem-v0"
+    assert config["options"]["stacks"] == 20
+    assert config["options"]["big_blind"] == 2  # defaults are written down, too
+    assert load_config(run / "config.toml").total_timesteps == 2048
+    assert (run / "command.txt").read_text() == "parlour train\n"
+    assert [line["steps"] for line in metrics(run)] == [512, 1024, 1536, 2048]
+    assert {"rollout/return", "train/value_loss", "time/steps_per_second"} <= metrics(run)[-1].keys()
+    assert sorted(int(file.stem) for file in (run / "checkpoints").iterdir()) == [0, 1024]
+    assert any((run / "tensorboard").iterdir())
+
+
+def test_the_saved_policy_is_the_models(run):
+    game, policy = load_run(run, seed=1)
+    assert dict(game.options)["stacks"] == 20
+    model = MaskablePPO.load(run / "model.zip", device="cpu")  # the plain class reads it
+    assert model.num_timesteps == 2048
+    weights = model.policy.action_net.weight.detach().numpy().T
+    np.testing.assert_array_equal(policy.layers[-1][0], weights)
+
+
+def test_the_same_seed_gives_the_same_policy(run, tmp_path):
+    again = train(load_config("holdem", runs=tmp_path, name="tiny", **TINY))
+    other = train(load_config("holdem", runs=tmp_path, name="other", seed=1, **TINY))
+    first, second, third = (load_run(folder)[1].layers[-1][0] for folder in (run, again, other))
+    np.testing.assert_array_equal(first, second)
+    assert (first != third).any()
+
+
+def test_resume_goes_on_where_it_was(tmp_path):
+    run = train(load_config("holdem", runs=tmp_path, name="tiny", **TINY))
+    with pytest.raises(ValueError, match="has had 2,048 of 2,048 timesteps"):
+        resume(run, progress=False)
+    with pytest.raises(ValueError, match="seed"):
+        resume(run, seed=3)
+    assert resume(run, total_timesteps=3072, progress=False, command=["again"]) == run
+    assert [line["steps"] for line in metrics(run)] == [512, 1024, 1536, 2048, 2560, 3072]
+    assert MaskablePPO.load(run / "model.zip", device="cpu").num_timesteps == 3072
+    assert load_config(run / "config.toml").total_timesteps == 3072
+    assert (run / "command.txt").read_text().splitlines()[-1] == "again"
+    (run / "model.zip").unlink()
+    with pytest.raises(FileNotFoundError, match=r"model\.zip is missing"):
+        resume(run)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_save(sign, tmp_path):
+    command = [sys.executable, "-m", "parlour.training.cli", "train", "holdem", "--name", "long"]
+    command += ["--runs", str(tmp_path), "--n-envs", "16"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    lines, deadline = tmp_path / "long" / "metrics.jsonl", time.monotonic() + 120
+    while not (lines.exists() and lines.read_text().count("\n") >= 2):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    process.send_signal(sign)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert "parlour train --resume" in output
+    saved = MaskablePPO.load(tmp_path / "long" / "model.zip", device="cpu")
+    assert saved.num_timesteps >= 2 * 16 * 64
+    load_run(tmp_path / "long")
+    assert not (tmp_path / "long" / "lock").exists()
+
+
+def test_sigterm_is_handled_only_while_a_run_learns(tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+    train(load_config("holdem", runs=tmp_path, **TINY))
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_run_in_a_thread_learns_without_signals(tmp_path):
+    done = []
+    thread = threading.Thread(target=lambda: done.append(train(load_config("holdem", runs=tmp_path, **TINY))))
+    thread.start()
+    thread.join(120)
+    assert (done[0] / "model.zip").is_file()
+
+
+@pytest.mark.slow
+def test_minutes_end_a_run(tmp_path):
+    run = train(
+        load_config("holdem", runs=tmp_path, name="short", **{**TINY, "total_timesteps": 10**9, "minutes": 0.05})
+    )
+    assert metrics(run)[-1]["steps"] < 10**6
+    assert metrics(run)[-1]["train/learning_rate"] < 2e-3
+
+
+@pytest.mark.parametrize("runs", ['quo"te', "back\\slash", "emoji 🃏", "new\nline", "ümläut/日本"])
+def test_config_round_trip(runs, tmp_path):
+    config = load_config("holdem", runs=runs, options={"seats": 2, "stacks": [20, 40]}, minutes=1.5)
+    assert tomllib.loads(to_toml(config))["runs"] == runs
+    assert tomllib.loads(to_toml(config))["options"] == {"seats": 2, "stacks": [20, 40]}
+    write_config(config, tmp_path)
+    assert load_config(tmp_path / "config.toml") == config
+
+
+def test_a_run_in_a_folder_with_an_odd_name_can_be_read_back(tmp_path):
+    run = train(load_config("holdem", runs=tmp_path / "a 🃏 \\ folder", name="odd", **TINY))
+    assert load_config(run / "config.toml").runs == tmp_path / "a 🃏 \\ folder"
+    resume(run, total_timesteps=3072, progress=False)
+    load_run(run)
+
+
+def test_an_option_that_is_none_stays_none(tmp_path):
+    """TOML has no None, and the game's default is another value."""
+    config = load_config("tangram", options={"split": None, "seats": 2})
+    assert tomllib.loads(to_toml(config))["options_none"] == ["split"]
+    write_config(config, tmp_path)
+    assert load_config(tmp_path / "config.toml").options == {"split": None, "seats": 2}
+    assert of_settings(tomllib.loads(to_toml(config))).options == {"split": None, "seats": 2}
+
+
+def test_a_setting_is_converted_to_its_type():
+    config = load_config("holdem", minutes=1, gamma=1, net_arch=[8], runs="here", bots={"call": 1})
+    assert [type(value) for value in (config.minutes, config.gamma, config.bots["call"])] == [float] * 3
+    assert (config.net_arch, config.runs) == ((8,), Path("here"))
+
+
+def test_an_algorithm_is_one_more_file(tmp_path, monkeypatch, capsys):
+    """It is found by the name of its module; its settings are options of the command, and the run names it."""
+    (tmp_path / "patient.py").write_text(
+        """
+from dataclasses import dataclass
+from parlour.training.algorithms import maskable_ppo
+
+@dataclass(frozen=True, kw_only=True)
+class PatientConfig(maskable_ppo.MaskablePPOConfig):
+    patience: int = 3
+
+class Learner(maskable_ppo.Learner):
+    Config = PatientConfig
+"""
+    )
+    monkeypatch.setattr(algorithms, "__path__", [*algorithms.__path__, str(tmp_path)])
+    assert algorithms.names() == ["maskable_ppo", "patient"]
+    settings = ["--options", "stacks=20", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64", "--no-progress"]
+    args = ["train", "holdem", "--algorithm", "patient", "--patience", "5", "--total-timesteps", "128", *settings]
+    assert cli.main([*args, "--name", "slow", "--runs", str(tmp_path / "runs")]) == 0
+    config = load_config(tmp_path / "runs" / "slow" / "config.toml")
+    assert (config.algorithm, config.patience) == ("patient", 5)
+    assert cli.main(["train", "--resume", str(tmp_path / "runs" / "slow"), "--total-timesteps", "256"]) == 0
+    capsys.readouterr()
+    assert cli.main(["train", "holdem", "--algorithm", "maskable_pop"]) == cli.MISTAKE
+    assert "did you mean 'maskable_ppo'" in capsys.readouterr().err
+
+
+def test_every_setting_has_a_help_text_and_the_config_files_are_valid(capsys):
+    assert cli.main(["train", "holdem", "--help"]) == 0
+    text = capsys.readouterr().out
+    for part in dataclasses.fields(MaskablePPOConfig):
+        if part.name not in ("game", "preset"):  # the first argument names both
+            option = part.name.replace("_", "-")
+            assert f"--{option} " in text or f"--no-{option} " in text
+    assert load_config("holdem").options["seats"] == 2
+
+
+def test_command_line(tmp_path, capsys):
+    common = ["--runs", str(tmp_path), "--no-progress", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64"]
+    args = [
+        "train",
+        "holdem",
+        "--options",
+        "stacks=30",
+        "--bots",
+        "call=1",
+        "tight=2",
+        "--total-timesteps",
+        "128",
+        "--name",
+        "cli",
+        *common,
+    ]
+    assert cli.main(args) == 0
+    run = tmp_path / "cli"
+    printed = "".join(capsys.readouterr().out.split())
+    assert printed.startswith("trained128timestepsin") and printed.endswith(str(run))  # and no bar
+    config = load_config(run / "config.toml")
+    assert config.options["stacks"] == 30
+    assert config.options["seats"] == 2  # the config file's other options stay
+    assert config.bots == {"call": 1, "tight": 2}
+    assert (run / "command.txt").read_text().startswith("parlour train holdem --options stacks=30")
+    assert cli.main(args) == cli.MISTAKE
+    assert "exists" in capsys.readouterr().err
+    assert cli.main(["train", "--resume", str(run), "--total-timesteps", "256", "--no-progress"]) == 0
+    assert load_config(run / "config.toml").total_timesteps == 256
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"total_timestep": 3}, "did you mean 'total_timesteps'"),
+        ({"total_timesteps": 0}, "total_timesteps=0"),
+        ({"activation_fn": "GELU"}, "ReLU and Tanh"),
+        ({"minutes": 0}, "minutes=0"),
+        ({"random_start_steps": -1}, "random_start_steps=-1"),
+        ({"minutes": float("nan")}, "minutes=nan: need a number above 0"),
+        ({"total_timesteps": "many"}, "total_timesteps='many': need a whole number"),
+        ({"net_arch": [64, 0]}, "net_arch=0: need a whole number, at least 1"),
+        ({"net_arch": [64.5]}, r"net_arch\[0\]=64.5: need a whole number"),
+        ({"net_arch": 64}, "net_arch=64: need a list"),
+        ({"critic_net_arch": [0]}, "critic_net_arch=0"),
+        ({"observation_slices": "phase"}, "observation_slices='phase': need a list"),
+        ({"cloning_minutes": 0}, "cloning_minutes=0"),
+        ({"cloning_learning_rate": -1}, "cloning_learning_rate=-1"),
+        ({"name": "../evil"}, "name='../evil': need letters"),
+        ({"name": "/tmp/evil"}, "name='/tmp/evil'"),
+        ({"name": ".."}, r"name='\.\.'"),
+        ({"name": " "}, "name=' '"),
+        ({"name": "-x"}, "name='-x'"),
+    ],
+)
+def test_wrong_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        load_config("holdem", **settings)
+
+
+def test_a_config_file_that_cannot_be_read_is_explained(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"there is no config file mine\.toml"):
+        load_config("mine.toml")
+    (tmp_path / "mine.toml").write_text("steps: 3")
+    with pytest.raises(ValueError, match=r"mine\.toml is no TOML: "):
+        load_config("mine.toml")
+    assert cli.main(["train", "holdem", "--config", "mine"]) == cli.MISTAKE
+    assert "--config mine: need a TOML file" in capsys.readouterr().err
+
+
+def test_without_a_game_nothing_is_trained(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for args in ([], ["--total-timesteps", "100"]):
+        assert cli.main(["train", *args]) == cli.MISTAKE
+        assert "give a game, as in `parlour train holdem`" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_run_that_another_process_writes_to_is_not_resumed(run):
+    before = (run / "config.toml").read_text()
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    (run / "lock").write_text(str(other.pid))
+    with pytest.raises(ValueError, match=f"process {other.pid} is writing to"):
+        resume(run, total_timesteps=10_000, progress=False)
+    assert (run / "config.toml").read_text() == before
+    other.communicate(b"\n")
+    with pytest.raises(ValueError, match="has had"):  # the process is gone: its lock holds nobody up
+        resume(run, progress=False)
+    assert not (run / "lock").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"past_checkpoints": 2.0}, "past_checkpoints=2"),
+        ({"past_checkpoints": 0.5, "bots": {}}, "bots for the rest"),
+        (
+            {"past_checkpoints": 0.5, "self_play": 0.6},
+            "self_play=0.6: need a share from 0 to what past_checkpoints=0.5 leaves",
+        ),
+        ({"self_play": -0.1}, "self_play=-0.1"),
+        ({"past_checkpoints": 0.0, "self_play": 0.5, "bots": {}}, "bots for the rest"),
+        ({"bots": {"maniacs": 1}}, "did you mean 'maniac'"),
+        ({"options": {"seats": 11}}, "seats=11"),
+    ],
+)
+def test_a_run_that_cannot_begin_leaves_no_folder(settings, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        train(load_config("holdem", runs=tmp_path, **settings))
+    assert not any(tmp_path.iterdir())
+
+
+def test_league_seats_the_newest_first_and_leaves_the_bots():
+    opponents = ["random", "random", "call"]
+    league = League(2, 0.5, {"call": 1}, seed=1)
+    assert list(league.pool().weights) == [0.25, 0.25, 0.5]
+    league.checkpoints = ["old", "older", "new"]
+    for _ in range(20):
+        league.draw(opponents)
+        assert opponents[0] == "new"
+        assert opponents[1] in league.checkpoints
+        assert opponents[2] == "call"
+
+
+def test_in_self_play_the_opponent_is_the_learner_as_it_is_now(run):
+    league = League(2, 0.5, {"call": 1}, seed=1, self_play=0.2)
+    pool = league.pool()
+    assert list(pool.policies) == ["random", "random", "call", "random"]
+    assert list(pool.weights) == pytest.approx([0.25, 0.25, 0.3, 0.2])
+    assert League(2, 0.9, {}, seed=1, self_play=0.1).pool().weights == [0.45, 0.45, 0.1]
+    assert League(0, 0, {}, seed=1, self_play=1).pool().weights == [1]
+
+    opponents = ["past", "past", "call", "random"]
+    config = load_config(run / "config.toml")
+    learner = Learner.load(run, config, SingleAgentTables(game(config.game, **config.options), config.n_envs))
+    league.update_self_play(learner, opponents)
+    weights = learner.model.policy.action_net.weight.detach().numpy().T
+    np.testing.assert_array_equal(opponents[-1].layers[-1][0], weights)
+    assert opponents[:3] == ["past", "past", "call"]
+    league = League(2, 0.5, {"call": 1}, seed=1)
+    league.update_self_play(learner, opponents)  # no self-play: nobody is replaced
+    np.testing.assert_array_equal(opponents[-1].layers[-1][0], weights)
+
+
+def test_self_play_follows_every_rollout_and_random_starts_become_shorter(tmp_path, monkeypatch):
+    updated, starts = [], []
+    monkeypatch.setattr(League, "update_self_play", lambda self, learner, opponents: updated.append(learner.timesteps))
+    begin = SingleAgentTables._begin
+    monkeypatch.setattr(
+        SingleAgentTables, "_begin", lambda self, rows: (starts.append(self.random_start_steps), begin(self, rows))
+    )
+    settings = {**TINY, "options": {"rounds": 5}, "bots": {}, "self_play": 1.0, "random_start_steps": 8}
+    train(load_config("bargaining", runs=tmp_path, name="latest", past_checkpoints=0.0, **settings))
+    assert updated == [0, 512, 1024, 1536]
+    assert list(dict.fromkeys(starts)) == [(8, 8), (4, 8), (0, 8)]
+
+
+def test_settings_are_found_by_name():
+    assert load_config("holdem-v0").total_timesteps == load_config("holdem").total_timesteps
+    assert load_config("holdem-v0").game == "holdem-v0"
+    assert load_config("bargaining-public").game == "bargaining"
+    assert load_config("bargaining-public").options["public"]
+    assert load_config("kuhn").total_timesteps == MaskablePPOConfig(game="kuhn").total_timesteps
+
+
+@pytest.mark.parametrize("config", presets())
+def test_every_config_of_ours_trains(config, tmp_path):
+    tiny = {"total_timesteps": 1, "demonstrations": 1, "n_envs": 8, "n_steps": 8, "batch_size": 32, "progress": False}
+    run = train(load_config(config, runs=tmp_path, name="own", **tiny))
+    trained, policy = load_run(run)
+    assert config.startswith(trained.name)
+    assert policy.inputs == trained.layout.size
+
+
+@pytest.mark.slow
+def test_first_price_self_play_comes_near_the_equilibrium(tmp_path):
+    run = train(
+        load_config(
+            "auction", runs=tmp_path, name="short", total_timesteps=500_000, n_steps=16, batch_size=512, progress=False
+        )
+    )
+    trained, policy = load_run(run, seed=1)
+    found = {line.name: line.learned for line in compare(policy, trained).lines}
+    assert found["bid_error"] < 4
+    assert 28 < found["revenue"] < 38
+
+
+def both_versions(**options):
+    """Auctions with a second version of the encoder, with which they are played."""
+    auction = game("auction-v0", **options)
+    wider = auction.encoders["v0"].extended([Slice("nothing", (1,), 0, 1, "always 0")], observe_nothing)
+    return replace(auction, encoders={**auction.encoders, "v1": wider}, encoder="v1")
+
+
+@compiled
+def observe_nothing(table, seat, at, out):
+    out[at.nothing] = 0
+
+
+def test_a_learner_of_an_older_encoder_plays_its_checkpoints_in_a_newer_game(tmp_path, monkeypatch):
+    """Its run names the encoder; resumed, evaluated and loaded, it keeps it."""
+    monkeypatch.setitem(GAMES, "auction-v1", both_versions)
+    settings = {**TINY, "options": {}, "bots": {"shade": 1.0}, "self_play": 0.3, "past_checkpoints": 0.3}
+    run = train(load_config("auction", runs=tmp_path, encoder="v0", name="older", **settings))
+    written = tomllib.loads((run / "config.toml").read_text())
+    assert (written["game"], written["encoder"]) == ("auction-v1", "v0")
+    resume(run, total_timesteps=3072, progress=False)
+    newer, policy = load_run(run)
+    assert (newer.id, newer.layout.size, policy.inputs, policy.encoder) == (
+        "auction-v1", newer.encoders["v0"].layout.size + 1, newer.encoders["v0"].layout.size, "v0"
+    )  # fmt: skip
+    rival = train(load_config("auction", runs=tmp_path, name="newer", **settings))
+    assert load_run(rival)[1].encoder == "v1"
+    evaluate(policy, newer, [load_run(rival)[1]], deals=10)
+
+
+@pytest.mark.parametrize(("encoder", "message"), [("v7", "no encoder 'v7'"), ("full", "hidden information")])
+def test_an_encoder_that_no_player_may_have_is_refused(encoder, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        train(load_config("holdem", runs=tmp_path, encoder=encoder))
+    assert not any(tmp_path.iterdir())

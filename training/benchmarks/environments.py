@@ -1,0 +1,70 @@
+"""Decisions a second in Parlour's own environments: many tables, and PettingZoo's AEC."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...envs import VectorGame, holdem_v0
+from ...envs import game as make_game
+from .base import Row, Seconds, rate
+
+
+def vector(name: str, num_envs: int, **options: Any) -> Callable[[], int]:
+    """Return what plays one random legal decision on each of `num_envs` tables and returns how many those are."""
+    tables = VectorGame(make_game(name, **options), num_envs)
+    tables.reset(seed=0)
+
+    def run() -> int:
+        tables.step(tables.sample())
+        return num_envs
+
+    return run
+
+
+def vector_tables(seconds: Seconds) -> list[Row]:
+    """Many tables, observation and mask written at every decision, random legal play."""
+    return [
+        Row(f"vector-{short}", what, rate(vector(name, num_envs, **options), seconds), "decisions/s", goal)
+        for short, what, name, num_envs, options, goal in (
+            ("2", "hold'em, 1,024 tables, 2 seats", "holdem", 1_024, {"seats": 2}, 6e6),
+            ("6", "hold'em, 1,024 tables, 6 seats", "holdem", 1_024, {"seats": 6}, 3.5e6),
+            ("auction", "auction, 4,096 tables, 2 seats", "auction", 4_096, {}, 10e6),
+            ("auction-talk", "the same, with talk", "auction", 4_096, {"talk": True}, 4e6),
+            ("bargaining", "bargaining, 4,096 tables", "bargaining", 4_096, {}, 8e6),
+            ("bargaining-talk", "the same, with talk", "bargaining", 4_096, {"talk": True}, 4e6),
+            ("mafia", "mafia, 1,024 tables, 10 seats", "mafia", 1_024, {"seats": 10}, 1.5e6),
+        )
+    ]
+
+
+def aec(seconds: Seconds) -> list[Row]:
+    """PettingZoo's `step` + `last` with 6 seats, flat observation; the random legal actions are part of the time."""
+    raw = holdem_v0.raw_env(seats=6, observation="flat")
+    wrapped = holdem_v0.env(seats=6, observation="flat")
+    return [
+        Row("raw-env", "raw_env, 6 seats, step + last", rate(aec_hands(raw), seconds), "decisions/s", 100_000),
+        Row("env", "env, 6 seats, standard wrappers", rate(aec_hands(wrapped), seconds), "decisions/s", 40_000),
+    ]
+
+
+def aec_hands(env: Any, hands: int = 20) -> Callable[[], int]:
+    """Return what plays hands of random legal actions in a PettingZoo environment and returns how many decisions."""
+    generator = np.random.default_rng(0)
+    draws = generator.random(4_096).tolist()
+    env.reset(seed=0)
+
+    def run() -> int:
+        decisions = 0
+        for _ in range(hands):
+            env.reset()
+            while True:
+                observation, _reward, terminated, truncated, _info = env.last()
+                if terminated or truncated:
+                    break
+                legal = observation["action_mask"].nonzero()[0]
+                env.step(int(legal[int(draws[decisions % 4_096] * len(legal))]))
+                decisions += 1
+        return decisions
+
+    return run

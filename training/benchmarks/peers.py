@@ -1,0 +1,64 @@
+"""The peers, in the same run: OpenSpiel and PettingZoo's own games."""
+
+from .base import Row, Seconds, rate
+from .environments import aec_hands, vector
+
+OPEN_SPIEL = (
+    "universal_poker(betting=nolimit,numPlayers=2,numRounds=4,blind=2 1,firstPlayer=2 1 1 1,numSuits=4,numRanks=13,"
+    "numHoleCards=2,numBoardCards=0 3 1 1,stack=200 200,bettingAbstraction=fchpa)"
+)
+
+
+def openspiel(seconds: Seconds) -> list[Row]:
+    """OpenSpiel's universal_poker, heads-up, with its observation tensor at every decision, random legal play."""
+    try:
+        import pyspiel
+    except ImportError:
+        return [_missing("openspiel", "OpenSpiel universal_poker, 2 seats", "pip install open_spiel")]
+    import random
+
+    game = pyspiel.load_game(OPEN_SPIEL)
+    generator = random.Random(0)
+
+    def run() -> int:
+        state = game.new_initial_state()
+        decisions = 0
+        while not state.is_terminal():
+            if not state.is_chance_node():
+                state.observation_tensor(state.current_player())
+                decisions += 1
+            state.apply_action(generator.choice(state.legal_actions()))
+        return decisions
+
+    return _beside("openspiel", "OpenSpiel universal_poker, 2 seats", rate(run, seconds), 20, seconds)
+
+
+def pettingzoo(seconds: Seconds) -> list[Row]:
+    """PettingZoo's texas_holdem_no_limit, heads-up, random legal play, as users get it: with its wrappers."""
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from pettingzoo.classic import texas_holdem_no_limit_v6
+
+            env = texas_holdem_no_limit_v6.env(num_players=2)
+    except ImportError:
+        return [_missing("pettingzoo", "PettingZoo texas_holdem_no_limit, 2 seats", "pip install rlcard pygame")]
+    return _beside(
+        "pettingzoo", "PettingZoo texas_holdem_no_limit, 2 seats", rate(aec_hands(env), seconds), 500, seconds
+    )
+
+
+def _beside(name: str, what: str, theirs: float, times: float, seconds: Seconds) -> list[Row]:
+    ours = rate(vector("holdem", 1_024, seats=2), seconds)
+    peer = what.partition(" ")[0]
+    note = f"{ours:,.0f} decisions/s here in the same run"
+    return [
+        Row(name, what, theirs, "decisions/s"),
+        Row(f"{name}-ratio", f"Parlour's vector, 2 seats, beside {peer}", ours / theirs, "times", times, note=note),
+    ]
+
+
+def _missing(name: str, what: str, install: str) -> Row:
+    return Row(name, what, None, "decisions/s", note=f"not installed: {install}")

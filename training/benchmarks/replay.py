@@ -1,0 +1,58 @@
+"""Decisions a second from a log to its page."""
+
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...envs import GameEnv
+from ...envs import game as make_game
+from ...wrappers.logs.match_log import MatchLog
+from ...wrappers.logs.recorder import Recorder
+from ...wrappers.replay.page import page
+from .base import Row, Seconds, rate
+
+
+def replay(seconds: Seconds) -> list[Row]:
+    """`parlour replay`: from a log to its page, every view of every moment drawn. 5,000/s are 10,000 in two seconds."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        match, live = Path(folder, "match.jsonl"), Path(folder, "live.jsonl")
+        for what, name, options in (
+            ("hold'em, 2 seats", "holdem", {"seats": 2}),
+            ("hold'em, 6 seats", "holdem", {"seats": 6}),
+            ("auction", "auction", {}),
+            ("bargaining", "bargaining", {}),
+            ("tangram", "tangram", {}),
+            ("mafia, 10 seats", "mafia", {"seats": 10}),
+        ):
+            made = _logged(match, live, name, **options)
+            for log, whose in ((match, "a match, every view"), (live, "one agent's live log")):
+                value = rate(partial(_paged, log, made), seconds, 4)
+                rows.append(Row("replay", f"{what}: {whose}", value, "decisions/s", 5e3))
+    return rows
+
+
+def _paged(log: Path, decisions: int) -> int:
+    from ...wrappers.replay.log_reader import moments
+
+    page(moments(log), "a log")
+    return decisions
+
+
+def _logged(match: Path, live: Path, name: str, decisions: int = 500, **options: Any) -> int:
+    """Write the log of random legal matches, and what its agents' live logs would hold; return how many decisions."""
+    game = make_game(name, **options)
+    env, generator, made = GameEnv(game, "flat"), np.random.default_rng(0), 0
+    with MatchLog(match, append=False) as log, MatchLog(live, append=False) as heard:
+        while made < decisions:
+            recorder = Recorder(log, env, made)
+            while not env.table.done:
+                state = env.turn_state(env.agent_selection)
+                action = int(generator.choice(np.flatnonzero(game.mask(env.table, int(env.table.turn)))))
+                heard.write("turn", turn_state=state, response=game.view.encode(env.table, action))
+                recorder.play(action)
+                made += 1
+    return made

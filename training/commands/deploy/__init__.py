@@ -1,0 +1,1 @@
+"""`parlour deploy PLATFORM`: our policies on a platform, a module per platform."""

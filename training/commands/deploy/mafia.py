@@ -1,0 +1,60 @@
+"""`parlour deploy mafia`: our agents behind the WebSocket service that hosts of `AgentPolicy` call."""
+
+import asyncio
+import logging
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+
+from ....wrappers.live.mafia import agent as service
+from ....wrappers.logs.match_log import opened
+from ...stopping import until_done
+from ..arguments import AccessArguments, AddressArguments, ModelArguments, SessionArguments
+from ..lookup import game_with
+from ..mafia_agents import maker
+
+PORT = AddressArguments(port=service.PORT)
+
+
+def command(
+    *,
+    run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")],
+    language_model: ModelArguments,
+    players: int | None = None,
+    listening: AddressArguments = PORT,
+    deadline: float = 25.0,
+    access: AccessArguments,
+    session: SessionArguments,
+) -> None:
+    """Serve agents to hosts of `AgentPolicy` over WebSocket, until Ctrl-C.
+
+    Args:
+        run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, a personality (aggressive,
+            cautious, analytical, social), or llm (the language model of --model).
+        players: Players of the game that a policy file was trained for, where the file does not tell. Default: 10.
+        deadline: Seconds for a call; then a stream is cut off, and a choice is made in the agent's place.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    game = game_with("mafia", seats=players)
+    make = maker(run, game, language_model.language_model(), session.seed, players)
+    with opened(session.log) as book:
+        server = service.MafiaAgentServer(
+            make,
+            address=listening.address,
+            port=listening.port,
+            deadline=deadline,
+            access_token=access.token,
+            seed=session.seed,
+            log=book,
+        )
+        until_done(_serve(server, run, Console(highlight=False)))
+
+
+async def _serve(server: service.MafiaAgentServer, run: str, console: Console) -> None:
+    async with server:
+        console.print(f"{run} plays mafia at {server.url}; Ctrl-C ends it", markup=False)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            console.print(f"{server.calls} calls, {server.replaced} answers replaced or cut off", markup=False)

@@ -1,0 +1,54 @@
+"""`parlour deploy tangram`: a policy or a bot as the agent of the live tangram game."""
+
+import logging
+from pathlib import Path
+
+from rich.console import Console
+
+from ....wrappers.agents.policy import PolicyAgent
+from ....wrappers.live.tangram.agent import TangramAgentServer
+from ....wrappers.logs.match_log import opened
+from ...stopping import until_done
+from ..arguments import AddressArguments, PolicyName, SessionArguments
+from ..lookup import agent, game_with, tell_differences
+
+PORT = AddressArguments(port=5000)
+
+
+def command(
+    *,
+    run: PolicyName,
+    listening: AddressArguments = PORT,
+    options: tuple[str, ...] = (),
+    deadline: float = 10.0,
+    games: int | None = None,
+    session: SessionArguments,
+) -> None:
+    """Serve a policy or a bot to live tangram games, which connect to it by WebSocket.
+
+    Args:
+        options: Options, as name=value, of the game that a policy file was trained for, where the file does not tell.
+        deadline: Seconds for a decision, then the turn is finished.
+        games: End after so many connections have ended. Default: until Ctrl-C.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    game = game_with("tangram", options, seats=2, aspect="godot")
+    player = agent(run, game, session.seed)
+    tell_differences([(run, player)], game)
+    seen = player.game if isinstance(player, PolicyAgent) else game
+    with opened(session.log) as book:
+        server = TangramAgentServer(
+            player, seen, address=listening.address, port=listening.port, deadline=deadline, log=book
+        )
+        until_done(_serve(server, Path(run).stem, games, Console(highlight=False)))
+
+
+async def _serve(server: TangramAgentServer, name: str, games: int | None, console: Console) -> None:
+    async with server:
+        console.print(f"{name} waits for games at {server.url}; Ctrl-C ends it", markup=False)
+        console.print(f"try it with: parlour host tangram --url {server.url}", markup=False)
+        await server.played(games)
+    console.print(
+        f"{server.games} games, {server.turns} turns, {server.plays} plays, "
+        f"{server.statistics.replaced} replaced by finish"
+    )

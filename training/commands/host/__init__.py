@@ -1,0 +1,1 @@
+"""`parlour host PLATFORM`: our tables behind a platform's protocol, a module per platform."""

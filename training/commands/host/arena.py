@@ -1,0 +1,154 @@
+"""`parlour host arena`: round robins of any game between policies, bots and agents behind HTTP."""
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table
+
+from ....envs import Game
+from ....wrappers.live.arena.agent import ArenaAgent
+from ....wrappers.live.arena.host import ArenaHost
+from ....wrappers.live.arena.host_session import ArenaLimits
+from ....wrappers.live.arena.agent_names import reserved_words
+from ....wrappers.live.arena.results import ArenaResult, Standing, standings
+from ....wrappers.logs.match_log import opened
+from ...stopping import until_done
+from ..arguments import AsJson, GameArguments, ServerArguments, SessionArguments
+from ..lookup import agent, game_with, names_seats, tell_differences
+
+Cost = Literal["keep", "pass", "end"]
+PORT = ServerArguments(port=9100)
+
+
+def command(
+    *,
+    game: GameArguments,
+    agents: tuple[str, ...] = (),
+    remote: tuple[str, ...] = (),
+    wait: int = 0,
+    rounds: int = 10,
+    seats: int | None = None,
+    timeout: float = 30.0,
+    concurrent: int = 8,
+    max_actions: int | None = None,
+    rejected: Cost = "keep",
+    failed: Cost = "pass",
+    listening: ServerArguments = PORT,
+    session: SessionArguments,
+    as_json: AsJson = False,
+) -> None:
+    """Play a round robin of a game between policies, bots and agents behind HTTP, and print how each did.
+
+    Args:
+        agents: Runs, policy files, bots.
+        remote: Agents behind HTTP, as name=http://….
+        wait: How many agents to wait for, which register at POST /api/register.
+        rounds: In each, every group of agents that fills the table meets, once in each rotation of the seats.
+        seats: Seats of the game. Default: as it comes, or as many as there are agents if that is what it takes.
+        timeout: Seconds for a turn.
+        concurrent: Matches that are played side by side.
+        max_actions: Game actions of a match. Default: 20 for two agents, no limit for more; 0: no limit.
+        rejected: What a rejected answer costs: nothing (three times), the turn, or the match.
+        failed: What an exception or a late answer costs.
+    """
+    if rounds < 1 or wait < 0:
+        raise ValueError(f"rounds={rounds}, wait={wait}: need at least 1 round, and agents from 0 up")
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    coming = len(agents) + len(remote) + wait
+    played = _game(game.game, game.options, seats, coming)
+    if coming < played.seats:
+        raise ValueError(f"{coming} agents for {played.seats} seats: name more --agents, --remote, or --wait for some")
+    ours = _seated(agents, played, session.seed)
+    tell_differences([(one.agent_id, one.agent) for one in ours], played)
+    theirs = [_remote(one) for one in remote]
+    limits = ArenaLimits(actions=-1 if max_actions is None else max_actions or None, rejected=rejected, failed=failed)
+    console = Console(highlight=False, stderr=as_json)
+    with opened(session.log) as book:
+        arena = ArenaHost(
+            played,
+            limits=limits,
+            timeout=timeout,
+            concurrent=concurrent,
+            seed=session.seed,
+            address=listening.address,
+            port=listening.port,
+            access_token=listening.access_token,
+            log=book,
+        )
+        results = until_done(_tournament(arena, ours, theirs, coming, rounds, console))
+    lines = standings(results)
+    if as_json:
+        print(json.dumps({"game": played.id, "options": dict(played.options), "standings": list(map(asdict, lines))}))
+    else:
+        console.print(_table(lines, f"{played.id}: {len(results)} matches"))
+
+
+def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:
+    """Return the game; one that by itself has more seats than agents come gets as many as come."""
+    if seats is not None:
+        return game_with(name, options, seats=seats)
+    game = game_with(name, options)
+    if 2 <= coming < game.seats and not names_seats(options):
+        return game_with(name, options, seats=coming)
+    return game
+
+
+def _seated(specs: Sequence[str], game: Game, seed: int | None) -> list[ArenaAgent]:
+    """Return the agents that `specs` name; each has a name of its own that is no word of the game."""
+    taken = set(reserved_words(game)) if specs else set()
+    seated = []
+    for number, spec in enumerate(specs):
+        name = label = Path(spec).stem[:48] or spec
+        count = 1
+        while name in taken:
+            count += 1
+            name = f"{label}-{count}"
+        taken.add(name)
+        seated.append(ArenaAgent(name, agent(spec, game, None if seed is None else seed + 1 + number)))
+    return seated
+
+
+def _remote(spec: str) -> tuple[str, str]:
+    name, equals, endpoint = spec.partition("=")
+    if not equals or not name:
+        raise ValueError(f"remote {spec!r}: write name=http://…")
+    return name, endpoint
+
+
+async def _tournament(
+    arena: ArenaHost,
+    ours: Sequence[ArenaAgent],
+    theirs: Sequence[tuple[str, str]],
+    coming: int,
+    rounds: int,
+    console: Console,
+) -> list[ArenaResult]:
+    async with arena:
+        console.print(f"arena for {arena.game.id} at {arena.url}")
+        for one in ours:
+            arena.add(one)
+        for name, endpoint in theirs:
+            arena.add_remote(name, endpoint)
+        if coming > len(arena.agent_ids):
+            console.print(f"waiting for {coming - len(arena.agent_ids)} agents: POST {arena.url}/api/register")
+            await arena.wait_for(coming)
+        return await arena.tournament(rounds)
+
+
+def _table(lines: Sequence[Standing], title: str) -> Table:
+    """Return the standings as a table for people."""
+    table = Table("agent", "matches", "payoff ± 95 %", "deals", "of surplus", "rating", "mistakes", title=title)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for line in lines:
+        payoff = f"{line.mean:+.2f}" + (f" ± {line.high - line.mean:.2f}" if line.high is not None else "")
+        shares = ["—" if share is None else f"{share:.0%}" for share in (line.deals, line.efficiency)]
+        rating = "—" if line.rating is None else f"{line.rating:.1f} ± {line.deviation:.1f}"
+        mistakes = str(line.rejected + line.failed)
+        table.add_row(line.agent_id, f"{line.matches:,}", payoff, *shares, rating, mistakes)
+    return table

@@ -1,0 +1,91 @@
+"""`parlour host poker`: poker tables over WebSocket."""
+
+import asyncio
+from typing import Any
+
+from rich.console import Console
+
+from ....wrappers.live.poker.host import PokerHost
+from ....wrappers.logs.match_log import MatchLog
+from ....wrappers.logs.safe_match_log import SafeMatchLog
+from ...stopping import until_done
+from ..arguments import ServerArguments, SessionArguments
+
+PORT = ServerArguments(port=9000)
+
+
+def command(
+    *,
+    seats: int = 9,
+    tables: int = 1,
+    small_blind: int = 1,
+    big_blind: int = 2,
+    stack: int = 100,
+    min_players: int = 2,
+    raise_cap: int | None = 4,
+    hands: int | None = None,
+    timeout: float = 30.0,
+    hand_delay: float = 1.5,
+    listening: ServerArguments = PORT,
+    session: SessionArguments,
+) -> None:
+    """Serve poker tables over WebSocket, until Ctrl-C, SIGTERM, or every table has played its hands.
+
+    Args:
+        seats: Seats of a table, 2 to 10.
+        tables: How many are open at once; one that ends is replaced by a new one.
+        small_blind: Chips of the small blind.
+        big_blind: Chips of the big blind.
+        stack: Chips of a new player.
+        min_players: Connected players with which the first hand begins.
+        raise_cap: Bets and raises allowed on a street; None: no cap.
+        hands: Hands after which a table ends and, when all have, the server; None: no limit. A table that was
+            abandoned does not count, but the one that replaces it.
+        timeout: Seconds to act; then check if free, else fold.
+        hand_delay: Seconds between two hands.
+    """
+    console = Console(highlight=False)
+    book = SafeMatchLog(None if session.log is None else MatchLog(session.log))
+
+    def note(kind: str, **fields: Any) -> None:
+        book.write(kind, **fields)
+        console.print(f"{fields['table_id']} {_line(kind, fields)}", markup=False)
+
+    server = PokerHost(
+        tables=tables,
+        seats=seats,
+        small_blind=small_blind,
+        big_blind=big_blind,
+        stack=stack,
+        min_players=min_players,
+        raise_cap=raise_cap,
+        max_hands=hands,
+        seed=session.seed,
+        timeout=timeout,
+        hand_delay=hand_delay,
+        address=listening.address,
+        port=listening.port,
+        access_token=listening.access_token,
+        on_event=note,
+    )
+    until_done(_serve(server, forever=hands is None, console=console))
+
+
+async def _serve(server: PokerHost, forever: bool, console: Console) -> None:
+    async with server:
+        console.print(f"serving poker at {server.url} (WebSocket {server.ws_url}); Ctrl-C ends it")
+        console.print(f"seat an agent with: parlour deploy poker tight --api {server.url}", markup=False)
+        await (asyncio.Event().wait() if forever else server.finished())
+
+
+def _line(kind: str, event: dict[str, Any]) -> str:
+    match kind:
+        case "joined":
+            return f"{event['name'] or event['agent_id']} takes seat {event['seat']}"
+        case "left":
+            return f"seat {event['seat']} leaves"
+        case "hand":
+            won = ", ".join(f"seat {row['seat']} {row['won']}" for row in event["results"] if row["won"])
+            return f"hand {event['hand']}: won by {won}"
+        case _:
+            return f"ended after {event['hands']} hands: {event['reason']}"

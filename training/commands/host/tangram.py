@@ -1,0 +1,71 @@
+"""`parlour host tangram`: a match with a live agent, in the role of the live tangram game."""
+
+import logging
+
+from rich.console import Console
+
+from ....wrappers.live.tangram.host import TangramHost
+from ....wrappers.live.tangram.messages import Dialect
+from ....wrappers.live.tangram.person import Person
+from ....wrappers.logs.match_log import opened
+from ...stopping import until_done
+from ..arguments import SessionArguments
+from ..lookup import HUMAN, agent, game_with, tell_differences
+
+
+def command(
+    *,
+    url: str = "ws://localhost:5000",
+    partner: str = HUMAN,
+    matches: int = 1,
+    dialect: Dialect = "documented",
+    options: tuple[str, ...] = (),
+    timeout: float = 30.0,
+    delay: float = 0.0,
+    session: SessionArguments,
+) -> None:
+    """Play tangram with an agent, in the role of the live game: connect to its server, and reconnect.
+
+    Args:
+        url: The agent's server.
+        partner: Who plays the person's seat: human (you, at this terminal), a run or a bot.
+        matches: How many are played.
+        dialect: The form of our messages: documented, or godot as the real game sends them.
+        options: The game's options as name=value, such as figure='"A house"'. Default: any figure of the library.
+        timeout: Seconds that the agent may take for each message.
+        delay: Seconds between a play and its feedback; the real game's animation takes 0.5.
+    """
+    if matches < 1 or timeout <= 0 or delay < 0:
+        raise ValueError(
+            f"matches={matches}, timeout={timeout}, delay={delay}: need 1 match, some seconds, no less than 0"
+        )
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    game = game_with("tangram", ("split=null", *options), seats=2, aspect="godot", figure="library")
+    person = (
+        Person(game) if partner == HUMAN else agent(partner, game, None if session.seed is None else session.seed + 1)
+    )
+    tell_differences([(partner, person)], game)
+    console = Console(highlight=False)
+    with opened(session.log) as book:
+        table = TangramHost(
+            game,
+            person,
+            url,
+            dialect=dialect,
+            timeout=timeout,
+            delay=delay,
+            log=book,
+            on_chat=lambda text: console.print(f"the agent says: {text}", markup=False),
+        )
+        try:
+            played = until_done(table.play(matches, session.seed))
+        except EOFError:
+            raise ValueError("the input ended before the match") from None
+    for one in played:
+        end = one.outcome or {}
+        console.print(
+            f"{one.objective}: {one.turns} turns, {one.lost} lost by the agent, {one.refused} of its messages refused; "
+            f"{end.get('reason')}, IoU {end.get('iou'):.2f}",
+            markup=False,
+            soft_wrap=True,
+        )

@@ -1,0 +1,109 @@
+"""`parlour list`: games, bots, presets and runs."""
+
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from ...envs import GAMES, find
+from ...envs import game as make_game
+from ...wrappers.policies.trained_for import read_settings
+from ..learning import run_folder
+from ..learning.config import presets, settings_from
+from ..learning.settings import ALGORITHM
+from .arguments import AsJson
+
+Kind = Literal["games", "bots", "presets", "runs"]
+Rows = list[dict[str, Any]]
+
+
+def command(
+    *,
+    what: Annotated[tyro.conf.Positional[tuple[Kind, ...]], tyro.conf.arg(metavar="KIND")] = (),
+    runs: Path = run_folder.RUNS,
+    as_json: AsJson = False,
+) -> None:
+    """Show the games with their players and bots, the bots, the presets (settings of training), and the runs.
+
+    Args:
+        what: Which of games, bots, presets and runs. Default: all.
+        runs: The folder of all run folders.
+    """
+    make: dict[str, Callable[[], Rows]] = {
+        "games": _games, "bots": _bots, "presets": _presets, "runs": lambda: _runs(runs),
+    }  # fmt: skip
+    found = {kind: make[kind]() for kind in what or make}
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    for kind, rows in found.items():
+        Console(highlight=False).print(_table(kind, rows))
+
+
+def _games() -> Rows:
+    rows: Rows = []
+    for name in GAMES:
+        options = inspect.signature(find(name)).parameters
+        try:
+            game = make_game(name)
+        except (TypeError, ValueError) as error:  # a game of one's own that needs options
+            rows.append({"game": name, "players": None, "bots": [], "options": list(options), "note": str(error)})
+            continue
+        rows.append({"game": name, "players": game.seats, "bots": list(game.bots), "options": list(options)})
+    return rows
+
+
+def _bots() -> Rows:
+    games: dict[str, list[str]] = {}
+    for row in _games():
+        for bot in row["bots"]:
+            games.setdefault(bot, []).append(row["game"])
+    return [{"bot": bot, "games": names} for bot, names in games.items()]
+
+
+def _presets() -> Rows:
+    rows = []
+    for name in presets():
+        settings = settings_from(name)
+        options = " ".join(f"{option}={json.dumps(value)}" for option, value in settings.get("options", {}).items())
+        algorithm = settings.get("algorithm", ALGORITHM)
+        rows.append({"preset": name, "game": settings["game"], "algorithm": algorithm, "options": options})
+    return rows
+
+
+def _runs(runs: Path) -> Rows:
+    rows = []
+    for name in run_folder.names(runs):
+        folder = runs / name
+        if not (folder / "config.toml").is_file():
+            continue
+        settings = read_settings(folder / "config.toml")
+        rows.append(
+            {
+                "run": name,
+                "game": settings.get("game"),
+                "algorithm": settings.get("algorithm", ALGORITHM),
+                "timesteps": run_folder.timesteps(folder),
+                "preset": settings.get("preset", ""),
+            }
+        )
+    return rows
+
+
+def _table(kind: str, rows: Rows) -> Table:
+    columns = [column for column in (rows[0] if rows else {"none": ""}) if column != "note"]
+    table = Table(*columns, title=kind)
+    for row in rows:
+        table.add_row(*(_cell(row[column]) for column in columns))
+    return table
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(value)
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

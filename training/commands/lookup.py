@@ -1,0 +1,198 @@
+"""Finds what people name on the command line, or says what is wrong: games, options, bots, runs, policies, agents."""
+
+import inspect
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...envs import GAMES, Game, find
+from ...envs import game as make_game
+from ...envs.core.options import did_you_mean, named
+from ...wrappers.agents.base import Agent
+from ...wrappers.agents.human import HumanAgent
+from ...wrappers.agents.language_model import Model
+from ...wrappers.agents.llm import LLMAgent
+from ...wrappers.agents.policy import PolicyAgent
+from ...wrappers.policies.base import LearnedPolicy, Policy
+from ...wrappers.policies.loading import load_policy, load_run, make_policy, policy_file, run_settings
+from ...wrappers.policies.trained_for import TrainedFor
+from ..learning import run_folder
+from ..learning.config import preset_options
+from ..learning.settings import pair
+
+LLM = "llm"
+"""What a language model is called among agents."""
+HUMAN = "human"
+"""What a person is called among agents."""
+
+
+# Games.
+
+
+def game_with(name: str, settings: Sequence[str] = (), **options: Any) -> Game:
+    """Return a game by name, with options written as ``name=value`` (JSON, or a word) and others as they are.
+
+    Raises:
+        ValueError: for an unknown game, an unknown option (with the nearest one), or a value it does not take.
+    """
+    wanted = {key: value for key, value in options.items() if value is not None}
+    return make_game(name, **wanted | dict(map(pair, settings)))
+
+
+def has_seats(name: str) -> bool:
+    """Tell whether a game has the option `seats`; bargaining always has two.
+
+    Raises:
+        ValueError: for an unknown game.
+    """
+    return "seats" in inspect.signature(find(name)).parameters
+
+
+def names_seats(settings: Sequence[str]) -> bool:
+    """Tell whether the option `seats` is among options written as ``name=value``."""
+    return any(setting.partition("=")[0] == "seats" for setting in settings)
+
+
+def bots_of(name: str) -> list[str]:
+    """Return the bots of a game by the game's name; none where it cannot be made without options."""
+    try:
+        return list(make_game(name).bots)
+    except (TypeError, ValueError):
+        return []
+
+
+def game_of(
+    spec: str,
+    name: str | None,
+    settings: Sequence[str] = (),
+    seats: int | None = None,
+    *,
+    among: Iterable[str] = GAMES,
+) -> Game:
+    """Return the game that a policy was trained for, with other options where they are given; for a bot, its game.
+
+    Args:
+        spec: see `located`.
+        name: the game; None: the policy's own.
+        settings: options as ``name=value``.
+        seats: how many; None: those of the policy, or of the game's preset.
+        among: the games that may have the bot.
+
+    Raises:
+        ValueError: if `spec` names nothing, or a policy file that does not tell its game.
+    """
+    trained_for = None if name is not None else _trained_for(spec)
+    if trained_for is not None:
+        options = {**trained_for.options, **dict(map(pair, settings))}
+        return make_game(trained_for.game, **({**options, "seats": seats} if seats is not None else options))
+    name = name or _game_with_bot(spec, among)
+    if seats is None and has_seats(name) and not names_seats(settings):
+        seats = preset_options(name).get("seats")
+    return game_with(name, settings, seats=seats)
+
+
+def _trained_for(spec: str) -> TrainedFor | None:
+    """Return what a run or a policy file was trained for; None for a bot, or a file that does not tell."""
+    folder = run_folder.existing(spec)
+    if folder is not None:
+        return run_settings(folder)
+    return load_policy(spec).trained_for if policy_file(spec).is_file() else None
+
+
+def _game_with_bot(spec: str, among: Iterable[str]) -> str:
+    """Return the first game that has a bot of this name; the others need not be made, some take seconds."""
+    if policy_file(spec).is_file():
+        raise ValueError(f"name a game with --game: {spec} does not tell for which it was trained")
+    known = set(run_folder.names())
+    for game in among:
+        bots = bots_of(game)
+        if spec in bots:
+            return game
+        known |= set(bots)
+    raise ValueError(f"no bot, run or policy file is called {spec!r}; {did_you_mean(spec, sorted(known))}")
+
+
+# Policies and agents.
+
+
+def located(spec: str, bots: Iterable[str]) -> str:
+    """Return the path or bot that `spec` names: a bot, a path, or a run below ``runs/``.
+
+    Raises:
+        ValueError: if there is none, with the nearest run or bot.
+    """
+    known = list(bots)
+    if spec in known or Path(spec).exists() or policy_file(spec).exists():
+        return spec
+    folder = run_folder.existing(spec)
+    if folder is not None:
+        return str(folder)
+    return named("bot, run or policy file", spec, [*known, *run_folder.names()])
+
+
+def policy(spec: str, game: Game, seed: int | None = None, deterministic: bool = False) -> Policy:
+    """Return the policy that `spec` names (see `located`) for `game`."""
+    return make_policy(located(spec, {"random": None, **game.bots}), game, seed=seed, deterministic=deterministic)
+
+
+def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = None) -> Agent:
+    """Return the agent that `spec` names for a seat at `game`: ``human``, ``llm`` (which is `model`), or see `located`.
+
+    A saved policy keeps the options that it was trained with; it finds its way at a table with more seats or fewer.
+
+    Raises:
+        ValueError: if there is none, or it plays another game.
+    """
+    if spec == HUMAN:
+        return HumanAgent()
+    if spec == LLM:
+        talk = game.capabilities.talk
+        return LLMAgent(needed(model), None, talks=talk is None or talk.message_violation is None)
+    where = located(spec, {HUMAN: None, LLM: None, "random": None, **game.bots})
+    if Path(where).is_dir():
+        trained, learned = load_run(where, seed=seed)
+        return PolicyAgent(_same_game(trained, game, spec), learned)
+    if where not in game.bots and policy_file(where).is_file():
+        saved = load_policy(where, seed=seed)
+        if saved.trained_for is not None:
+            return PolicyAgent(_same_game(saved.trained_for.make_game(), game, spec), saved)
+    return PolicyAgent(game, make_policy(where, game, seed=seed))
+
+
+def _same_game(trained: Game, game: Game, spec: str) -> Game:
+    if trained.name != game.name:
+        raise ValueError(f"{spec} plays {trained.name}, not {game.name}")
+    return trained
+
+
+def needed(model: Model | None) -> Model:
+    """Return the language model that `LLM` stands for.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    if model is None:
+        raise ValueError(f"{LLM} needs --model NAME, and an endpoint by --llm-url or OPENAI_BASE_URL")
+    return model
+
+
+def tell_differences(players: Iterable[tuple[str, Any]], game: Game) -> None:
+    """Say on stderr, in a line each, which saved policies were trained for another version or other options.
+
+    Args:
+        players: names with policies or agents; those that were not trained differ in nothing.
+        game: what they are asked to play.
+    """
+    told = dict.fromkeys(
+        f"{spec} was trained for {difference}"
+        for spec, player in players
+        if (trained_for := _what_trained(player)) is not None and (difference := trained_for.difference(game))
+    )
+    for line in told:
+        print(line, file=sys.stderr)
+
+
+def _what_trained(player: Any) -> TrainedFor | None:
+    learned = player.policy if isinstance(player, PolicyAgent) else player
+    return learned.trained_for if isinstance(learned, LearnedPolicy) else None

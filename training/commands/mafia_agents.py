@@ -1,0 +1,66 @@
+"""Finds the agents that people name for mafia: personalities, language models, runs, policy files, bots."""
+
+import logging
+from collections.abc import Callable
+from itertools import count
+
+from ...envs import Game
+from ...envs.core.options import named
+from ...envs.mafia.bots import PERSONALITIES
+from ...wrappers.agents.language_model import Model
+from ...wrappers.agents.policy import PolicyAgent
+from ...wrappers.live.common.worker import Worker
+from ...wrappers.live.mafia.llm import MafiaLLMAgent
+from ...wrappers.live.mafia.messages import AgentConfig, Personality, ScriptedConfig
+from ...wrappers.live.mafia.policy import AgentPolicy
+from ...wrappers.live.mafia.scripted import MafiaScriptedAgent
+from ...wrappers.live.mafia.trained import MafiaPolicyAgent
+from ...wrappers.policies.loading import policy_file
+from ..learning import run_folder
+from .lookup import LLM, agent, needed, tell_differences
+
+logger = logging.getLogger(__name__)
+
+MakeAgent = Callable[[str, str], AgentPolicy]
+"""Makes an agent with this id and this name."""
+
+
+def maker(spec: str, game: Game, model: Model | None, seed: int | None, seats: int | None = None) -> MakeAgent:
+    """Return what makes an agent as `spec` names it, each with a seed of its own. Saved policies run in a thread.
+
+    Args:
+        spec: a personality, ``llm``, a bot, a run or a policy file.
+        game: mafia with its options.
+        model: the language model that ``llm`` stands for.
+        seed: of the agents' choices and words; None: another one every time.
+        seats: of the matches, where it is known.
+
+    Raises:
+        ValueError: if `spec` names nothing, or a policy of another game.
+    """
+    made = count()
+
+    def own() -> int | None:
+        number = next(made)
+        return None if seed is None else seed * 1_000_003 + number
+
+    if spec in PERSONALITIES:
+        personality: Personality = spec  # type: ignore[assignment]
+        config = AgentConfig(type="scripted", scripted_config=ScriptedConfig(personality=personality))
+        return lambda agent_id, name: MafiaScriptedAgent(agent_id, name, config, seed=own())
+    if spec == LLM:
+        chosen = needed(model)
+        MafiaLLMAgent("p1", "Alice", chosen)  # what is missing is told at once
+        return lambda agent_id, name: MafiaLLMAgent(agent_id, name, chosen, seed=own())
+    bots = ["random", *game.bots]
+    if spec not in bots and run_folder.existing(spec) is None and not policy_file(spec).exists():
+        named("agent, run or policy file", spec, sorted({*PERSONALITIES, LLM, *bots, *run_folder.names()}))
+    player = agent(spec, game, seed)
+    assert isinstance(player, PolicyAgent)
+    trained, policy = player.game, player.policy
+    if seats not in (None, trained.seats):
+        logger.warning("%s was trained for %d players: a bot plays for it among %d", spec, trained.seats, seats)
+    elif seats is not None:
+        tell_differences([(spec, player)], game)
+    worker = None if spec in bots else Worker(spec)
+    return lambda agent_id, name: MafiaPolicyAgent(agent_id, name, trained, policy, seed=own(), worker=worker)

@@ -1,0 +1,37 @@
+"""What play, watch and record share: a match of the named agents, and its end."""
+
+from ...envs import Game
+from ...wrappers.agents.base import Agent
+from ..terminal.match import TerminalMatch
+from .arguments import AgentsArguments, GameArguments
+from .lookup import agent, game_with, has_seats, tell_differences
+
+
+def check(hands: int, delay: float) -> None:
+    """Refuse numbers of hands and seconds that cannot be."""
+    if hands < 1 or not 0 <= delay < 3600:
+        raise ValueError(f"hands={hands}, delay={delay}: need at least 1 hand, and a delay from 0 up")
+
+
+def seated(game: GameArguments, players: AgentsArguments, seed: int | None) -> tuple[Game, list[Agent]]:
+    """Return the game with a seat for each agent, where it has that option, and the agents that are named."""
+    if seed is not None and seed < 0:
+        raise ValueError(f"seed {seed} is negative; give one from 0 up")
+    specs, model = players.agents, players.language_model()
+    chosen = game_with(game.game, game.options, seats=len(specs) if has_seats(game.game) else None)
+    seeds = [None] * len(specs) if seed is None else range(seed + 1, seed + 1 + len(specs))
+    agents = [agent(spec, chosen, one, model) for spec, one in zip(specs, seeds, strict=True)]
+    tell_differences(zip(specs, agents, strict=True), chosen)
+    return chosen, agents
+
+
+def finish(match: TerminalMatch, hands: int, seed: int | None) -> None:
+    """Play the match to its end.
+
+    Raises:
+        ValueError: if a person's input ends before.
+    """
+    try:
+        match.play(hands, seed)
+    except EOFError:
+        raise ValueError("the input ended before the match") from None

@@ -1,0 +1,15 @@
+"""Hold'em: local best response, and tables of the poker host in the browser."""
+
+from typing import Any
+
+from ..base import Specifics
+from .best_response import best_response
+
+
+def _table(*args: Any, **options: Any) -> Any:
+    from .table import poker_table  # an HTTP server, which few need
+
+    return poker_table(*args, **options)
+
+
+SPECIFICS = Specifics(best_response=best_response, table=_table)

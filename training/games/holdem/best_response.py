@@ -1,0 +1,206 @@
+"""Local best response: a lower bound on how exploitable a heads-up hold'em policy is.
+
+Lisý and Bowling, "Equilibrium Approximation Quality of Current No-Limit Poker Bots" (AAAI 2017 workshop on computer
+poker). The responder knows the policy: after each of its actions it updates its belief over the 1,326 hands with the
+policy's own probabilities. At its own decisions it takes the action of the greatest local value: both sides check or
+call to the end afterwards, and a raise also wins the pot as often as the policy would fold to it. What it wins in real
+play, any exact best response would win too.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....envs import Game
+from ....envs.core.record import Tables
+from ....envs.core.rng import streams
+from ....envs.core.rollout import encoder_of
+from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
+from ....envs.holdem.table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
+from ....wrappers.policies.base import Policy
+from ...evaluation.scores import Score
+
+BOARDS = 1_000
+"""Boards drawn for an equity before the flop; from the flop on it is exact."""
+TRIES = 8
+"""How often a policy that tells no probabilities is asked to act at each holding."""
+
+Probabilities = Callable[[NDArray[np.float32], NDArray[np.int8]], NDArray[np.float64]]
+
+
+def best_response(
+    policy: Policy, game: Game, *, hands: int = 1_000, seed: int = 0, progress: Callable[[int], None] | None = None
+) -> Score:
+    """Play local best response against `policy` and return what it wins: a lower bound on exploitability.
+
+    Args:
+        policy: the policy to exploit. Where it has ``probabilities(observations, masks) -> float[N, A]`` the belief
+            follows them; else they are estimated from repeated `act`, and the bound is valid but looser.
+        game: heads-up hold'em, one hand per episode.
+        hands: how many hands to play, in pairs: every deal in both seats.
+        seed: of deals and boards.
+        progress: called with the number of hands just played.
+
+    Returns:
+        The responder's mean in milli-big-blinds per hand with its 95 % interval over deals.
+
+    Raises:
+        ValueError: if the game is another one, or there are fewer than 4 hands.
+    """
+    if game.name != "holdem" or game.seats != 2 or game.options["hands"] != 1:
+        raise ValueError(
+            f"best response plays heads-up hold'em, one hand per episode; this is {game.id}, {game.seats} seats"
+        )
+    if hands < 4:
+        raise ValueError(f"hands={hands}: an interval needs at least 4")
+    results = []
+    for word in streams(seed, hands // 2):
+        pair = [_Responder(policy, game, seat, word).play() for seat in range(2)]
+        results.append(sum(pair) / 2)
+        if progress is not None:
+            progress(2)
+    return Score.of(np.array(results) * 1_000 / game.payoffs.unit, "milli-big-blinds per hand", games=2 * len(results))
+
+
+class _Responder:
+    """One hand of local best response in seat `me` of a table whose stream begins with `word`."""
+
+    def __init__(self, policy: Policy, game: Game, me: int, word: np.uint64) -> None:
+        self.policy, self.game, self.me, self.word = policy, game, me, word
+        self.probabilities = probabilities_of(policy)
+        self.encoder = game.encoders[encoder_of(policy, game)]
+        self.holdings = HOLDINGS
+        self.belief = np.ones(len(HOLDINGS))
+        self.tables = game.tables(1)
+        self.table = self.tables[0]
+        self.equity: tuple[int, NDArray[np.float64]] = (-1, np.zeros(0))
+
+    def play(self) -> float:
+        """Play the hand to its end and return the chips won; an all-in is counted at its equity, not by its luck."""
+        table, game = self.table, self.game
+        table.stream = self.word
+        game.rules.reset(table)
+        while not table.done:
+            open_cards = int(table.board_count)
+            self._forget_dealt_cards()
+            if table.turn == self.me:
+                action = self.choose()
+            else:
+                action = self._watch()
+            game.rules.play(table, action)
+        if table.showdown and open_cards < 5:
+            return self._run_out(open_cards)
+        return float(table.rewards[self.me])
+
+    def _run_out(self, open_cards: int) -> float:
+        """Return the chips won on average over the boards that could have come: the same mean, far less variance."""
+        table, me = self.table, self.me
+        share = np.empty(1)
+        equities(table.cards[me], table.board, open_cards, table.cards[1 - me][None], BOARDS, self.word, share)
+        return float((2 * share[0] - 1) * table.committed[me])
+
+    def choose(self) -> int:
+        """Return the action index of the greatest local value; fold only where all others lose (the paper's rule)."""
+        table, me, you = self.table, self.me, 1 - self.me
+        alive = np.flatnonzero(self.belief)
+        belief, equity = self.belief[alive], self._equity()[alive]
+        # What the opponent put in beyond my stack comes back to it.
+        matched = int(table.bet[me]) + int(table.stack[me])
+        pot = int(table.pot) - max(0, int(table.bet[you]) - matched)
+        asked = int(table.to_call)
+        share = belief @ equity
+        best, value = CALL_ACTION, share * pot - (1 - share) * asked
+        raises = [int(action) for action in np.flatnonzero(game_mask(self.game, table)) if action >= LEAST_RAISE]
+        for action, folds in zip(raises, self._folds(raises, alive), strict=True):
+            folding = belief @ folds
+            staying = belief * (1 - folds)
+            share = staying @ equity / max(staying.sum(), 1e-12)
+            amount = min(int(self.game.rules.decode(table, action).amount), int(table.bet[you]) + int(table.stack[you]))
+            added = amount - int(table.bet[me]) - asked
+            called = share * (pot + added) - (1 - share) * (asked + added)
+            raised = folding * pot + (1 - folding) * called
+            if raised > value:
+                best, value = action, raised
+        return best if value >= 0 else FOLD_ACTION
+
+    def _watch(self) -> int:
+        """Let the policy act, and update the belief with the probability of that action at each holding."""
+        table = self.table
+        mask = game_mask(self.game, table)
+        seen = self.encoder.observation(table, int(table.turn))
+        action = int(self.policy.act(seen[None], mask[None])[0])
+        alive = np.flatnonzero(self.belief)
+        chances = self.probabilities(*self._seen(self.tables, alive, mask))[:, action]
+        self._believe(alive, self.belief[alive] * chances)
+        return action
+
+    def _folds(self, raises: list[int], alive: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the policy's probability of folding to each raise at each holding: float64[raises, holdings]."""
+        if not raises:
+            return np.zeros((0, len(alive)))
+        seen = []
+        for action in raises:
+            after = self.tables.copy().view(np.recarray)
+            self.game.rules.play(after[0], action)
+            seen.append(self._seen(after, alive, game_mask(self.game, after[0])))
+        observations, masks = (np.concatenate(parts) for parts in zip(*seen, strict=True))
+        return self.probabilities(observations, masks)[:, FOLD_ACTION].reshape(len(raises), len(alive))
+
+    def _seen(
+        self, tables: Tables, alive: NDArray[np.int64], mask: NDArray[np.int8]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+        copy = tables.copy().view(np.recarray)
+        observations = observe_holdings(self.encoder, copy, 1 - self.me, self.holdings[alive])
+        return observations, np.repeat(mask[None], len(alive), axis=0)
+
+    def _forget_dealt_cards(self) -> None:
+        table = self.table
+        known = np.concatenate([table.cards[self.me], table.board[: table.board_count]])
+        free = np.empty(len(self.holdings), np.bool_)
+        possible(self.holdings, known, len(known), free)
+        alive = np.flatnonzero(free)
+        self._believe(alive, self.belief[alive])
+
+    def _believe(self, alive: NDArray[np.int64], weights: NDArray[np.float64]) -> None:
+        """Set the belief to `weights` of the `alive` holdings; to all of them alike if none is left."""
+        total = weights.sum()
+        self.belief[:] = 0
+        self.belief[alive] = weights / total if total > 1e-12 else 1 / len(alive)
+
+    def _equity(self) -> NDArray[np.float64]:
+        """Return my share of the pot at showdown against each holding, computed once a street: float64[1326]."""
+        table = self.table
+        count = int(table.board_count)
+        if self.equity[0] != count:
+            alive = np.flatnonzero(self.belief)
+            found = np.empty(len(alive))
+            equities(table.cards[self.me], table.board, count, self.holdings[alive], BOARDS, self.word, found)
+            whole = np.zeros(len(self.holdings))
+            whole[alive] = found
+            self.equity = count, whole
+        return self.equity[1]
+
+
+def game_mask(game: Game, table: Any) -> NDArray[np.int8]:
+    """Return the acting seat's legal action indices, int8[num_actions]."""
+    return game.mask(table, int(table.turn))
+
+
+def probabilities_of(policy: Policy) -> Probabilities:
+    """Return the policy's own ``probabilities``, or an estimate from `TRIES` calls of `act` with add-one smoothing."""
+    known: Probabilities | None = getattr(policy, "probabilities", None)
+    return known if known is not None else _Tried(policy)
+
+
+class _Tried:
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    def __call__(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float64]:
+        counts = masks / masks.sum(axis=1, keepdims=True)
+        rows = np.arange(len(masks))
+        for _ in range(TRIES):
+            counts[rows, self.policy.act(observations, masks)] += 1
+        return np.asarray(counts / (TRIES + 1), np.float64)

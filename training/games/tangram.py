@@ -1,0 +1,108 @@
+"""Tangram: held-out figures, and the expert who knows how every figure was made."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs import Game, play_until_done
+from ...envs.core.record import Tables
+from ...envs.core.rng import streams
+from ...envs.core.rollout import Decisions, Policy
+from ...envs.tangram.table import LIBRARY, PLACES, SOLVED
+from ...envs.tangram.teacher import advise_batch, begin_batch
+from ..evaluation.scores import Score
+from .base import HeldOut, Progress, Specifics
+
+# Held-out figures.
+
+TABLES = 1_024
+"""Figures built side by side."""
+
+SETS: dict[str, dict[str, Any]] = {
+    "random": {"figure": "random", "split": "test", "hidden": (0.0, 1.0)},
+    "random, hard": {"figure": "random", "split": "test", "hidden": (0.5, 1.0)},
+    "library": {"figure": "library", "split": "test"},
+}
+"""Held-out figures: the options of the game that give them. The hard ones hide half of their pieces' edges or more."""
+
+
+def built(
+    game: Game, policy: Policy, *, games: int, seed: int = 0, progress: Progress | None = None
+) -> dict[str, Score | float]:
+    """Let a policy play all seats.
+
+    Args:
+        game: tangram with its options. Random figures are played once each, those of the library equally often.
+        policy: plays every seat.
+        games: how many at least, 2 or more.
+        seed: of the figures; policies draw from their own streams.
+        progress: called with the number of games just played.
+
+    Returns:
+        ``iou``, the intersection over union in the end, and ``solved``, the share of games in which the figure was
+        solved, each with its 95 % interval over figures; ``turns``, the mean length of a game.
+    """
+    if games < 2:
+        raise ValueError(f"games={games}: an interval needs at least 2")
+    library = int(game.rules.blank[0].figures) if game.rules.blank[0].source == LIBRARY else 0
+    times = -(-games // library) if library else 1
+    tables = game.tables(library * times or games)
+    tables.stream = streams(seed, len(tables))
+    if library:
+        tables.first_figure += np.arange(len(tables)) // times
+        tables.figures = 1
+    for start in range(0, len(tables), TABLES):
+        play_until_done(game, [policy], tables[start : start + TABLES].view(np.recarray))
+        if progress is not None:
+            progress(len(tables[start : start + TABLES]))
+    solved = (tables.iou >= SOLVED).astype(float)
+    iou, share = (values.reshape(-1, times).mean(1) for values in (tables.iou, solved))
+    return {
+        "iou": Score.of(iou, "intersection over union", len(tables)),
+        "solved": Score.of(share, "solved figures per game", len(tables)),
+        "turns": float(tables.turn_number.mean()),
+    }
+
+
+# The expert.
+
+LEAST = (0.0, 0.4, 0.45, 0.5)
+"""Least difficulties (see `generator.difficulty`), which the tables take in turn."""
+
+
+class FigureExpert:
+    """Knows how every figure was made (see `parlour.envs.tangram.teacher`).
+
+    Args:
+        game: tangram; figures are drawn at random from its `split`.
+        encoder: the name of the encoder whose observations the learner has.
+        count: how many tables it advises at a time.
+    """
+
+    def __init__(self, game: Game, encoder: str, count: int) -> None:
+        self._plans = np.zeros((count, 7, 4, 2))
+        self._advice = np.zeros(count, np.int64)
+        self._boards = game.tables(8).view(np.ndarray)
+        self._turn_begins = game.encoders[encoder].layout["phase"].start
+
+    def begin(self, tables: Tables) -> None:
+        """Begin an episode on every table with a random figure."""
+        tables.easiest, tables.hardest = np.resize(LEAST, len(tables)), 1.0
+        begin_batch(tables.view(np.ndarray), self._plans)
+
+    def advise(self, tables: Tables) -> NDArray[np.int64]:
+        """Return the action index that is best at every table: int64[N]."""
+        advise_batch(tables.view(np.ndarray), self._plans, self._boards, self._advice)
+        return self._advice
+
+    def leaves_to_learner(self, tables: Tables) -> NDArray[np.bool_]:
+        """Tell where a turn begins; what is done is never undone: bool[N]."""
+        return np.asarray(tables.moved < 0)
+
+    def worth_copying(self, made: Decisions) -> NDArray[np.bool_]:
+        """Tell where a turn begins and more than one place is open: bool[M]."""
+        return np.asarray((made.observations[:, self._turn_begins] > 0) & (made.masks[:, :PLACES].sum(1) > 1))
+
+
+SPECIFICS = Specifics(held_out=HeldOut(sets=SETS, score=built), experts={"expert": FigureExpert})

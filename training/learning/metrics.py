@@ -1,0 +1,37 @@
+"""Metrics of a run: a line per iteration in ``metrics.jsonl``, and the same for TensorBoard."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from torch.utils.tensorboard import SummaryWriter
+
+
+class Metrics:
+    """Writes metrics into a run folder, after those that are there.
+
+    Args:
+        folder: of the run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._lines = (folder / "metrics.jsonl").open("a", encoding="utf-8")
+        self._board = SummaryWriter(str(folder / "tensorboard"))
+
+    def write(self, metrics: Mapping[str, Any], timesteps: int) -> None:
+        """Write numbers by name, as they are after so many timesteps."""
+        values = {name: value.item() if hasattr(value, "item") else value for name, value in sorted(metrics.items())}
+        self._lines.write(json.dumps({"steps": timesteps, **values}) + "\n")
+        self._lines.flush()
+        for name, value in values.items():
+            if isinstance(value, int | float):
+                self._board.add_scalar(name, value, timesteps)
+        self._board.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._lines.close()
+        self._board.close()

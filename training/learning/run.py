@@ -1,0 +1,269 @@
+"""Training runs: `train` begins one, `resume` goes on with one. Both write the run folder (see `run_folder`)."""
+
+import dataclasses
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+from threadpoolctl import threadpool_limits
+
+from ...envs import Game
+from ...envs import game as make_game
+from ...envs.core.options import named
+from ...wrappers.policies.loading import make_policy
+from ...wrappers.rl.single_agent import SingleAgentTables
+from ..algorithms import find
+from ..algorithms.base import Learner
+from ..games import specifics
+from ..progress import training_bar
+from . import run_folder
+from .behavioural_cloning import clone
+from .config import load_config, write_config
+from .dagger import corrections
+from .demonstrations import TABLES, demonstrations
+from .league import League
+from .metrics import Metrics
+from .settings import TrainConfig
+
+
+def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
+    """Train a policy. Ctrl-C and SIGTERM end the run early and save it.
+
+    Args:
+        config: the settings.
+        command: the command line, for ``command.txt``; empty: that of this process.
+
+    Returns:
+        The run folder.
+
+    Raises:
+        FileExistsError: if a run of that name exists.
+        ValueError: for settings or options that do not fit the game.
+    """
+    config, game = _completed(config)
+    if config.teacher:
+        named("bot or expert", config.teacher, [*game.bots, *specifics(game.name).experts])
+    league = _league(config)
+    learner = find(config.algorithm)(config, _tables(config, game, league))
+    folder = run_folder.new_folder(config.runs, config.name, game.id)
+    config = dataclasses.replace(config, name=folder.name)
+    write_config(config, folder)
+    run_folder.add_command(folder, command)
+    with run_folder.locked(folder), _blas_threads(config.threads), _stopped_by_sigterm():
+        if config.teacher:
+            try:
+                probability = _clone(learner, config, game)
+            except KeyboardInterrupt:
+                _save(learner, folder)
+                Console().print(
+                    f"stopped while copying {config.teacher}; go on without it with: parlour train --resume {folder}",
+                    soft_wrap=True,
+                )
+                return folder
+            _save(learner, folder)
+            Console().print(f"copied {config.teacher}: its choices have probability {probability:.2f} on average")
+        return _learn(learner, config, folder, league)
+
+
+def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (), **overrides: Any) -> Path:
+    """Go on with a run where it was last saved: its settings, its learner with its optimiser, its checkpoints.
+
+    Args:
+        run: the run folder, or its name below ``runs/``.
+        progress: show a progress bar.
+        command: the command line, added to ``command.txt``; empty: that of this process.
+        overrides: ``total_timesteps`` or ``minutes`` (from now on), where more are wanted than the run began with.
+
+    Returns:
+        The run folder.
+
+    Raises:
+        FileNotFoundError: if there is no such run, or it was not saved yet.
+        ValueError: if the run has had all its timesteps, another process is writing to it, or another setting is to be
+            overridden.
+    """
+    folder = run_folder.find_folder(run)
+    if wrong := set(overrides) - {"total_timesteps", "minutes"}:
+        raise ValueError(
+            f"{', '.join(sorted(wrong))}: a run is resumed with its own settings, but for total_timesteps and minutes"
+        )
+    if not (folder / "config.toml").is_file():
+        raise FileNotFoundError(f"{run} cannot be resumed: {folder / 'config.toml'} is missing")
+    config, game = _completed(load_config(folder / "config.toml", progress=progress, **overrides))
+    with run_folder.locked(folder), _blas_threads(config.threads), _stopped_by_sigterm():
+        league = _league(config)
+        league.load(run_folder.checkpoint_files(folder))
+        try:
+            learner = find(config.algorithm).load(folder, config, _tables(config, game, league))
+        except FileNotFoundError as error:
+            raise FileNotFoundError(f"{run} cannot be resumed: {error}") from None
+        if learner.timesteps >= config.total_timesteps:
+            raise ValueError(
+                f"{folder} has had {learner.timesteps:,} of {config.total_timesteps:,} timesteps: give more with "
+                "total_timesteps=…"
+            )
+        write_config(config, folder)
+        run_folder.add_command(folder, command)
+        return _learn(learner, config, folder, league)
+
+
+def _completed(config: TrainConfig) -> tuple[TrainConfig, Game]:
+    """Return the config with all options of the game and the encoder's name, and the game."""
+    game = make_game(config.game, **config.options)
+    encoder = config.encoder or game.encoder
+    game.check_encoder(encoder)
+    return dataclasses.replace(config, game=game.id, options=dict(game.options), encoder=encoder), game
+
+
+def _league(config: TrainConfig) -> League:
+    return League(config.checkpoint_slots, config.past_checkpoints, config.bots, config.seed, config.self_play)
+
+
+def _tables(config: TrainConfig, game: Game, league: League) -> SingleAgentTables:
+    most = config.random_start_steps
+    return SingleAgentTables(
+        game, config.n_envs, league.pool(), random_start_steps=(most, most), encoder=config.encoder
+    )
+
+
+def _save(learner: Learner, folder: Path) -> None:
+    """Write the learner and ``policy.npz``; a crash in between leaves the former files whole."""
+    learner.save(folder)
+    unfinished = folder / "policy.tmp.npz"
+    learner.policy().save(unfinished)
+    unfinished.replace(folder / "policy.npz")
+
+
+def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
+    experts = specifics(game.name).experts
+    if config.teacher in experts:
+        expert = experts[config.teacher](game, config.encoder, TABLES)
+        taken = corrections(game, expert, learner.current_policy(config.seed), config.encoder, config.seed)
+    else:
+        teacher = make_policy(config.teacher, game, seed=config.seed)
+        taken = demonstrations(game, teacher, config.encoder, config.seed)
+    with training_bar(shown=config.progress) as bar:
+        task = bar.add_task(f"copying {config.teacher}", total=1.0, note="")
+        return clone(
+            learner,
+            taken,
+            decisions=config.demonstrations,
+            minutes=config.cloning_minutes,
+            seed=config.seed,
+            progress=lambda used, note: bar.update(task, completed=used, note=note),
+        )
+
+
+def _learn(learner: Learner, config: TrainConfig, folder: Path, league: League) -> Path:
+    console = Console()
+    with training_bar(shown=config.progress) as bar, Metrics(folder) as metrics:
+        run = _Run(learner, config, folder, league, metrics, bar)
+        try:
+            learner.fit(run)
+        except KeyboardInterrupt:
+            console.print(
+                f"stopped at {learner.timesteps:,} timesteps; go on with: parlour train --resume {folder}",
+                soft_wrap=True,
+            )
+    _save(learner, folder)
+    console.print(f"trained {learner.timesteps:,} timesteps in {run.minutes():.1f} minutes: {folder}", soft_wrap=True)
+    return folder
+
+
+class _Run:
+    """Keeps a run going: the budget, the opponents, the checkpoints, the metrics, the progress bar (see `Monitor`)."""
+
+    def __init__(
+        self, learner: Learner, config: TrainConfig, folder: Path, league: League, metrics: Metrics, bar: Progress
+    ) -> None:
+        self.remaining = 1.0
+        self._learner, self._config, self._folder = learner, config, folder
+        self._league, self._metrics, self._bar = league, metrics, bar
+        self._tables = learner.tables
+        self._started = time.monotonic()
+        self._counted = (0, 0.0)  # episodes and winnings of the rollouts before
+
+    def on_start(self) -> None:
+        """Begin the clock: the first reset has compiled the game by now."""
+        self._started = time.monotonic()
+        self._first = self._learner.timesteps
+        self._task = self._bar.add_task("training", total=self._config.total_timesteps, completed=self._first, note="")
+        if self._league.checkpoints:
+            self._league.draw(self._tables.policies)
+        else:
+            self._checkpoint()
+        self._checkpoint_due = self._first + self._config.checkpoint_every
+
+    def on_rollout_start(self) -> None:
+        """Update the budget, the random starts and the opponents; make a checkpoint where one is due."""
+        used, most = self._used(), self._config.random_start_steps
+        self.remaining = 1 - used
+        self._tables.random_start_steps = (round(most * max(0.0, 1 - 2 * used)), most)
+        if self._learner.timesteps >= self._checkpoint_due:
+            self._checkpoint()
+            _save(self._learner, self._folder)
+            self._checkpoint_due += self._config.checkpoint_every
+        self._league.update_self_play(self._learner, self._tables.policies)
+
+    def goes_on(self) -> bool:
+        """Tell whether there is time left."""
+        return self._config.minutes is None or self.minutes() < self._config.minutes
+
+    def on_rollout_end(self) -> dict[str, float]:
+        """Return the rollout's mean return and the speed, and show them."""
+        steps, tables, unit = self._learner.timesteps, self._tables, self._tables.game.payoffs.unit_name
+        episodes, winnings = tables.episodes - self._counted[0], tables.winnings - self._counted[1]
+        self._counted = (tables.episodes, tables.winnings)
+        per_second = (steps - self._first) / (time.monotonic() - self._started)
+        mean = winnings / max(1, episodes)
+        note = f"{per_second:,.0f} timesteps/s, {mean:+.2f} {unit} an episode"
+        self._bar.update(self._task, completed=steps, total=steps / self._used(), note=note)
+        return {"rollout/return": mean, "time/steps_per_second": per_second}
+
+    def write(self, metrics: Mapping[str, Any]) -> None:
+        """Write metrics into the run folder."""
+        self._metrics.write(metrics, self._learner.timesteps)
+
+    def minutes(self) -> float:
+        """Return how long learning has taken so far."""
+        return (time.monotonic() - self._started) / 60
+
+    def _checkpoint(self) -> None:
+        checkpoint = self._league.add_checkpoint(self._learner, self._tables.policies)
+        checkpoint.save(run_folder.checkpoint_file(self._folder, self._learner.timesteps))
+
+    def _used(self) -> float:
+        """Return the share of the budget, in timesteps or in time, that has been used up."""
+        time_used = 0.0 if self._config.minutes is None else self.minutes() / self._config.minutes
+        return min(1.0, max(self._learner.timesteps / self._config.total_timesteps, time_used))
+
+
+@contextmanager
+def _blas_threads(threads: int) -> Iterator[None]:
+    """Set NumPy's threads: the opponents play in NumPy, five times slower with more of them on busy cores."""
+    with threadpool_limits(threads, "blas"):
+        yield
+
+
+@contextmanager
+def _stopped_by_sigterm() -> Iterator[None]:
+    """Have SIGTERM end the work as Ctrl-C does. A second one is ignored, so that it does not cut the saving short."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread can handle signals
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,119 @@
+"""Parses the command line with tyro. Only the command that is called is loaded."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import redirect_stderr
+from functools import partial, wraps
+from importlib import import_module
+from inspect import isfunction
+from io import StringIO
+from pkgutil import iter_modules
+from typing import Annotated, Any, Union, cast
+
+from . import commands
+from .commands import COMMANDS
+
+HELP = ("-h", "--help")
+COMPLETION = ("--tyro-print-completion", "--tyro-write-completion")
+"""tyro's options that make a shell's completion."""
+
+Run = Callable[[], object]
+"""Does what was asked for."""
+
+
+def parse(args: Sequence[str]) -> Run:
+    """Return what does what the arguments ask for.
+
+    Args:
+        args: the command's name and its arguments.
+
+    Raises:
+        ValueError: for a mistake in them, in one sentence.
+        SystemExit: after help or a completion was printed.
+    """
+    if args[0] in COMPLETION:
+        return _parsed(_subcommands(COMMANDS), "parlour", args)
+    name, *rest = args
+    _check("command", name, COMMANDS)
+    platforms = _platforms(name)
+    if not platforms:
+        return _parsed(_load(name, rest), f"parlour {name}", rest)
+    if rest and rest[0] in HELP:
+        return _parsed(_subcommands(dict.fromkeys(platforms), name), f"parlour {name}", rest)
+    if not rest or rest[0].startswith("-"):
+        raise ValueError(f"name a platform first: {', '.join(platforms)}")
+    platform, *rest = rest
+    _check("platform", platform, platforms)
+    return _parsed(_load(f"{name}.{platform}", rest), f"parlour {name} {platform}", rest)
+
+
+def _check(kind: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        from ..envs.core.options import did_you_mean  # loads Numba, which takes half a second
+
+        raise ValueError(f"no {kind} is called {name!r}; {did_you_mean(name, known)}")
+
+
+def _platforms(name: str) -> list[str]:
+    """Return the platforms of a command, the modules of its package; none where it is a module."""
+    found = next((entry for entry in iter_modules(commands.__path__) if entry.name == name), None)
+    if found is None or not found.ispkg:
+        return []
+    package = import_module(f"{commands.__name__}.{name}")
+    return sorted(module.name for module in iter_modules(package.__path__))
+
+
+def _load(module: str, args: Sequence[str]) -> Callable[..., object]:
+    """Return the command of a module, for these arguments."""
+    found = import_module(f"{commands.__name__}.{module}")
+    return cast(Callable[..., object], found.command_for(args) if hasattr(found, "command_for") else found.command)
+
+
+def _subcommands(summaries: Mapping[str, str | None], package: str = "") -> Any:
+    """Return the type by which tyro parses any of these commands, all of which are loaded."""
+    import tyro
+
+    members = []
+    for name, summary in summaries.items():
+        platforms = [] if package else _platforms(name)
+        if platforms:
+            target = _subcommands(dict.fromkeys(platforms), name)
+        else:
+            target = _deferred(_load(f"{package}.{name}" if package else name, HELP[1:]))
+        members.append(Annotated[Any, tyro.conf.subcommand(name=name, constructor=target, description=summary)])
+    return Union[tuple(members)]  # noqa: UP007 (made at run time)
+
+
+def _parsed(command: Any, prog: str, args: Sequence[str]) -> Run:
+    import tyro
+
+    target = _deferred(command) if isfunction(command) else command
+    config = (tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff)
+    if set(HELP) & set(args):
+        args = HELP[1:]  # tyro's help leaves out the arguments that stand before it
+    with redirect_stderr(StringIO()) as told:
+        try:
+            return cast(Run, tyro.cli(target, prog=prog, args=args, config=config))
+        except SystemExit as end:
+            if end.code in (None, 0):
+                raise
+    raise ValueError(_in_one_line(told.getvalue()))
+
+
+def _deferred(command: Callable[..., object]) -> Callable[..., Run]:
+    """Return what makes the call of a command, so that it runs after its arguments have been parsed."""
+
+    @wraps(command)
+    def deferred(**arguments: Any) -> Run:
+        return partial(command, **arguments)
+
+    return deferred
+
+
+def _in_one_line(box: str) -> str:
+    """Return what tyro says in a box, without the box, its title, and what is told once more below."""
+    _title, *lines = (re.sub("[╭╮╰╯│─]", " ", line).strip() for line in box.strip().splitlines())
+    text = " ".join(" ".join(line for line in lines if line.strip("-")).split())
+    for hint in ("For full helptext", "Argument helptext:", "Got errors:"):
+        text = text.partition(hint)[0].strip()
+    return re.sub(r"^Error parsing \w+: (?=\w+=)", "", re.sub(r"'\w+\.(\w+)'", r"\1", text))

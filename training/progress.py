@@ -1,0 +1,38 @@
+"""Progress on stderr: bars for what takes long. Nothing is drawn where stderr is no terminal."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+STDERR = Console(stderr=True, highlight=False)
+"""The one console on stderr: displays on one console do not overwrite each other."""
+
+
+@contextmanager
+def counting_bar(task: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar on the terminal that counts up to `total`; yield what advances it."""
+    with Progress(console=STDERR, transient=True, disable=not STDERR.is_terminal) as bar:
+        number = bar.add_task(task, total=total)
+        yield lambda count: bar.advance(number, count)
+
+
+def training_bar(shown: bool) -> Progress:
+    """Return a bar for training; its tasks have a `note`, which stands at the end of the line."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    return Progress(*columns, console=STDERR, refresh_per_second=4, disable=not shown)

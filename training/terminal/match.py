@@ -1,0 +1,170 @@
+"""TerminalMatch: agents at one table, shown in the terminal as they play."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from ...envs import Action, ActionResult, AgentResponse, Game, GameEnv, MessageScope
+from ...envs.core.rng import streams
+from ...wrappers.agents.base import Agent, printable, sentence, thoughts
+from ...wrappers.agents.human import HumanAgent
+from ...wrappers.agents.language_model import ModelError
+from ...wrappers.agents.llm import LLMAgent
+from ...wrappers.logs.match_log import MatchLog
+from ...wrappers.logs.recorder import Recorder
+from ...wrappers.replay.moment import distinct
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class TerminalMatch:
+    """Agents at one table, episode after episode, shown as they play.
+
+    Args:
+        game: the game with its options.
+        agents: one per seat.
+        names: what they are called, seat by seat.
+        console: where the table is shown; one that is quiet shows nothing.
+        delay: seconds to wait after every action.
+        log: where the moves are written, if anywhere, with what the agents tell of them.
+        show: shows the table, given a headline, the table as text and what was said; None: panels on the console, one
+            after the other.
+
+    Attributes:
+        totals: each seat's reward so far.
+    """
+
+    game: Game
+    agents: Sequence[Agent]
+    names: Sequence[str]
+    console: Console
+    delay: float = 0.0
+    log: MatchLog | None = None
+    show: Callable[[str, str, Sequence[str]], None] | None = None
+    totals: list[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check the seats; with a person among them only that seat's cards are shown."""
+        if len(self.agents) != self.game.seats:
+            raise ValueError(f"{len(self.agents)} agents for {self.game.seats} seats")
+        people = [seat for seat, one in enumerate(self.agents) if isinstance(one, HumanAgent)]
+        if len(people) > 1:
+            raise ValueError("two people cannot share one terminal: they would see each other's cards")
+        self.eyes = people[0] if people else None
+        self.totals = [0.0] * self.game.seats
+
+    def play(self, episodes: int, seed: int | None) -> None:
+        """Play so many episodes and add up the results. Without a seed every match is another."""
+        env = GameEnv(self.game)
+        for number, one in enumerate(streams(seed, episodes).tolist(), 1):
+            recorder = None
+            if self.log is None:
+                env.reset(seed=one)
+            else:
+                recorder = Recorder(self.log, env, one, distinct(self.names))
+            self._show(env, f"{number} of {episodes}")
+            self._episode(env, recorder)
+
+    def _episode(self, env: GameEnv, recorder: Recorder | None) -> None:
+        while not env.table.done:
+            player = env.agent_selection
+            seat = self.game.agents.index(player)
+            who = self.agents[seat]
+            seen = self._seen(env, seat)
+            response, result = self._asked(who, env, recorder)
+            if result.ok:
+                self.totals = [total + float(env.table.rewards[i]) for i, total in enumerate(self.totals)]
+                if seen:
+                    # What others chose may be sealed: to a person the table tells of it what there is to know.
+                    did = headline(response.action) if self.eyes in (None, seat) else response.action.action_type
+                    self._show(env, f"{player} ({self.names[seat]}): {did}", self._said(response))
+                    time.sleep(self.delay)
+                elif self._seen(env, seat):
+                    self._show(env, "others have chosen in secret")
+            elif seat == self.eyes:
+                self.console.print(result.error_detail or "", markup=False)
+            else:
+                raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
+
+    def _asked(self, who: Agent, env: GameEnv, recorder: Recorder | None) -> tuple[AgentResponse, ActionResult]:
+        """Play an agent's answer. Where a language model gives none that will do, the safe action is played for it."""
+        player = env.agent_selection
+        try:
+            response = who.respond(env.turn_state(player))
+        except ModelError as error:
+            problem = str(error)
+        else:
+            result = _submitted(env, recorder, response, thoughts(who))
+            if result.ok or not isinstance(who, LLMAgent):
+                return response, result
+            problem = result.error_detail or ""
+        if self.eyes is None:
+            logger.warning("the safe action is played for %s: %s", player, problem)
+        elif self._seen(env, self.game.agents.index(player)):  # what was refused to a rival is nobody's business
+            logger.warning("the safe action is played for %s", player)
+        response = self.game.view.encode(env.table, self.game.view.safe(env.table))
+        return response, _submitted(env, recorder, response, {})
+
+    def _said(self, response: AgentResponse) -> list[str]:
+        """Return what was said beside an action, as far as who looks on may hear it."""
+        heard = [one for one in response.messages if self.eyes is None or one.scope == MessageScope.PUBLIC]
+        return [f"“{said}”" for one in heard if (said := printable(one.content))]
+
+    def _seen(self, env: GameEnv, seat: int) -> bool:
+        """Tell whether who looks on may know whose turn it is, and so how long it takes; at the end everybody may."""
+        secret = self.eyes is not None and seat != self.eyes and not env.table.done
+        return not secret or self.game.visible_turn(env.table, self.eyes or 0) is not None
+
+    def _show(self, env: GameEnv, headline: str, said: Sequence[str] = ()) -> None:
+        text = self.game.renderer.text(env.table, self.eyes)
+        if self.show is not None:
+            self.show(headline, text, said)
+        else:
+            text = "\n".join([text, *said])
+            self.console.print(Panel(Text(text), title=Text(headline), title_align="left"))
+
+    def table(self) -> Table:
+        """Return the results as a table for people."""
+        table = Table("seat", "who", self.game.payoffs.unit_name)
+        table.columns[2].justify = "right"
+        for seat, name in enumerate(self.names):
+            table.add_row(self.game.agents[seat], name, self._total(seat))
+        return table
+
+    def line(self) -> Text:
+        """Return the results in a line, for a screen where the table has no room."""
+        told = [f"{agent} {self._total(seat)}" for seat, agent in enumerate(self.game.agents)]
+        return Text(f"{self.game.payoffs.unit_name}: {' · '.join(told)}")
+
+    def _total(self, seat: int) -> str:
+        # No −0, whichever way it came to be.
+        return f"{round(self.totals[seat] / self.game.payoffs.unit, 1) + 0.0:+,.1f}"
+
+
+def _submitted(env: GameEnv, recorder: Recorder | None, response: AgentResponse, told: dict[str, Any]) -> ActionResult:
+    if recorder is None:
+        return env.submit(env.agent_selection, response)
+    return recorder.submit(env.agent_selection, response, told)
+
+
+def headline(action: Action) -> str:
+    """Return an action in few words: what its payload leaves out is not said, and numbers are short.
+
+    >>> headline(Action("say", {"type": "claim", "targetId": None, "role": "doctor"}))
+    'say claim doctor'
+    """
+    return sentence(action, _short)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(map(_short, value))
+    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))

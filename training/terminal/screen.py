@@ -1,0 +1,65 @@
+"""Screen: a match on one screen of the terminal, drawn anew with every action."""
+
+from collections import deque
+from collections.abc import Sequence
+from textwrap import wrap
+
+from rich.columns import Columns
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.text import Text
+
+from .match import TerminalMatch
+
+REMEMBERED = 12
+"""Actions that stand beside the table, or over it where there is no room beside it: as many as fit, the latest last."""
+WORDS = 4
+"""Lines that what is said beside an action takes there, at most."""
+LATELY = (30, 64)
+"""Columns that they take beside it, at least and at most."""
+
+
+class Screen:
+    """The table, what was done lately, and the results, in one place.
+
+    Args:
+        match: what is shown; its results as they are.
+        live: where.
+    """
+
+    def __init__(self, match: TerminalMatch, live: Live) -> None:
+        self._match = match
+        self._live = live
+        self._done: deque[str] = deque(maxlen=REMEMBERED)
+
+    def show(self, headline: str, table: str, said: Sequence[str]) -> None:
+        """Show the table as text; `headline` is the latest action, or which episode begins."""
+        self._done.append(headline)
+        for words in said:
+            self._done.extend(wrap(words, LATELY[1] - 4, max_lines=WORDS))
+        self._live.update(self._drawn(table), refresh=True)
+
+    def _drawn(self, table: str) -> RenderableType:
+        """Fit it to the terminal: what comes too low is cut off, so the latest action never does."""
+        console = self._live.console
+        text = Text(table)
+        text.highlight_regex(r"(?m)^>.*$", "bold yellow")  # whose turn it is
+        board = Panel(text, title=self._match.game.id, expand=False)
+        rows = len(console.render_lines(board))
+        beside = console.width - console.measure(board).maximum - 1
+        stacked = beside < LATELY[0]
+        results: RenderableType = self._match.table()
+        results_rows = len(console.render_lines(results))
+        if rows + results_rows + (5 if stacked else 0) > console.height - 1:
+            results = self._match.line()
+            results_rows = len(console.render_lines(results))
+        if not stacked:
+            return Group(Columns([board, self._lately(REMEMBERED, min(beside, LATELY[1]))]), results)
+        room = console.height - 1 - rows - results_rows - 2
+        return Group(self._lately(max(1, min(room, REMEMBERED)), None), board, results)
+
+    def _lately(self, count: int, width: int | None) -> Panel:
+        lately = Text("\n".join(list(self._done)[-count:]), no_wrap=True, overflow="ellipsis")
+        lately.highlight_regex(r"[^\n]*\Z", "bold")
+        return Panel(lately, title="lately", width=width)

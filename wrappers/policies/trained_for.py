@@ -1,0 +1,103 @@
+"""What a policy was trained for. It is saved with the policy, and compared with what the policy is asked to play."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...envs import game as make_game
+from ...envs.core.game import Game
+
+
+class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
+    """The game that a policy was trained for, and how the policy sees it.
+
+    Attributes:
+        game: the game's id, such as ``"holdem-v0"``.
+        options: the game's options by name.
+        encoder: the name of the encoder whose observations the policy takes; empty: the game's own.
+        preset: the settings that the training began with, such as ``"holdem"`` (see `parlour list presets`); may be
+            empty.
+        reward_scale: the rewards of the training were multiplied by it.
+    """
+
+    game: str
+    options: dict[str, Any] = {}
+    encoder: str = ""
+    preset: str = ""
+    reward_scale: float = 1.0
+
+    @classmethod
+    def of(cls, game: Game, encoder: str = "", preset: str = "", reward_scale: float = 1.0) -> "TrainedFor":
+        """Return what a policy is trained for on `game`."""
+        options = msgspec.to_builtins(dict(game.options))
+        return cls(
+            game=game.id, options=options, encoder=encoder or game.encoder, preset=preset, reward_scale=reward_scale
+        )
+
+    @property
+    def name(self) -> str:
+        """The game's name without its version, such as ``"holdem"``."""
+        return self.game.partition("-")[0]
+
+    def make_game(self) -> Game:
+        """Return the game with its options.
+
+        Raises:
+            ValueError: if there is no such game or option, or the encoder shows hidden information.
+        """
+        made = make_game(self.game, **self.options)
+        made.check_encoder(self.encoder or made.encoder)
+        return made
+
+    def difference(self, game: Game) -> str:
+        """Return how `game` differs from what the policy was trained for: its version or options; empty: in nothing.
+
+        >>> TrainedFor.of(make_game("holdem", seats=2)).difference(make_game("holdem", seats=3, ante=1))
+        'holdem-v0 with seats=2, ante=0; it plays with seats=3, ante=1'
+        """
+        theirs = msgspec.to_builtins(dict(game.options))
+        names = [name for name, value in self.options.items() if name in theirs and theirs[name] != value]
+        if self.game == game.id and not names:
+            return ""
+        before, now = (", ".join(f"{name}={options[name]}" for name in names) for options in (self.options, theirs))
+        trained = f"{self.game} with {before}" if names else self.game
+        plays = " ".join([game.id] * (self.game != game.id) + [f"with {now}"] * bool(names))
+        preset = f" (preset {self.preset})" if self.preset else ""
+        return f"{trained}{preset}; it plays {plays}"
+
+
+def read_settings(file: Path) -> dict[str, Any]:
+    """Return what a TOML file holds.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is not TOML.
+    """
+    if not file.is_file():
+        raise FileNotFoundError(f"there is no config file {file}")
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except ValueError as error:  # tomllib's and Unicode's are ValueErrors
+        raise ValueError(f"{file} is no TOML: {error}") from None
+
+
+def of_settings(settings: Mapping[str, Any]) -> TrainedFor:
+    """Return what a run with these settings was trained for.
+
+    Args:
+        settings: of its ``config.toml``, of this version or of an earlier one. TOML has no None: the options that are
+            None are named in ``options_none``.
+
+    Raises:
+        ValueError: if they name no game.
+    """
+    fields = {name: settings[name] for name in TrainedFor.__struct_fields__ if name in settings}
+    try:
+        found = msgspec.convert(fields, TrainedFor)
+        unset = msgspec.convert(settings.get("options_none", []), list[str])
+    except msgspec.ValidationError as error:
+        raise ValueError(f"it does not name a game with its options: {error}") from None
+    return msgspec.structs.replace(found, options={**found.options, **dict.fromkeys(unset)})
