@@ -1,7 +1,9 @@
 """The browser's table over real sockets on this machine: page, WebSocket, times, programs that misbehave."""
 
+import asyncio
 import json
 import logging
+import time
 from importlib.resources import files
 
 import aiohttp

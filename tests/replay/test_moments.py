@@ -245,8 +245,8 @@ HAND = {"kind": "hand", "hand": 1, "small_blind": 1, "big_blind": 2, "board": []
         ([{"kind": "joined"}], "holds no decision"),
         ([{"kind": "match", "game": "holdem", "options": {}, "seed": None}], "line 1 does not replay: .* no seed"),
         (
-            [{"kind": "match", "game": "nim", "options": {}, "seed": 1}],
-            "line 1 does not replay: no game is called 'nim'",
+            [{"kind": "match", "game": "whist", "options": {}, "seed": 1}],
+            "line 1 does not replay: no game is called 'whist'",
         ),
         ([{"kind": "match", "game": "holdem", "seed": 1}], "line 1: a 'match' line lacks 'options'"),
         ([{"kind": "turn", "agent": "player_0", "response": {}}], "middle of a match"),
