@@ -6,9 +6,9 @@ import time
 from parlour.envs import game
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.events import Feed
+from parlour.wrappers.live.mafia.event_feed import EventFeed
 from parlour.wrappers.live.mafia.host_session import MafiaLimits, MafiaMatch
-from parlour.wrappers.live.mafia.scripted import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
 
 NAMES = ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Joe"]
 TEN = game("mafia", seats=10)
@@ -28,7 +28,7 @@ def table(seed=0, seats=10, bad=None, limits=None, note=None, game=None):
     agents = [scripted(seat, seed) for seat in range(seats)]
     for seat, agent in (bad or {}).items():
         agents[seat] = agent
-    feed = Feed(f"game-{seed}", clock=lambda: 0)
+    feed = EventFeed(f"game-{seed}", clock=lambda: 0)
     game = game or (TEN if seats == 10 else FIVE)
     return MafiaMatch(game, agents, feed=feed, seed=seed, limits=limits, note=note)
 

@@ -17,14 +17,23 @@ from parlour.envs.mafia.statements import read
 from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
 from parlour.wrappers.live.common.worker import Worker
 from parlour.wrappers.live.mafia import messages as wire
+from parlour.wrappers.live.mafia.agent_policy import AgentPolicy, night_targets
 from parlour.wrappers.live.mafia.analysis import GameAnalysis
+from parlour.wrappers.live.mafia.conversion import of_context, turn_state
 from parlour.wrappers.live.mafia.host_session import MafiaLimits
-from parlour.wrappers.live.mafia.policy import AgentPolicy, night_targets
-from parlour.wrappers.live.mafia.reading import of_context, turn_state
-from parlour.wrappers.live.mafia.scripted import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.speech import CLOSINGS, CORES, OPENINGS, SELF, SENTENCES, Cut, render, sentences
+from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent
+from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.speech import (
+    CLOSINGS,
+    CORES,
+    OPENINGS,
+    SELF,
+    SENTENCES,
+    SentenceLimit,
+    render,
+    sentences,
+)
 from parlour.wrappers.live.mafia.streams import chunks
-from parlour.wrappers.live.mafia.trained import MafiaPolicyAgent
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.mlp import MlpPolicy
 
@@ -84,7 +93,7 @@ def test_names_that_are_words_do_not_change_what_is_said():
 
 @given(st.text(alphabet='ab .!?\n…"', max_size=80), st.integers(1, 7))
 def test_a_statement_is_cut_after_five_sentences_whatever_its_chunks(text, size):
-    cut = Cut()
+    cut = SentenceLimit()
     passed = "".join(cut.take(text[i : i + size]) for i in range(0, len(text), size) if not cut.full)
     assert text.startswith(passed)
     assert len(re.findall(r"[.!?…]+[\"')\]]*(?=\s)", passed)) < SENTENCES + (not cut.full)

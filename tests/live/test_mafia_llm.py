@@ -12,7 +12,7 @@ from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.host_session import MafiaLimits
 
 pytest.importorskip("openai")
-from parlour.wrappers.live.mafia.llm import MafiaLLMAgent
+from parlour.wrappers.live.mafia.llm_agent import MafiaLLMAgent
 
 
 def run(main, within=120):

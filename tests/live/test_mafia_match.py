@@ -31,12 +31,12 @@ from mafia_players import (
 )
 from parlour.envs import game
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.events import Feed
+from parlour.wrappers.live.mafia.base_agent import BaseMafiaAgent
+from parlour.wrappers.live.mafia.conversion import turn_state
+from parlour.wrappers.live.mafia.event_feed import EventFeed
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.host_session import MafiaLimits, MafiaMatch
 from parlour.wrappers.live.mafia.isolated_agent import IsolatedAgent
-from parlour.wrappers.live.mafia.reading import turn_state
-from parlour.wrappers.live.mafia.seat import SeatAgent
 from parlour.wrappers.logs import match_log, recorder
 
 TEAMS = {"mafia": "mafia", "doctor": "town", "sheriff": "town", "villager": "town"}
@@ -109,7 +109,7 @@ def test_the_same_seed_is_the_same_match():
 def test_other_sizes_and_options(options):
     other = game("mafia", **options)
     agents = [scripted(seat, name=f"Player {seat}") for seat in range(other.seats)]
-    match = MafiaMatch(other, agents, feed=Feed("g"), seed=3)
+    match = MafiaMatch(other, agents, feed=EventFeed("g"), seed=3)
     result = run(match.play())
     assert not result.faults
     says = [event["payload"]["turnId"] for event in events(match) if event["eventType"] == "AGENT_SAY_STREAM"]
@@ -127,7 +127,7 @@ def test_no_winner_after_the_last_day():
             ),
             "doctor": wire.NightAction("PROTECT", info.self.id),
         }.get(info.self.role)
-    match = MafiaMatch(game("mafia", max_days=2), agents, feed=Feed("g"), seed=1)
+    match = MafiaMatch(game("mafia", max_days=2), agents, feed=EventFeed("g"), seed=1)
     result = run(match.play())
     assert result.winner is None and result.rounds == 2
     assert set(result.payoffs.values()) == {0.0}
@@ -233,7 +233,7 @@ def test_what_an_agent_reads_from_its_context_is_what_the_game_observes(seed):
     """Law 1 through this wire: host → JSON → context and info → TurnState → observation."""
     checked = []
 
-    class Both(SeatAgent):
+    class Both(BaseMafiaAgent):
         def shown(self, game, observation, mask):
             self.fast = observation.copy(), mask.copy()
 
@@ -424,7 +424,7 @@ def test_wrong_players_are_told():
         (lambda: [*agents[:9], scripted(9, name="x" * 65)], "printable"),
     ):
         with pytest.raises(ValueError, match=problem):
-            MafiaMatch(TEN, change(), feed=Feed("g"))
+            MafiaMatch(TEN, change(), feed=EventFeed("g"))
     for wrong in ({"think": 0}, {"act": float("nan")}, {"tries": 0}, {"statement": 5_000}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             MafiaLimits(**wrong)
@@ -493,7 +493,7 @@ def test_what_cannot_be_written_costs_only_its_own_answers(seed, apart, tmp_path
         with match_log.MatchLog(tmp_path / "log") as log:
             if apart:
                 return await MafiaHost(FIVE, limits=SHORT, log=log).play(agents, seed)
-            return await MafiaMatch(FIVE, agents, feed=Feed("g"), seed=seed, limits=SHORT, note=log.write).play()
+            return await MafiaMatch(FIVE, agents, feed=EventFeed("g"), seed=seed, limits=SHORT, note=log.write).play()
 
     result = run(main())
     assert {fault.agent_id for fault in result.faults} == {"p1"} and result.winner

@@ -29,9 +29,9 @@ from parlour.wrappers.live.mafia.agent import NOTHING_TO_SAY, SAYS_LIMIT, MafiaA
 from parlour.wrappers.live.mafia.agent_session import MESSAGE_LIMIT
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.host_session import MafiaLimits
-from parlour.wrappers.live.mafia.remote import RemoteAgent, ServiceConnection
-from parlour.wrappers.live.mafia.scripted import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.trained import MafiaPolicyAgent
+from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent
+from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.moments import moments, picture
 

@@ -509,10 +509,10 @@ def mafia_host(seconds: Seconds) -> list[Row]:
 
     from ...envs import game as make_game
     from ...envs.mafia.bots import PERSONALITIES
-    from ...wrappers.live.mafia.events import Feed
+    from ...wrappers.live.mafia.event_feed import EventFeed
     from ...wrappers.live.mafia.host_session import MafiaMatch
     from ...wrappers.live.mafia.messages import AgentConfig, ScriptedConfig, read
-    from ...wrappers.live.mafia.scripted import MafiaScriptedAgent
+    from ...wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
 
     game = make_game("mafia", seats=10)
     configs = [
@@ -524,7 +524,7 @@ def mafia_host(seconds: Seconds) -> list[Row]:
     async def play(matches: int) -> None:
         for _ in range(matches):
             seed = len(events)
-            feed = Feed(f"bench-{seed}")
+            feed = EventFeed(f"bench-{seed}")
             agents = [
                 MafiaScriptedAgent(f"p{i + 1}", f"Player {i + 1}", configs[i % 4], seed=10 * seed + i)
                 for i in range(10)

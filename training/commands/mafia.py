@@ -19,13 +19,13 @@ from ...wrappers.agents.language_model import Model
 from ...wrappers.live.common.worker import Worker
 from ...wrappers.live.mafia import agent as service
 from ...wrappers.live.mafia import host as hosting
+from ...wrappers.live.mafia.agent_policy import AgentPolicy
 from ...wrappers.live.mafia.host_session import MafiaLimits, MafiaResult
-from ...wrappers.live.mafia.llm import MafiaLLMAgent
+from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent
 from ...wrappers.live.mafia.messages import AgentConfig, Event, Personality, ScriptedConfig
-from ...wrappers.live.mafia.policy import AgentPolicy
-from ...wrappers.live.mafia.remote import RemoteAgent, ServiceConnection
-from ...wrappers.live.mafia.scripted import MafiaScriptedAgent
-from ...wrappers.live.mafia.trained import MafiaPolicyAgent
+from ...wrappers.live.mafia.policy_agent import MafiaPolicyAgent
+from ...wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
+from ...wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from ...wrappers.logs.match_log import opened
 from ...wrappers.policies.loading import load_run
 from .arguments import LLM, RUNS, game_with, language_model, needed, player

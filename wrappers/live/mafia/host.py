@@ -21,18 +21,18 @@ from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..arena.agent import listening
 from ..common.site import Origins
-from .events import Feed
+from .agent_policy import AgentPolicy
+from .base_agent import BaseMafiaAgent
+from .event_feed import EventFeed
 from .host_session import MafiaLimits, MafiaMatch, MafiaResult
 from .isolated_agent import IsolatedAgent
-from .llm import MafiaLLMAgent
+from .llm_agent import MafiaLLMAgent
 from .messages import Event
-from .policy import AgentPolicy
-from .remote import RemoteAgent
-from .seat import SeatAgent
+from .service_client import RemoteAgent
 
 logger = logging.getLogger(__name__)
 
-OURS = (SeatAgent, RemoteAgent, MafiaLLMAgent, IsolatedAgent)
+OURS = (BaseMafiaAgent, RemoteAgent, MafiaLLMAgent, IsolatedAgent)
 """Agents that never block the event loop."""
 PORT = 3011
 REMEMBERED = 32
@@ -91,7 +91,7 @@ class MafiaHost:
         self._address, self._port = address, port
         self._book = SafeMatchLog(log)
         self._on_event = on_event
-        self._feeds: dict[str, Feed] = {}
+        self._feeds: dict[str, EventFeed] = {}
         self._new = asyncio.Event()
         self._writing = asyncio.Lock()  # a log holds one match after another
         self._count = 0
@@ -150,7 +150,7 @@ class MafiaHost:
             seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
         players = [agent if isinstance(agent, OURS) else IsolatedAgent(agent) for agent in agents]
         self._count += 1
-        feed = Feed(f"{self._name}-{self._count}", self._tell)
+        feed = EventFeed(f"{self._name}-{self._count}", self._tell)
         note = self._book.write if self._book else None
         try:
             async with self._writing if self._book else contextlib.nullcontext():
@@ -172,7 +172,7 @@ class MafiaHost:
         if self._on_event is not None:
             self._on_event(event)
 
-    def _announce(self, feed: Feed) -> None:
+    def _announce(self, feed: EventFeed) -> None:
         self._feeds[feed.game_id] = feed
         over = [game_id for game_id, old in self._feeds.items() if old.closed]
         for game_id in over[: max(0, len(self._feeds) - REMEMBERED)]:
@@ -244,7 +244,7 @@ class MafiaHost:
         return web.json_response({"ok": True, "game": self.game.id, "matches": self.over})
 
 
-async def _follow(socket: web.WebSocketResponse, feed: Feed, view: Any, after: int) -> None:
+async def _follow(socket: web.WebSocketResponse, feed: EventFeed, view: Any, after: int) -> None:
     async for event in feed.follow(view, after):
         await socket.send_str(event.decode())
 

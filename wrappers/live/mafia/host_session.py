@@ -23,7 +23,9 @@ from ....envs.mafia.statements import read as hear
 from ....envs.mafia.statements import to_wire
 from ....envs.mafia.table import DEFEND, DISCUSSION, GENERAL, NIGHT, ROLES, TARGET, VOTE, WINNERS
 from ..common.worker import described, shown
-from .events import Feed
+from .agent_policy import AgentPolicy, night_problem, vote_problem
+from .base_agent import BaseMafiaAgent
+from .event_feed import EventFeed
 from .messages import (
     NIGHT_ACTIONS,
     AgentConfig,
@@ -45,9 +47,7 @@ from .messages import (
     encode,
     read,
 )
-from .policy import AgentPolicy, night_problem, vote_problem
-from .seat import SeatAgent
-from .speech import Cut
+from .speech import SentenceLimit
 from .streams import chunks
 
 logger = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ class MafiaMatch:
         game: Game,
         agents: Sequence[AgentPolicy],
         *,
-        feed: Feed,
+        feed: EventFeed,
         seed: int | None = None,
         limits: MafiaLimits | None = None,
         note: Note | None = None,
@@ -378,7 +378,7 @@ class MafiaMatch:
         agent = self.agents[seat]
         payload = self._stream("say", "day", seat)
         said: list[str] = []
-        cut = Cut()
+        cut = SentenceLimit()
         try:
             statement = agent.say(context, self._public())
             async with self._within(agent, statement, self.limits.say, self.limits.statement) as stream:
@@ -403,7 +403,7 @@ class MafiaMatch:
     @staticmethod
     def _within(agent: AgentPolicy, stream: Any, seconds: float, most: int) -> contextlib.aclosing[Any]:
         """Return a stream within its bounds; one of ours that never waits and never runs on needs none."""
-        at_once = isinstance(agent, SeatAgent) and agent.at_once
+        at_once = isinstance(agent, BaseMafiaAgent) and agent.at_once
         return contextlib.aclosing(stream if at_once else chunks(stream, seconds, most))
 
     def _stream(self, stream: str, part: str, seat: int) -> dict[str, str]:
@@ -498,7 +498,7 @@ class MafiaMatch:
     def _show(self, seat: int) -> None:
         """Show an agent of ours the seat's observation, which is what it would read from its context."""
         agent = self.agents[seat]
-        if isinstance(agent, SeatAgent):
+        if isinstance(agent, BaseMafiaAgent):
             agent.shown(self.game, *self._seen(seat))
 
     def _seen(self, seat: int) -> tuple[Any, Any]:

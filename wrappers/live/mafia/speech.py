@@ -114,7 +114,7 @@ def sentences(text: str) -> list[str]:
     return parts
 
 
-class Cut:
+class SentenceLimit:
     """Passes the first `SENTENCES` sentences of a stream on, whatever its chunks are.
 
     Attributes:

@@ -7,11 +7,11 @@ from typing import Any
 
 from ...agents.language_model import Chat, Model, ModelError, library
 from ..common.worker import shown
+from .agent_policy import night_targets, vote_targets
+from .conversion import known_roles
 from .messages import NIGHT_ACTIONS, AgentConfig, GameState, LlmConfig, NightAction, PrivateInfo, PublicInfo, VoteAction
-from .policy import night_targets, vote_targets
-from .reading import known_roles
-from .scripted import MafiaScriptedAgent
-from .speech import Cut
+from .scripted_agent import MafiaScriptedAgent
+from .speech import SentenceLimit
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class MafiaLLMAgent:
             "understood, say plainly: I accuse NAME. I trust NAME. I am the sheriff, and NAME is mafia."
         )
         said: list[str] = []
-        cut = Cut()
+        cut = SentenceLimit()
         try:
             async for chunk in self.model.stream(self._chat(context, ask)):
                 part = cut.take(chunk)

@@ -1,4 +1,4 @@
-"""`MafiaPolicyAgent`: a trained policy as an `AgentPolicy`. Its thoughts are what it computed, its words what it chose."""
+"""`MafiaPolicyAgent`: a trained policy as an `AgentPolicy`. It thinks what it computed and says what it chose."""
 
 import logging
 from collections.abc import Sequence
@@ -12,9 +12,10 @@ from ...agents.base import sentence
 from ...agents.policy import LEAST_LIKELY
 from ...policies.base import Policy
 from ..common.worker import Worker
+from .base_agent import BaseMafiaAgent
+from .decision import MafiaDecision, intention
 from .messages import NIGHT_ACTIONS, AgentConfig, Personality, ScriptedConfig
-from .scripted import MafiaScriptedAgent
-from .seat import MafiaDecision, SeatAgent, intention
+from .scripted_agent import MafiaScriptedAgent
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +23,7 @@ TOLD = 3
 """Choices that a thought names, the likeliest first."""
 
 
-class MafiaPolicyAgent(SeatAgent):
+class MafiaPolicyAgent(BaseMafiaAgent):
     """A policy that plays mafia by `AgentPolicy`.
 
     In a match of another size than it was trained for, a scripted agent decides in its place.
@@ -56,7 +57,7 @@ class MafiaPolicyAgent(SeatAgent):
         self._told: tuple[MafiaDecision, Any, float | None] | None = None  # chances and value of the decision under way
 
     def policy(self, game: Game) -> tuple[Game, Policy]:
-        """See `SeatAgent`."""
+        """See `BaseMafiaAgent`."""
         self._told = None
         if self._fits(game):
             return self._game, self._policy

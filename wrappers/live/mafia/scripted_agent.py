@@ -7,11 +7,12 @@ from ....envs.core.game import Game
 from ....envs.core.options import named, number
 from ....envs.mafia.bots import PERSONALITIES, Scripted
 from ...policies.base import Policy
+from .base_agent import BaseMafiaAgent
+from .decision import MafiaDecision
 from .messages import AgentConfig
-from .seat import MafiaDecision, SeatAgent
 
 
-class MafiaScriptedAgent(SeatAgent):
+class MafiaScriptedAgent(BaseMafiaAgent):
     """A bot that plays mafia by `AgentPolicy` (see `parlour.envs.mafia.bots.Scripted`).
 
     Args:
@@ -40,7 +41,7 @@ class MafiaScriptedAgent(SeatAgent):
         self._bots: dict[int, Policy] = {}
 
     def policy(self, game: Game) -> tuple[Game, Policy]:
-        """See `SeatAgent`."""
+        """See `BaseMafiaAgent`."""
         bot = self._bots.get(game.seats)  # what it goes by lies where it does whatever the other options are
         if bot is None:
             bot = self._bots[game.seats] = Scripted(game, self._seed, **self._settings)

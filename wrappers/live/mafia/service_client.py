@@ -11,7 +11,8 @@ import aiohttp
 from yarl import URL
 
 from ..common.worker import described, shown
-from .agent_session import MESSAGE_LIMIT, Chunk, Done, Failed, MafiaCallerSession
+from .agent_session import MESSAGE_LIMIT
+from .caller_session import Chunk, Done, Failed, MafiaCallerSession
 from .messages import AgentConfig, GameState, Method, NightAction, PrivateInfo, PublicInfo, VoteAction, read
 
 logger = logging.getLogger(__name__)

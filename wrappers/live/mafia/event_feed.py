@@ -15,7 +15,7 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Feed:
+class EventFeed:
     """The events of one match, as two streams of JSON: the admins' holds all, the public one only what is not private.
 
     Each numbers its own events from 1, so that no gap tells the public how much goes on in private.
