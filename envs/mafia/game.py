@@ -12,6 +12,7 @@ from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, picture, render, rules, view
+from .load import load
 from .table import DAYS, SEATS, SPEECHES, TABLE, TIES
 
 
@@ -105,7 +106,7 @@ def _made(options: dict[str, Any]) -> Game:
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,
-            load=partial(view.load, blank),
+            load=partial(load, blank),
             resample=view.resample,
         ),
         renderer=Renderer(render.render, picture.picture),

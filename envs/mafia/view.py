@@ -15,18 +15,17 @@ Besides these:
 When the match is over all roles are shown.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
+from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.record import Tables, plain
-from ..core.turn_state import TurnState
-from .rules import remember
-from .statements import act_of, code_of, from_wire, read, sentence, to_wire
-from .table import DISCUSSION, DOCTOR, END, MAFIA, NIGHT, PHASES, ROLES, SEATS, SHERIFF, UNKNOWN, VOTING, WINNERS
+from ..core.record import plain
+from .statements import act_of, sentence, to_wire
+from .table import DOCTOR, MAFIA, NIGHT, PHASES, ROLES, SEATS, SHERIFF, UNKNOWN, VOTING, WINNERS
 
 NAMES = tuple(f"p{seat + 1}" for seat in range(SEATS))
 
@@ -58,12 +57,14 @@ def visible_turn(table: Any, seat: int) -> int:
 
 def game_state(table: Any, seat: int) -> dict[str, Any]:
     """Return the match as `seat` may see it."""
-    players = [_player(table, other, knows(table, seat, other)) for other in range(table.seats)]
+    players, shared = _players(table, seat), _shared(table)
+    last = shared["lastNightResult"]
     return {
-        **_common(table, players, _saved(table, seat)),
+        **shared,
+        "players": players,
+        "lastNightResult": last and {**last, "protected": _saved(table, seat)},
         "self": players[seat],
         "privateKnowledge": _private(table, seat, players),
-        "statements": _statements(table),
         "nightActions": _tonight(table, seat),
         "ownVote": _name(log(table, "votes")[table.round_number - 1, seat]) if table.phase == VOTING else None,
     }
@@ -71,34 +72,42 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
 
 def public(table: Any) -> dict[str, Any]:
     """Return the match as everybody may see it: the roles of the dead only, until it is over."""
-    players = [_player(table, other, knows(table, -1, other)) for other in range(table.seats)]
-    return {**_common(table, players, None), "statements": _statements(table)}
+    return {**_shared(table), "players": _players(table, -1)}
 
 
-def _common(table: Any, players: list[dict[str, Any]], saved: str | None) -> dict[str, Any]:
-    killed = int(table.killed)
-    history = _history(table)
+def _shared(table: Any) -> Mapping[str, Any]:
+    """Return what all see alike. Of a plain copy it is worked out once for all seats."""
+    shared: dict[str, Any] | None = getattr(table, "shared", None)
+    if shared is None:
+        shared = _common(table)
+        if isinstance(table, SimpleNamespace):
+            table.shared = shared
+    return shared
+
+
+def _common(table: Any) -> dict[str, Any]:
+    killed, count = int(table.killed), int(table.seats)
+    roles, gone = table.role.tolist(), table.eliminated_round.tolist()
     return {
         "gameId": "mafia-v0",
         "phase": PHASES[table.phase],
         "dayNumber": table.round_number - (table.phase == NIGHT),
         "roundNumber": int(table.round_number),
-        "players": players,
-        "alivePlayers": [{"id": one["id"], "name": one["name"]} for one in players if one["alive"]],
+        "players": [],
+        "alivePlayers": [{"id": NAMES[seat], "name": NAMES[seat]} for seat in range(count) if not gone[seat]],
         "deadPlayers": [
-            {key: one[key] for key in ("id", "name", "role", "eliminatedRound")} for one in players if not one["alive"]
+            {"id": NAMES[seat], "name": NAMES[seat], "role": ROLES[roles[seat]], "eliminatedRound": gone[seat]}
+            for seat in range(count)
+            if gone[seat]
         ],
         "mafiaCount": int(table.living_mafia),
         "townCount": int(table.living - table.living_mafia),
         "winner": WINNERS[table.winner],
-        "lastNightResult": {
-            "killed": None if killed < 0 else name(killed),
-            "protected": saved,
-            "prevented": bool(table.prevented),
-        }
+        "lastNightResult": {"killed": _name(killed), "protected": None, "prevented": bool(table.prevented)}
         if killed >= 0 or table.prevented
         else None,
-        "votingHistory": history,
+        "votingHistory": _history(table),
+        "statements": _statements(table),
     }
 
 
@@ -106,40 +115,47 @@ def _name(seat: int) -> str | None:
     return name(int(seat)) if seat >= 0 else None
 
 
-def _player(table: Any, other: int, known: bool) -> dict[str, Any]:
-    gone = int(table.eliminated_round[other])
-    return {
-        "id": name(other),
-        "name": name(other),
-        "role": ROLES[table.role[other] if known else UNKNOWN],
-        "alive": gone == 0,
-        "eliminatedRound": gone or None,
-    }
+def _players(table: Any, seat: int) -> list[dict[str, Any]]:
+    roles, eliminated = table.role.tolist(), table.eliminated_round.tolist()
+    return [
+        {
+            "id": NAMES[other],
+            "name": NAMES[other],
+            "role": ROLES[roles[other] if known else UNKNOWN],
+            "alive": eliminated[other] == 0,
+            "eliminatedRound": eliminated[other] or None,
+        }
+        for other, known in enumerate(_known(table, seat))
+    ]
 
 
-def knows(table: Any, seat: int, other: int) -> bool:
-    """Tell whether `seat` may know the role of `other`: its own, a teammate's, one revealed, or found to be mafia.
+def _known(table: Any, seat: int) -> list[bool]:
+    """Tell of every seat whether `seat` may know its role: its own, a teammate's, one revealed, or found to be mafia.
 
     Seat −1 stands for those who only look on.
     """
-    if other == seat or not table.alive[other] or table.done:
-        return True
-    if seat < 0:
-        return False
-    mafia = table.role[other] == MAFIA
-    if table.role[seat] == SHERIFF:
-        return mafia and other in log(table, "night")[: table.round_number, seat]
-    return mafia and table.role[seat] == MAFIA
+    count, done, roles, alive = int(table.seats), bool(table.done), table.role.tolist(), table.alive.tolist()
+    own = roles[seat] if seat >= 0 else UNKNOWN
+    found = log(table, "night")[: table.round_number, seat].tolist() if own == SHERIFF else ()
+    return [
+        other == seat or done or not alive[other] or (roles[other] == MAFIA and (own == MAFIA or other in found))
+        for other in range(count)
+    ]
 
 
-def _last_night(table: Any) -> int:
+def knows(table: Any, seat: int, other: int) -> bool:
+    """Tell whether `seat` (−1: an observer) may know the role of `other`."""
+    return _known(table, seat)[other]
+
+
+def last_night(table: Any) -> int:
     """Return the row of the last night that is over; −1: none."""
     return int(table.round_number) - 1 - (table.phase == NIGHT)
 
 
 def _saved(table: Any, seat: int) -> str | None:
     """Return whom the doctor `seat` saved last night."""
-    row = _last_night(table)
+    row = last_night(table)
     if not table.prevented or table.role[seat] != DOCTOR or row < 0:
         return None
     return _name(log(table, "night")[row, seat])
@@ -153,7 +169,7 @@ def _private(table: Any, seat: int, players: list[dict[str, Any]]) -> dict[str, 
             one for other, one in enumerate(players) if other != seat and table.role[other] == MAFIA
         ]
     elif role == DOCTOR:
-        row = _last_night(table)
+        row = last_night(table)
         protected = _name(log(table, "night")[row, seat]) if row >= 0 else None
         if protected is not None:
             private["lastProtected"] = protected
@@ -167,12 +183,13 @@ def _private(table: Any, seat: int, players: list[dict[str, Any]]) -> dict[str, 
 
 
 def _history(table: Any) -> list[dict[str, Any]]:
-    eliminated = {int(table.eliminated_round[seat]): name(seat) for seat in range(table.seats) if table.voted_out[seat]}
+    rounds = table.eliminated_round.tolist()
+    eliminated = {rounds[seat]: NAMES[seat] for seat, out in enumerate(table.voted_out.tolist()) if out}
     return [
         {
             "round": row + 1,
             "eliminated": eliminated.get(row + 1),
-            "votes": {name(voter): name(target) for voter, target in enumerate(votes) if target >= 0},
+            "votes": {NAMES[voter]: NAMES[target] for voter, target in enumerate(votes) if target >= 0},
         }
         for row, votes in enumerate(log(table, "votes")[: table.votings].tolist())
     ]
@@ -180,23 +197,25 @@ def _history(table: Any) -> list[dict[str, Any]]:
 
 def _statements(table: Any) -> list[dict[str, Any]]:
     """Return what was said, in the order in which it was."""
+    if not table.talk:
+        return []
     seats, rounds = int(table.seats), int(table.discussion_rounds)
-    days = int(table.round_number) - (table.phase == NIGHT)
+    days = int(table.round_number) - int(table.phase == NIGHT)
     entries = []
-    for row, codes in enumerate(log(table, "said")[: days * rounds].tolist() if table.talk else ()):
+    for row, codes in enumerate(log(table, "said")[: days * rounds].tolist()):
         day = row // rounds + 1
-        for turn in range(seats):
-            speaker = (2 * (day - 1) + turn) % seats
+        opener = 2 * (day - 1) % seats
+        for speaker in (*range(opener, seats), *range(opener)):
             if codes[speaker]:
-                entries.append({"playerId": name(speaker), "round": day, **_said(codes[speaker], speaker)})
+                entries.append(dict(_entry(codes[speaker], speaker, day)))
     return entries
 
 
-@cache
-def _said(code: int, speaker: int) -> Mapping[str, Any]:
+@lru_cache(maxsize=8192)
+def _entry(code: int, speaker: int, day: int) -> Mapping[str, Any]:
     """Return what a code of the record's `said` means: always the same, and every view tells it again."""
     act, ids = act_of(code), [name(seat) for seat in range(SEATS)]
-    return {**to_wire(act, ids), "content": sentence(act, speaker, ids)}
+    return {"playerId": ids[speaker], "round": day, **to_wire(act, ids), "content": sentence(act, speaker, ids)}
 
 
 def _tonight(table: Any, seat: int) -> dict[str, str]:
@@ -218,125 +237,6 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
         "winner": WINNERS[int(table.winner)],
         "roles": {name(other): ROLES[int(table.role[other])] for other in seats},
     }
-
-
-# TurnState ──► record.
-
-
-def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
-    """Rebuild the record with what the seat of `state` may know; the rest is blank.
-
-    Agents may have any ids and names: `players` gives the seats. A statement without a `type` is read from its
-    `content`.
-
-    Args:
-        blank: a table with the options that TurnState does not tell.
-        state: the match's TurnState.
-
-    Returns:
-        The record (recarray of shape (1,)) and the seat in it.
-
-    Raises:
-        KeyError, TypeError, ValueError: if `game_state` lacks a field, or holds what cannot be.
-    """
-    game = state.game_state
-    tables = blank.copy().view(np.recarray)
-    table = tables[0]
-    players = game["players"]
-    if len(players) != table.seats:
-        raise ValueError(f"{len(players)} players; this game was made for {int(table.seats)}")
-    if not 1 <= game["roundNumber"] <= table.max_days:
-        raise ValueError(f"round {game['roundNumber']}; this game was made for 1 to {int(table.max_days)} days")
-    seats = {player["name"]: seat for seat, player in enumerate(players)}
-    seats |= {player["id"]: seat for seat, player in enumerate(players)}
-    seat = seats[state.agent_id]
-    count = len(players)
-    table.phase, table.round_number = PHASES.index(game["phase"]), game["roundNumber"]
-    table.role[:count] = [ROLES.index(player["role"]) for player in players]
-    alive = [bool(player["alive"]) for player in players]
-    table.alive[:count] = alive
-    table.eliminated_round[:count] = [player["eliminatedRound"] or 0 for player in players]
-    table.living, table.living_mafia = sum(alive), game["mafiaCount"]
-    _load_history(table, game, seats)
-    _load_private(table, game["privateKnowledge"], seat, seats)
-    tonight = log(table, "night")[table.round_number - 1]
-    for actor, target in game["nightActions"].items():
-        tonight[seats[actor]] = seats[target]
-    if game["ownVote"] is not None:
-        log(table, "votes")[table.round_number - 1, seat] = seats[game["ownVote"]]
-    if table.talk:
-        _load_statements(table, game["statements"], seats, alive)
-    table.turn = -1
-    if state.is_my_turn:
-        table.turn = seat
-    elif state.current_turn_agent_id is not None:
-        table.turn = seats[state.current_turn_agent_id]
-    if state.game_over:
-        _load_end(table, state, seats)
-    remember(table)
-    return tables, seat
-
-
-def _load_history(table: Any, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
-    """Rebuild the public past: last night, and all votes."""
-    last = game["lastNightResult"] or {"killed": None, "prevented": False}
-    table.killed = -1 if last["killed"] is None else seats[last["killed"]]
-    table.prevented = last["prevented"]
-    table.votings = len(game["votingHistory"])
-    votes = log(table, "votes")
-    for row, voting in enumerate(game["votingHistory"]):
-        for voter, target in voting["votes"].items():
-            votes[row, seats[voter]] = seats[target]
-        if voting["eliminated"] is not None:
-            table.voted_out[seats[voting["eliminated"]]] = 1
-
-
-def _load_private(table: Any, private: Mapping[str, Any], seat: int, seats: Mapping[str, int]) -> None:
-    """Rebuild `privateKnowledge`."""
-    for mate in private.get("mafiaTeammates", ()):
-        table.role[seats[mate["id"]]] = MAFIA
-    row = _last_night(table)
-    if private.get("lastProtected") is not None and row >= 0:
-        log(table, "night")[row, seat] = seats[private["lastProtected"]]
-    for result in private["investigationResults"]:
-        target = seats[result["target"]["id"]]
-        log(table, "night")[result["round"] - 1, seat] = target
-        if result["isMafia"]:
-            table.role[target] = MAFIA
-
-
-def _load_statements(
-    table: Any, statements: list[dict[str, Any]], seats: Mapping[str, int], alive: Sequence[bool]
-) -> None:
-    """Rebuild what was said, and how far today's discussion is."""
-    said, rounds = log(table, "said"), int(table.discussion_rounds)
-    day = int(table.round_number) - int(table.phase == NIGHT)
-    count: dict[tuple[int, int], int] = {}
-    for entry in statements:
-        speaker, said_on = seats[entry["playerId"]], entry["round"]
-        speech = count.get((said_on, speaker), 0)
-        if speech < rounds and 1 <= said_on <= day:
-            said[(said_on - 1) * rounds + speech, speaker] = code_of(*_act(entry, speaker, seats))
-            count[said_on, speaker] = speech + 1
-    table.opener = 2 * (day - 1) % len(alive) if day else 0
-    if table.phase == DISCUSSION:
-        table.speech = min(count.get((day, other), 0) for other, lives in enumerate(alive) if lives)
-
-
-def _act(entry: Mapping[str, Any], speaker: int, seats: Mapping[str, int]) -> tuple[int, int]:
-    if entry.get("type") is None:
-        return read(entry["content"], speaker, seats)
-    target = entry.get("targetId")
-    return from_wire(entry["type"], -1 if target is None else seats[target], entry.get("role"), entry.get("isMafia"))
-
-
-def _load_end(table: Any, state: TurnState, seats: Mapping[str, int]) -> None:
-    end = state.outcome or {}
-    table.done, table.turn, table.phase = True, -1, END
-    table.truncated = end.get("reason") == "max_days_exceeded"
-    table.winner = WINNERS.index(end.get("winner"))
-    for payoff in end.get("payoffs", ()):
-        table.rewards[seats[payoff["agent_id"]]] = payoff["utility"]
 
 
 # Law 2.
@@ -419,7 +319,7 @@ def _resample_night(world: Any, row: int, own: set[int], generator: np.random.Ge
     there = [other for other in range(world.seats) if not 0 < world.eliminated_round[other] <= row]
     acted = there if row < world.round_number - 1 else _acted(world)
     died = [other for other in there if world.eliminated_round[other] == row + 1 and not world.voted_out[other]]
-    over = row <= _last_night(world)
+    over = row <= last_night(world)
     target = _target(world, row, there, died, own, generator) if over else -1
     nights = log(world, "night")
     for other in there:

@@ -20,7 +20,7 @@ from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent_policy import AgentPolicy, night_targets
 from parlour.wrappers.live.mafia.analysis import GameAnalysis
 from parlour.wrappers.live.mafia.conversion import of_context, turn_state
-from parlour.wrappers.live.mafia.host_session import MafiaLimits
+from parlour.wrappers.live.mafia.limits import SENTENCES, MafiaLimits, SentenceLimit
 from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent
 from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
 from parlour.wrappers.live.mafia.speech import (
@@ -28,9 +28,7 @@ from parlour.wrappers.live.mafia.speech import (
     CORES,
     OPENINGS,
     SELF,
-    SENTENCES,
-    SentenceLimit,
-    render,
+    phrase,
     sentences,
 )
 from parlour.wrappers.live.mafia.streams import chunks
@@ -65,7 +63,7 @@ def acts(speaker=0):
 def test_what_is_said_is_heard_as_the_same_act_in_one_to_five_sentences(personality):
     chance = random.Random(1)
     for act in acts():
-        said = {render(act, 0, tuple(NAMES), personality, chance) for _ in range(60)}
+        said = {phrase(act, 0, tuple(NAMES), personality, chance) for _ in range(60)}
         assert len(said) > 5  # varied
         for text in said:
             assert read(text, 0, SEATS) == act, text
@@ -88,7 +86,7 @@ def test_names_that_are_words_do_not_change_what_is_said():
     seats = {name: seat for seat, name in enumerate(names)}
     for act in acts():
         for _ in range(20):
-            assert read(render(act, 0, names, "social", chance), 0, seats) == act
+            assert read(phrase(act, 0, names, "social", chance), 0, seats) == act
 
 
 @given(st.text(alphabet='ab .!?\n…"', max_size=80), st.integers(1, 7))

@@ -510,7 +510,7 @@ def mafia_host(seconds: Seconds) -> list[Row]:
     from ...envs import game as make_game
     from ...envs.mafia.bots import PERSONALITIES
     from ...wrappers.live.mafia.event_feed import EventFeed
-    from ...wrappers.live.mafia.host_session import MafiaMatch
+    from ...wrappers.live.mafia.hosted_match import HostedMatch
     from ...wrappers.live.mafia.messages import AgentConfig, ScriptedConfig, read
     from ...wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
 
@@ -529,7 +529,7 @@ def mafia_host(seconds: Seconds) -> list[Row]:
                 MafiaScriptedAgent(f"p{i + 1}", f"Player {i + 1}", configs[i % 4], seed=10 * seed + i)
                 for i in range(10)
             ]
-            await MafiaMatch(game, agents, feed=feed, seed=seed).play()
+            await HostedMatch(game, agents, feed=feed, seed=seed).play()
             events.append(len(feed.admin))
 
     def run() -> int:

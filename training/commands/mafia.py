@@ -20,7 +20,8 @@ from ...wrappers.live.common.worker import Worker
 from ...wrappers.live.mafia import agent as service
 from ...wrappers.live.mafia import host as hosting
 from ...wrappers.live.mafia.agent_policy import AgentPolicy
-from ...wrappers.live.mafia.host_session import MafiaLimits, MafiaResult
+from ...wrappers.live.mafia.host_session import MafiaResult
+from ...wrappers.live.mafia.limits import MafiaLimits
 from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent
 from ...wrappers.live.mafia.messages import AgentConfig, Event, Personality, ScriptedConfig
 from ...wrappers.live.mafia.policy_agent import MafiaPolicyAgent

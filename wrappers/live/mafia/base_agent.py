@@ -1,24 +1,29 @@
-"""Agents whose decisions are action numbers of our game: bots and trained policies behind `AgentPolicy`."""
+"""Our agents whose decisions are action indices of our game: what bots and trained policies have in common."""
 
 import random
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....envs.core.game import Game
+from ....envs.core.rollout import encoder_of
 from ....envs.mafia.table import TARGET, VOTE
 from ...policies.base import Policy
 from ..common.worker import Worker
-from .conversion import of_context, turn_state
-from .decision import MafiaDecision, Numbers, intention, move_of
+from .conversion import turn_state
+from .decision import MafiaDecision, intention, move_of
 from .messages import NIGHT_ACTIONS, AgentConfig, GameState, NightAction, PrivateInfo, PublicInfo, VoteAction
-from .speech import render, sentences
+from .speech import phrase, sentences
+
+ROW = np.zeros(1, np.int64)
+"""The only table of a game that was read from a context."""
 
 
 class BaseMafiaAgent:
-    """An agent that decides by observation and mask. It thinks first, and then does what it thought.
+    """An agent that reads the context as a record of our game, and lets a policy choose an action index.
+
+    It decides when it thinks, and then does what it thought.
 
     Args:
         id, name: of the player.
@@ -26,9 +31,6 @@ class BaseMafiaAgent:
         personality: how it talks.
         seed: of its words; None for fresh entropy.
         worker: where a policy runs that may block.
-
-    Attributes:
-        at_once: whether it answers without ever waiting.
     """
 
     def __init__(
@@ -47,104 +49,91 @@ class BaseMafiaAgent:
         self._personality = personality
         self._random = random.Random(seed)
         self._worker = worker
-        self.at_once = worker is None
         self._private: PrivateInfo | None = None
-        self._shown: tuple[Game, Numbers, NDArray[np.int8]] | None = None
         self._decision: MafiaDecision | None = None
-        self._ids: list[str] = []  # of the players, when it decided last
 
-    def policy(self, game: Game) -> tuple[Game, Policy]:
-        """Return what plays at a game like this: a policy, and the game that it knows."""
+    def player(self, context: GameState) -> tuple[Game, Policy]:
+        """Return the game with which a context is read, and the policy that plays it.
+
+        Raises:
+            ValueError: if there is no such game.
+        """
         raise NotImplementedError
 
     def reasons(self, decision: MafiaDecision, names: Sequence[str]) -> Sequence[str]:
-        """Return why, in sentences: honestly."""
+        """Return why it decided so, in sentences: honestly. `names` are the players', seat by seat."""
         raise NotImplementedError
 
-    def shown(self, game: Game, observation: Numbers, mask: NDArray[np.int8]) -> None:
-        """Be shown by a host in this process the observation that the next context holds, to be spared the reading."""
-        self._shown = game, observation, mask
-
-    def told(self, private_info: PrivateInfo) -> None:
-        """Learn what a call tells in private; statements and votes, whose calls tell none, go by it."""
+    def remember(self, private_info: PrivateInfo) -> None:
+        """Keep what a call tells in private: the calls of statements and votes tell nothing of it."""
         self._private = private_info.kept()
         self.role = private_info.self.role
 
     async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
         """Decide, and tell how; see `AgentPolicy`."""
-        self.told(private_info)
+        self.remember(private_info)
         if context.phase == "NIGHT_ACTIONS" and self.role not in NIGHT_ACTIONS:
             yield "I sleep."
             return
-        decision = await self._decide(context)
-        self._decision = decision
+        decision = self._decision = await self._decide(context)
         names = [player.name for player in context.players]
-        for sentence in await self._away(self.reasons, decision, names):
+        for sentence in await self._run(self.reasons, decision, names):
             yield sentence + " "
-        yield f"So {intention(decision, names)}{', which is a lie' if decision.lies else ''}."
+        yield f"So {intention(decision, names)}{', which is a lie' if decision.is_lie else ''}."
 
     async def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
-        """Say what was planned; see `AgentPolicy`."""
+        """Say what was decided; see `AgentPolicy`."""
         decision = await self._decided(context)
         kind, target = decision.move
         if kind in (TARGET, VOTE):
             raise ValueError(f"there is nothing to say in {context.phase}")
         names = tuple(player.name for player in context.players)
-        for sentence in sentences(render((kind, target), decision.seat, names, self._personality, self._random)):
+        for sentence in sentences(phrase((kind, target), decision.seat, names, self._personality, self._random)):
             yield sentence
 
     async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
-        """Return the target that was thought of; see `AgentPolicy`."""
-        self.told(private_info)
+        """Return the target that was decided; see `AgentPolicy`."""
+        self.remember(private_info)
         if self.role not in NIGHT_ACTIONS:
             return None
         decision = await self._decided(context)
         return NightAction(NIGHT_ACTIONS[str(self.role)], context.players[decision.move.target].id)
 
     async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
-        """Return the vote that was thought of; see `AgentPolicy`."""
+        """Return the vote that was decided; see `AgentPolicy`."""
         target = (await self._decided(context)).move.target
         return VoteAction(context.players[target].id if target >= 0 else None)
 
     async def _decided(self, context: GameState) -> MafiaDecision:
-        """Return what was decided for this moment, which it is only once."""
+        """Return what was decided for this moment. A decision is used once."""
         decision, self._decision = self._decision, None
         if decision is None or decision.moment != _moment(context):
             decision = await self._decide(context)
         return decision
 
     async def _decide(self, context: GameState) -> MafiaDecision:
-        seat = next((i for i, player in enumerate(context.players) if player.id == self.id), None)
-        if seat is None:
-            raise ValueError(f"{self.id!r} is none of the players")
-        self._ids = [player.id for player in context.players]
-        shown, self._shown = self._shown, None
-        if shown is None:
-            shown = self._read(context)
-        game, policy = self.policy(shown[0])
-        observation, mask = shown[1:]
-        numbers = await self._away(policy.act, observation[None], mask[None])
-        number = int(np.asarray(numbers).reshape(-1)[0])
-        if not 0 <= number < len(mask) or not mask[number]:
-            raise ValueError(f"the policy chose action {number}, which is masked")
-        return MafiaDecision(_moment(context), seat, number, move_of(game, seat, number), game, observation, mask)
+        private = self._private
+        if private is not None and private.game_state.game_id != context.game_id:
+            private = None
+        game, policy = self.player(context)
+        state = turn_state(self.id, context, private)
+        tables, seat = game.view.load(state)
+        observations = game.encoders[encoder_of(policy, game)].observations(tables, ROW)
+        masks = game.rules.masks(tables, ROW)
+        actions = await self._run(policy.act, observations, masks)
+        action = int(np.asarray(actions).reshape(-1)[0])
+        if not 0 <= action < masks.size or not masks[0, action]:
+            raise ValueError(f"the policy chose action {action}, which is masked")
+        move = move_of(game.seats, seat, action)
+        return MafiaDecision(_moment(context), seat, action, move, state, game, observations, masks)
 
-    async def _away(self, function: Callable[..., Any], *args: Any) -> Any:
+    async def _run(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return what a function of the policy returns, which the worker calls if there is one."""
         if self._worker is None:
             return function(*args)
         if self._worker.stuck:
             raise RuntimeError("the policy is still busy with an earlier decision")
         return await self._worker.call(function, *args)
-
-    def _read(self, context: GameState) -> tuple[Game, Numbers, NDArray[np.int8]]:
-        """Read the observation from the context and what the agent was told in private."""
-        private = self._private
-        if private is not None and private.game_state.game_id != context.game_id:
-            private = None
-        game = of_context(context)
-        tables, seat = game.view.load(turn_state(self.id, context, private))
-        return game, game.observation(tables[0], seat), game.mask(tables[0], seat)
 
 
 def _moment(context: GameState) -> tuple[str, str, int]:

@@ -1,4 +1,4 @@
-"""What happens in a match, as events (mafia-notes.md, Events): numbered, timed, and shown to those who may see them."""
+"""What happens in a match, as events: numbered, timed, and shown to those who may see them."""
 
 import asyncio
 import time
@@ -41,7 +41,7 @@ class EventFeed:
         self._clock = clock
         self._waiting: list[asyncio.Future[None]] = []
 
-    def emit(self, event_type: str, payload: dict[str, Any], *, private: bool = False) -> None:
+    def emit(self, event_type: str, payload: dict[str, Any], private: bool = False) -> None:
         """Let something have happened."""
         event = Event(
             event_type=event_type,

@@ -24,8 +24,10 @@ from ..common.site import Origins
 from .agent_policy import AgentPolicy
 from .base_agent import BaseMafiaAgent
 from .event_feed import EventFeed
-from .host_session import MafiaLimits, MafiaMatch, MafiaResult
+from .host_session import MafiaResult
+from .hosted_match import HostedMatch
 from .isolated_agent import IsolatedAgent
+from .limits import MafiaLimits
 from .llm_agent import MafiaLLMAgent
 from .messages import Event
 from .service_client import RemoteAgent
@@ -143,7 +145,7 @@ class MafiaHost:
             seed: of the match; None: the next of the host's.
 
         Raises:
-            ValueError: see `MafiaMatch`.
+            ValueError: see `HostedMatch`.
         """
         if seed is None:
             (own,) = self._seeds.spawn(1)
@@ -154,7 +156,7 @@ class MafiaHost:
         note = self._book.write if self._book else None
         try:
             async with self._writing if self._book else contextlib.nullcontext():
-                match = MafiaMatch(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
+                match = HostedMatch(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
                 self._announce(feed)
                 result = await match.play()
         finally:
