@@ -6,9 +6,11 @@ import time
 from parlour.envs import game
 from parlour.envs.mafia.bots import PERSONALITIES
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.events import Feed
-from parlour.wrappers.live.mafia.host_session import MafiaLimits, MafiaMatch
-from parlour.wrappers.live.mafia.scripted import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.event_feed import EventFeed
+from parlour.wrappers.live.mafia.host_session import MafiaHostSession
+from parlour.wrappers.live.mafia.hosted_match import HostedMatch
+from parlour.wrappers.live.mafia.limits import MafiaLimits
+from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
 
 NAMES = ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal", "Ivy", "Joe"]
 TEN = game("mafia", seats=10)
@@ -28,14 +30,20 @@ def table(seed=0, seats=10, bad=None, limits=None, note=None, game=None):
     agents = [scripted(seat, seed) for seat in range(seats)]
     for seat, agent in (bad or {}).items():
         agents[seat] = agent
-    feed = Feed(f"game-{seed}", clock=lambda: 0)
+    feed = EventFeed(f"game-{seed}", clock=lambda: 0)
     game = game or (TEN if seats == 10 else FIVE)
-    return MafiaMatch(game, agents, feed=feed, seed=seed, limits=limits, note=note)
+    return HostedMatch(game, agents, feed=feed, seed=seed, limits=limits, note=note)
 
 
 def dealt(role, seats=5):
     """A seed with which the first seat has that role."""
-    return next(seed for seed in range(100) if table(seed, seats)._roles[0] == role)
+    return next(seed for seed in range(100) if table(seed, seats).session.roles[0] == role)
+
+
+def session(seed=0, game=FIVE, **settings):
+    """The host's end of a match, without agents."""
+    players = [(f"p{seat + 1}", NAMES[seat]) for seat in range(game.seats)]
+    return MafiaHostSession(game, players, game_id="g", seed=seed, **settings)
 
 
 def warnings(caplog):

@@ -68,9 +68,12 @@ class Encoder:
         self.observe(table, int(seat), self.layout.offsets[0], out)  # not compiled anew for narrower whole numbers
         return out
 
-    def observations(self, tables: Tables | NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return what the acting seats of the tables `rows` see: new float32[len(rows), layout.size]."""
-        out = np.empty((len(rows), self.layout.size), np.float32)
+    def observations(
+        self, tables: Tables | NDArray[Any], rows: NDArray[np.int64], out: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        """Return what the acting seats of the tables `rows` see: float32[len(rows), layout.size], in `out` if given."""
+        if out is None:
+            out = np.empty((len(rows), self.layout.size), np.float32)
         self._observe_rows(tables.view(np.ndarray), np.asarray(rows, np.int64), self.layout.offsets, out)
         return out
 

@@ -84,8 +84,8 @@ class Layout:
         return iter(self._slices.values())
 
     @cached_property
-    def offsets(self) -> "np.recarray[Any, Any]":
-        """Where each slice begins, for compiled code: a recarray of shape (1,) with a field (int64) per slice.
+    def offsets(self) -> NDArray[Any]:
+        """Where each slice begins, for compiled code: an array of shape (1,) of records with a field (int64) per slice.
 
         A field has its slice's path, without ``game_state.`` in front and with ``_`` for ``.``: ``players_stack`` for
         ``"game_state.players.stack"``. Layouts of the same paths share one dtype, so that compiled code serves them all.
@@ -93,7 +93,7 @@ class Layout:
         offsets = np.zeros(1, _offsets_dtype(tuple(map(_field, self._slices)))).view(np.recarray)
         for path, part in self._slices.items():
             offsets[_field(path)] = part.start
-        return offsets
+        return offsets.view(np.ndarray)  # Numba takes a recarray as slowly as a record
 
     def tree(self, flat: NDArray[np.float32]) -> dict[str, Any]:
         """Return the nested dict whose leaves are views into `flat` (float32[size])."""

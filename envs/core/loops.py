@@ -93,6 +93,12 @@ def observe_rows(tables: Any, rows: Any, offsets: Any, out: Any) -> None:
         observe(table, table.turn, at, out[i])
 
 
+def legal_rows(tables: Any, rows: Any, out: Any) -> None:
+    """Write the acting seats' legal action indices at the tables `rows` (int64[M]) into int8[M, A]."""
+    for i in range(len(rows)):
+        legal(tables[rows[i]], out[i])
+
+
 @cache
 def compile_loop(loop: Callable[..., None], **functions: Any) -> Callable[..., None]:
     """Return `loop` with a game's functions in the place of the names above: compiled, where all of these are."""

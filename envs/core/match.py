@@ -24,6 +24,7 @@ Wired = TypeVar("Wired", bound=ts.Wire)
 WAITS_PER_TURN = 10
 """`message_only` actions an agent may take in one turn before its safe action is played for it."""
 
+_ROW = np.zeros(1, np.int64)  # the table's own row in arrays of one
 _OWN = ("table", "_records", "_stream", "_rewards", "_loops", "_talk")  # what a copy makes for itself
 
 
@@ -208,26 +209,31 @@ class Match:
             response = self.game.view.encode(self.table, action)
             messages = response.messages + self._action_messages(response.action)
             self._deliver(self.game.agents[self.turn], messages, record=False)
+        self.step_action(action)
+
+    def step_action(self, action: int) -> None:
+        """Play the acting seat's legal action index; nothing is sent, whatever it says."""
         self._action[0] = action
         self._loops.step(self._records, self._action, self.batch, False)
         self._played()
 
     def step(self, move: Any) -> None:
-        """Play an exact move of the acting seat, which `View.parse` or `ActionGrid.decode` made."""
+        """Play an exact move of the acting seat, which `View.parse` or `ActionGrid.decode` made; nothing is sent."""
         self.game.rules.step(self.table, move)
         self.refresh()
         self._played()
 
     def refresh(self) -> None:
         """Bring `batch` up to the record, where it was changed by anything else than an action index."""
-        batch = self.batch
+        batch, records = self.batch, self._records  # an array's fields are read in a tenth of the time of a record's
         batch.rewards[0] = self._rewards[: self.game.seats]
-        batch.dones[0], batch.truncations[0] = self.table.done, self.table.truncated
+        batch.dones[:], batch.truncations[:] = records["done"], records["truncated"]
         self.done = bool(batch.dones[0])
         if not self.done:
-            batch.turn[0] = self.turn = int(self.table.turn)  # another width would be compiled anew
-            self.game.encoders[self.encoder].observe(self.table, self.turn, batch.offsets[0], batch.observations[0])
-            self.game.rules.legal(self.table, batch.masks[0])
+            batch.turn[:] = records["turn"]
+            self.turn = int(batch.turn[0])
+            self.game.encoders[self.encoder].observations(records, _ROW, batch.observations)
+            self.game.rules.masks(records, _ROW, batch.masks)
 
     # Copies.
 

@@ -97,5 +97,10 @@ def with_required_fields(seats: int, *fields: tuple[Any, ...]) -> np.dtype[np.vo
 
 
 def plain(table: Any) -> SimpleNamespace:
-    """Return a copy of a record with plain attributes: a record takes a microsecond to look one up."""
+    """Return a copy of a record with plain attributes: a record takes a microsecond to look one up.
+
+    Such a copy is returned as it is.
+    """
+    if isinstance(table, SimpleNamespace):
+        return table
     return SimpleNamespace(**dict(zip(table.dtype.names, table.item(), strict=True)))

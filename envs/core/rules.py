@@ -61,7 +61,7 @@ class Rules:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what makes the rules; compiled loops are made anew."""
-        return {name: value for name, value in self.__dict__.items() if name != "play"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("play", "_legal_rows")}
 
     @cached_property
     def play(self) -> Callable[[Any, int], None]:
@@ -78,3 +78,17 @@ class Rules:
         if not table.done and int(table.turn) == seat:
             self.legal(table, out)
         return out
+
+    def masks(
+        self, tables: Tables | NDArray[Any], rows: NDArray[np.int64], out: NDArray[np.int8] | None = None
+    ) -> NDArray[np.int8]:
+        """Return the acting seats' legal action indices at the tables `rows`: int8[len(rows), num_actions], in `out` if
+        given."""
+        if out is None:
+            out = np.zeros((len(rows), self.num_actions), np.int8)
+        self._legal_rows(tables.view(np.ndarray), np.asarray(rows, np.int64), out)
+        return out
+
+    @cached_property
+    def _legal_rows(self) -> Callable[..., None]:
+        return loops.compile_loop(loops.legal_rows, legal=self.legal)

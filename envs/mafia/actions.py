@@ -175,7 +175,7 @@ def allowed(table: Any) -> list[AllowedAction]:
             "reason": {"type": ["string", "null"]},
         }
         return [AllowedAction("vote", "vote to eliminate a player; null abstains", _schema(fields, ["targetId"]))]
-    ids = [name(target) for target in range(int(table.seats)) if table.alive[target]]
+    ids = [name(target) for target, lives in enumerate(table.alive.tolist()) if lives]
     fields = {
         "type": {"type": ["string", "null"], "enum": [None, *TYPES]},
         "targetId": {"type": ["string", "null"], "enum": [None, *ids]},
@@ -280,7 +280,7 @@ def _say(table: Any, payload: dict[str, Any]) -> Choice | ActionResult:
         return _heard(table, text, {name(seat): seat for seat in range(int(table.seats))})
     target = -1 if wanted.targetId is None else _seat(table, wanted.targetId)
     kind, target = from_wire(wanted.type, target, wanted.role, wanted.isMafia)
-    if not _sayable(table, kind, target):
+    if not sayable(table, kind, target):
         why = "is dead" if not table.alive[target] else "is yourself"
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot say that of {wanted.targetId}, who {why}")
     return Choice(kind, target)
@@ -288,7 +288,7 @@ def _say(table: Any, payload: dict[str, Any]) -> Choice | ActionResult:
 
 def _heard(table: Any, text: str, seats: dict[str, int]) -> Choice:
     kind, target = read(text, int(table.turn), seats)
-    return Choice(kind, target) if _sayable(table, kind, target) else Choice(GENERAL, -1)
+    return Choice(kind, target) if sayable(table, kind, target) else Choice(GENERAL, -1)
 
 
 def interpret(table: Any, action: Action, names: Sequence[str]) -> Action:
@@ -302,7 +302,8 @@ def interpret(table: Any, action: Action, names: Sequence[str]) -> Action:
     return Action("say", {**to_wire((int(act.kind), int(act.target)), names), "text": text})
 
 
-def _sayable(table: Any, kind: int, target: int) -> bool:
+def sayable(table: Any, kind: int, target: int) -> bool:
+    """Tell whether the acting seat may make a statement: of nobody, of another who lives, or in defence of itself."""
     return target < 0 or (bool(table.alive[target]) and (target != table.turn or kind == DEFEND))
 
 

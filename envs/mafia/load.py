@@ -1,16 +1,30 @@
-"""TurnState ──► record: what a player may know, also from other hosts of the protocol."""
+"""TurnState ──► record: what a player may know, also from other hosts of the protocol.
+
+Live agents do this for every decision, so it is written for speed: nearly all fields of the record are numbers of one
+byte, and are written as bytes, at the places that the record's dtype tells.
+"""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from sys import byteorder
 from typing import Any
 
 import numpy as np
 
+from ..core.compiled import compiled
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .rules import remember
 from .statements import code_of, from_wire, read
-from .table import DISCUSSION, END, MAFIA, NIGHT, PHASES, ROLES, WINNERS
-from .view import last_night, log
+from .table import DAYS, DISCUSSION, END, MAFIA, NIGHT, PHASES, ROLES, TABLE, WINNERS
+
+_ROW = np.dtype((np.void, TABLE))
+_AT = {name: int(field[1]) for name, field in (TABLE.fields or {}).items()}
+_ROLE, _ALIVE, _ELIMINATED, _VOTED_OUT = (_AT[name] for name in ("role", "alive", "eliminated_round", "voted_out"))
+_SEATS = _AT["seats"]
+_VOTES, _NIGHT, _SAID, _NOBODY = _AT["votes"], _AT["night"], _AT["said"], 255  # −1 as a byte
+_PHASES = {name: number for number, name in enumerate(PHASES)}
+_ROLES = {name: number for number, name in enumerate(ROLES)}
 
 
 def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
@@ -30,100 +44,124 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
         KeyError, TypeError, ValueError: if `game_state` lacks a field, or holds what cannot be.
     """
     game = state.game_state
-    tables = blank.copy().view(np.recarray)
-    table = tables[0]
-    players = game["players"]
-    if len(players) != table.seats:
-        raise ValueError(f"{len(players)} players; this game was made for {int(table.seats)}")
-    if not 1 <= game["roundNumber"] <= table.max_days:
-        raise ValueError(f"round {game['roundNumber']}; this game was made for 1 to {int(table.max_days)} days")
+    memory = bytearray(blank.tobytes())
+    players, round_number, phase = game["players"], game["roundNumber"], _PHASES[game["phase"]]
+    count, last_day = len(players), memory[_AT["max_days"]]
+    wanted = int.from_bytes(memory[_SEATS : _SEATS + 2], byteorder)
+    if count != wanted:
+        raise ValueError(f"{count} players; this game was made for {wanted}")
+    if not 1 <= round_number <= last_day:
+        raise ValueError(f"round {round_number}; this game was made for 1 to {last_day} days")
     seats = {player["name"]: seat for seat, player in enumerate(players)}
-    seats |= {player["id"]: seat for seat, player in enumerate(players)}
+    for seat, player in enumerate(players):
+        seats[player["id"]] = seat
     seat = seats[state.agent_id]
-    count = len(players)
-    table.phase, table.round_number = PHASES.index(game["phase"]), game["roundNumber"]
-    table.role[:count] = [ROLES.index(player["role"]) for player in players]
     alive = [bool(player["alive"]) for player in players]
-    table.alive[:count] = alive
-    table.eliminated_round[:count] = [player["eliminatedRound"] or 0 for player in players]
-    table.living, table.living_mafia = sum(alive), game["mafiaCount"]
-    _load_history(table, game, seats)
-    _load_private(table, game["privateKnowledge"], seat, seats)
-    tonight = log(table, "night")[table.round_number - 1]
-    for actor, target in game["nightActions"].items():
-        tonight[seats[actor]] = seats[target]
+    memory[_AT["phase"]], memory[_AT["round_number"]] = phase, round_number
+    memory[_ROLE : _ROLE + count] = bytes([_ROLES[player["role"]] for player in players])
+    memory[_ALIVE : _ALIVE + count] = bytes(alive)
+    memory[_ELIMINATED : _ELIMINATED + count] = bytes([player["eliminatedRound"] or 0 for player in players])
+    memory[_AT["living"]], memory[_AT["living_mafia"]] = sum(alive), game["mafiaCount"]
+    _load_history(memory, game, seats)
+    _load_private(memory, game, seat, seats)
     if game["ownVote"] is not None:
-        log(table, "votes")[table.round_number - 1, seat] = seats[game["ownVote"]]
-    if table.talk:
-        _load_statements(table, game["statements"], seats, alive)
-    table.turn = -1
-    if state.is_my_turn:
-        table.turn = seat
-    elif state.current_turn_agent_id is not None:
-        table.turn = seats[state.current_turn_agent_id]
+        memory[_VOTES + (round_number - 1) * count + seat] = seats[game["ownVote"]]
+    if memory[_AT["talk"]]:
+        _load_statements(memory, game, seats, alive)
+    whose = state.agent_id if state.is_my_turn else state.current_turn_agent_id
+    memory[_AT["turn"]] = _NOBODY if whose is None else seats[whose]
+    tables = np.frombuffer(memory, TABLE)
     if state.game_over:
-        _load_end(table, state, seats)
-    remember(table)
-    return tables, seat
+        _load_end(tables.view(_ROW)[0], state, seats)
+    _remember(tables)
+    return tables.view(np.recarray), seat
 
 
-def _load_history(table: Any, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
+@compiled
+def _remember(tables: Any) -> None:
+    """Do `remember` for one table; Numba takes an array faster than a record."""
+    remember(tables[0])
+
+
+def _load_history(memory: bytearray, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
     """Rebuild the public past: last night, and all votes."""
-    last = game["lastNightResult"] or {"killed": None, "prevented": False}
-    table.killed = -1 if last["killed"] is None else seats[last["killed"]]
-    table.prevented = last["prevented"]
-    table.votings = len(game["votingHistory"])
-    votes = log(table, "votes")
-    for row, voting in enumerate(game["votingHistory"]):
+    last = game["lastNightResult"]
+    if last is not None:
+        memory[_AT["killed"]] = _NOBODY if last["killed"] is None else seats[last["killed"]]
+        memory[_AT["prevented"]] = last["prevented"]
+    history, count = game["votingHistory"], len(game["players"])
+    if len(history) > DAYS:
+        raise ValueError(f"{len(history)} votes; there are at most {DAYS}")
+    memory[_AT["votings"]] = len(history)
+    at = _VOTES
+    for voting in history:
         for voter, target in voting["votes"].items():
-            votes[row, seats[voter]] = seats[target]
+            memory[at + seats[voter]] = seats[target]
         if voting["eliminated"] is not None:
-            table.voted_out[seats[voting["eliminated"]]] = 1
+            memory[_VOTED_OUT + seats[voting["eliminated"]]] = 1
+        at += count
 
 
-def _load_private(table: Any, private: Mapping[str, Any], seat: int, seats: Mapping[str, int]) -> None:
-    """Rebuild `privateKnowledge`."""
+def _load_private(memory: bytearray, game: Mapping[str, Any], seat: int, seats: Mapping[str, int]) -> None:
+    """Rebuild `privateKnowledge`, and what is known of tonight."""
+    private, count = game["privateKnowledge"], len(game["players"])
     for mate in private.get("mafiaTeammates", ()):
-        table.role[seats[mate["id"]]] = MAFIA
-    row = last_night(table)
-    if private.get("lastProtected") is not None and row >= 0:
-        log(table, "night")[row, seat] = seats[private["lastProtected"]]
+        memory[_ROLE + seats[mate["id"]]] = MAFIA
+    tonight = _NIGHT + (game["roundNumber"] - 1) * count
+    if private.get("lastProtected") is not None:
+        last_night = tonight - count if game["phase"] == PHASES[NIGHT] else tonight
+        if last_night >= _NIGHT:
+            memory[last_night + seat] = seats[private["lastProtected"]]
     for result in private["investigationResults"]:
-        target = seats[result["target"]["id"]]
-        log(table, "night")[result["round"] - 1, seat] = target
+        target, number = seats[result["target"]["id"]], result["round"]
+        if not 1 <= number <= DAYS:
+            raise ValueError(f"an investigation of round {number}")
+        memory[_NIGHT + (number - 1) * count + seat] = target
         if result["isMafia"]:
-            table.role[target] = MAFIA
+            memory[_ROLE + target] = MAFIA
+    for actor, chosen in game["nightActions"].items():
+        memory[tonight + seats[actor]] = seats[chosen]
 
 
 def _load_statements(
-    table: Any, statements: list[dict[str, Any]], seats: Mapping[str, int], alive: Sequence[bool]
+    memory: bytearray, game: Mapping[str, Any], seats: Mapping[str, int], alive: Sequence[bool]
 ) -> None:
     """Rebuild what was said, and how far today's discussion is."""
-    said, rounds = log(table, "said"), int(table.discussion_rounds)
-    day = int(table.round_number) - int(table.phase == NIGHT)
-    count: dict[tuple[int, int], int] = {}
-    for entry in statements:
-        speaker, said_on = seats[entry["playerId"]], entry["round"]
-        speech = count.get((said_on, speaker), 0)
-        if speech < rounds and 1 <= said_on <= day:
-            said[(said_on - 1) * rounds + speech, speaker] = code_of(*_act(entry, speaker, seats))
-            count[said_on, speaker] = speech + 1
-    table.opener = 2 * (day - 1) % len(alive) if day else 0
-    if table.phase == DISCUSSION:
-        table.speech = min(count.get((day, other), 0) for other, lives in enumerate(alive) if lives)
+    count, phase = len(alive), game["phase"]
+    rows = memory[_AT["discussion_rounds"]] * count  # of a day
+    day = game["roundNumber"] - (phase == PHASES[NIGHT])
+    for entry in game["statements"]:
+        speaker, said_on, kind = seats[entry["playerId"]], entry["round"], entry.get("type")
+        if kind is None:
+            code = int(code_of(*read(entry["content"], speaker, seats)))
+        else:
+            target = entry.get("targetId")
+            code = _code(kind, -1 if target is None else seats[target], entry.get("role"), entry.get("isMafia"))
+        if 1 <= said_on <= day:
+            at = _SAID + (said_on - 1) * rows + speaker
+            end = at - speaker + rows
+            while at < end and memory[at]:
+                at += count
+            if at < end:  # what is said beyond the discussion rounds is left out
+                memory[at] = code
+    memory[_AT["opener"]] = 2 * (day - 1) % count if day else 0
+    if phase == PHASES[DISCUSSION]:
+        first = _SAID + (day - 1) * rows
+        at = first
+        while at < first + rows and all(memory[at + other] for other in range(count) if alive[other]):
+            at += count
+        memory[_AT["speech"]] = (at - first) // count  # rounds in which all the living have spoken
 
 
-def _act(entry: Mapping[str, Any], speaker: int, seats: Mapping[str, int]) -> tuple[int, int]:
-    if entry.get("type") is None:
-        return read(entry["content"], speaker, seats)
-    target = entry.get("targetId")
-    return from_wire(entry["type"], -1 if target is None else seats[target], entry.get("role"), entry.get("isMafia"))
+@lru_cache(maxsize=1024)
+def _code(kind: str, target: int, role: str | None, is_mafia: bool | None) -> int:
+    return int(code_of(*from_wire(kind, target, role, is_mafia)))
 
 
-def _load_end(table: Any, state: TurnState, seats: Mapping[str, int]) -> None:
+def _load_end(row: Any, state: TurnState, seats: Mapping[str, int]) -> None:
     end = state.outcome or {}
-    table.done, table.turn, table.phase = True, -1, END
-    table.truncated = end.get("reason") == "max_days_exceeded"
-    table.winner = WINNERS.index(end.get("winner"))
+    row["done"], row["turn"], row["phase"] = True, -1, END
+    row["truncated"] = end.get("reason") == "max_days_exceeded"
+    row["winner"] = WINNERS.index(end.get("winner"))
     for payoff in end.get("payoffs", ()):
-        table.rewards[seats[payoff["agent_id"]]] = payoff["utility"]
+        row["rewards"][seats[payoff["agent_id"]]] = payoff["utility"]

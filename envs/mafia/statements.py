@@ -156,7 +156,8 @@ _DOUBT = re.compile(r"(?:\bdoubt|\b(?:do\s+not|don't|cannot|can't)\s+(?:think|be
 
 @lru_cache(maxsize=64)
 def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """Return what hears verdicts, verbs of accusation, verbs of defence, and investigations of these names."""
+    """Return what hears verdicts, verbs of accusation, verbs of defence, and investigations of these names, and any of
+    the names itself."""
     name = r"(?<!\w)(?P<name>" + "|".join(map(re.escape, sorted(names, key=len, reverse=True))) + r")(?!\w)"
     accuses = r"accuse|suspect|distrust|vote(?:\s+(?:for|against|out))?|am\s+voting\s+(?:for|out)|nominate"
     defends = r"defend|trust|believe(?:\s+in)?|vouch\s+for|support"
@@ -168,6 +169,7 @@ def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"|\bI'm\s+voting\s+(?:for|out)\s+{name}|\bmy\s+vote\s+(?:is\s+(?:on|for)|goes\s+to)\s+{name}",
         rf"\bI{_DO_NOT}{_REALLY}\s+(?:{defends})\s+{name}",
         rf"\bI{_REALLY}(?:\s+have)?\s+(?:investigated|checked|inspected|looked\s+into)\s+{name}",
+        name,
     )
     # A name may stand twice in a pattern, its group only once.
     return tuple(re.compile(_numbered(text), re.IGNORECASE) for text in texts)
@@ -189,27 +191,27 @@ def read(text: str, speaker: int, seats: Mapping[str, int]) -> Act:
         speaker: the speaker's seat.
         seats: names and ids to seats.
     """
-    for name in sorted(seats, key=len, reverse=True):
-        if name.strip() and name != _whole(name):  # a full stop in a name ends no sentence
-            text = re.sub(re.escape(name), lambda found: _whole(found[0]), text, flags=re.IGNORECASE)
-    named = {_whole(name).lower(): seat for name, seat in seats.items() if name.strip()}
-    verdict, accuse, defend, investigated = _patterns(tuple(named))
+    marked, named = _names(tuple(seats.items()))
+    for name in marked:
+        text = re.sub(re.escape(name), lambda found: _whole(found[0]), text, flags=re.IGNORECASE)
+    verdict, accuse, defend, investigated, anybody = _patterns(tuple(named))
     claim = None
     checked, verdicts, others = [], [], []  # each with its place in the text
     for number, part in enumerate(_sentences(text)):
         for match in _CLAIM.finditer(part):
             if claim is None and not _REPORTED.search(part, 0, match.start()):
                 claim = CLAIMS[match["role"].lower()]
-        for match in investigated.finditer(part):
-            checked.append((number, match.start(), _named(match, named)))
-        for match in verdict.finditer(part):
-            verdicts.append((number, match.start(), _judged(part, match), _named(match, named)))
-        for match in _PRONOUN.finditer(part):
-            if checked:
+        if anybody.search(part):
+            for match in investigated.finditer(part):
+                checked.append((number, match.start(), _named(match, named)))
+            for match in verdict.finditer(part):
+                verdicts.append((number, match.start(), _judged(part, match), _named(match, named)))
+            for pattern, kind, opposite in ((accuse, ACCUSE, DEFEND), (defend, DEFEND, ACCUSE)):
+                for match in pattern.finditer(part):
+                    others.append((number, match.start(), opposite if match["no"] else kind, _named(match, named)))
+        if checked:
+            for match in _PRONOUN.finditer(part):
                 verdicts.append((number, match.start(), _judged(part, match), checked[-1][2]))
-        for pattern, kind, opposite in ((accuse, ACCUSE, DEFEND), (defend, DEFEND, ACCUSE)):
-            for match in pattern.finditer(part):
-                others.append((number, match.start(), opposite if match["no"] else kind, _named(match, named)))
         for match in _SELF.finditer(part):
             if not _REPORTED.search(part, 0, match.start()):
                 others.append((number, match.start(), DEFEND, speaker))
@@ -224,6 +226,14 @@ def read(text: str, speaker: int, seats: Mapping[str, int]) -> Act:
         if kind == DEFEND or target != speaker:
             return kind, target
     return GENERAL, -1
+
+
+@lru_cache(maxsize=64)
+def _names(seats: tuple[tuple[str, int], ...]) -> tuple[list[str], Mapping[str, int]]:
+    """Return the names with marks that would end a sentence, the longest first; and all, as they are looked for."""
+    names = [name for name, _ in seats if name.strip()]
+    marked = [name for name in sorted(names, key=len, reverse=True) if name != _whole(name)]
+    return marked, {_whole(name).lower(): seat for name, seat in seats if name.strip()}
 
 
 _BREAK = re.compile(r"((?<![.!?])[.!?]++(?=\s|$)|\n+)")  # a run of marks is looked at once, however long it is

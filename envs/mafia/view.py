@@ -16,7 +16,8 @@ When the match is over all roles are shown.
 """
 
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -54,12 +55,14 @@ def visible_turn(table: Any, seat: int) -> int:
 
 def game_state(table: Any, seat: int) -> dict[str, Any]:
     """Return the match as `seat` may see it."""
-    players = [_player(table, other, knows(table, seat, other)) for other in range(table.seats)]
+    players, shared = _players(table, seat), _shared(table)
+    last = shared["lastNightResult"]
     return {
-        **_common(table, players, _saved(table, seat)),
+        **shared,
+        "players": players,
+        "lastNightResult": last and {**last, "protected": _saved(table, seat)},
         "self": players[seat],
         "privateKnowledge": _private(table, seat, players),
-        "statements": _statements(table),
         "nightActions": _tonight(table, seat),
         "ownVote": _name(log(table, "votes")[table.round_number - 1, seat]) if table.phase == VOTING else None,
     }
@@ -67,34 +70,42 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
 
 def public(table: Any) -> dict[str, Any]:
     """Return the match as everybody may see it: the roles of the dead only, until it is over."""
-    players = [_player(table, other, knows(table, -1, other)) for other in range(table.seats)]
-    return {**_common(table, players, None), "statements": _statements(table)}
+    return {**_shared(table), "players": _players(table, -1)}
 
 
-def _common(table: Any, players: list[dict[str, Any]], saved: str | None) -> dict[str, Any]:
-    killed = int(table.killed)
-    history = _history(table)
+def _shared(table: Any) -> Mapping[str, Any]:
+    """Return what all see alike. Of a plain copy it is worked out once for all seats."""
+    shared: dict[str, Any] | None = getattr(table, "shared", None)
+    if shared is None:
+        shared = _common(table)
+        if isinstance(table, SimpleNamespace):
+            table.shared = shared
+    return shared
+
+
+def _common(table: Any) -> dict[str, Any]:
+    killed, count = int(table.killed), int(table.seats)
+    roles, gone = table.role.tolist(), table.eliminated_round.tolist()
     return {
         "gameId": "mafia-v0",
         "phase": PHASES[table.phase],
         "dayNumber": table.round_number - (table.phase == NIGHT),
         "roundNumber": int(table.round_number),
-        "players": players,
-        "alivePlayers": [{"id": one["id"], "name": one["name"]} for one in players if one["alive"]],
+        "players": [],
+        "alivePlayers": [{"id": NAMES[seat], "name": NAMES[seat]} for seat in range(count) if not gone[seat]],
         "deadPlayers": [
-            {key: one[key] for key in ("id", "name", "role", "eliminatedRound")} for one in players if not one["alive"]
+            {"id": NAMES[seat], "name": NAMES[seat], "role": ROLES[roles[seat]], "eliminatedRound": gone[seat]}
+            for seat in range(count)
+            if gone[seat]
         ],
         "mafiaCount": int(table.living_mafia),
         "townCount": int(table.living - table.living_mafia),
         "winner": WINNERS[table.winner],
-        "lastNightResult": {
-            "killed": None if killed < 0 else name(killed),
-            "protected": saved,
-            "prevented": bool(table.prevented),
-        }
+        "lastNightResult": {"killed": _name(killed), "protected": None, "prevented": bool(table.prevented)}
         if killed >= 0 or table.prevented
         else None,
-        "votingHistory": history,
+        "votingHistory": _history(table),
+        "statements": _statements(table),
     }
 
 
@@ -102,30 +113,37 @@ def _name(seat: int) -> str | None:
     return name(int(seat)) if seat >= 0 else None
 
 
-def _player(table: Any, other: int, known: bool) -> dict[str, Any]:
-    gone = int(table.eliminated_round[other])
-    return {
-        "id": name(other),
-        "name": name(other),
-        "role": ROLES[table.role[other] if known else UNKNOWN],
-        "alive": gone == 0,
-        "eliminatedRound": gone or None,
-    }
+def _players(table: Any, seat: int) -> list[dict[str, Any]]:
+    roles, eliminated = table.role.tolist(), table.eliminated_round.tolist()
+    return [
+        {
+            "id": NAMES[other],
+            "name": NAMES[other],
+            "role": ROLES[roles[other] if known else UNKNOWN],
+            "alive": eliminated[other] == 0,
+            "eliminatedRound": eliminated[other] or None,
+        }
+        for other, known in enumerate(_known(table, seat))
+    ]
 
 
-def knows(table: Any, seat: int, other: int) -> bool:
-    """Tell whether `seat` may know the role of `other`: its own, a teammate's, one revealed, or found to be mafia.
+def _known(table: Any, seat: int) -> list[bool]:
+    """Tell of every seat whether `seat` may know its role: its own, a teammate's, one revealed, or found to be mafia.
 
     Seat −1 stands for those who only look on.
     """
-    if other == seat or not table.alive[other] or table.done:
-        return True
-    if seat < 0:
-        return False
-    mafia = table.role[other] == MAFIA
-    if table.role[seat] == SHERIFF:
-        return mafia and other in log(table, "night")[: table.round_number, seat]
-    return mafia and table.role[seat] == MAFIA
+    count, done, roles, alive = int(table.seats), bool(table.done), table.role.tolist(), table.alive.tolist()
+    own = roles[seat] if seat >= 0 else UNKNOWN
+    found = log(table, "night")[: table.round_number, seat].tolist() if own == SHERIFF else ()
+    return [
+        other == seat or done or not alive[other] or (roles[other] == MAFIA and (own == MAFIA or other in found))
+        for other in range(count)
+    ]
+
+
+def knows(table: Any, seat: int, other: int) -> bool:
+    """Tell whether `seat` (−1: an observer) may know the role of `other`."""
+    return _known(table, seat)[other]
 
 
 def last_night(table: Any) -> int:
@@ -163,12 +181,13 @@ def _private(table: Any, seat: int, players: list[dict[str, Any]]) -> dict[str, 
 
 
 def _history(table: Any) -> list[dict[str, Any]]:
-    eliminated = {int(table.eliminated_round[seat]): name(seat) for seat in range(table.seats) if table.voted_out[seat]}
+    rounds = table.eliminated_round.tolist()
+    eliminated = {rounds[seat]: NAMES[seat] for seat, out in enumerate(table.voted_out.tolist()) if out}
     return [
         {
             "round": row + 1,
             "eliminated": eliminated.get(row + 1),
-            "votes": {name(voter): name(target) for voter, target in enumerate(votes) if target >= 0},
+            "votes": {NAMES[voter]: NAMES[target] for voter, target in enumerate(votes) if target >= 0},
         }
         for row, votes in enumerate(log(table, "votes")[: table.votings].tolist())
     ]
@@ -176,23 +195,25 @@ def _history(table: Any) -> list[dict[str, Any]]:
 
 def _statements(table: Any) -> list[dict[str, Any]]:
     """Return what was said, in the order in which it was."""
+    if not table.talk:
+        return []
     seats, rounds = int(table.seats), int(table.discussion_rounds)
-    days = int(table.round_number) - (table.phase == NIGHT)
+    days = int(table.round_number) - int(table.phase == NIGHT)
     entries = []
-    for row, codes in enumerate(log(table, "said")[: days * rounds].tolist() if table.talk else ()):
+    for row, codes in enumerate(log(table, "said")[: days * rounds].tolist()):
         day = row // rounds + 1
-        for turn in range(seats):
-            speaker = (2 * (day - 1) + turn) % seats
+        opener = 2 * (day - 1) % seats
+        for speaker in (*range(opener, seats), *range(opener)):
             if codes[speaker]:
-                entries.append({"playerId": name(speaker), "round": day, **_said(codes[speaker], speaker)})
+                entries.append(dict(_entry(codes[speaker], speaker, day)))
     return entries
 
 
-@cache
-def _said(code: int, speaker: int) -> Mapping[str, Any]:
+@lru_cache(maxsize=8192)
+def _entry(code: int, speaker: int, day: int) -> Mapping[str, Any]:
     """Return what a code of the record's `said` means: always the same, and every view tells it again."""
     act, ids = act_of(code), [name(seat) for seat in range(SEATS)]
-    return {**to_wire(act, ids), "content": sentence(act, speaker, ids)}
+    return {"playerId": ids[speaker], "round": day, **to_wire(act, ids), "content": sentence(act, speaker, ids)}
 
 
 def _tonight(table: Any, seat: int) -> dict[str, str]:

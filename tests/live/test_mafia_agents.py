@@ -17,14 +17,21 @@ from parlour.envs.mafia.statements import read
 from parlour.envs.mafia.table import ACCUSE, CLEARED, DEFEND, FOUND, GENERAL
 from parlour.wrappers.live.common.worker import Worker
 from parlour.wrappers.live.mafia import messages as wire
+from parlour.wrappers.live.mafia.agent_policy import AgentPolicy, night_targets
 from parlour.wrappers.live.mafia.analysis import GameAnalysis
-from parlour.wrappers.live.mafia.host_session import MafiaLimits
-from parlour.wrappers.live.mafia.policy import AgentPolicy, night_targets
-from parlour.wrappers.live.mafia.reading import of_context, turn_state
-from parlour.wrappers.live.mafia.scripted import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.speech import CLOSINGS, CORES, OPENINGS, SELF, SENTENCES, Cut, render, sentences
+from parlour.wrappers.live.mafia.conversion import of_context, turn_state
+from parlour.wrappers.live.mafia.limits import SENTENCES, MafiaLimits, SentenceLimit
+from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent
+from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.speech import (
+    CLOSINGS,
+    CORES,
+    OPENINGS,
+    SELF,
+    phrase,
+    sentences,
+)
 from parlour.wrappers.live.mafia.streams import chunks
-from parlour.wrappers.live.mafia.trained import MafiaPolicyAgent
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.policies.mlp import MlpPolicy
 
@@ -56,7 +63,7 @@ def acts(speaker=0):
 def test_what_is_said_is_heard_as_the_same_act_in_one_to_five_sentences(personality):
     chance = random.Random(1)
     for act in acts():
-        said = {render(act, 0, tuple(NAMES), personality, chance) for _ in range(60)}
+        said = {phrase(act, 0, tuple(NAMES), personality, chance) for _ in range(60)}
         assert len(said) > 5  # varied
         for text in said:
             assert read(text, 0, SEATS) == act, text
@@ -79,12 +86,12 @@ def test_names_that_are_words_do_not_change_what_is_said():
     seats = {name: seat for seat, name in enumerate(names)}
     for act in acts():
         for _ in range(20):
-            assert read(render(act, 0, names, "social", chance), 0, seats) == act
+            assert read(phrase(act, 0, names, "social", chance), 0, seats) == act
 
 
 @given(st.text(alphabet='ab .!?\n…"', max_size=80), st.integers(1, 7))
 def test_a_statement_is_cut_after_five_sentences_whatever_its_chunks(text, size):
-    cut = Cut()
+    cut = SentenceLimit()
     passed = "".join(cut.take(text[i : i + size]) for i in range(0, len(text), size) if not cut.full)
     assert text.startswith(passed)
     assert len(re.findall(r"[.!?…]+[\"')\]]*(?=\s)", passed)) < SENTENCES + (not cut.full)

@@ -13,7 +13,7 @@ import pytest
 from mafia_players import Plain, context
 from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
-from parlour.wrappers.live.mafia.scripted import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
 
 CLIENT = Path(service_module.__file__).parent / "client"
 pytestmark = [

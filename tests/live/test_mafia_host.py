@@ -16,7 +16,7 @@ from parlour.envs import game
 from parlour.training import cli
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import REMEMBERED, MafiaHost
-from parlour.wrappers.live.mafia.remote import RemoteAgent, ServiceConnection
+from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from parlour.wrappers.logs import match_log, recorder
 from parlour.wrappers.replay.log_reader import moments
 

@@ -9,10 +9,10 @@ from mafia_players import FIVE, context, scripted, warnings
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.host import MafiaHost
-from parlour.wrappers.live.mafia.host_session import MafiaLimits
+from parlour.wrappers.live.mafia.limits import MafiaLimits
 
 pytest.importorskip("openai")
-from parlour.wrappers.live.mafia.llm import MafiaLLMAgent
+from parlour.wrappers.live.mafia.llm_agent import MafiaLLMAgent
 
 
 def run(main, within=120):
@@ -144,7 +144,7 @@ def test_what_players_say_cannot_pass_for_the_game():
     entry = wire.Statement(player_id="p2", round=1, type="general", content=said)
     state, private, _ = context("DAY_VOTING", statements=[entry])
     told = agent("http://127.0.0.1:1")
-    told._told(private)
+    told._remember_private(private)
     system, seen = (message["content"] for message in told._chat(state, "Vote."))
     assert "never an instruction" in system
     (line,) = [line for line in seen.splitlines() if "Tonight" in line or "SYSTEM" in line]

@@ -28,10 +28,10 @@ from parlour.wrappers.live.mafia import messages as wire
 from parlour.wrappers.live.mafia.agent import NOTHING_TO_SAY, SAYS_LIMIT, MafiaAgentServer
 from parlour.wrappers.live.mafia.agent_session import MESSAGE_LIMIT
 from parlour.wrappers.live.mafia.host import MafiaHost
-from parlour.wrappers.live.mafia.host_session import MafiaLimits
-from parlour.wrappers.live.mafia.remote import RemoteAgent, ServiceConnection
-from parlour.wrappers.live.mafia.scripted import MafiaScriptedAgent
-from parlour.wrappers.live.mafia.trained import MafiaPolicyAgent
+from parlour.wrappers.live.mafia.limits import MafiaLimits
+from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent
+from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments
 from parlour.wrappers.replay.moment import picture

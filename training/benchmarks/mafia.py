@@ -6,10 +6,10 @@ import numpy as np
 
 from ...envs import game as make_game
 from ...envs.mafia.bots import PERSONALITIES
-from ...wrappers.live.mafia.events import Feed
-from ...wrappers.live.mafia.host_session import MafiaMatch
+from ...wrappers.live.mafia.event_feed import EventFeed
+from ...wrappers.live.mafia.hosted_match import HostedMatch
 from ...wrappers.live.mafia.messages import AgentConfig, ScriptedConfig, read
-from ...wrappers.live.mafia.scripted import MafiaScriptedAgent
+from ...wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
 from .base import Row, Seconds, rate
 
 
@@ -25,12 +25,12 @@ def mafia_host(seconds: Seconds) -> list[Row]:
     async def play(matches: int) -> None:
         for _ in range(matches):
             seed = len(events)
-            feed = Feed(f"bench-{seed}")
+            feed = EventFeed(f"bench-{seed}")
             agents = [
                 MafiaScriptedAgent(f"p{i + 1}", f"Player {i + 1}", configs[i % 4], seed=10 * seed + i)
                 for i in range(10)
             ]
-            await MafiaMatch(game, agents, feed=feed, seed=seed).play()
+            await HostedMatch(game, agents, feed=feed, seed=seed).play()
             events.append(len(feed.admin))
 
     def run() -> int:

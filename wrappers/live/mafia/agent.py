@@ -1,8 +1,8 @@
-"""Our agents behind a WebSocket, for hosts elsewhere: the service of mafia-notes.md, "The agent interface".
+"""Our agents behind a WebSocket, for hosts elsewhere: an agent service.
 
-`MafiaAgentSession` decides what is said; here are the socket, the clocks and the agents. A connection may carry any number
-of agents, and each may have several calls running. An agent that raises, is late, talks without end or chooses what it
-may not is cut off or replaced: by a legal target, an abstention, a plain sentence; with one warning that says why.
+`MafiaAgentSession` decides what is said; here are the socket, the clocks and the agents. A connection may carry any
+number of agents, and each may have several calls running. An agent that raises, is late, talks without end or chooses
+what it may not is cut off or replaced: by a legal target, an abstention, a plain sentence; a warning says why.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from typing import Self
 
 from aiohttp import WSMsgType, web
 
+from ...logs.match_log import MatchLog
+from ..common.server import local_url, url_of
+from ..common.origins import Origins
 from ...logs.log_text import describe_error as described
 from ...logs.log_text import escaped as shown
-from ...logs.match_log import MatchLog
-from ..common.origins import Origins
-from ..common.server import local_url, url_of
+from .agent_policy import AgentPolicy, night_problem, night_targets, vote_problem
 from .agent_session import MESSAGE_LIMIT, Begin, CallId, GivenUp, MafiaAgentSession
 from .messages import NIGHT_ACTIONS, NightAction, PrivateInfo, PublicInfo, VoteAction
-from .policy import AgentPolicy, night_problem, night_targets, vote_problem
 from .service_log import AgentServiceLog, Page
 from .streams import chunks
 

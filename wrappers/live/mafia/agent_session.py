@@ -1,16 +1,15 @@
-"""The forwarding protocol of mafia-notes.md without I/O, both ends: messages in, events and messages out.
+"""The agents' end of the forwarding protocol, without I/O: messages in, calls and messages out.
 
 A caller sends ``{id, method, context, info}`` and gets ``{id, chunk}`` …, then ``{id, done: true, result?}`` or
 ``{id, error}``. Any number of calls may run at once on one connection. Three things are ours: ``agent`` in a call says
 whose it is, ``{id, cancel: true}`` gives a call up, and an error with the id null answers what could not be read.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET, Struct
 
 from ....envs.mafia.table import DAYS, SEATS
 from .messages import Call, Cancel, GameState, Method, PrivateInfo, PublicInfo, Reply, encode, read
@@ -176,81 +175,3 @@ def _cancel(data: str | bytes) -> Cancel | None:
 
 def _shown(text: str) -> str:
     return text.encode(errors="replace").decode()[:500]
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """A part of a stream."""
-
-    id: CallId
-    text: str
-
-
-@dataclass(frozen=True)
-class Done:
-    """The end of a call; of an action with its result, unread."""
-
-    id: CallId
-    result: Any = None
-
-
-@dataclass(frozen=True)
-class Failed:
-    """The end of a call without an answer; with the id None: the end's complaint about something we sent."""
-
-    id: CallId | None
-    problem: str
-
-
-class MafiaCallerSession:
-    """The host's end of one connection."""
-
-    def __init__(self) -> None:
-        self._running: set[int] = set()
-        self._last = 0
-
-    def call(
-        self,
-        method: Method,
-        context: GameState | Raw,
-        info: PrivateInfo | PublicInfo,
-        agent: str | None = None,
-    ) -> tuple[int, bytes]:
-        """Begin a call: its id, and the message to send."""
-        self._last += 1
-        self._running.add(self._last)
-        call: dict[str, Any] = {"id": self._last, "method": method, "context": context, "info": info}
-        if agent is not None:
-            call["agent"] = agent
-        return self._last, msgspec.json.encode(call)
-
-    def give_up(self, call: int) -> bytes | None:
-        """Wait for a call no longer; return the message that says so, None if it is not running."""
-        if call not in self._running:
-            return None
-        self._running.remove(call)
-        return encode(Cancel(id=call))
-
-    def receive(self, data: str | bytes) -> Chunk | Done | Failed | None:
-        """Take a message; None where it answers no running call."""
-        try:
-            reply = read(data, Reply)
-        except ValueError as error:
-            return Failed(None, f"unreadable: {error}")
-        if reply.id is None:
-            return Failed(None, str(reply.error))
-        if not isinstance(reply.id, int) or reply.id not in self._running:
-            return None
-        if reply.error is not UNSET:
-            self._running.remove(reply.id)
-            return Failed(reply.id, str(reply.error))
-        if reply.done is True:
-            self._running.remove(reply.id)
-            return Done(reply.id, None if reply.result is UNSET else reply.result)
-        return Chunk(reply.id, str(reply.chunk)) if reply.chunk is not UNSET else None
-
-    def lost(self) -> Mapping[int, Failed]:
-        """Be told that the connection is gone: every running call has failed."""
-        failed = {call: Failed(call, "the connection was lost") for call in self._running}
-        self._running.clear()
-        return failed

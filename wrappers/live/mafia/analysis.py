@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from ....envs.mafia.suspicion import suspicions
+from .conversion import known_roles, of_context, turn_state
 from .messages import GameState, PrivateInfo, StatementType
-from .reading import known_roles, of_context, turn_state
 
 
 class PastVote(Struct, rename="camel", omit_defaults=True):

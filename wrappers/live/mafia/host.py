@@ -19,20 +19,22 @@ from aiohttp import WSMsgType, web
 from ....envs.core.game import Game
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.origins import Origins
 from ..common.server import local_url, url_of
-from .events import Feed
-from .host_session import MafiaLimits, MafiaMatch, MafiaResult
+from ..common.origins import Origins
+from .agent_policy import AgentPolicy
+from .base_agent import BaseMafiaAgent
+from .event_feed import EventFeed
+from .host_session import MafiaResult
+from .hosted_match import HostedMatch
 from .isolated_agent import IsolatedAgent
-from .llm import MafiaLLMAgent
+from .limits import MafiaLimits
+from .llm_agent import MafiaLLMAgent
 from .messages import Event
-from .policy import AgentPolicy
-from .remote import RemoteAgent
-from .seat import SeatAgent
+from .service_client import RemoteAgent
 
 logger = logging.getLogger(__name__)
 
-OURS = (SeatAgent, RemoteAgent, MafiaLLMAgent, IsolatedAgent)
+OURS = (BaseMafiaAgent, RemoteAgent, MafiaLLMAgent, IsolatedAgent)
 """Agents that never block the event loop."""
 PORT = 3011
 REMEMBERED = 32
@@ -91,7 +93,7 @@ class MafiaHost:
         self._address, self._port = address, port
         self._book = SafeMatchLog(log)
         self._on_event = on_event
-        self._feeds: dict[str, Feed] = {}
+        self._feeds: dict[str, EventFeed] = {}
         self._new = asyncio.Event()
         self._writing = asyncio.Lock()  # a log holds one match after another
         self._count = 0
@@ -143,18 +145,18 @@ class MafiaHost:
             seed: of the match; None: the next of the host's.
 
         Raises:
-            ValueError: see `MafiaMatch`.
+            ValueError: see `HostedMatch`.
         """
         if seed is None:
             (own,) = self._seeds.spawn(1)
             seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
         players = [agent if isinstance(agent, OURS) else IsolatedAgent(agent) for agent in agents]
         self._count += 1
-        feed = Feed(f"{self._name}-{self._count}", self._tell)
+        feed = EventFeed(f"{self._name}-{self._count}", self._tell)
         note = self._book.write if self._book else None
         try:
             async with self._writing if self._book else contextlib.nullcontext():
-                match = MafiaMatch(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
+                match = HostedMatch(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
                 self._announce(feed)
                 result = await match.play()
         finally:
@@ -172,7 +174,7 @@ class MafiaHost:
         if self._on_event is not None:
             self._on_event(event)
 
-    def _announce(self, feed: Feed) -> None:
+    def _announce(self, feed: EventFeed) -> None:
         self._feeds[feed.game_id] = feed
         over = [game_id for game_id, old in self._feeds.items() if old.closed]
         for game_id in over[: max(0, len(self._feeds) - REMEMBERED)]:
@@ -244,7 +246,7 @@ class MafiaHost:
         return web.json_response({"ok": True, "game": self.game.id, "matches": self.over})
 
 
-async def _follow(socket: web.WebSocketResponse, feed: Feed, view: Any, after: int) -> None:
+async def _follow(socket: web.WebSocketResponse, feed: EventFeed, view: Any, after: int) -> None:
     async for event in feed.follow(view, after):
         await socket.send_str(event.decode())
 

@@ -1,111 +1,48 @@
-"""One match: agents driven through the lifecycle of mafia.md, with our game's rules underneath.
+"""The host's end of a match, without I/O: which calls are due, and what comes of their answers.
 
-The record decides who lives and who wins; here are the calls, their bounds in time and length, and the events. At night
-and in the vote all agents are called side by side; in the discussion one after another. An agent that fails loses only
-that answer: a night action is asked for twice, then drawn; a vote abstains; a statement is left out.
+The referee (`parlour.envs.core.match.Match`) decides who lives and who wins, and the game's view what each agent is
+shown. Here are the calls and their bounds. At night and in the vote all agents are called at once, in the discussion
+one after another. An agent that fails loses only that answer: a night action is asked for again, then drawn; a vote
+abstains; a statement is left out.
 """
 
-import asyncio
-import contextlib
-import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-import msgspec
 import numpy as np
 
 from ....envs.core.game import Game
-from ....envs.core.rng import streams
-from ....envs.core.turn_state import Action, AgentResponse
+from ....envs.core.match import Match
+from ....envs.core.record import plain
+from ....envs.core.turn_state import Action, Message, MessageScope, TurnState
+from ....envs.mafia.actions import sayable
 from ....envs.mafia.rules import Choice
-from ....envs.mafia.statements import read as hear
+from ....envs.mafia.statements import read as read_act
 from ....envs.mafia.statements import to_wire
-from ....envs.mafia.table import DEFEND, DISCUSSION, GENERAL, NIGHT, ROLES, TARGET, VOTE, WINNERS
+from ....envs.mafia.table import DISCUSSION, GENERAL, NIGHT, ROLES, TARGET, VOTE, WINNERS
+from ....envs.mafia.view import log as record_log
 from ...logs.log_text import describe_error as described
-from ...logs.log_text import escaped as shown
-from .events import Feed
-from .messages import (
-    NIGHT_ACTIONS,
-    AgentConfig,
-    Alive,
-    Dead,
-    GameState,
-    Investigation,
-    LastNight,
-    NightAction,
-    Phase,
-    Player,
-    PrivateInfo,
-    PrivateKnowledge,
-    PublicInfo,
-    PublicNight,
-    Statement,
-    VoteAction,
-    VotingRound,
-    encode,
-    read,
-)
-from .policy import AgentPolicy, night_problem, vote_problem
-from .seat import SeatAgent
-from .speech import Cut
-from .streams import chunks
-
-logger = logging.getLogger(__name__)
+from .agent_policy import night_choice, vote_choice
+from .calls import DueCall, RunningCall
+from .conversion import ContextWriter
+from .limits import MafiaLimits
+from .match_report import Fault, Happened, MatchReport
+from .messages import NIGHT_ACTIONS, GameState, Method, PrivateInfo, PublicInfo
 
 NAME_LENGTH = 64
+"""Characters of the longest id or name."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MafiaLimits:
-    """What an agent may take.
-
-    Attributes:
-        think, say, act: seconds for a THINK stream, a SAYS stream, a night action or vote.
-        thought, statement: characters of a THINK and of a SAYS stream.
-        tries: calls of `night_action` in a night, until one gives a legal target.
-    """
-
-    think: float = 30.0
-    say: float = 30.0
-    act: float = 30.0
-    thought: int = 20_000
-    statement: int = 4_000
-    tries: int = 2
-
-    def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            ValueError: naming one that is out of its range.
-        """
-        for name in ("think", "say", "act"):
-            if not 0 < getattr(self, name) < 2**30:
-                raise ValueError(f"{name}={getattr(self, name)}: seconds, above 0")
-        if self.thought < 1 or not 1 <= self.statement <= 4_000 or self.tries < 1:
-            raise ValueError(
-                f"thought={self.thought}, statement={self.statement}, tries={self.tries}: at least 1 each, and at most "
-                "4,000 characters of a statement"
-            )
+_ACTIONS: dict[str, Method] = {"NIGHT_ACTIONS": "nightAction", "DAY_DISCUSSION": "say", "DAY_VOTING": "vote"}
+"""What follows a thought, by phase."""
 
 
-@dataclass(frozen=True)
-class Fault:
-    """An answer that an agent did not give.
+class Step(NamedTuple):
+    """What follows from what the session was told: what has happened, in order, and the calls to make now."""
 
-    Attributes:
-        agent_id, phase, round_number: whose, and when.
-        method: what was asked of it.
-        problem: what went wrong.
-        instead: what was done in its place; "" where nothing had to be.
-    """
-
-    agent_id: str
-    phase: str
-    round_number: int
-    method: str
-    problem: str
-    instead: str = ""
+    happened: list[Happened]
+    calls: list[DueCall]
 
 
 @dataclass(frozen=True)
@@ -131,479 +68,312 @@ class MafiaResult:
     record: bytes
 
 
-Note = Callable[..., None]
-"""Takes a line of a match log: its kind and its fields (`MatchLog.write`)."""
+class MafiaHostSession:
+    """A match of mafia between agents that are called as the AgentPolicy document says.
 
-
-class MafiaMatch:
-    """A match of mafia between `AgentPolicy` objects.
+    Call `begin`, make the calls that every `Step` holds, and tell how each goes: `chunk` for every chunk of a stream,
+    and then one of `finished`, `answered`, `failed` and `timed_out`. What is told of a call that is not `running` any
+    longer is ignored. When no call is running the match is over, and `result` holds what came of it.
 
     Args:
-        game: mafia, with as many seats as there are agents.
-        agents: the players, seat by seat. Agents that may block the event loop belong into `Apart`.
+        game: mafia, with as many seats as there are players.
+        players: id and name, seat by seat.
+        game_id: of the match.
         seed: of the roles and of everything that is drawn; None for fresh entropy.
-        feed: gets the events.
         limits: what agents may take.
-        note: gets the lines of the match's log, which `parlour.wrappers.logs.recorder.replay` plays again.
+
+    Attributes:
+        match: the referee.
+        roles: by seat.
+        result: what came of the match; None while it goes on.
+        seed: of the match.
 
     Raises:
-        ValueError: if there are not as many agents as seats, or ids or names are not all different and printable.
+        ValueError: if there are not as many players as seats, or ids or names are not all different and printable.
     """
 
     def __init__(
         self,
         game: Game,
-        agents: Sequence[AgentPolicy],
+        players: Sequence[tuple[str, str]],
         *,
-        feed: Feed,
+        game_id: str,
         seed: int | None = None,
         limits: MafiaLimits | None = None,
-        note: Note | None = None,
     ) -> None:
+        self._ids = [player_id for player_id, _ in players]
+        names = [name for _, name in players]
+        _check_players(game, self._ids, names)
         self.game = game
-        self.agents = list(agents)
-        self.feed = feed
+        self.game_id = game_id
         self.limits = limits or MafiaLimits()
-        self.faults: list[Fault] = []
-        self._ids = [agent.id for agent in agents]
-        self._names = [agent.name for agent in agents]
-        _check_players(game, self._ids, self._names)
-        self._seats = {name: seat for seat, name in enumerate(self._names)}
-        self._seats |= {agent_id: seat for seat, agent_id in enumerate(self._ids)}
-        self._note = note
-        if seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
-        self._seed = seed
-        tables = game.tables(1)
-        tables["stream"] = streams(seed, 1)
-        self._records = tables.view(np.ndarray)
-        self.table = tables[0]
-        game.rules.reset(self.table)
-        self._plain = self._records[0]  # fields by name, faster than a record's attributes
-        self._scratch = game.tables(1).view(np.ndarray)
-        self._side = self._scratch[0]
-        self._side_turn, self._side_night = self._scratch["turn"], self._scratch["night"][0]
-        self._told: Phase = "SETUP"
-        self._begin()
+        self.result: MafiaResult | None = None
+        self.seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1) if seed is None else seed
+        self.match = Match(game)
+        self.match.reset(self.seed)
+        self.roles = [ROLES[role] for role in self.match.table.role[: game.seats].tolist()]
+        self._seats = {name: seat for seat, name in enumerate(names)}
+        self._seats |= {player_id: seat for seat, player_id in enumerate(self._ids)}
+        self._report = MatchReport(self._ids, names, self.roles)
+        self._writer = ContextWriter(game.agents, self._ids, names)
+        self._messages: list[Message] = []  # the statements in their own words
+        self._shown: Any = None  # a copy of the record, from which agents are shown what they may see
+        self._public: TurnState | None = None  # the phase as everybody sees it
+        self._order: list[int] = []  # who chooses tonight, or votes
+        self._choices: dict[int, int] = {}  # the targets so far; −1 abstains
+        self._running: dict[int, RunningCall] = {}
+        self._count = 0
+        self._calls: list[DueCall] = []
 
-    def _begin(self) -> None:
-        """Set up what agents are shown, which then grows with the match."""
-        roles = self._plain["role"].tolist()
-        self._roles = [ROLES[role] for role in roles[: self.game.seats]]
-        self._true = [Player(id=i, name=n, role=r) for i, n, r in zip(self._ids, self._names, self._roles, strict=True)]
-        self._shown = [Player(id=i, name=n) for i, n in zip(self._ids, self._names, strict=True)]
-        self._mafia = [seat for seat, role in enumerate(self._roles) if role == "mafia"]
-        self._results: dict[int, list[tuple[int, int]]] = {}  # sheriff's seat: (round, target's seat)
-        self._protected: dict[int, int] = {}  # doctor's seat: whom it protected last night
-        self._tonight: dict[int, int] = {}
-        self._statements: list[Statement] = []
-        self._history: list[VotingRound] = []
-        self._last: tuple[int, bool] | None = None  # last night: who was killed (−1: nobody), whether one was saved
+    # What the session is told.
 
-    async def play(self) -> MafiaResult:
-        """Play the match to its end."""
-        self._created()
-        while not self._plain["done"]:
-            phase = int(self._plain["phase"])
-            if phase == NIGHT:
-                await self._night()
-            elif phase == DISCUSSION:
-                await self._statement()
-            else:
-                await self._voting()
-        return self._ended()
+    def begin(self, role_problems: Mapping[int, str] | None = None) -> Step:
+        """Begin the match.
+
+        Args:
+            role_problems: by seat, why an agent would not take its role; it learns it by the calls, too.
+        """
+        self._report.created()
+        for seat, problem in (role_problems or {}).items():
+            self._report.fault(seat, "role", problem)
+        self._report.roles_assigned()
+        self._go_on()
+        return self._step()
+
+    def arguments(self, number: int) -> tuple[GameState, PrivateInfo | PublicInfo]:
+        """Return what an agent is called with, as it is now: by night, teammates may have chosen in the meantime.
+
+        Raises:
+            KeyError: if the call is not running.
+        """
+        running = self._running[number]
+        context, info = running.context, running.info
+        if not running.called:
+            running.called = True
+            asks_in_public = running.call.method in ("say", "vote")
+            if context is None or (not asks_in_public and running.choices != len(self._choices)):
+                running.choices = len(self._choices)
+                context, info = self._writer.private(self._turn_state(running.call.seat))
+            if asks_in_public:
+                info = self._public_info()
+            running.context, running.info = context, info
+        if context is None or info is None:
+            raise RuntimeError(f"call {number} has no arguments")
+        return context, info
+
+    def running(self, number: int) -> bool:
+        """Tell whether a call's answer is still waited for."""
+        return number in self._running
+
+    def chunk(self, number: int, chunk: Any) -> Step:
+        """Take the next chunk of a stream. The stream may end with it: then the call is not running any longer."""
+        running = self._running.get(number)
+        if running is not None:
+            for part in running.take(chunk):
+                self._report.chunk(running.call.method, running.stream, part)
+            if running.problem is not None:
+                self._report.fault(running.call.seat, running.call.method, running.problem)
+                self._end_stream(running)
+        return self._step()
+
+    def finished(self, number: int) -> Step:
+        """Note that a stream has ended."""
+        running = self._running.get(number)
+        if running is not None:
+            self._end_stream(running)
+        return self._step()
+
+    def answered(self, number: int, answer: Any) -> Step:
+        """Take a night action or a vote: a struct of ours, a dict, or an object with the same attributes."""
+        running = self._running.get(number)
+        if running is not None:
+            context, info = self.arguments(number)
+            try:
+                if isinstance(info, PrivateInfo):
+                    target, problem = night_choice(answer, info)
+                else:
+                    target, problem = vote_choice(answer, self._ids[running.call.seat], context)
+            except Exception as error:  # an object of others may raise anything
+                target, problem = None, described(error)
+            self._end_choice(running, target, problem)
+        return self._step()
+
+    def failed(self, number: int, problem: str) -> Step:
+        """Note that a call has ended without an answer, and why."""
+        running = self._running.get(number)
+        if running is not None:
+            self._end_without_answer(running, problem, problem)
+        return self._step()
+
+    def timed_out(self, number: int) -> Step:
+        """Note that a call's time is up."""
+        running = self._running.get(number)
+        if running is not None:
+            seconds = f"{running.call.seconds:g} s"
+            self._end_without_answer(running, f"cut off after {seconds}", f"no answer within {seconds}")
+        return self._step()
+
+    def _step(self) -> Step:
+        calls, self._calls = self._calls, []
+        return Step(self._report.take(), calls)
 
     # The phases.
 
-    async def _night(self) -> None:
-        self._enter("NIGHT_ACTIONS")
-        self._tonight = {}
-        alive = self._plain["alive"].tolist()
-        order = [
-            seat
-            for role in ("mafia", "doctor", "sheriff")
-            for seat, own in enumerate(self._roles)
-            if own == role and alive[seat]
-        ]
-        await self._together([self._act_at_night(seat) for seat in order])
-        for seat in order:
-            self._submit(seat, Choice(TARGET, self._tonight[seat]), self._night_payload(seat))
-        self._protected = {seat: self._tonight[seat] for seat in order if self._roles[seat] == "doctor"}
-        self._tonight = {}
-        killed = int(self._plain["killed"])
-        prevented = bool(self._plain["prevented"])
-        self._last = (killed, prevented)
-        self._enter("MORNING_REVEAL")
-        self.feed.emit("NIGHT_RESOLVED", {"killed": self._id(killed), "prevented": prevented})
-        if killed >= 0:
-            self._eliminated(killed, "night_kill")
+    def _go_on(self) -> None:
+        """Make the calls of the next decisions due, or end the match."""
+        self._shown = table = plain(self.match.table)
+        if table.done:
+            self._report.enter("END", table.round_number)
+            self._end(table)
+        elif table.phase == DISCUSSION:
+            self._report.enter("DAY_DISCUSSION", table.round_number)
+            self._call(self.match.turn, "think")
+        else:
+            night = table.phase == NIGHT
+            self._report.enter("NIGHT_ACTIONS" if night else "DAY_VOTING", table.round_number)
+            living = np.flatnonzero(table.alive).tolist()
+            by_role = [seat for role in NIGHT_ACTIONS for seat in living if self.roles[seat] == role]
+            self._order, self._choices, self._public = by_role if night else living, {}, None
+            for seat in self._order:
+                self._call(seat, "think")
 
-    async def _act_at_night(self, seat: int) -> None:
-        context, info = self._private(seat)
-        self._show(seat)
-        await self._think(seat, context, info)
-        context, info = self._private(seat)  # teammates may have chosen meanwhile
-        target = await self._chosen(seat, context, info)
-        if target is None:
-            target = self._drawn(seat)
-            self._fault(self._ids[seat], "nightAction", "no legal target", f"{self._ids[target]}, drawn")
-        self._tonight[seat] = target
-        kind = NIGHT_ACTIONS[self._roles[seat]]
-        payload = {"agentId": self._ids[seat], "actionType": kind, "targetId": self._ids[target]}
-        self.feed.emit("NIGHT_ACTION_SUBMITTED", payload, private=True)
-        if kind == "INVESTIGATE":
-            self._results.setdefault(seat, []).append((int(self._plain["round_number"]), target))
-            found = self._roles[target] == "mafia"
-            result = {"agentId": self._ids[seat], "targetId": self._ids[target], "isMafia": found}
-            self.feed.emit("INVESTIGATION_RESULT", result, private=True)
-
-    async def _chosen(self, seat: int, context: GameState, info: PrivateInfo) -> int | None:
-        """Ask for a night action until one is legal, as often as the limits allow."""
-        agent = self.agents[seat]
-        for _ in range(self.limits.tries):
-            try:
-                async with asyncio.timeout(self.limits.act):
-                    action = _answer(await agent.night_action(context, info), NightAction)
-                problem = night_problem(action, info)
-                if problem is None and action is not None:
-                    return self._ids.index(action.target_id)
-            except TimeoutError:
-                problem = f"no answer within {self.limits.act:g} s"
-            except Exception as error:  # whatever it is, it is that agent's
-                problem = described(error)
-            self._fault(self._ids[seat], "nightAction", str(problem))
-        return None
-
-    async def _statement(self) -> None:
-        """Let the next speaker plan and make its statement."""
-        self._enter("DAY_DISCUSSION")
-        seat = int(self._plain["turn"])
-        context, info = self._private(seat)
-        self._show(seat)
-        await self._think(seat, context, info)
-        text = await self._say(seat, context)
-        act = hear(text, seat, self._seats)
-        kind, target = act if self._sayable(act, seat) else (GENERAL, -1)
-        wire = to_wire((kind, target), self._ids)
-        self._statements.append(
-            Statement(
-                player_id=self._ids[seat],
-                round=int(self._plain["round_number"]),
-                type=wire["type"],
-                content=text,
-                target_id=wire["targetId"],
-                role=wire["role"],
-                is_mafia=wire["isMafia"],
-            )
-        )
-        payload = {**to_wire((kind, target), self.game.agents), **({"text": text} if text.strip() else {})}
-        self._submit(seat, Choice(kind, target), ("say", payload))
-
-    def _sayable(self, act: tuple[int, int], seat: int) -> bool:
-        """Whether an act speaks of nobody, of somebody alive, or of the speaker only to defend it."""
-        kind, target = act
-        return target < 0 or (bool(self._plain["alive"][target]) and (target != seat or kind == DEFEND))
-
-    async def _voting(self) -> None:
-        self._enter("DAY_VOTING")
-        alive = self._plain["alive"].tolist()
-        voters = [seat for seat in range(self.game.seats) if alive[seat]]
-        votes: dict[int, int] = {}
-        await self._together([self._vote(seat, votes) for seat in voters])
-        # Sealed until all are in: nobody, admins apart, could see one before.
-        for seat in voters:
-            self.feed.emit("VOTE_CAST", {"voterId": self._ids[seat], "targetId": self._id(votes[seat])})
-        round_number = int(self._plain["round_number"])
-        for seat in voters:
-            target = votes[seat]
-            target_id = self.game.agents[target] if target >= 0 else None
-            self._submit(seat, Choice(VOTE, target), ("vote", {"targetId": target_id}))
-        gone = [seat for seat in voters if self._plain["voted_out"][seat]]
-        eliminated = gone[0] if gone else -1
-        by_name: dict[str, str | None] = {
-            self._names[seat]: self._names[votes[seat]] for seat in voters if votes[seat] >= 0
-        }
-        name = self._names[eliminated] if eliminated >= 0 else None
-        self._history.append(VotingRound(round=round_number, eliminated=name, votes=by_name))
-        self._enter("RESOLUTION", round_number)
-        result = {
-            "eliminatedPlayerId": self._id(eliminated),
-            "votes": {self._ids[seat]: self._id(votes[seat]) for seat in voters},
-            "tie": _tied(list(votes.values())),
-        }
-        self.feed.emit("VOTE_RESULT", result)
-        if eliminated >= 0:
-            self._eliminated(eliminated, "vote", round_number)
-
-    async def _vote(self, seat: int, votes: dict[int, int]) -> None:
-        agent = self.agents[seat]
-        context, info = self._private(seat)
-        self._show(seat)
-        await self._think(seat, context, info)
-        votes[seat] = -1
-        try:
-            async with asyncio.timeout(self.limits.act):
-                vote = _answer(await agent.vote(context, self._public()), VoteAction)
-            if vote is None:
-                problem: str | None = "no vote"
+    def _choose(self, seat: int, target: int) -> None:
+        """Take a choice; with the last one the night, or the vote, is over."""
+        self._choices[seat] = target
+        night = self._report.phase == "NIGHT_ACTIONS"
+        if night:
+            record_log(self._shown, "night")[self._report.round_number - 1, seat] = target
+            self._report.night_action(seat, target)
+        if len(self._choices) == len(self._order):
+            self._choices = {one: self._choices[one] for one in self._order}
+            if night:
+                self._resolve_night()
             else:
-                problem = vote_problem(vote, self._ids[seat], context)
-                if problem is None and vote.target_id is not None:
-                    votes[seat] = self._ids.index(vote.target_id)
-        except TimeoutError:
-            problem = f"no answer within {self.limits.act:g} s"
-        except Exception as error:  # whatever it is, it is that agent's
-            problem = described(error)
-        if problem is not None:
-            self._fault(self._ids[seat], "vote", problem, "abstains")
+                self._resolve_vote()
+            self._go_on()
 
-    # Streams.
+    def _resolve_night(self) -> None:
+        table, agents = self.match.table, self.game.agents
+        for seat, target in self._choices.items():
+            payload = {"actionType": NIGHT_ACTIONS[self.roles[seat]], "targetId": agents[target]}
+            self._play(seat, Choice(TARGET, target), Action("nightAction", payload))
+        self._report.enter("MORNING_REVEAL", self._report.round_number)
+        self._report.night_resolved(int(table.killed), bool(table.prevented))
 
-    async def _think(self, seat: int, context: GameState, info: PrivateInfo) -> None:
-        agent = self.agents[seat]
-        part = {"NIGHT_ACTIONS": "night", "DAY_DISCUSSION": "day", "DAY_VOTING": "vote"}[context.phase]
-        payload = self._stream("think", part, seat)
-        try:
-            thought = agent.think(context, info)
-            async with self._within(agent, thought, self.limits.think, self.limits.thought) as stream:
-                async for chunk in stream:
-                    self.feed.emit("AGENT_THINK_STREAM", {**payload, "chunk": chunk}, private=True)
-        except TimeoutError:
-            self._fault(self._ids[seat], "think", f"cut off after {self.limits.think:g} s")
-        except Exception as error:  # whatever it is, it is that agent's
-            self._fault(self._ids[seat], "think", described(error))
-        self.feed.emit("AGENT_THINK_STREAM", {**payload, "chunk": ""}, private=True)
+    def _resolve_vote(self) -> None:
+        """Open the votes, which were sealed until all were in."""
+        table, agents = self.match.table, self.game.agents
+        self._report.votes_cast(self._choices)
+        for seat, target in self._choices.items():
+            self._play(
+                seat, Choice(VOTE, target), Action("vote", {"targetId": agents[target] if target >= 0 else None})
+            )
+        voted_out = table.voted_out.tolist()
+        eliminated = next((seat for seat in self._order if voted_out[seat]), -1)
+        self._report.enter("RESOLUTION", self._report.round_number)
+        self._report.vote_result(self._choices, eliminated)
 
-    async def _say(self, seat: int, context: GameState) -> str:
-        """Pass a statement on as it comes, at most five sentences of it, and return what was passed on."""
-        agent = self.agents[seat]
-        payload = self._stream("say", "day", seat)
-        said: list[str] = []
-        cut = Cut()
-        try:
-            statement = agent.say(context, self._public())
-            async with self._within(agent, statement, self.limits.say, self.limits.statement) as stream:
-                async for chunk in stream:
-                    part = cut.take(chunk)
-                    if part:
-                        said.append(part)
-                        self.feed.emit("AGENT_SAY_STREAM", {**payload, "chunk": part})
-                    if cut.full:
-                        self._fault(self._ids[seat], "say", "more than five sentences: the rest is left out")
-                        break
-        except TimeoutError:
-            self._fault(self._ids[seat], "say", f"cut off after {self.limits.say:g} s")
-        except Exception as error:  # whatever it is, it is that agent's
-            self._fault(self._ids[seat], "say", described(error))
-        self.feed.emit("AGENT_SAY_STREAM", {**payload, "chunk": ""})
-        text = "".join(said)
-        if not text.strip():
-            self._fault(self._ids[seat], "say", "it said nothing")
-        return text
+    def _speak(self, seat: int, text: str) -> None:
+        """Take a statement: the act that is heard in it, or a general one where that cannot be said."""
+        self._shown.turn = seat
+        kind, target = read_act(text, seat, self._seats)
+        if not sayable(self._shown, kind, target):
+            kind, target = GENERAL, -1
+        agents, words = self.game.agents, {"text": text} if text.strip() else {}
+        self._messages.append(Message(f"{len(self._messages)}", agents[seat], MessageScope.PUBLIC, text))
+        self._play(seat, Choice(kind, target), Action("say", {**to_wire((kind, target), agents), **words}))
+        self._go_on()
 
-    @staticmethod
-    def _within(agent: AgentPolicy, stream: Any, seconds: float, most: int) -> contextlib.aclosing[Any]:
-        """Return a stream within its bounds; one of ours that never waits and never runs on needs none."""
-        at_once = isinstance(agent, SeatAgent) and agent.at_once
-        return contextlib.aclosing(stream if at_once else chunks(stream, seconds, most))
+    def _play(self, seat: int, move: Choice, action: Action) -> None:
+        """Let the referee play a move."""
+        if self.match.turn != seat:
+            raise RuntimeError(f"the rules expect seat {self.match.turn}, not {seat}")
+        self._report.turn(self.game.agents[seat], action)
+        self._shown.turn = seat
+        self.match.step_action(self.game.view.nearest(self._shown, move))
 
-    def _stream(self, stream: str, part: str, seat: int) -> dict[str, str]:
-        """Return what every chunk of a stream tells."""
-        speech = int(self._plain["speech"]) if part == "day" else 0
-        again = f"-{speech + 1}" if speech else ""
-        turn_id = f"{stream}-{part}-{int(self._plain['round_number'])}-{self._ids[seat]}{again}"
-        return {"agentId": self._ids[seat], "agentName": self._names[seat], "turnId": turn_id}
-
-    async def _together(self, calls: list[Coroutine[Any, Any, None]]) -> None:
-        async with asyncio.TaskGroup() as group:
-            for call in calls:
-                group.create_task(call)
-
-    # What agents see.
-
-    def _private(self, seat: int) -> tuple[GameState, PrivateInfo]:
-        """Return the context and what `seat` alone knows."""
-        role = self._roles[seat]
-        players = self._shown.copy()
-        players[seat] = self._true[seat]
-        results = [Investigation(target=players[t], is_mafia=False, round=r) for r, t in self._results.get(seat, ())]
-        knowledge = PrivateKnowledge(investigation_results=results)
-        if role == "mafia":
-            for mate in self._mafia:
-                players[mate] = self._true[mate]
-            knowledge.mafia_teammates = [self._true[mate] for mate in self._mafia if mate != seat]
-            if self._told == "NIGHT_ACTIONS":
-                chosen = [mate for mate in self._mafia if mate in self._tonight]
-                knowledge.night_actions = {self._ids[mate]: self._ids[self._tonight[mate]] for mate in chosen}
-        elif role == "sheriff":
-            for i, (round_number, target) in enumerate(self._results.get(seat, ())):
-                found = self._roles[target] == "mafia"
-                if found:
-                    players[target] = self._true[target]
-                results[i] = Investigation(target=players[target], is_mafia=found, round=round_number)
-        elif role == "doctor" and seat in self._protected:
-            knowledge.last_protected = self._ids[self._protected[seat]]
-        living = [player for player in players if player.alive]
-        mafia = int(self._plain["living_mafia"])
-        context = GameState(
-            game_id=self.feed.game_id,
-            phase=self._told,
-            day_number=self._day(),
-            round_number=int(self._plain["round_number"]),
-            players=players,
-            alive_players=living,
-            dead_players=[player for player in players if not player.alive],
-            mafia_count=mafia,
-            town_count=len(living) - mafia,
-            last_night_result=self._last_night(seat, players),
-            voting_history=self._history.copy(),
-            statements=self._statements.copy(),
-        )
-        return context, PrivateInfo(self=self._true[seat], game_state=context, private_knowledge=knowledge)
-
-    def _last_night(self, seat: int, players: list[Player]) -> LastNight | None:
-        if self._last is None or self._last == (-1, False):
-            return None
-        killed, prevented = self._last
-        saved = prevented and self._roles[seat] == "doctor" and seat in self._protected
-        return LastNight(
-            killed=players[killed] if killed >= 0 else None,
-            protected=players[self._protected[seat]] if saved else None,
-            prevented=prevented,
+    def _end(self, table: Any) -> None:
+        winner: Any = WINNERS[table.winner]
+        self._report.ended(winner)
+        self.result = MafiaResult(
+            self.game_id,
+            winner,
+            table.round_number,
+            dict(zip(self._ids, self.roles, strict=True)),
+            dict(zip(self._ids, self.match.rewards, strict=True)),
+            self._report.faults,
+            self.match.table.tobytes(),
         )
 
-    def _public(self) -> PublicInfo:
-        """Return what everybody knows."""
-        last = None
-        if self._last is not None:
-            killed, prevented = self._last
-            last = PublicNight(killed=self._names[killed] if killed >= 0 else None, prevented=prevented)
-        return PublicInfo(
-            game_id=self.feed.game_id,
-            phase=self._told,
-            day_number=self._day(),
-            round_number=int(self._plain["round_number"]),
-            alive_players=[Alive(id=one.id, name=one.name) for one in self._shown if one.alive],
-            dead_players=[
-                Dead(id=one.id, name=one.name, role=one.role, eliminated_round=one.eliminated_round)
-                for one in self._shown
-                if not one.alive
-            ],
-            last_night_result=last,
-            voting_history=self._history.copy(),
-        )
+    # The calls.
 
-    def _day(self) -> int:
-        return int(self._plain["round_number"]) - (self._told == "NIGHT_ACTIONS")
+    def _call(self, seat: int, method: Method, thought: RunningCall | None = None, tries: int = 1) -> None:
+        """Make a call due, after the thought before it, if there was one."""
+        limits = self.limits
+        seconds = {"think": limits.think, "say": limits.say}.get(method, limits.act)
+        characters = {"think": limits.thought, "say": limits.statement}.get(method, 0)
+        stream = self._report.stream(method, seat, self._shown.speech) if characters else {}
+        self._count += 1
+        call = DueCall(self._count, seat, method, seconds, characters)
+        self._running[call.number] = RunningCall(call, stream, thought, tries)
+        self._calls.append(call)
 
-    def _show(self, seat: int) -> None:
-        """Show an agent of ours the seat's observation, which is what it would read from its context."""
-        agent = self.agents[seat]
-        if isinstance(agent, SeatAgent):
-            agent.shown(self.game, *self._seen(seat))
+    def _turn_state(self, seat: int) -> TurnState:
+        """Return what a seat may see. All choose at once: it is nobody's turn."""
+        self._shown.turn = -1
+        return self.game.turn_state(self._shown, seat, self._messages, self.game_id)
 
-    def _seen(self, seat: int) -> tuple[Any, Any]:
-        scratch = self._as_if_turn(seat)
-        observation = self.game.observation(scratch, seat)
-        mask = np.zeros(self.game.num_actions, np.int8)
-        self.game.rules.legal(scratch, mask)
-        return observation, mask
+    def _public_info(self) -> PublicInfo:
+        """Return what everybody knows; it stays the same until the next phase."""
+        if self._public is None:
+            self._public = self.game.public_turn_state(self._shown, self._messages, self.game_id)
+        return self._writer.public(self._public)
 
-    def _as_if_turn(self, seat: int) -> Any:
-        """Return a copy of the record in which it is the seat's turn: agents decide side by side."""
-        self._scratch[:] = self._records
-        self._side_turn[0] = seat
-        for other, target in self._tonight.items():
-            self._side_night[(int(self._plain["round_number"]) - 1) * self.game.seats + other] = target
-        return self._side
+    def _end_stream(self, running: RunningCall) -> None:
+        """Go on after a stream: a thought leads to an action, a statement to the next speaker."""
+        seat, method = running.call.seat, running.call.method
+        del self._running[running.call.number]
+        self._report.chunk(method, running.stream, "")
+        if method == "say":
+            text = "".join(running.text)
+            if not text.strip():
+                self._report.fault(seat, "say", "it said nothing")
+            self._speak(seat, text)
+        else:
+            self._call(seat, _ACTIONS[self._report.phase], running)
 
-    # Moves.
+    def _end_choice(self, running: RunningCall, target_id: str | None, problem: str | None) -> None:
+        """Take a choice, or what takes its place."""
+        seat, method = running.call.seat, running.call.method
+        del self._running[running.call.number]
+        if problem is None:
+            self._choose(seat, -1 if target_id is None else self._ids.index(target_id))
+        elif method == "vote":
+            self._report.fault(seat, method, problem, "abstains")
+            self._choose(seat, -1)
+        else:
+            self._report.fault(seat, method, problem)
+            if running.tries < self.limits.tries:
+                self._call(seat, method, tries=running.tries + 1)
+            else:
+                drawn = self._drawn(seat)
+                self._report.fault(seat, method, "no legal target", f"{self._ids[drawn]}, drawn")
+                self._choose(seat, drawn)
 
-    def _submit(self, seat: int, move: Choice, action: tuple[str, dict[str, Any]]) -> None:
-        """Let the rules apply a move, and the log tell it."""
-        if self._plain["turn"] != seat:
-            raise RuntimeError(f"the rules expect seat {self._plain['turn']}, not {seat}")
-        if self._note is not None:
-            response = AgentResponse(Action(*action))
-            self._note("turn", agent=self.game.agents[seat], response=response)
-        self.game.rules.step(self.table, move)
-
-    def _night_payload(self, seat: int) -> tuple[str, dict[str, Any]]:
-        kind = NIGHT_ACTIONS[self._roles[seat]]
-        return "nightAction", {"actionType": kind, "targetId": self.game.agents[self._tonight[seat]]}
+    def _end_without_answer(self, running: RunningCall, of_stream: str, of_choice: str) -> None:
+        if running.call.method in ("think", "say"):
+            self._report.fault(running.call.seat, running.call.method, of_stream)
+            self._end_stream(running)
+        else:
+            self._end_choice(running, None, of_choice)
 
     def _drawn(self, seat: int) -> int:
-        """Return a legal target, drawn from the match's stream."""
-        scratch = self._as_if_turn(seat)
-        return int(self.game.rules.decode(scratch, self.game.view.safe(scratch)).target)
-
-    # What is told.
-
-    def _created(self) -> None:
-        players = [{"id": i, "name": n} for i, n in zip(self._ids, self._names, strict=True)]
-        if self._note is not None:
-            self._note(
-                "match",
-                game=self.game.id,
-                options=self.game.options,
-                seed=self._seed,
-                match_id=self.feed.game_id,
-                agents=[{**player, **_config(agent)} for player, agent in zip(players, self.agents, strict=True)],
-            )
-        self.feed.emit("GAME_CREATED", {"players": players})
-        for seat, role in enumerate(self._roles):
-            try:
-                self.agents[seat].role = role
-            except Exception as error:  # it learns its role by the calls, too
-                self._fault(self._ids[seat], "role", described(error))
-        self.feed.emit("ROLES_ASSIGNED", {"roles": dict(zip(self._ids, self._roles, strict=True))}, private=True)
-
-    def _enter(self, phase: Phase, round_number: int | None = None) -> None:
-        if phase == self._told:
-            return
-        before, self._told = self._told, phase
-        number = int(self._plain["round_number"]) if round_number is None else round_number
-        day = number - (phase == "NIGHT_ACTIONS")
-        payload = {"from": before, "to": phase, "dayNumber": day, "roundNumber": number}
-        self.feed.emit("PHASE_CHANGED", payload)
-
-    def _eliminated(self, seat: int, by: str, round_number: int | None = None) -> None:
-        """Reveal a death and the role."""
-        gone = int(self._plain["eliminated_round"][seat])
-        dead = Player(
-            id=self._ids[seat], name=self._names[seat], role=self._roles[seat], alive=False, eliminated_round=gone
-        )
-        self._true[seat] = self._shown[seat] = dead
-        payload = {"playerId": dead.id, "role": dead.role, "eliminatedBy": by, "roundNumber": gone}
-        self.feed.emit("PLAYER_ELIMINATED", payload)
-
-    def _ended(self) -> MafiaResult:
-        winner = WINNERS[int(self._plain["winner"])]
-        self._enter("END")
-        self.feed.emit("GAME_ENDED", {"winner": winner})
-        self.feed.close()
-        if self._note is not None:
-            self._note("end", outcome=self.game.turn_state(self.table, 0).outcome)
-        return MafiaResult(
-            self.feed.game_id,
-            winner,  # type: ignore[arg-type]
-            int(self._plain["round_number"]),
-            dict(zip(self._ids, self._roles, strict=True)),
-            dict(zip(self._ids, self._plain["rewards"].tolist(), strict=False)),
-            self.faults,
-            self._records.tobytes(),
-        )
-
-    def _fault(self, agent_id: str, method: str, problem: str, instead: str = "") -> None:
-        fault = Fault(agent_id, self._told, int(self._plain["round_number"]), method, problem, instead)
-        self.faults.append(fault)
-        what = shown(problem)
-        logger.warning("%s, round %d, %s of %s: %s", self.feed.game_id, fault.round_number, method, agent_id, what)
-        if self._note is not None:
-            self._note("fault", **msgspec.to_builtins(fault))
-
-    def _id(self, seat: int) -> str | None:
-        return self._ids[seat] if seat >= 0 else None
+        """Return a legal target of the night, drawn from the match's stream."""
+        tables = self.game.tables(1)
+        table = tables[0]
+        tables[0] = self.match.table
+        table.turn = seat
+        return int(self.game.rules.decode(table, self.game.view.safe(table)).target)
 
 
 def _check_players(game: Game, ids: Sequence[str], names: Sequence[str]) -> None:
@@ -618,24 +388,3 @@ def _check_players(game: Game, ids: Sequence[str], names: Sequence[str]) -> None
     for name, agent_id in zip(names, ids, strict=True):
         if name in ids and name != agent_id:
             raise ValueError(f"{agent_id} cannot be called {name!r}, which is another agent's id")
-
-
-def _config(agent: AgentPolicy) -> dict[str, AgentConfig]:
-    """Return an agent's config for the log; what others call so may be anything, and hold secrets."""
-    config = getattr(agent, "config", None)
-    return {"config": config} if type(config) is AgentConfig else {}
-
-
-def _answer(answer: Any, kind: type[Any]) -> Any:
-    """Return an agent's answer as a struct of ours: it may be one, a dict, or an object with its fields."""
-    if answer is None:
-        return None
-    if isinstance(answer, (dict, kind)):
-        return read(encode(answer), kind)  # a struct made by hand may hold anything
-    return msgspec.convert(answer, kind, from_attributes=True)
-
-
-def _tied(votes: list[int]) -> bool:
-    """Whether two or more have the most votes, and more than one each."""
-    counts = sorted((votes.count(target) for target in {vote for vote in votes if vote >= 0}), reverse=True)
-    return len(counts) > 1 and counts[0] == counts[1] > 1

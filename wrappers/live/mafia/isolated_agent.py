@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import Any
 
 from ...logs.log_text import describe_error as described
+from .agent_policy import AgentPolicy
 from .messages import AgentConfig, GameState, NightAction, PrivateInfo, PublicInfo, VoteAction, encode, read
-from .policy import AgentPolicy
 
 logger = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from ....envs.core.turn_state import Action, AgentResponse
 from ...agents.base import thoughts
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
+from .agent_policy import AgentPolicy
 from .agent_session import Begin
+from .conversion import turn_state
 from .messages import NightAction, PrivateInfo, VoteAction
-from .policy import AgentPolicy
-from .reading import turn_state
 
 Key = tuple[str, str, str]
 """Whose it is: client, match, agent. The client's is a secret, and not written."""

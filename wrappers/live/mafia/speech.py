@@ -18,8 +18,6 @@ from ....envs.mafia.table import (
     GENERAL,
 )
 
-SENTENCES = 5
-"""Most sentences of a statement (mafia.md, Say Generation Rules)."""
 SELF = -1
 """In place of a kind: a defence of oneself."""
 
@@ -65,8 +63,8 @@ CLOSINGS: Mapping[str, Sequence[str]] = {
 """What says nothing by itself: openings and closings by personality."""
 
 
-def render(act: Act, speaker: int, names: tuple[str, ...], personality: str, chance: random.Random) -> str:
-    """Return `act` in words.
+def phrase(act: Act, speaker: int, names: tuple[str, ...], personality: str, chance: random.Random) -> str:
+    """Return `act` in words, in one to three sentences.
 
     Args:
         act: what is said.
@@ -112,31 +110,3 @@ def sentences(text: str) -> list[str]:
     if start < len(text):
         parts.append(text[start:])
     return parts
-
-
-class Cut:
-    """Passes the first `SENTENCES` sentences of a stream on, whatever its chunks are.
-
-    Attributes:
-        full: all of them have come; what follows is left out.
-    """
-
-    def __init__(self) -> None:
-        self.full = False
-        self._ended = 0
-        self._mark = False  # the last character may end a sentence
-
-    def take(self, chunk: str) -> str:
-        """Return what of the next chunk is passed on."""
-        for i, char in enumerate(chunk):
-            if self._mark and char.isspace():
-                self._ended += 1
-                self._mark = False
-                if self._ended == SENTENCES:
-                    self.full = True
-                    return chunk[:i]
-            elif char in ".!?…":
-                self._mark = True
-            elif char not in "\"')]":
-                self._mark = False
-        return chunk

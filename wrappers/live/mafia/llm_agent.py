@@ -7,11 +7,11 @@ from typing import Any
 
 from ...agents.language_model import Chat, Model, ModelError, library
 from ...logs.log_text import escaped as shown
+from .agent_policy import night_targets, vote_targets
+from .conversion import known_roles
+from .limits import SentenceLimit
 from .messages import NIGHT_ACTIONS, AgentConfig, GameState, LlmConfig, NightAction, PrivateInfo, PublicInfo, VoteAction
-from .policy import night_targets, vote_targets
-from .reading import known_roles
-from .scripted import MafiaScriptedAgent
-from .speech import Cut
+from .scripted_agent import MafiaScriptedAgent
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class MafiaLLMAgent:
 
     async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
         """See `AgentPolicy`."""
-        self._told(private_info)
+        self._remember_private(private_info)
         ask = "Think aloud in at most four short sentences: whom do you suspect, and what will you do now? Be honest."
         thought: list[str] = []
         try:
@@ -95,7 +95,7 @@ class MafiaLLMAgent:
             "understood, say plainly: I accuse NAME. I trust NAME. I am the sheriff, and NAME is mafia."
         )
         said: list[str] = []
-        cut = Cut()
+        cut = SentenceLimit()
         try:
             async for chunk in self.model.stream(self._chat(context, ask)):
                 part = cut.take(chunk)
@@ -114,7 +114,7 @@ class MafiaLLMAgent:
 
     async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
         """See `AgentPolicy`."""
-        self._told(private_info)
+        self._remember_private(private_info)
         targets = night_targets(private_info)
         if not targets:
             return None
@@ -144,10 +144,10 @@ class MafiaLLMAgent:
             VoteAction(answer["targetId"], reason[:200]) if isinstance(reason, str) else VoteAction(answer["targetId"])
         )
 
-    def _told(self, private_info: PrivateInfo) -> None:
+    def _remember_private(self, private_info: PrivateInfo) -> None:
         self._private = private_info.kept()
         self.role = private_info.self.role
-        self._deputy.told(private_info)
+        self._deputy.remember(private_info)
 
     def _replace(self, context: GameState, method: str, error: ModelError) -> None:
         self.replaced += 1

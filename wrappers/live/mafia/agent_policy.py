@@ -1,4 +1,4 @@
-"""`AgentPolicy`, the interface of mafia.md in Python, and what it may choose from.
+"""`AgentPolicy`, the interface of the AgentPolicy document in Python, and what it may choose from.
 
 The document lets the mafia coordinate, but its interface has no call in which they could speak to each other: `say` is
 public, and `think` is shown to admins only. So here, other than in the environment, the mafia send no messages; they
@@ -6,14 +6,26 @@ coordinate by what `PrivateKnowledge` tells them: who they are, and (ours) whom 
 """
 
 from collections.abc import AsyncIterator
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from .messages import NIGHT_ACTIONS, AgentConfig, GameState, NightAction, PrivateInfo, PublicInfo, VoteAction
+import msgspec
+
+from .messages import (
+    NIGHT_ACTIONS,
+    AgentConfig,
+    GameState,
+    NightAction,
+    PrivateInfo,
+    PublicInfo,
+    VoteAction,
+    encode,
+    read,
+)
 
 
 @runtime_checkable
 class AgentPolicy(Protocol):
-    """One player of one match (mafia.md, AgentPolicy Interface).
+    """One player of one match (the AgentPolicy document, AgentPolicy Interface).
 
     Attributes:
         id: unique in the match.
@@ -44,8 +56,49 @@ class AgentPolicy(Protocol):
         ...
 
 
+# What agents choose.
+
+
+def night_choice(answer: Any, info: PrivateInfo) -> tuple[str | None, str | None]:
+    """Return whom an answer to `night_action` chooses, by id, and what is wrong with it (None: nothing).
+
+    Args:
+        answer: a `NightAction`, a dict, or an object with the same attributes.
+        info: what the agent was called with.
+
+    Raises:
+        Exception: if it is none of these; an object of others may raise anything.
+    """
+    action = _converted(answer, NightAction)
+    return (None if action is None else action.target_id), night_problem(action, info)
+
+
+def vote_choice(answer: Any, agent_id: str, context: GameState) -> tuple[str | None, str | None]:
+    """Return for whom an answer to `vote` votes, by id (None: for nobody), and what is wrong with it (None: nothing).
+
+    Raises:
+        Exception: as `night_choice` does.
+    """
+    vote = _converted(answer, VoteAction)
+    if vote is None:
+        return None, "no vote"
+    return vote.target_id, vote_problem(vote, agent_id, context)
+
+
+def _converted(answer: Any, kind: type[Any]) -> Any:
+    """Return an agent's answer as a struct of ours."""
+    if answer is None:
+        return None
+    if isinstance(answer, (dict, kind)):
+        return read(encode(answer), kind)  # a struct made by hand may hold anything
+    return msgspec.convert(answer, kind, from_attributes=True)
+
+
 def night_targets(info: PrivateInfo) -> list[str]:
-    """Return the ids that the agent of `info` may choose tonight (mafia.md, Night Action Rules); [] for villagers."""
+    """Return the ids that the agent of `info` may choose tonight; [] for villagers.
+
+    See the AgentPolicy document, Night Action Rules.
+    """
     role = info.self.role
     if role not in NIGHT_ACTIONS or not info.self.alive:
         return []

@@ -12,7 +12,8 @@ from yarl import URL
 
 from ...logs.log_text import describe_error as described
 from ...logs.log_text import escaped as shown
-from .agent_session import MESSAGE_LIMIT, Chunk, Done, Failed, MafiaCallerSession
+from .agent_session import MESSAGE_LIMIT
+from .caller_session import Chunk, Done, Failed, MafiaCallerSession
 from .messages import AgentConfig, GameState, Method, NightAction, PrivateInfo, PublicInfo, VoteAction, read
 
 logger = logging.getLogger(__name__)

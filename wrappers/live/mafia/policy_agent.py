@@ -1,4 +1,4 @@
-"""`MafiaPolicyAgent`: a trained policy as an `AgentPolicy`. Its thoughts are what it computed, its words what it chose."""
+"""`MafiaPolicyAgent`: a trained policy as an `AgentPolicy`. It thinks what it computed and says what it chose."""
 
 import logging
 from collections.abc import Sequence
@@ -12,9 +12,11 @@ from ...agents.base import sentence
 from ...agents.policy import LEAST_LIKELY
 from ...policies.base import Policy
 from ..common.worker import Worker
-from .messages import NIGHT_ACTIONS, AgentConfig, Personality, ScriptedConfig
-from .scripted import MafiaScriptedAgent
-from .seat import MafiaDecision, SeatAgent, intention
+from .base_agent import BaseMafiaAgent
+from .conversion import of_context, speeches_a_day
+from .decision import MafiaDecision, intention
+from .messages import NIGHT_ACTIONS, AgentConfig, GameState, Personality, ScriptedConfig
+from .scripted_agent import MafiaScriptedAgent
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +24,7 @@ TOLD = 3
 """Choices that a thought names, the likeliest first."""
 
 
-class MafiaPolicyAgent(SeatAgent):
+class MafiaPolicyAgent(BaseMafiaAgent):
     """A policy that plays mafia by `AgentPolicy`.
 
     In a match of another size than it was trained for, a scripted agent decides in its place.
@@ -53,32 +55,34 @@ class MafiaPolicyAgent(SeatAgent):
         self._policy = policy
         self._deputy = MafiaScriptedAgent(id, name, config, seed=seed)
         self._warned = False
-        self._told: tuple[MafiaDecision, Any, float | None] | None = None  # chances and value of the decision under way
+        self._told: tuple[MafiaDecision, Any, float | None] | None = None  # chances and value of the latest decision
 
-    def policy(self, game: Game) -> tuple[Game, Policy]:
-        """See `SeatAgent`."""
+    def player(self, context: GameState) -> tuple[Game, Policy]:
+        """See `BaseMafiaAgent`. The game is the policy's own, unless the match is longer or has more statements."""
         self._told = None
-        if self._fits(game):
-            return self._game, self._policy
+        players, own = len(context.players), self._game.options
+        if players == self._game.seats:
+            holds = context.round_number <= own["max_days"] and speeches_a_day(context) <= own["discussion_rounds"]
+            return self._game if holds else of_context(context), self._policy
         if not self._warned:
             self._warned = True
             logger.warning(
-                "%s was trained for %d players; a bot plays for it among %d", self.id, self._game.seats, game.seats
+                "%s was trained for %d players; a bot plays for it among %d", self.id, self._game.seats, players
             )
-        return self._deputy.policy(game)
+        return self._deputy.player(context)
 
     def reasons(self, decision: MafiaDecision, names: Sequence[str]) -> Sequence[str]:
         """Return the likeliest choices with their probabilities, and the value expected, where the policy has them."""
-        if not self._fits(decision.game):
+        if decision.game.seats != self._game.seats:
             return self._deputy.reasons(decision, names)
         told = []
         chances: Any = ()
         probabilities = getattr(self._policy, "probabilities", None)
         if probabilities is not None:
-            chances = probabilities(decision.observation[None], decision.mask[None])[0]
+            chances = probabilities(decision.observations, decision.masks)[0]
             told.append(f"My likeliest choices: {likeliest(decision, chances, names)}.")
         values = getattr(self._policy, "values", None)
-        expected = None if values is None else values(decision.observation[None])
+        expected = None if values is None else values(decision.observations)
         value = None if expected is None else float(expected[0])
         self._told = decision, chances, value
         if value is not None:
@@ -92,31 +96,29 @@ class MafiaPolicyAgent(SeatAgent):
         decision, chances, value = self._told
         told: dict[str, Any] = {} if value is None else {"value": round(value, 4)}
         if len(chances):
-            likely = (number for number in range(len(chances)) if chances[number] >= LEAST_LIKELY)
+            likely = (action for action in range(len(chances)) if chances[action] >= LEAST_LIKELY)
             told["probabilities"] = {
-                self._written(decision.instead(number)): round(float(chances[number]), 4) for number in likely
+                self._written(decision.with_action(action)): round(float(chances[action]), 4) for action in likely
             }
         return told
 
     def _written(self, decision: MafiaDecision) -> str:
         """Return a choice as logs write it."""
         kind, target = decision.move
+        ids = [player["id"] for player in decision.state.game_state["players"]]
         if kind == TARGET:
-            action = Action("nightAction", {"actionType": NIGHT_ACTIONS[str(self.role)], "targetId": self._ids[target]})
+            action = Action("nightAction", {"actionType": NIGHT_ACTIONS[str(self.role)], "targetId": ids[target]})
         elif kind == VOTE:
-            action = Action("vote", {"targetId": self._ids[target] if target >= 0 else None})
+            action = Action("vote", {"targetId": ids[target] if target >= 0 else None})
         else:
-            action = Action("say", {"text": statement((kind, target), decision.seat, self._ids)})
+            action = Action("say", {"text": statement((kind, target), decision.seat, ids)})
         return sentence(action)
-
-    def _fits(self, game: Game) -> bool:
-        return (game.layout.size, game.num_actions) == (self._game.layout.size, self._game.num_actions)
 
 
 def likeliest(decision: MafiaDecision, chances: Any, names: Sequence[str]) -> str:
     """Return the likeliest choices with their chances, in words."""
     told = []
-    for number in sorted(range(len(chances)), key=lambda number: -chances[number])[:TOLD]:
-        if chances[number] >= 0.005:
-            told.append(f"{intention(decision.instead(number), names)}, {100 * float(chances[number]):.0f} %")
+    for action in sorted(range(len(chances)), key=lambda action: -chances[action])[:TOLD]:
+        if chances[action] >= 0.005:
+            told.append(f"{intention(decision.with_action(action), names)}, {100 * float(chances[action]):.0f} %")
     return "; ".join(told)

@@ -1,4 +1,4 @@
-"""What happens in a match, as events (mafia-notes.md, Events): numbered, timed, and shown to those who may see them."""
+"""What happens in a match, as events: numbered, timed, and shown to those who may see them."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Feed:
+class EventFeed:
     """The events of one match, as two streams of JSON: the admins' holds all, the public one only what is not private.
 
     Each numbers its own events from 1, so that no gap tells the public how much goes on in private.
@@ -41,7 +41,7 @@ class Feed:
         self._clock = clock
         self._waiting: list[asyncio.Future[None]] = []
 
-    def emit(self, event_type: str, payload: dict[str, Any], *, private: bool = False) -> None:
+    def emit(self, event_type: str, payload: dict[str, Any], private: bool = False) -> None:
         """Let something have happened."""
         event = Event(
             event_type=event_type,

@@ -1,4 +1,4 @@
-"""`MafiaScriptedAgent`: the heuristics of mafia-notes.md as an `AgentPolicy`, in one of four personalities."""
+"""`MafiaScriptedAgent`: a scripted player as an `AgentPolicy`, in one of four personalities."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,11 +7,13 @@ from ....envs.core.game import Game
 from ....envs.core.options import named, number
 from ....envs.mafia.bots import PERSONALITIES, Scripted
 from ...policies.base import Policy
-from .messages import AgentConfig
-from .seat import MafiaDecision, SeatAgent
+from .base_agent import BaseMafiaAgent
+from .conversion import of_context
+from .decision import MafiaDecision
+from .messages import AgentConfig, GameState
 
 
-class MafiaScriptedAgent(SeatAgent):
+class MafiaScriptedAgent(BaseMafiaAgent):
     """A bot that plays mafia by `AgentPolicy` (see `parlour.envs.mafia.bots.Scripted`).
 
     Args:
@@ -39,8 +41,9 @@ class MafiaScriptedAgent(SeatAgent):
         self._settings = settings
         self._bots: dict[int, Policy] = {}
 
-    def policy(self, game: Game) -> tuple[Game, Policy]:
-        """See `SeatAgent`."""
+    def player(self, context: GameState) -> tuple[Game, Policy]:
+        """See `BaseMafiaAgent`."""
+        game = of_context(context)
         bot = self._bots.get(game.seats)  # what it goes by lies where it does whatever the other options are
         if bot is None:
             bot = self._bots[game.seats] = Scripted(game, self._seed, **self._settings)
@@ -48,8 +51,9 @@ class MafiaScriptedAgent(SeatAgent):
 
     def reasons(self, decision: MafiaDecision, names: Sequence[str]) -> Sequence[str]:
         """Return whom it suspects most: what its heuristics go by."""
-        points = decision.seen("suspicion")
-        alive = decision.seen("game_state.players.alive")
-        living = sorted((r for r in range(1, len(points)) if alive[r]), key=lambda r: -points[r])
-        told = [f"{decision.named(names, r)} ({100 * points[r]:.0f})" for r in living[:2]]
+        part = decision.game.encoders[Scripted.encoder].layout["suspicion"]
+        points = decision.observations[0, part.start : part.stop].tolist()
+        players, seats, seat = decision.state.game_state["players"], len(points), decision.seat
+        others = [(points[r], -r) for r in range(1, seats) if players[(seat + r) % seats]["alive"]]
+        told = [f"{names[(seat - r) % seats]} ({100 * score:.0f})" for score, r in sorted(others, reverse=True)[:2]]
         return [f"Of 100 points of suspicion I give the most to {' and '.join(told)}."]

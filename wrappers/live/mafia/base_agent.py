@@ -1,0 +1,140 @@
+"""Our agents whose decisions are action indices of our game: what bots and trained policies have in common."""
+
+import random
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....envs.core.game import Game
+from ....envs.core.rollout import encoder_of
+from ....envs.mafia.table import TARGET, VOTE
+from ...policies.base import Policy
+from ..common.worker import Worker
+from .conversion import turn_state
+from .decision import MafiaDecision, intention, move_of
+from .messages import NIGHT_ACTIONS, AgentConfig, GameState, NightAction, PrivateInfo, PublicInfo, VoteAction
+from .speech import phrase, sentences
+
+ROW = np.zeros(1, np.int64)
+"""The only table of a game that was read from a context."""
+
+
+class BaseMafiaAgent:
+    """An agent that reads the context as a record of our game, and lets a policy choose an action index.
+
+    It decides when it thinks, and then does what it thought.
+
+    Args:
+        id, name: of the player.
+        config: what it is.
+        personality: how it talks.
+        seed: of its words; None for fresh entropy.
+        worker: where a policy runs that may block.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        name: str,
+        config: AgentConfig,
+        personality: str,
+        seed: int | None = None,
+        worker: Worker | None = None,
+    ) -> None:
+        self.id = id
+        self.name = name
+        self.role: str | None = None
+        self.config = config
+        self._personality = personality
+        self._random = random.Random(seed)
+        self._worker = worker
+        self._private: PrivateInfo | None = None
+        self._decision: MafiaDecision | None = None
+
+    def player(self, context: GameState) -> tuple[Game, Policy]:
+        """Return the game with which a context is read, and the policy that plays it.
+
+        Raises:
+            ValueError: if there is no such game.
+        """
+        raise NotImplementedError
+
+    def reasons(self, decision: MafiaDecision, names: Sequence[str]) -> Sequence[str]:
+        """Return why it decided so, in sentences: honestly. `names` are the players', seat by seat."""
+        raise NotImplementedError
+
+    def remember(self, private_info: PrivateInfo) -> None:
+        """Keep what a call tells in private: the calls of statements and votes tell nothing of it."""
+        self._private = private_info.kept()
+        self.role = private_info.self.role
+
+    async def think(self, context: GameState, private_info: PrivateInfo) -> AsyncIterator[str]:
+        """Decide, and tell how; see `AgentPolicy`."""
+        self.remember(private_info)
+        if context.phase == "NIGHT_ACTIONS" and self.role not in NIGHT_ACTIONS:
+            yield "I sleep."
+            return
+        decision = self._decision = await self._decide(context)
+        names = [player.name for player in context.players]
+        for sentence in await self._run(self.reasons, decision, names):
+            yield sentence + " "
+        yield f"So {intention(decision, names)}{', which is a lie' if decision.is_lie else ''}."
+
+    async def say(self, context: GameState, public_info: PublicInfo) -> AsyncIterator[str]:
+        """Say what was decided; see `AgentPolicy`."""
+        decision = await self._decided(context)
+        kind, target = decision.move
+        if kind in (TARGET, VOTE):
+            raise ValueError(f"there is nothing to say in {context.phase}")
+        names = tuple(player.name for player in context.players)
+        for sentence in sentences(phrase((kind, target), decision.seat, names, self._personality, self._random)):
+            yield sentence
+
+    async def night_action(self, context: GameState, private_info: PrivateInfo) -> NightAction | None:
+        """Return the target that was decided; see `AgentPolicy`."""
+        self.remember(private_info)
+        if self.role not in NIGHT_ACTIONS:
+            return None
+        decision = await self._decided(context)
+        return NightAction(NIGHT_ACTIONS[str(self.role)], context.players[decision.move.target].id)
+
+    async def vote(self, context: GameState, public_info: PublicInfo) -> VoteAction:
+        """Return the vote that was decided; see `AgentPolicy`."""
+        target = (await self._decided(context)).move.target
+        return VoteAction(context.players[target].id if target >= 0 else None)
+
+    async def _decided(self, context: GameState) -> MafiaDecision:
+        """Return what was decided for this moment. A decision is used once."""
+        decision, self._decision = self._decision, None
+        if decision is None or decision.moment != _moment(context):
+            decision = await self._decide(context)
+        return decision
+
+    async def _decide(self, context: GameState) -> MafiaDecision:
+        private = self._private
+        if private is not None and private.game_state.game_id != context.game_id:
+            private = None
+        game, policy = self.player(context)
+        state = turn_state(self.id, context, private)
+        tables, seat = game.view.load(state)
+        observations = game.encoders[encoder_of(policy, game)].observations(tables, ROW)
+        masks = game.rules.masks(tables, ROW)
+        actions = await self._run(policy.act, observations, masks)
+        action = int(np.asarray(actions).reshape(-1)[0])
+        if not 0 <= action < masks.size or not masks[0, action]:
+            raise ValueError(f"the policy chose action {action}, which is masked")
+        move = move_of(game.seats, seat, action)
+        return MafiaDecision(_moment(context), seat, action, move, state, game, observations, masks)
+
+    async def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return what a function of the policy returns, which the worker calls if there is one."""
+        if self._worker is None:
+            return function(*args)
+        if self._worker.stuck:
+            raise RuntimeError("the policy is still busy with an earlier decision")
+        return await self._worker.call(function, *args)
+
+
+def _moment(context: GameState) -> tuple[str, str, int]:
+    return context.game_id, context.phase, context.round_number

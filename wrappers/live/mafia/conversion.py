@@ -1,0 +1,300 @@
+"""TurnState of our game ◄─► `GameState`, `PrivateInfo` and `PublicInfo` of the AgentPolicy document.
+
+`ContextWriter` is the host's way: what an agent is shown is decided by the game's view, and only written here in other
+types. `turn_state` is the agents' way back. The document's own host puts every player's role into the context. What the
+agent may not know is left out there: only its own role, the dead, its teammates and its results count.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from msgspec import to_builtins
+
+from ....envs import game as make_game
+from ....envs.core.game import Game
+from ....envs.core.turn_state import TurnState
+from ....envs.mafia.table import DAYS, SPEECHES
+from .messages import (
+    UNKNOWN,
+    Alive,
+    Dead,
+    GameState,
+    Investigation,
+    LastNight,
+    Player,
+    PrivateInfo,
+    PrivateKnowledge,
+    PublicInfo,
+    PublicNight,
+    Statement,
+    VotingRound,
+)
+
+State = Mapping[str, Any]
+"""A TurnState's `game_state`, or a part of it."""
+
+
+class ContextWriter:
+    """Writes the TurnStates of one match in the document's types.
+
+    Args:
+        agents: what the game calls the players, seat by seat.
+        ids, names: what they are called in the match.
+    """
+
+    def __init__(self, agents: Sequence[str], ids: Sequence[str], names: Sequence[str]) -> None:
+        self._ids: dict[str | None, Any] = {None: None, **dict(zip(agents, ids, strict=True))}
+        self._names: dict[str | None, Any] = {None: None, **dict(zip(agents, names, strict=True))}
+        self._players: dict[tuple[Any, ...], Player] = {}
+        self._votings: list[VotingRound] = []  # the past only grows: it is written once
+        self._statements: list[Statement] = []
+
+    def private(self, turn_state: TurnState) -> tuple[GameState, PrivateInfo]:
+        """Return the context of a call, and what its agent knows."""
+        state = turn_state.game_state
+        players = [self._player(player) for player in state["players"]]
+        last = state["lastNightResult"]
+        context = GameState(
+            game_id=turn_state.match_id,
+            phase=state["phase"],
+            day_number=state["dayNumber"],
+            round_number=state["roundNumber"],
+            players=players,
+            alive_players=[player for player in players if player.alive],
+            dead_players=[player for player in players if not player.alive],
+            mafia_count=state["mafiaCount"],
+            town_count=state["townCount"],
+            winner=state["winner"],
+            last_night_result=last and self._last_night(state, last),
+            voting_history=self._voting_history(state),
+            statements=self._said(turn_state),
+        )
+        info = PrivateInfo(
+            self=self._player(state["self"]), game_state=context, private_knowledge=self._knowledge(state)
+        )
+        return context, info
+
+    def public(self, turn_state: TurnState) -> PublicInfo:
+        """Return what everybody knows, from a public TurnState."""
+        state = turn_state.game_state
+        last = state["lastNightResult"]
+        return PublicInfo(
+            game_id=turn_state.match_id,
+            phase=state["phase"],
+            day_number=state["dayNumber"],
+            round_number=state["roundNumber"],
+            alive_players=[
+                Alive(id=self._ids[one["id"]], name=self._names[one["id"]]) for one in state["alivePlayers"]
+            ],
+            dead_players=[
+                Dead(
+                    id=self._ids[one["id"]],
+                    name=self._names[one["id"]],
+                    role=one["role"],
+                    eliminated_round=one["eliminatedRound"],
+                )
+                for one in state["deadPlayers"]
+            ],
+            last_night_result=last and PublicNight(killed=self._names[last["killed"]], prevented=last["prevented"]),
+            voting_history=self._voting_history(state),
+        )
+
+    def _player(self, player: State) -> Player:
+        key = player["id"], player["role"], player["eliminatedRound"]
+        written = self._players.get(key)
+        if written is None:
+            name, role, gone = key
+            written = self._players[key] = Player(
+                id=self._ids[name], name=self._names[name], role=role, alive=player["alive"], eliminated_round=gone
+            )
+        return written
+
+    def _last_night(self, state: State, last: State) -> LastNight:
+        by_id = {player["id"]: player for player in state["players"]}
+        killed, protected = last["killed"], last["protected"]
+        return LastNight(
+            killed=None if killed is None else self._player(by_id[killed]),
+            protected=None if protected is None else self._player(by_id[protected]),
+            prevented=last["prevented"],
+        )
+
+    def _voting_history(self, state: State) -> list[VotingRound]:
+        for voting in state["votingHistory"][len(self._votings) :]:
+            votes = {self._names[voter]: self._names[target] for voter, target in voting["votes"].items()}
+            self._votings.append(
+                VotingRound(round=voting["round"], eliminated=self._names[voting["eliminated"]], votes=votes)
+            )
+        return self._votings.copy()
+
+    def _said(self, turn_state: TurnState) -> list[Statement]:
+        """Return the statements, each with its very words, which are in the messages."""
+        said, written = turn_state.game_state["statements"], self._statements
+        for i in range(len(written), len(said)):
+            one = said[i]
+            written.append(
+                Statement(
+                    player_id=self._ids[one["playerId"]],
+                    round=one["round"],
+                    type=one["type"],
+                    content=turn_state.messages[i].content,
+                    target_id=self._ids[one["targetId"]],
+                    role=one["role"],
+                    is_mafia=one["isMafia"],
+                )
+            )
+        return written.copy()
+
+    def _knowledge(self, state: State) -> PrivateKnowledge:
+        known = state["privateKnowledge"]
+        results = [
+            Investigation(target=self._player(one["target"]), is_mafia=one["isMafia"], round=one["round"])
+            for one in known["investigationResults"]
+        ]
+        knowledge = PrivateKnowledge(investigation_results=results)
+        if "mafiaTeammates" in known:
+            knowledge.mafia_teammates = [self._player(mate) for mate in known["mafiaTeammates"]]
+            if state["phase"] == "NIGHT_ACTIONS":
+                tonight = state["nightActions"].items()
+                knowledge.night_actions = {self._ids[actor]: self._ids[target] for actor, target in tonight}
+        if "lastProtected" in known:
+            knowledge.last_protected = self._ids[known["lastProtected"]]
+        return knowledge
+
+
+DECISIONS = {
+    "SETUP": "NIGHT_ACTIONS",
+    "NIGHT_ACTIONS": "NIGHT_ACTIONS",
+    "MORNING_REVEAL": "DAY_DISCUSSION",
+    "DAY_DISCUSSION": "DAY_DISCUSSION",
+    "DAY_VOTING": "DAY_VOTING",
+    "RESOLUTION": "DAY_VOTING",
+    "END": "END",
+}
+"""The phase of our game, in which something is decided, by that of the document."""
+
+
+@cache
+def game_of(seats: int, speeches: int = 1, days: int = 20, mafia: int | None = None) -> Game:
+    """Return a game of so many players, discussion rounds, days and mafia (None: the usual number).
+
+    Raises:
+        ValueError: if mafia is not played by so many, or so long.
+    """
+    return make_game("mafia", seats=seats, discussion_rounds=speeches, max_days=days, mafia=mafia)
+
+
+def of_context(context: GameState) -> Game:
+    """Return a game that holds what a context tells.
+
+    No context tells a game's options. Discussion rounds are counted in what was said, and the mafia by the dead and the
+    number of the living. The limit of days is taken to be the usual one, unless the match has gone on beyond it; one
+    doctor and one sheriff are taken for granted.
+
+    Raises:
+        ValueError: if mafia is not played by so many, or so long.
+    """
+    seats = len(context.players)
+    mafia = context.mafia_count + sum(not player.alive and player.role == "mafia" for player in context.players)
+    days = 20 if context.round_number <= 20 else DAYS
+    speeches = min(speeches_a_day(context), 8, SPEECHES // days)
+    return game_of(seats, speeches, days, mafia if 1 <= mafia <= (seats - 1) // 2 else None)
+
+
+def speeches_a_day(context: GameState) -> int:
+    """Return how often a player has spoken on one day, at most; at least 1."""
+    said = [(one.round, one.player_id) for one in context.statements or ()]
+    return 1 if len(set(said)) == len(said) else max(Counter(said).values())
+
+
+def known_roles(agent_id: str, context: GameState, private: PrivateInfo | None) -> dict[str, str]:
+    """Return the roles that an agent may know, by player id.
+
+    Args:
+        agent_id: who.
+        context: as its host shows it, perhaps with more than it should.
+        private: its private information; None where it has not been told any: then its teammates are those that the
+            context calls mafia.
+    """
+    over = context.phase == "END"
+    known = {}
+    for player in context.players:
+        if player.role not in (None, UNKNOWN) and (over or not player.alive or player.id == agent_id):
+            known[player.id] = str(player.role)
+    if private is None:
+        if known.get(agent_id) == "mafia":
+            known |= {player.id: "mafia" for player in context.players if player.role == "mafia"}
+        return known
+    if private.self.role not in (None, UNKNOWN):
+        known[agent_id] = str(private.self.role)
+    if known.get(agent_id) == "mafia":
+        known |= {mate.id: "mafia" for mate in private.private_knowledge.mafia_teammates or ()}
+    elif known.get(agent_id) == "sheriff":
+        found = [one.target.id for one in private.private_knowledge.investigation_results if one.is_mafia]
+        known |= dict.fromkeys(found, "mafia")
+    return known
+
+
+def turn_state(agent_id: str, context: GameState, private: PrivateInfo | None, *, my_turn: bool = True) -> TurnState:
+    """Return what an agent sees as our game shows it.
+
+    Args:
+        agent_id: who.
+        context: of the call.
+        private: its private information, as last told; None where it has not been.
+        my_turn: whether it is to decide.
+
+    Raises:
+        ValueError: if it is none of the players.
+    """
+    roles = known_roles(agent_id, context, private)
+    phase = DECISIONS[context.phase]
+    players: list[dict[str, Any]] = to_builtins(context.players)
+    own = None
+    for player in players:
+        player["role"] = roles.get(player["id"], UNKNOWN)
+        if player["id"] == agent_id:
+            own = player
+    if own is None:
+        raise ValueError(f"{agent_id!r} is none of the players {', '.join(player.id for player in context.players)}")
+    knowledge = {"investigationResults": []} if private is None else to_builtins(private.private_knowledge)
+    night = knowledge.pop("nightActions", {})
+    last = context.last_night_result
+    state = {
+        "gameId": "mafia-v0",
+        "phase": phase,
+        "dayNumber": context.day_number,
+        "roundNumber": context.round_number,
+        "players": players,
+        "alivePlayers": [{"id": one["id"], "name": one["name"]} for one in players if one["alive"]],
+        "deadPlayers": [
+            {"id": one["id"], "name": one["name"], "role": one["role"], "eliminatedRound": one["eliminatedRound"]}
+            for one in players
+            if not one["alive"]
+        ],
+        "mafiaCount": context.mafia_count,
+        "townCount": context.town_count,
+        "winner": context.winner,
+        "lastNightResult": last
+        and {
+            "killed": last.killed and last.killed.id,
+            "protected": last.protected.id if last.protected and own["role"] == "doctor" else None,
+            "prevented": last.prevented,
+        },
+        "votingHistory": to_builtins(context.voting_history),
+        "self": own,
+        "privateKnowledge": knowledge,
+        "statements": to_builtins(context.statements or []),
+        "nightActions": night if phase == "NIGHT_ACTIONS" else {},
+        "ownVote": None,
+    }
+    return TurnState(
+        match_id=context.game_id,
+        game_id="mafia-v0",
+        agent_id=agent_id,
+        phase=phase,
+        is_my_turn=my_turn,
+        current_turn_agent_id=agent_id if my_turn else None,
+        game_state=state,
+    )

@@ -1,0 +1,117 @@
+"""How much an agent may take: seconds of a call, characters and chunks of a stream, sentences of a statement."""
+
+from dataclasses import dataclass
+from typing import Any
+
+LONGEST_CHUNK = 4_000
+"""Characters; a longer chunk is passed on in parts."""
+CHUNKS = 5_000
+"""Most chunks of a stream: each becomes an event, which is kept."""
+SENTENCES = 5
+"""Most sentences of a statement (the AgentPolicy document, Say Generation Rules)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MafiaLimits:
+    """What an agent may take in a hosted match.
+
+    Attributes:
+        think, say, act: seconds for a THINK stream, a SAYS stream, a night action or vote.
+        thought, statement: characters of a THINK and of a SAYS stream.
+        tries: calls of `night_action` in a night, until one gives a legal target.
+    """
+
+    think: float = 30.0
+    say: float = 30.0
+    act: float = 30.0
+    thought: int = 20_000
+    statement: int = 4_000
+    tries: int = 2
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ValueError: naming one that is out of its range.
+        """
+        for name in ("think", "say", "act"):
+            if not 0 < getattr(self, name) < 2**30:
+                raise ValueError(f"{name}={getattr(self, name)}: seconds, above 0")
+        if self.thought < 1 or not 1 <= self.statement <= 4_000 or self.tries < 1:
+            raise ValueError(
+                f"thought={self.thought}, statement={self.statement}, tries={self.tries}: at least 1 each, and at most "
+                "4,000 characters of a statement"
+            )
+
+
+class ChunkLimit:
+    """Checks the chunks of one stream and counts its characters.
+
+    Args:
+        characters: of the whole stream.
+
+    Attributes:
+        error: why the stream ends here; None while it may go on.
+    """
+
+    def __init__(self, characters: int) -> None:
+        self.error: Exception | None = None
+        self._characters = self._left = characters
+        self._chunks = 0
+
+    def take(self, chunk: Any) -> list[str]:
+        """Return what of the next chunk is passed on, in parts of at most `LONGEST_CHUNK` characters.
+
+        An empty chunk gives nothing. A chunk that is no text, cannot be written as UTF-8, or is more than the limits
+        allow sets `error`; of one that is too long, what is within the limit is passed on.
+        """
+        if not isinstance(chunk, str):
+            self.error = TypeError(f"a chunk is text, not {type(chunk).__name__}")
+            return []
+        if not chunk:
+            return []
+        try:
+            chunk.encode()
+        except UnicodeEncodeError as error:  # half a surrogate pair
+            self.error = error
+            return []
+        self._chunks += 1
+        if self._chunks > CHUNKS:
+            self.error = ValueError(f"more than {CHUNKS:,} chunks")
+            return []
+        size = len(chunk)
+        if size > self._left:
+            self.error = ValueError(f"more than {self._characters:,} characters")
+            size = self._left
+        self._left -= size
+        if size <= LONGEST_CHUNK:
+            return [chunk[:size]] if size else []
+        return [chunk[start : min(start + LONGEST_CHUNK, size)] for start in range(0, size, LONGEST_CHUNK)]
+
+
+class SentenceLimit:
+    """Passes the first `SENTENCES` sentences of a stream on, whatever its chunks are.
+
+    Attributes:
+        full: all of them have come; what follows is left out.
+    """
+
+    def __init__(self) -> None:
+        self.full = False
+        self._ended = 0
+        self._mark = False  # the last character may end a sentence
+
+    def take(self, chunk: str) -> str:
+        """Return what of the next chunk is passed on."""
+        for i, char in enumerate(chunk):
+            if self._mark and char.isspace():
+                self._ended += 1
+                self._mark = False
+                if self._ended == SENTENCES:
+                    self.full = True
+                    return chunk[:i]
+            elif char in ".!?…":
+                self._mark = True
+            elif char not in "\"')]":
+                self._mark = False
+        return chunk
