@@ -20,6 +20,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/.dev
+	rm -rf build/lib build/types  # files that were moved would stay there
 	$(BIN)/pip install -q --no-deps --upgrade --target build/types .
 	MYPYPATH=build/types $(BIN)/python -m mypy
 

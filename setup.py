@@ -1,4 +1,4 @@
-"""Finds the packages: `envs`, `wrappers` and `training` install as `parlour.envs`, `parlour.wrappers`, `parlour.training`."""
+"""Finds the packages: `envs`, `wrappers` and `training` are installed as `parlour.envs` and so on."""
 
 from setuptools import find_packages, setup
 

@@ -45,8 +45,9 @@ def game(
         bids: how many bids the grid of action indices has, from 0 to `highest_bid`; 2 to 256.
         highest_bid: the grid's highest bid; None: the highest valuation. Exact bids may be ten times as high.
         rounds: a seat that passes may bid in the next round; after the last one, the auction ends with nothing for all.
-        talk: whether talk acts are part of actions and observation (see `parlour.envs.core.structured_talk`). Off by default, so
-            that a learner has the game's own actions only; messages then still travel by `submit` and `send`.
+        talk: whether talk acts are part of actions and observation (see
+            `parlour.envs.core.structured_talk`). Off by default, so that a learner has the game's own actions only;
+            messages then still travel by `submit` and `send`.
 
     Raises:
         ValueError: naming the option, its value and its range.

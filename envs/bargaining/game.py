@@ -42,8 +42,9 @@ def game(
             within the pie, or one such pair per seat; None: the lower half of the pie.
         public: whether both seats see both reservation values.
         offers: how many offers the grid of action indices has, from 0 to `total`; 2 to 256.
-        talk: whether talk acts are part of actions and observation (see `parlour.envs.core.structured_talk`). Off by default, so
-            that a learner has the game's own actions only; messages then still travel by `submit` and `send`.
+        talk: whether talk acts are part of actions and observation (see
+            `parlour.envs.core.structured_talk`). Off by default, so that a learner has the game's own actions only;
+            messages then still travel by `submit` and `send`.
 
     Raises:
         ValueError: naming the option, its value and its range.

@@ -18,7 +18,7 @@ from .table import ACCEPT, OFFER, REJECT, TALK
 
 # Not `Move`: Numba mixes up the auction's tuple of that name and these types, and then looks every argument up anew.
 class Turn(NamedTuple):
-    """What a seat does: `OFFER` (`value` is its own share), `ACCEPT`, `REJECT`, `PASS`, `TALK` (the index of the talk action)."""
+    """What a seat does: `OFFER` (`value`: its share), `ACCEPT`, `REJECT`, `PASS`, `TALK` (`value`: talk action)."""
 
     kind: int
     value: float

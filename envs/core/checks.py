@@ -1,4 +1,4 @@
-"""Checks of what a game is made of: a mistake is an error in one sentence when the part is made, not when it is used."""
+"""Checks of what a game is made of: a mistake is an error in one sentence when the part is made."""
 
 from collections.abc import Iterable, Mapping
 from reprlib import repr

@@ -48,7 +48,7 @@ class Layout:
 
     Raises:
         ValueError: if there is no slice, two paths clash, a shape or a bound is wrong, or a path makes no field: each of
-            its names is one in Python, and together with ``_`` between them they are not one that NumPy's records have.
+            its names is one in Python, and joined by ``_`` they are no attribute of NumPy's records.
 
     >>> layout = Layout([Slice("phase", (3,), 0, 1, "one-hot"), Slice("game_state.pot", (1,), 0, 9, "chips")])
     >>> layout.size, layout["game_state.pot"].start
@@ -88,7 +88,7 @@ class Layout:
         """Where each slice begins, for compiled code: an array of shape (1,) of records with a field (int64) per slice.
 
         A field has its slice's path, without ``game_state.`` in front and with ``_`` for ``.``: ``players_stack`` for
-        ``"game_state.players.stack"``. Layouts of the same paths share one dtype, so that compiled code serves them all.
+        ``"game_state.players.stack"``. Layouts of the same paths share one dtype, so compiled code serves them all.
         """
         offsets = np.zeros(1, _offsets_dtype(tuple(map(_field, self._slices)))).view(np.recarray)
         for path, part in self._slices.items():

@@ -35,8 +35,8 @@ def register(game_id: str, source: Callable[..., Game] | None = None) -> Version
         The game's version module, such as ``parlour.envs.holdem_v0``.
 
     Raises:
-        ValueError: if the id is no name (letters, digits, ``_``) with a version (``-v`` and a number), or `source` is no
-            function.
+        ValueError: if the id is no name (letters, digits, ``_``) with a version (``-v`` and a number), or `source`
+            is no function.
     """
     if not re.fullmatch(r"[A-Za-z]\w*-v(0|[1-9]\d*)", game_id, re.ASCII):
         raise ValueError(f"{game_id!r} is no game's id: write a name and its version, such as my_game-v0")

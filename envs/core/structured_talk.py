@@ -85,7 +85,8 @@ def observe_talk(table: Any, seats: int, seat: int, at: Any, out: Any) -> None:
 class StructuredTalk:
     """The words of one game: a sentence per act; ``{}`` stands for the value.
 
-    >>> talk = StructuredTalk("My valuation is {}", "I will bid {}", "I will walk away", "Let us be fair", ("a", "b"), 100)
+    >>> agents = ("a", "b")
+    >>> talk = StructuredTalk("My valuation is {}", "I will bid {}", "I will walk away", "Let us be fair", agents, 100)
     >>> talk.sentence(16)
     'I will bid 50.'
     >>> talk.read("Hello! my valuation is 62.5, so i will bid 31.2")

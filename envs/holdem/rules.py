@@ -1,7 +1,8 @@
 """The rules of no-limit hold'em over one record, compiled (poker-notes.md, Rules).
 
 `reset` begins an episode, `step` applies the acting seat's move and goes on to the next decision, `legal` says which
-action indices the seat may play. `deal` begins a single hand on the stacks as they lie, for those who run a table themselves.
+action indices the seat may play. `deal` begins a single hand on the stacks as they lie, for a caller that runs a table
+itself.
 """
 
 from typing import Any, NamedTuple

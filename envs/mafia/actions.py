@@ -344,7 +344,7 @@ def nearest(table: Any, move: Choice) -> int:
 
 
 def safe(table: Any) -> int:
-    """Return the action index of the safe action: a legal target drawn from the match's stream, a general word, abstain."""
+    """Return the index of the safe action: a legal target drawn from the match's stream, a general word, abstain."""
     seats = int(table.seats)
     if table.phase != NIGHT:
         return seats if table.phase == VOTING else 2 * seats

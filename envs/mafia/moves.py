@@ -49,7 +49,7 @@ def decode(table: Any, action: int) -> Choice:
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal action indices: targets live; only a doctor may choose itself, nobody twice running."""
+    """Write the acting seat's legal action indices: targets are alive; only a doctor may choose itself."""
     seats = table.seats
     seat = table.turn
     mask[:] = 0

@@ -11,7 +11,7 @@ from .table import FINISH, PLACES, PLAY
 
 @compiled
 def decode(table: Any, action: int) -> Placement:
-    """Return the move that an action index stands for: a place (see `parlour.envs.tangram.corners`), or at last `finish`."""
+    """Return the move that an action index stands for: a place (see `corners`) or, as the last, `finish`."""
     if action == PLACES:
         return Placement(FINISH, 0, 0.0, 0.0, 0.0)
     x, y, rotation = pose(table, action)

@@ -1,4 +1,4 @@
-"""Payloads: every legal action index is a documented payload, and any other answer is refused with a documented code."""
+"""Payloads: every legal action index is a documented payload, any other answer is refused with a documented code."""
 
 from collections.abc import Iterable
 from importlib.util import find_spec

@@ -123,7 +123,7 @@ class Trial:
         return sorted({int(table.turn), *others})
 
     def matches(self, seed: int) -> Iterator[Match]:
-        """Play one random episode in which seats send random messages; yield the match at every decision and at the end."""
+        """Play one random episode with random messages; yield the match at every decision and at the end."""
         match, choose, chatter = Match(self.game), chooser(self.game, seed), Chatter(self.game, seed)
         match.reset(seed=seed)
         self.decision = 0

@@ -11,6 +11,7 @@ import endpoint
 import pytest
 from live.table_people import BARGAINING, Program, hanging, offering, on_loop, person, raising
 from parlour import envs
+from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.delayed import DelayedAgent
 from parlour.wrappers.agents.language_model import Model
 from parlour.wrappers.agents.llm import LLMAgent

@@ -10,11 +10,11 @@ from ...envs.mafia.bots import PERSONALITIES
 from ...wrappers.agents.language_model import Model
 from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.live.common.worker import Worker
+from ...wrappers.live.mafia.agent_policy import AgentPolicy
 from ...wrappers.live.mafia.llm_agent import MafiaLLMAgent
 from ...wrappers.live.mafia.messages import AgentConfig, Personality, ScriptedConfig
-from ...wrappers.live.mafia.agent_policy import AgentPolicy
-from ...wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
 from ...wrappers.live.mafia.policy_agent import MafiaPolicyAgent
+from ...wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
 from ...wrappers.policies.loading import policy_file
 from ..learning import run_folder
 from .lookup import LLM, agent, needed, tell_differences

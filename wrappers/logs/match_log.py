@@ -1,8 +1,8 @@
 """Match logs: JSON Lines, one object per event.
 
 Every line has a ``kind``. `Recorder` writes the log of a match in an environment (``match``, then ``turn`` by
-``turn``, then ``end``), which `replay` plays again to the same bytes. Our arena does the same, with ``message`` for what
-was sent out of turn. Live bridges write what they see with `MatchLog`: ``joined``, ``turn`` (TurnState and
+``turn``, then ``end``), which `replay` plays again to the same bytes. Our arena does the same, with ``message`` for
+what was sent out of turn. Live bridges write what they see with `MatchLog`: ``joined``, ``turn`` (TurnState and
 AgentResponse), ``hand``, ``ended``. No log holds a token or a key.
 """
 

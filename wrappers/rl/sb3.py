@@ -27,8 +27,8 @@ class SB3VecEnv(VecEnv):
 
     MaskablePPO finds the masks by ``env_method("action_masks")``. Algorithms without masks work too: a masked action is
     played as the game's safe action. Where an episode ended, ``infos[i]["episode"]`` has its return ``r`` (in
-    `Payoffs.unit`, unscaled), length ``l`` and time ``t`` as Monitor gives them. ``infos[i]["terminal_observation"]`` is
-    there for truncated episodes, the only ones in which it counts. No episode ended: one empty dict, shared.
+    `Payoffs.unit`, unscaled), length ``l`` and time ``t`` as Monitor gives them. ``infos[i]["terminal_observation"]``
+    is there for truncated episodes, the only ones in which it counts. No episode ended: one empty dict, shared.
 
     Args:
         seats: the tables.

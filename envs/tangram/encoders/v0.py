@@ -1,7 +1,7 @@
 """What a player sees, version 0. Seats are counted from the observer: 0 is itself.
 
 All of it follows from the outline of the figure and the poses of the pieces. Lengths are shares of the board's side.
-What is said of the focus (see `parlour.envs.tangram.corners`) stands under ``allowed_actions``, for that is what it is about.
+The focus (see `parlour.envs.tangram.corners`) stands under ``allowed_actions``, because it describes the actions.
 """
 
 from typing import Any

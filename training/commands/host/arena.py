@@ -12,9 +12,9 @@ from rich.table import Table
 
 from ....envs import Game
 from ....wrappers.live.arena.agent import ArenaAgent
+from ....wrappers.live.arena.agent_names import reserved_words
 from ....wrappers.live.arena.host import ArenaHost
 from ....wrappers.live.arena.host_session import ArenaLimits
-from ....wrappers.live.arena.agent_names import reserved_words
 from ....wrappers.live.arena.results import ArenaResult, Standing, standings
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done

@@ -12,10 +12,10 @@ from rich.console import Console
 from ....envs.mafia.bots import PERSONALITIES
 from ....wrappers.agents.base import printable
 from ....wrappers.live.mafia import host as hosting
+from ....wrappers.live.mafia.agent_policy import AgentPolicy
 from ....wrappers.live.mafia.host_session import MafiaResult
 from ....wrappers.live.mafia.limits import MafiaLimits
 from ....wrappers.live.mafia.messages import Event
-from ....wrappers.live.mafia.agent_policy import AgentPolicy
 from ....wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done

@@ -18,11 +18,11 @@ from typing import Self
 
 from aiohttp import WSMsgType, web
 
-from ...logs.match_log import MatchLog
-from ..common.server import local_url, url_of
-from ..common.origins import Origins
 from ...logs.log_text import describe_error as described
 from ...logs.log_text import escaped as shown
+from ...logs.match_log import MatchLog
+from ..common.origins import Origins
+from ..common.server import local_url, url_of
 from .agent_policy import AgentPolicy, night_problem, night_targets, vote_problem
 from .agent_session import MESSAGE_LIMIT, Begin, CallId, GivenUp, MafiaAgentSession
 from .messages import NIGHT_ACTIONS, NightAction, PrivateInfo, PublicInfo, VoteAction

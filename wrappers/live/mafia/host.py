@@ -19,8 +19,8 @@ from aiohttp import WSMsgType, web
 from ....envs.core.game import Game
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.server import local_url, url_of
 from ..common.origins import Origins
+from ..common.server import local_url, url_of
 from .agent_policy import AgentPolicy
 from .base_agent import BaseMafiaAgent
 from .event_feed import EventFeed
