@@ -47,7 +47,7 @@ class Layout:
         slices: paths must differ, and no path may continue another.
 
     Raises:
-        ValueError: if there is no slice, two paths clash, a shape or a bound is wrong, or a path makes no field: each of
+        ValueError: if there is no slice, two paths clash, a shape or bound is wrong, or a path makes no field: each of
             its names is one in Python, and joined by ``_`` they are no attribute of NumPy's records.
 
     >>> layout = Layout([Slice("phase", (3,), 0, 1, "one-hot"), Slice("game_state.pot", (1,), 0, 9, "chips")])
