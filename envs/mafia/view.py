@@ -1,4 +1,4 @@
-"""Record ──► what a player may see, and back. Names are those of mafia.md.
+"""Record ──► what a player may see, and back. Names are those of the AgentPolicy document.
 
 `game_state` holds the fields of `PublicInfo`, `GameState` and `PrivateInfo` side by side, each once: `phase`,
 `dayNumber`, `roundNumber`, `players` (in seat order; the role of a living other that the seat may not know is
