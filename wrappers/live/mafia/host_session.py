@@ -23,7 +23,7 @@ from ....envs.mafia.statements import to_wire
 from ....envs.mafia.table import DISCUSSION, GENERAL, NIGHT, ROLES, TARGET, VOTE, WINNERS
 from ....envs.mafia.view import log as record_log
 from ...logs.log_text import describe_error as described
-from .agent_policy import night_choice, vote_choice
+from .agent_policy import beside, night_choice, vote_choice
 from .calls import DueCall, RunningCall
 from .conversion import ContextWriter
 from .limits import MafiaLimits
@@ -121,6 +121,7 @@ class MafiaHostSession:
         self._public: TurnState | None = None  # the phase as everybody sees it
         self._order: list[int] = []  # who chooses tonight, or votes
         self._choices: dict[int, int] = {}  # the targets so far; −1 abstains
+        self._beside: dict[int, dict[str, Any]] = {}  # what was said beside them: metadata, reason
         self._running: dict[int, RunningCall] = {}
         self._count = 0
         self._calls: list[DueCall] = []
@@ -190,12 +191,13 @@ class MafiaHostSession:
             context, info = self.arguments(number)
             try:
                 if isinstance(info, PrivateInfo):
-                    target, problem = night_choice(answer, info)
+                    choice, problem = night_choice(answer, info)
                 else:
-                    target, problem = vote_choice(answer, self._ids[running.call.seat], context)
+                    choice, problem = vote_choice(answer, self._ids[running.call.seat], context)
+                said = beside(choice)
             except Exception as error:  # an object of others may raise anything
-                target, problem = None, described(error)
-            self._end_choice(running, target, problem)
+                choice, problem, said = None, described(error), {}
+            self._end_choice(running, None if choice is None else choice.target_id, problem, said)
         return self._step()
 
     def failed(self, number: int, problem: str) -> Step:
@@ -234,16 +236,17 @@ class MafiaHostSession:
             living = np.flatnonzero(table.alive).tolist()
             by_role = [seat for role in NIGHT_ACTIONS for seat in living if self.roles[seat] == role]
             self._order, self._choices, self._public = by_role if night else living, {}, None
+            self._beside = {}
             for seat in self._order:
                 self._call(seat, "think")
 
-    def _choose(self, seat: int, target: int) -> None:
+    def _choose(self, seat: int, target: int, said: Mapping[str, Any]) -> None:
         """Take a choice; with the last one the night, or the vote, is over."""
-        self._choices[seat] = target
+        self._choices[seat], self._beside[seat] = target, dict(said)
         night = self._report.phase == "NIGHT_ACTIONS"
         if night:
             record_log(self._shown, "night")[self._report.round_number - 1, seat] = target
-            self._report.night_action(seat, target)
+            self._report.night_action(seat, target, said)
         if len(self._choices) == len(self._order):
             self._choices = {one: self._choices[one] for one in self._order}
             if night:
@@ -256,18 +259,17 @@ class MafiaHostSession:
         table, agents = self.match.table, self.game.agents
         for seat, target in self._choices.items():
             payload = {"actionType": NIGHT_ACTIONS[self.roles[seat]], "targetId": agents[target]}
-            self._play(seat, Choice(TARGET, target), Action("nightAction", payload))
+            self._play(seat, Choice(TARGET, target), Action("nightAction", payload | self._beside[seat]))
         self._report.enter("MORNING_REVEAL", self._report.round_number)
         self._report.night_resolved(int(table.killed), bool(table.prevented))
 
     def _resolve_vote(self) -> None:
         """Open the votes, which were sealed until all were in."""
         table, agents = self.match.table, self.game.agents
-        self._report.votes_cast(self._choices)
+        self._report.votes_cast(self._choices, self._beside)
         for seat, target in self._choices.items():
-            self._play(
-                seat, Choice(VOTE, target), Action("vote", {"targetId": agents[target] if target >= 0 else None})
-            )
+            payload = {"targetId": agents[target] if target >= 0 else None}
+            self._play(seat, Choice(VOTE, target), Action("vote", payload | self._beside[seat]))
         voted_out = table.voted_out.tolist()
         eliminated = next((seat for seat in self._order if voted_out[seat]), -1)
         self._report.enter("RESOLUTION", self._report.round_number)
@@ -342,15 +344,17 @@ class MafiaHostSession:
         else:
             self._call(seat, _ACTIONS[self._report.phase], running)
 
-    def _end_choice(self, running: RunningCall, target_id: str | None, problem: str | None) -> None:
-        """Take a choice, or what takes its place."""
+    def _end_choice(
+        self, running: RunningCall, target_id: str | None, problem: str | None, said: Mapping[str, Any]
+    ) -> None:
+        """Take a choice with what was said beside it, or what takes its place."""
         seat, method = running.call.seat, running.call.method
         del self._running[running.call.number]
         if problem is None:
-            self._choose(seat, -1 if target_id is None else self._ids.index(target_id))
+            self._choose(seat, -1 if target_id is None else self._ids.index(target_id), said)
         elif method == "vote":
             self._report.fault(seat, method, problem, "abstains")
-            self._choose(seat, -1)
+            self._choose(seat, -1, {})
         else:
             self._report.fault(seat, method, problem)
             if running.tries < self.limits.tries:
@@ -358,14 +362,14 @@ class MafiaHostSession:
             else:
                 drawn = self._drawn(seat)
                 self._report.fault(seat, method, "no legal target", f"{self._ids[drawn]}, drawn")
-                self._choose(seat, drawn)
+                self._choose(seat, drawn, {})
 
     def _end_without_answer(self, running: RunningCall, of_stream: str, of_choice: str) -> None:
         if running.call.method in ("think", "say"):
             self._report.fault(running.call.seat, running.call.method, of_stream)
             self._end_stream(running)
         else:
-            self._end_choice(running, None, of_choice)
+            self._end_choice(running, None, of_choice, {})
 
     def _drawn(self, seat: int) -> int:
         """Return a legal target of the night, drawn from the match's stream."""

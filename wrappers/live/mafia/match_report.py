@@ -9,11 +9,12 @@ from .messages import NIGHT_ACTIONS, Method, Phase
 
 
 class MatchEvent(NamedTuple):
-    """Something that observers are told; private events are for admins only."""
+    """Something that observers are told; private events, and what `admin` adds to a payload, are for admins only."""
 
     event_type: str
     payload: dict[str, Any]
     private: bool = False
+    admin: Mapping[str, Any] | None = None
 
 
 class Turn(NamedTuple):
@@ -100,10 +101,10 @@ class MatchReport:
         else:
             self._tell("AGENT_SAY_STREAM", {**stream, "chunk": chunk})
 
-    def night_action(self, seat: int, target: int) -> None:
-        """Tell whom a seat has chosen, and what a sheriff has found."""
+    def night_action(self, seat: int, target: int, beside: Mapping[str, Any]) -> None:
+        """Tell whom a seat has chosen, what it says beside it (``metadata``), and what a sheriff has found."""
         agent_id, target_id, kind = self._ids[seat], self._ids[target], NIGHT_ACTIONS[self._roles[seat]]
-        submitted = {"agentId": agent_id, "actionType": kind, "targetId": target_id}
+        submitted = {"agentId": agent_id, "actionType": kind, "targetId": target_id, **beside}
         self._tell("NIGHT_ACTION_SUBMITTED", submitted, private=True)
         if kind == "INVESTIGATE":
             found = {"agentId": agent_id, "targetId": target_id, "isMafia": self._roles[target] == "mafia"}
@@ -119,10 +120,14 @@ class MatchReport:
         if killed >= 0:
             self._eliminated(killed, "night_kill")
 
-    def votes_cast(self, votes: Mapping[int, int]) -> None:
-        """Open the votes: from seats to targets, −1 for an abstention."""
+    def votes_cast(self, votes: Mapping[int, int], beside: Mapping[int, Mapping[str, Any]]) -> None:
+        """Open the votes: from seats to targets, −1 for an abstention.
+
+        What a seat says beside its vote (``reason``) is for admins: it may tell the voter's role.
+        """
         for seat, target in votes.items():
-            self._tell("VOTE_CAST", {"voterId": self._ids[seat], "targetId": self._id(target)})
+            cast = {"voterId": self._ids[seat], "targetId": self._id(target)}
+            self._tell("VOTE_CAST", cast, admin=beside.get(seat))
 
     def vote_result(self, votes: Mapping[int, int], eliminated: int) -> None:
         """Tell what the vote has brought. Seat −1: nobody is eliminated."""
@@ -150,8 +155,15 @@ class MatchReport:
         payload = {"playerId": self._ids[seat], "role": self._roles[seat], "eliminatedBy": by}
         self._tell("PLAYER_ELIMINATED", {**payload, "roundNumber": self.round_number})
 
-    def _tell(self, event_type: str, payload: dict[str, Any], *, private: bool = False) -> None:
-        self._happened.append(MatchEvent(event_type, payload, private))
+    def _tell(
+        self,
+        event_type: str,
+        payload: dict[str, Any],
+        *,
+        private: bool = False,
+        admin: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._happened.append(MatchEvent(event_type, payload, private, admin))
 
     def _id(self, seat: int) -> str | None:
         return self._ids[seat] if seat >= 0 else None

@@ -11,7 +11,7 @@ from ....envs.core.turn_state import Action, AgentResponse
 from ...agents.base import thoughts
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
-from .agent_policy import AgentPolicy
+from .agent_policy import AgentPolicy, beside
 from .agent_session import Begin
 from .conversion import turn_state
 from .messages import NightAction, PrivateInfo, VoteAction
@@ -116,8 +116,11 @@ def _answer(call: LoggedCall, choice: NightAction | VoteAction | None) -> AgentR
     """Return what was sent, as our game writes it."""
     if call.begin.method == "say":
         return AgentResponse(Action("say", {"text": "".join(call.said)}))
+    said = beside(choice)
     if isinstance(choice, NightAction):
-        return AgentResponse(Action("nightAction", {"actionType": choice.action_type, "targetId": choice.target_id}))
+        return AgentResponse(
+            Action("nightAction", {"actionType": choice.action_type, "targetId": choice.target_id, **said})
+        )
     if isinstance(choice, VoteAction):
-        return AgentResponse(Action("vote", {"targetId": choice.target_id}))
+        return AgentResponse(Action("vote", {"targetId": choice.target_id, **said}))
     return None
