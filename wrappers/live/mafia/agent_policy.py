@@ -56,6 +56,27 @@ class AgentPolicy(Protocol):
         ...
 
 
+# What agents of ours tell besides.
+
+
+def replacement(agent: Any) -> str | None:
+    """Return why the answer that an agent is giving, or gave last, is not its own; None: it is.
+
+    A language model's agent tells it by its attribute ``replacement``.
+    """
+    problem = getattr(agent, "replacement", None)
+    return problem if isinstance(problem, str) else None
+
+
+def model_calls(agent: Any) -> list[dict[str, Any]]:
+    """Return the calls of a language model that an agent has made since the last time, for logs.
+
+    A language model's agent tells them by its method ``take_calls``.
+    """
+    take = getattr(agent, "take_calls", None)
+    return [vars(call) for call in take()] if callable(take) else []
+
+
 # What agents choose.
 
 

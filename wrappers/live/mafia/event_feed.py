@@ -5,6 +5,8 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Literal
 
+import msgspec
+
 from .messages import Event, encode
 
 View = Literal["public", "admin"]
@@ -64,8 +66,8 @@ class EventFeed:
         if self._on_event is not None:
             self._on_event(event)
         if not private:
-            event.sequence, event.payload = len(self.public) + 1, payload
-            self.public.append(encode(event))
+            shown = msgspec.structs.replace(event, sequence=len(self.public) + 1, payload=payload)
+            self.public.append(encode(shown))
         if self._waiting:
             self._wake()
 

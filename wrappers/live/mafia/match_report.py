@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from ....envs.core.turn_state import Action
 from .messages import NIGHT_ACTIONS, Method, Phase
 
+BY_SCRIPT = {"by": "a scripted agent"}
+"""What the events of a statement tell where it is not the agent's own."""
+
 
 class MatchEvent(NamedTuple):
     """Something that observers are told; private events, and what `admin` adds to a payload, are for admins only."""
@@ -18,10 +21,14 @@ class MatchEvent(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """An action that the referee has taken, as match logs write it. `agent` is the game's name of the player."""
+    """An action that the referee has taken, as match logs write it.
+
+    `agent` is the game's name of the player; `replaced` tells why the action is not the player's own, None if it is.
+    """
 
     agent: str
     action: Action
+    replaced: str | None = None
 
 
 @dataclass(frozen=True)
@@ -110,9 +117,9 @@ class MatchReport:
             found = {"agentId": agent_id, "targetId": target_id, "isMafia": self._roles[target] == "mafia"}
             self._tell("INVESTIGATION_RESULT", found, private=True)
 
-    def turn(self, agent: str, action: Action) -> None:
-        """Note an action that the referee takes."""
-        self._happened.append(Turn(agent, action))
+    def turn(self, agent: str, action: Action, replaced: str | None = None) -> None:
+        """Note an action that the referee takes, and why it is not the player's own, where it is not."""
+        self._happened.append(Turn(agent, action, replaced))
 
     def night_resolved(self, killed: int, prevented: bool) -> None:
         """Tell what the night has brought. Seat −1: nobody was killed."""
