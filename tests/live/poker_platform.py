@@ -216,7 +216,7 @@ class Platform:
         if kind == "close":
             self.queues[socket].put_nowait(payload.encode())
         elif agent:
-            self.queues[socket].put_nowait(json.dumps({"type": kind, **_compact(kind, payload)}))
+            self.queues[socket].put_nowait(json.dumps({"type": kind, **compact(kind, payload)}))
         else:
             envelope = {"type": kind, "table_id": table_id, "ts": 1_700_000_000_000, "payload": payload}
             seq = {"seq": payload["seq"]} if "seq" in payload else {}
@@ -326,7 +326,7 @@ class Platform:
             await runner.cleanup()
 
 
-def _compact(kind, payload):
+def compact(kind, payload):
     """The agent format of a payload, with what the platform leaves out left out."""
     match kind:
         case "welcome":
