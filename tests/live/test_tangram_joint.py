@@ -24,6 +24,13 @@ def test_figures_are_built_well_with_a_careless_person():
     assert values.min() >= 0.89
 
 
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_a_lost_connection_costs_nothing(rounds):
+    values = reached(3, dropped_after=rounds)
+    assert values.mean() >= 0.95
+    assert values.min() >= 0.89
+
+
 @pytest.mark.slow
 def test_figures_are_built_well_with_a_careless_person_over_many_games(capsys):
     values = reached(20)

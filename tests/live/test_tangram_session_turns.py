@@ -35,11 +35,11 @@ def test_a_turn_is_request_play_feedback_finish(godot):
 
 
 def test_a_piece_that_lay_on_the_board_is_told_with_where_it_came_from():
-    session, game = TangramAgentSession(GAME), SmallGame("A square", poses={"Red": (30.0, 30.0, 90.0)})
+    session, game = TangramAgentSession(GAME), SmallGame("A square", poses={"Red": (30.0, 30.0, 110.0)})
     asked = decision(session.receive(game.message()))
     session.act(play("Red", 40, 50), asked.turn)
     asked = decision(session.receive(game.put(m.Play(shape="Red", position=(40, 50), rotation=0))))
-    was = {"position": [30, 30], "rotation": 90}
+    was = {"position": [30, 30], "rotation": 110}
     assert asked.turn_state.game_state["moved"] == {"shape": "Red", "from": was}
 
 
