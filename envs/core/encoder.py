@@ -42,7 +42,7 @@ class Encoder:
     def __post_init__(self) -> None:
         """Check the parts."""
         require_type("Encoder", "layout", self.layout, Layout)
-        require_functions("Encoder", observe=self.observe)
+        require_functions("Encoder", {"observe": self.observe})
         require_type("Encoder", "full_information", self.full_information, bool)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Encoders(Mapping[str, Encoder]):
             if name not in self._names:
                 raise KeyError(name)
             module = import_module(f"{self._package}.{name}")
-            require_functions(module.__name__, encoder=getattr(module, "encoder", None))
+            require_functions(module.__name__, {"encoder": getattr(module, "encoder", None)})
             made = module.encoder(self._blank[0])
             require_type(module.__name__, "encoder(table)", made, Encoder)
             self._made[name] = made
