@@ -193,7 +193,7 @@ class Learner(maskable_ppo.Learner):
 """
     )
     monkeypatch.setattr(algorithms, "__path__", [*algorithms.__path__, str(tmp_path)])
-    assert algorithms.names() == ["maskable_ppo", "patient"]
+    assert algorithms.names() == ["maskable_ppo", "patient", "selfplay"]
     settings = ["--options", "stacks=20", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64", "--no-progress"]
     args = ["train", "holdem", "--algorithm", "patient", "--patience", "5", "--total-timesteps", "128", *settings]
     assert cli.main([*args, "--name", "slow", "--runs", str(tmp_path / "runs")]) == 0
