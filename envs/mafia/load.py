@@ -1,7 +1,7 @@
-"""TurnState ──► record: what a player may know, also from other hosts of the protocol.
+"""TurnState ──► record: with what a player may know. It reads the states of other hosts of the protocol, too.
 
-Live agents do this for every decision, so it is written for speed: nearly all fields of the record are numbers of one
-byte, and are written as bytes, at the places that the record's dtype tells.
+Live agents call it at every decision, so it is fast: most fields of the record have one byte per element, and they
+are written as bytes at the offsets of the record's dtype.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     `content`.
 
     Args:
-        blank: a table with the options that TurnState does not tell.
+        blank: a table with the options that TurnState does not have.
         state: the match's TurnState.
 
     Returns:
@@ -79,12 +79,12 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
 
 @compiled
 def _remember(tables: Any) -> None:
-    """Do `remember` for one table; Numba takes an array faster than a record."""
+    """Call `remember` for one table; Numba takes an array faster than a record."""
     remember(tables[0])
 
 
 def _load_history(memory: bytearray, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
-    """Rebuild the public past: last night, and all votes."""
+    """Rebuild the public history: last night, and all votes."""
     last = game["lastNightResult"]
     if last is not None:
         memory[_AT["killed"]] = _NOBODY if last["killed"] is None else seats[last["killed"]]
@@ -103,7 +103,7 @@ def _load_history(memory: bytearray, game: Mapping[str, Any], seats: Mapping[str
 
 
 def _load_private(memory: bytearray, game: Mapping[str, Any], seat: int, seats: Mapping[str, int]) -> None:
-    """Rebuild `privateKnowledge`, and what is known of tonight."""
+    """Rebuild `privateKnowledge`, and the known choices of tonight."""
     private, count = game["privateKnowledge"], len(game["players"])
     for mate in private.get("mafiaTeammates", ()):
         memory[_ROLE + seats[mate["id"]]] = MAFIA
@@ -126,7 +126,7 @@ def _load_private(memory: bytearray, game: Mapping[str, Any], seat: int, seats: 
 def _load_statements(
     memory: bytearray, game: Mapping[str, Any], seats: Mapping[str, int], alive: Sequence[bool]
 ) -> None:
-    """Rebuild what was said, and how far today's discussion is."""
+    """Rebuild the statements, and the position in today's discussion."""
     count, phase = len(alive), game["phase"]
     rows = memory[_AT["discussion_rounds"]] * count  # of a day
     day = game["roundNumber"] - (phase == PHASES[NIGHT])
@@ -142,7 +142,7 @@ def _load_statements(
             end = at - speaker + rows
             while at < end and memory[at]:
                 at += count
-            if at < end:  # what is said beyond the discussion rounds is left out
+            if at < end:  # statements after the discussion rounds are left out
                 memory[at] = code
     memory[_AT["opener"]] = 2 * (day - 1) % count if day else 0
     if phase == PHASES[DISCUSSION]:
@@ -150,7 +150,7 @@ def _load_statements(
         at = first
         while at < first + rows and all(memory[at + other] for other in range(count) if alive[other]):
             at += count
-        memory[_AT["speech"]] = (at - first) // count  # rounds in which all the living have spoken
+        memory[_AT["speech"]] = (at - first) // count  # rounds in which all living players have spoken
 
 
 @lru_cache(maxsize=1024)
