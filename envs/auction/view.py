@@ -1,4 +1,4 @@
-"""Record ──► what a bidder may see, and back. `game_state` and `outcome` are those of turnstate-notes.md.
+"""Record ──► TurnState of a bidder, and back. `game_state` and `outcome` are those of the TurnState platforms.
 
 With talk, `game_state` also has ``messages_left``: how many messages the acting seat may still send in this turn.
 """
@@ -14,12 +14,12 @@ from .rules import draw_valuation
 
 
 def phase(table: Any) -> str:
-    """Return the phase's name: there is one."""
+    """Return the name of the only phase."""
     return "auction"
 
 
 def public(table: Any) -> dict[str, Any]:
-    """Return the auction as everybody may see it: who has bid, and not what."""
+    """Return the public view of the auction: who has bid, without amounts."""
     return {
         "num_bidders": int(table.num_bidders),
         "num_bids_submitted": int(table.num_bids_submitted),
@@ -49,7 +49,7 @@ def _name(seat: int) -> str:
 
 
 def _history(table: Any) -> list[dict[str, Any]]:
-    """Return every action so far, without amounts. Until it bids a seat has one turn per round."""
+    """Return every action so far, without amounts. A seat has one turn per round until it bids."""
     entries = []
     last, turn, done = int(table.round_number), int(table.turn), bool(table.done)
     rounds = table.bid_round[: table.num_bidders].tolist()
@@ -64,7 +64,7 @@ def _history(table: Any) -> list[dict[str, Any]]:
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
-    """Return the end of the auction: every seat's utility, the reason, the winner's id."""
+    """Return the outcome of the auction: every seat's utility, the reason, the winner's id."""
     resolved = bool(table.winner >= 0)
     return {
         "payoffs": [{"agent_id": _name(i), "utility": float(table.rewards[i])} for i in range(int(table.num_bidders))],
@@ -76,12 +76,12 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
 def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record with what the seat of `state` may know; the rest is blank.
 
-    Agents may have any names: those that are not ``player_0``, ``player_1``, … take the free seats in the order in
-    which `state` names them.
+    Agents may have any names. Those other than ``player_0``, ``player_1``, … get the free seats, in the order in which
+    `state` names them.
 
     Args:
-        blank: a table with the options that TurnState does not tell.
-        talk: the words of this game.
+        blank: a table with the options that TurnState does not have.
+        talk: the game's sentences.
         state: the auction's TurnState.
 
     Returns:
@@ -112,7 +112,7 @@ def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables,
         _load_end(table, state, seats)
     elif state.current_turn_agent_id is not None:
         table.turn = seats[state.current_turn_agent_id]
-        # It acted once in each round before.
+        # The seat has acted once in each round before.
         table.round_number = 1 + sum(entry["agent_id"] == state.current_turn_agent_id for entry in history)
     if table.talk:
         talk.load(table, seat, state.messages, seats)
@@ -132,7 +132,7 @@ def _load_end(table: Any, state: TurnState, seats: dict[str, int]) -> None:
 
 
 def _seating(state: TurnState, bidders: int) -> dict[str, int]:
-    """Give every agent that `state` names its seat."""
+    """Return the seat of every agent that `state` names."""
     ours = {_name(seat): seat for seat in range(bidders)}
     named = [state.agent_id, *state.game_state["opponents_with_bid"]]
     named += [entry["agent_id"] for entry in state.game_state["action_history"]]
@@ -149,7 +149,7 @@ def _seating(state: TurnState, bidders: int) -> dict[str, int]:
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
-    """Draw anew, in place, the other seats' valuations and bids, and the stream."""
+    """Draw the other seats' valuations and bids again, in place, and the stream."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     for other in range(int(table.num_bidders)):
         if other != seat:

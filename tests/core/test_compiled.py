@@ -364,8 +364,8 @@ def test_a_numba_that_is_built_otherwise_is_an_error_in_one_sentence(package, mi
     code = f"{RENAMED[missing]}\ntry:\n    import tiny.caller\nexcept ImportError as error:\n    print(error)"
     said = python(code, package)
     assert said == (
-        f"Numba {numba.__version__} has no {missing}, on which the cache of compiled functions relies: "
-        "install 'numba>=0.61,<0.69', the versions that are known to have it"
+        f"Numba {numba.__version__} has no {missing}, which the cache of compiled functions needs: "
+        "install 'numba>=0.61,<0.69', the versions that have it"
     )
 
 
