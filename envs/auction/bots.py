@@ -1,6 +1,7 @@
 """Scripted bidders, and the equilibrium in closed form. Bots see their seat's observation and mask, no more."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,7 +82,7 @@ class Bot:
 
 def shade(game: Game, seed: int | None = None, factor: float = 0.8) -> Bot:
     """Bid `factor` times the valuation."""
-    return Bot(lambda valuations: factor * valuations, game)
+    return Bot(partial(np.multiply, factor), game)
 
 
 def truthful(game: Game, seed: int | None = None) -> Bot:
@@ -101,7 +102,7 @@ def equilibrium(game: Game, seed: int | None = None) -> Bot:
     if isinstance(quantiles[0], list):
         raise ValueError("seats with different distributions have no equilibrium in closed form")
     equilibrium_bid(rule, game.seats, quantiles, 0.0)
-    return Bot(lambda valuations: equilibrium_bid(rule, game.seats, quantiles, valuations), game)
+    return Bot(partial(equilibrium_bid, rule, game.seats, quantiles), game)
 
 
 BOTS = {"random": random_bot, "truthful": truthful, "shade": shade, "equilibrium": equilibrium}

@@ -27,6 +27,7 @@ NUMBA = ">=0.61,<0.69"
 """The versions of Numba whose insides are known to be those that are used here; see pyproject.toml."""
 
 _njit: Any = numba.njit  # its signature does not name all of its options
+_config: Any = numba.config  # its settings have no types
 
 
 def compiled(function: Function, inline: str = "never") -> Function:
@@ -53,7 +54,7 @@ def compiled(function: Function, inline: str = "never") -> Function:
         ImportError: if this version of Numba is not built as it needs to be.
     """
     stamp = _stamp(function)
-    if stamp is None or numba.config.DISABLE_JIT:
+    if stamp is None or _config.DISABLE_JIT:
         return cast(Function, numba.njit(function))
     try:
         dispatcher: Any = _njit(cache=True, inline=inline, no_cfunc_wrapper=True)(function)

@@ -85,12 +85,11 @@ def observe_both(table: Any, seat: int, at: Any, out: Any) -> None:
     observe_more(table, seat, at, out)
 
 
-def observe_rows(tables: Any, rows: Any, offsets: Any, out: Any) -> None:
-    """Write what the acting seats of the tables `rows` (int64[M]) see into float32[M, D]."""
+def observe_rows(tables: Any, rows: Any, seats: Any, offsets: Any, out: Any) -> None:
+    """Write what the seats `seats` (int64[M]) of the tables `rows` (int64[M]) see into float32[M, D]."""
     at = offsets[0]
     for i in range(len(rows)):
-        table = tables[rows[i]]
-        observe(table, table.turn, at, out[i])
+        observe(tables[rows[i]], seats[i], at, out[i])
 
 
 def legal_rows(tables: Any, rows: Any, out: Any) -> None:

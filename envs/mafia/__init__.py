@@ -1,4 +1,4 @@
-"""Mafia for 5 to 20 players (protocol: mafia.md and its notes)."""
+"""Mafia for 5 to 20 players (the protocol is the AgentPolicy document of mafia-ai-benchmark)."""
 
 from .game import game
 

@@ -1,4 +1,4 @@
-"""Action index ◄─► move ◄─► documented payload (mafia.md: NightAction, VoteAction; statements by `say`).
+"""Action index ◄─► move ◄─► documented payload (NightAction, VoteAction; statements by `say`).
 
 Action indices are relative to the acting seat: see `action_ranges`.
 """

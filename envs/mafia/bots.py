@@ -1,4 +1,4 @@
-"""Scripted players: four personalities that play all four roles by the heuristics of mafia-notes.md, Scripted agents.
+"""Scripted players: four personalities that play all four roles by the heuristics of mafia-ai-benchmark.
 
 Policies like any other: they see the observation and the mask of their seat, no more, and keep nothing in mind.
 

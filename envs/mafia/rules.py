@@ -1,4 +1,4 @@
-"""The rules of mafia over one record, compiled (mafia.md, and its notes: Set-up, Night, Day, End).
+"""The rules of mafia over one record, compiled (the AgentPolicy document of mafia-ai-benchmark).
 
 Decisions are taken one seat at a time and stay hidden where the game has them at once: at night the mafia, then the
 doctors, then the sheriffs choose, in seat order; votes are cast in seat order and opened together. How many of each

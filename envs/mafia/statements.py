@@ -1,7 +1,7 @@
 """Statements: what a player says in the discussion, as an act, as a payload and as text.
 
 An act is a kind of `parlour.envs.mafia.table` and the target's seat (−1: none). On the wire it has the types of
-mafia.md's `GameAnalysis`. `sentence` says it; `read` hears it in any text of anybody:
+`GameAnalysis` in the AgentPolicy document. `sentence` says it; `read` hears it in any text of anybody:
 
 ==============  =======================================================================================================
 heard           where a sentence of the text says (NAME: a player's name or id; case does not matter)

@@ -1,4 +1,4 @@
-"""Suspicion (mafia-notes.md, Scripted agents): how a player looks to another, 0 to 100 points. Compiled.
+"""Suspicion (the heuristics of mafia-ai-benchmark): how a player looks to another, 0 to 100 points. Compiled.
 
 Everybody starts with 50. An accusation above the average of the living adds 5, a night survived 3, a defence of oneself
 on the latest day 8. Of the latest vote: for another player than in the vote before, who was still there to be voted

@@ -1,4 +1,4 @@
-"""The record: the whole state of one match. Names are those of mafia.md where it has one.
+"""The record: the whole state of one match. Names are those of the AgentPolicy document where it has one.
 
 Rounds and days count from 1: night r and day r make round r. What seat s did in round r stands in `night` and `votes`
 at (r − 1) · seats + s; what it said on day r in `said` at (row · seats + s), where the rows of day r begin with

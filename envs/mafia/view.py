@@ -1,4 +1,4 @@
-"""Record ──► what a player may see, and back. Names are those of mafia.md.
+"""Record ──► what a player may see, and back. Names are those of the AgentPolicy document.
 
 `game_state` holds the fields of `PublicInfo`, `GameState` and `PrivateInfo` side by side, each once: `phase`,
 `dayNumber`, `roundNumber`, `players` (in seat order; the role of a living other that the seat may not know is
@@ -55,14 +55,15 @@ def visible_turn(table: Any, seat: int) -> int:
 
 def game_state(table: Any, seat: int) -> dict[str, Any]:
     """Return the match as `seat` may see it."""
-    players, shared = _players(table, seat), _shared(table)
-    last = shared["lastNightResult"]
+    players, shared = _players(table, seat), dict(_shared(table))
+    last, statements = shared["lastNightResult"], shared.pop("statements")
     return {
         **shared,
         "players": players,
         "lastNightResult": last and {**last, "protected": _saved(table, seat)},
         "self": players[seat],
         "privateKnowledge": _private(table, seat, players),
+        "statements": statements,
         "nightActions": _tonight(table, seat),
         "ownVote": _name(log(table, "votes")[table.round_number - 1, seat]) if table.phase == VOTING else None,
     }

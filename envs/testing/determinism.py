@@ -93,7 +93,7 @@ def global_state(trial: Trial) -> None:
         return bytes(env.state().tobytes() + tables.tables.tobytes())
 
     def state() -> Any:
-        return random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[index,union-attr]  # noqa: NPY002
+        return random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[index]  # noqa: NPY002
 
     before, first = state(), play()
     trial.require(state() == before, "playing changes the global random state of Python or NumPy")

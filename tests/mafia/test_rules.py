@@ -1,4 +1,4 @@
-"""The rules of mafia by named situation (mafia.md; mafia-notes.md)."""
+"""The rules of mafia by named situation."""
 
 import re
 from collections import Counter
