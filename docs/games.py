@@ -242,7 +242,7 @@ def observation(game_id: str) -> str:
     """Return the slices, and those that other options add."""
     layout = find(game_id)().layout
     parts = [
-        f"{layout.size} numbers with the default options; `env.unwrapped.game.layout.describe()` lists those of others.",
+        f"{layout.size} numbers with the default options. For others: `env.unwrapped.game.layout.describe()`.",
         layout.describe(),
     ]
     for variant in SCENES[game_id].variants:
