@@ -114,4 +114,4 @@ def compile_loop(loop: Callable[..., None], **functions: Any) -> Callable[..., N
         return cast(Callable[..., None], njit(own))
     names = repr([(source.__code__.co_filename, source.__qualname__) for source in sources])
     own.__qualname__ = f"{loop.__name__}_{crc32(names.encode()):08x}"  # part of the cache file's name
-    return compiled(own)
+    return compiled(own, nogil=True)  # `VectorGame` calls them from several threads

@@ -7,6 +7,7 @@ from .base import Measure
 
 MEASURES = {
     "vector": ("environments", "vector_tables"),
+    "threads": ("environments", "threads"),
     "aec": ("environments", "aec"),
     "openspiel": ("peers", "openspiel"),
     "pettingzoo": ("peers", "pettingzoo"),
