@@ -87,6 +87,7 @@ def _load_history(row: Any, game: Mapping[str, Any], seats: Seats) -> None:
     if last is not None:
         row["killed"] = -1 if last["killed"] is None else seats[last["killed"]]
         row["prevented"] = last["prevented"]
+        row["saved"] = -1 if last.get("protected") is None else seats[last["protected"]]
     if len(history) > DAYS:
         raise ValueError(f"{len(history)} votes; there are at most {DAYS}")
     row["votings"] = len(history)

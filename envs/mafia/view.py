@@ -153,11 +153,12 @@ def last_night(table: Any) -> int:
 
 
 def _saved(table: Any, seat: int) -> str | None:
-    """Return the id of the player whom the doctor `seat` saved last night."""
+    """Return the id of the player whom `seat` saved last night: the mafia's target, if `seat` is a doctor who protected
+    it."""
     row = last_night(table)
-    if not table.prevented or table.role[seat] != DOCTOR or row < 0:
+    if table.saved < 0 or table.role[seat] != DOCTOR or log(table, "night")[row, seat] != table.saved:
         return None
-    return _name(log(table, "night")[row, seat])
+    return name(int(table.saved))
 
 
 def _private(table: Any, seat: int, players: list[dict[str, Any]]) -> dict[str, Any]:
