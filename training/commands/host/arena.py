@@ -77,7 +77,7 @@ def command(
             seed=session.seed,
             address=listening.address,
             port=listening.port,
-            access_token=listening.access_token,
+            access_token=listening.token,
             log=book,
         )
         results = until_done(_tournament(arena, ours, theirs, coming, rounds, console))

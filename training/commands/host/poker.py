@@ -65,7 +65,7 @@ def command(
         hand_delay=hand_delay,
         address=listening.address,
         port=listening.port,
-        access_token=listening.access_token,
+        access_token=listening.token,
         on_event=note,
     )
     until_done(_serve(server, forever=hands is None, console=console))
