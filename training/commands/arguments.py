@@ -4,6 +4,7 @@ A command takes these dataclasses as parameters; tyro shows their fields as opti
 """
 
 import os
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -150,6 +151,27 @@ class ServerArguments(AddressArguments):
     def token(self) -> str | None:
         """The token; None: everybody may take part."""
         return secret(self.access_token, self.access_token_file, "PARLOUR_ACCESS_TOKEN")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TlsServerArguments(ServerArguments):
+    """Where the command listens, who may take part, and the certificate."""
+
+    tls_cert: Path | None = None
+    """Certificate (PEM, with those of its authorities): the server speaks TLS then, as https:// and wss://."""
+    tls_key: Path | None = None
+    """The certificate's key (PEM). Default: it stands in the same file."""
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """What the server shows; None: it speaks plain HTTP."""
+        if self.tls_cert is None:
+            if self.tls_key is not None:
+                raise ValueError("--tls-key needs --tls-cert")
+            return None
+        from ...wrappers.live.common.server import server_tls  # aiohttp is loaded by those who serve
+
+        return server_tls(self.tls_cert, self.tls_key)
 
 
 @dataclass(frozen=True, kw_only=True)
