@@ -18,11 +18,11 @@ from ....wrappers.live.arena.host_session import ArenaLimits
 from ....wrappers.live.arena.results import ArenaResult, Standing, standings
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
-from ..arguments import AsJson, GameArguments, ServerArguments, SessionArguments
+from ..arguments import AsJson, GameArguments, SessionArguments, TlsServerArguments
 from ..lookup import agent, game_with, names_seats, tell_differences
 
 Cost = Literal["keep", "pass", "end"]
-PORT = ServerArguments(port=9100)
+PORT = TlsServerArguments(port=9100)
 
 
 def command(
@@ -38,7 +38,7 @@ def command(
     max_actions: int | None = None,
     rejected: Cost = "keep",
     failed: Cost = "pass",
-    listening: ServerArguments = PORT,
+    listening: TlsServerArguments = PORT,
     session: SessionArguments,
     as_json: AsJson = False,
 ) -> None:
@@ -77,9 +77,10 @@ def command(
             seed=session.seed,
             address=listening.address,
             port=listening.port,
-            access_token=listening.access_token,
+            access_token=listening.token,
             log=book,
         )
+        arena.tls = listening.tls
         results = until_done(_tournament(arena, ours, theirs, coming, rounds, console))
     lines = standings(results)
     if as_json:
