@@ -95,8 +95,8 @@ class Chance:
     nobody has the turn, and `play` goes on from it. The rules' own `reset` and `step` are these functions, and `play`
     with outcomes drawn from the record's stream (``while outcomes(table): play(table, draw(table, outcomes(table)))``).
 
-    Mafia has it. Hold'em's deck, the auction's and the bargaining game's draws of real numbers, and tangram's figures
-    are drawn in one piece today: these games do not have it.
+    Mafia, Kuhn poker, Leduc hold'em and liar's dice have it. Hold'em's deck, the auction's and the bargaining game's
+    draws of real numbers, and tangram's figures are drawn in one piece today: these games do not have it.
 
     Attributes:
         begin: ``begin(table)`` begins an episode.
