@@ -241,9 +241,9 @@ def test_endless_talk_ends_in_a_pass():
     assert len(session.turn_state("bob").messages) == 4
 
 
-@pytest.mark.parametrize("game", ["holdem", "bargaining", "auction"])
+@pytest.mark.parametrize("game", ["holdem", "bargaining", "auction", "kuhn", "leduc", "liars_dice"])
 def test_endless_passes_end_the_match(game):
-    made = envs.game(game) if game == "bargaining" else envs.game(game, seats=2)
+    made = envs.game(game, seats=2) if game in ("holdem", "auction") else envs.game(game)
     session = ArenaHostSession(made, ("ann", "bob"), seed=1)
     for _ in range(20):
         if session.turn is None:
