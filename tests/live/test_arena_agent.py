@@ -29,6 +29,8 @@ from pydantic import BaseModel, ConfigDict
 
 STATE = envs.make("bargaining")
 STATE.reset(seed=1)
+STATE.submit("player_0", Action("pass"))
+STATE.submit("player_1", Action("submit_offer", {"my_share": 60.0}))  # so that player_0 may accept
 
 
 class Scripted:

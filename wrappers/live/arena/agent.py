@@ -17,6 +17,7 @@ from yarl import URL
 
 from ....envs.core.turn_state import INVALID_PAYLOAD, Action, AgentResponse, TurnState
 from ...agents.base import Agent
+from ...agents.offers import quiet_action
 from ...agents.policy import PolicyAgent
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
@@ -27,7 +28,7 @@ from ..common.end_counter import EndCounter
 from ..common.reconnecting import Backoff, LiveError, TryAgain, retry
 from ..common.server import Server, local_url, read_body
 from .agent_session import ArenaAgentSession, ArenaTurn
-from .foreign_types import convert_to, native, read_state
+from .foreign_types import convert_to, read_state
 from .messages import ANSWER_SECONDS, STATE_LIMIT, MatchEnd, MatchStart
 
 
@@ -62,16 +63,28 @@ class ArenaAgent:
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn; the safe action where the agent raises or answers what cannot be read."""
         if not state.is_my_turn:
-            return AgentResponse(Action("message_only"))
+            return out_of_turn(state)
         turn = self.session.turn(state)
-        began, problem = time.monotonic(), None
+        began, problem = time.monotonic(), turn.problem
         try:
-            response = turn.response(self.agent.respond(turn.seen))
+            response = turn.response(self.agent.respond(turn.seen)) if problem is None else turn.safe_response()
         except Exception as error:  # whatever it is, the match goes on
             response, problem = turn.safe_response(), describe_error(error)
         answer = AgentAnswer(problem=problem, seconds=time.monotonic() - began)
-        count_turn(self.statistics, answer, f"match {state.match_id}", response.action.action_type)
+        self.count(answer, state.match_id, response)
         return response
+
+    def count(self, answer: AgentAnswer, match_id: str, response: AgentResponse) -> None:
+        """Count an answered turn; of a match's turns that the safe action answered, the first one gets a warning."""
+        warns = answer.problem is not None and self.session.is_first_problem(match_id)
+        count_turn(self.statistics, answer, f"match {match_id}", response.action.action_type, warns)
+
+    def get_metadata(self) -> dict[str, Any]:
+        """Return what platforms write beside a match: the agent's id, what plays, and its game."""
+        told = {"agent_id": self.agent_id, "type": type(self.agent).__name__}
+        if isinstance(self.agent, PolicyAgent):
+            told |= {"type": type(self.agent.policy).__name__, "game": self.agent.game.id}
+        return told
 
     def on_match_start(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
         """Learn who sits where."""
@@ -80,6 +93,13 @@ class ArenaAgent:
     def on_match_end(self, match_id: str, outcome: Mapping[str, Any] | None) -> None:
         """Forget the match."""
         self.session.match_ended(match_id)
+
+
+def out_of_turn(state: TurnState) -> AgentResponse:
+    """Return what an agent answers where it is asked for words alone: none."""
+    offered = [offer.action_type for offer in state.allowed_actions]
+    silent = not offered or "message_only" in offered
+    return AgentResponse(Action("message_only") if silent else quiet_action(state.allowed_actions))
 
 
 def _as_caller(response: AgentResponse, state: Any, response_type: Any) -> Any:
@@ -207,14 +227,16 @@ class ArenaAgentServer(Server):
         if state.is_my_turn:
             response = await self._decide(self.agent.session.turn(state))
         else:
-            response = AgentResponse(Action("message_only"))
+            response = out_of_turn(state)
         return web.json_response(body=response.to_json())
 
     async def _decide(self, turn: ArenaTurn) -> AgentResponse:
-        logged = _copy(turn.state) if self._log else turn.state
-        answer = await self._driver.ask(turn.seen, Deadline.after(self._deadline), turn.refusal)
+        logged = turn.logged() if self._log else turn.state
+        answer = AgentAnswer(problem=turn.problem)
+        if turn.problem is None:
+            answer = await self._driver.ask(turn.seen, Deadline.after(self._deadline), turn.refusal)
         response = turn.safe_response() if answer.problem is not None else turn.response(answer.response)
-        self._driver.count(answer, f"match {turn.state.match_id}", response.action.action_type)
+        self.agent.count(answer, turn.state.match_id, response)
         answer = replace(answer, thoughts=turn.thoughts(answer.thoughts))
         self._driver.write_turn(answer, logged, response)
         return response
@@ -240,14 +262,6 @@ class ArenaAgentServer(Server):
 
     async def _health(self, request: web.Request) -> web.Response:
         return web.json_response({"ok": True, "agent_id": self.agent.agent_id})
-
-
-def _copy(state: TurnState) -> TurnState:
-    """Return a copy for the log, which the agent cannot change: as our games write it, if it is one of ours."""
-    try:
-        return TurnState.from_dict(native(state).to_dict())
-    except (LookupError, TypeError, ValueError, AttributeError):
-        return TurnState.from_dict(state.to_dict())
 
 
 def unreadable(error: Exception) -> web.Response:
