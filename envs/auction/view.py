@@ -1,5 +1,4 @@
-"""Record ──► what a bidder may see (and back: `load`). `game_state` and `outcome` are those
-of the platforms' `first-price-auction`.
+"""Record ──► what a bidder may see, and back. `game_state` and `outcome` are those of turnstate-notes.md.
 
 With talk, `game_state` also has ``messages_left``: how many messages the acting seat may still send in this turn.
 """

@@ -1,5 +1,4 @@
-"""Record ──► what a negotiator may see (and back: `load`). `game_state` and `outcome` are those
-of the platforms' `unfair-split`.
+"""Record ──► what a negotiator may see, and back. `game_state` and `outcome` are those of turnstate-notes.md.
 
 With public reservation values `game_state` also has ``opponent_reservation_value``; with talk, ``messages_left``: how
 many messages the acting seat may still send in this turn.

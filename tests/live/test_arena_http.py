@@ -10,8 +10,9 @@ from live.arena_players import BARGAINING, FREE, endpoint, ours, run
 from parlour import envs
 from parlour.envs import TurnState
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
+from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
+from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 from parlour.wrappers.policies.base import RandomPolicy
 
 # Over HTTP.
@@ -196,10 +197,12 @@ def test_registration_and_reports():
                     assert await register("eve", url) == 400, url
                 for data in (b"", b"[]", b"{", b"\xff", b"[" * 9999):
                     assert (await call("POST", "/api/register", data=data))[0] == 400
-                assert await register("ann", "http://127.0.0.1:1/x", capabilities=["more"]) == 201
-                assert await register("ann", "http://127.0.0.1:1/x") == 201
+                assert await register("ann", "http://127.0.0.1:1/x", capabilities=["more"]) == 200
+                assert await register("ann", "http://127.0.0.1:1/x") == 200
                 assert await register("ann", "http://127.0.0.1:2/x") == 409
-                assert (await call("GET", "/api/agents"))[1] == {"agents": ["ann"]}
+                assert await register("cleo", "http://127.0.0.1:1/x", supported_games=["chess"]) == 409
+                agents = (await call("GET", "/api/agents"))[1]["agents"]
+                assert [one["agent_id"] for one in agents] == ["ann"]
                 host.add(ours("bob"))
                 result = await host.play(["ann", "bob"])
                 status, found = await call("GET", f"/api/matches/{result.match_id}")

@@ -8,7 +8,7 @@ from live.arena_platform import Action, AgentResponse, MessageIntent, PlatformMa
 from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
-from parlour.wrappers.live.arena.platform_games import PLATFORM_GAMES, supported_games
+from parlour.wrappers.live.arena.platform_games import PLATFORM_GAMES, hosted_games, supported_games
 from parlour.wrappers.policies.loading import make_policy
 
 OPTIONS = {"all-pay-auction": {"rule": "all-pay"}}
@@ -165,11 +165,7 @@ def test_what_cannot_be_read_costs_safe_actions_and_one_warning(field, caplog):
 
 @pytest.mark.parametrize(
     "offered, wanted",
-    [
-        (("accept", "message_only"), "message_only"),
-        (("accept", "reject"), "reject"),
-        (("submit_offer",), "submit_offer"),
-    ],
+    [("accept message_only", "message_only"), ("accept reject", "reject"), ("submit_offer", "submit_offer")],
 )
 def test_the_safe_action_is_one_that_is_offered(offered, wanted):
     agent = ours("me", "unfair-split", "fair")
@@ -199,4 +195,5 @@ def test_the_platforms_ids_of_our_games():
     assert supported_games(envs.game("bargaining")) == ["unfair-split", "ultimatum"]
     assert supported_games(envs.game("auction")) == ["first-price-auction"]
     assert supported_games(envs.game("auction", rule="all-pay")) == ["all-pay-auction"]
-    assert supported_games(envs.game("holdem")) == ["holdem-v0"]
+    assert supported_games(envs.game("holdem")) == hosted_games(envs.game("holdem")) == ["holdem-v0"]
+    assert hosted_games(envs.game("bargaining")) == ["unfair-split"]  # where shares for all are no payload

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ....envs.core.game import Game
-from ....envs.core.turn_state import AgentResponse, TurnState
+from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ...agents.offers import offered_mask, quiet_action
 from ...logs.log_text import describe_error
 from .agent_names import AgentNames, reserved_words
@@ -93,6 +93,13 @@ class ArenaTurn:
         return named
 
 
+def out_of_turn(state: TurnState) -> AgentResponse:
+    """Return what an agent answers where it is asked for words alone: none."""
+    offered = [offer.action_type for offer in state.allowed_actions]
+    silent = not offered or "message_only" in offered
+    return AgentResponse(Action("message_only") if silent else quiet_action(state.allowed_actions))
+
+
 class ArenaAgentSession:
     """One agent in any number of matches.
 
@@ -108,6 +115,10 @@ class ArenaAgentSession:
     def match_started(self, match_id: str, agent_ids: Sequence[str]) -> None:
         """Learn who sits where."""
         _remember(self._orders, match_id, list(agent_ids))
+
+    def knows(self, match_id: str) -> bool:
+        """Tell whether it is known who sits where."""
+        return match_id in self._orders
 
     def match_ended(self, match_id: str) -> None:
         """Forget the match."""

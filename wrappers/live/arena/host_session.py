@@ -236,6 +236,13 @@ class ArenaHostSession:
             self.failed(agent_id, LATE)
         return refusal or ts.accepted()
 
+    def gave_up(self, agent_id: str, problem: str) -> None:
+        """Take note that the agent whose turn it is will never answer again, which ends the match."""
+        if self._barred(agent_id) is None and self._out_of_turn(agent_id) is None:
+            self.failures[agent_id] += 1
+            self.events.append({"kind": "failed", "agent_id": agent_id, "problem": problem})
+            self._pay(agent_id, "end", problem)
+
     # Below: not for others.
 
     def _barred(self, agent_id: str) -> ActionResult | None:

@@ -157,3 +157,8 @@ PLATFORM_GAMES = {
 def supported_games(game: Game) -> list[str]:
     """Return the ids by which platforms call what a policy for `game` plays; our own id where they have none."""
     return [name for name, platform in PLATFORM_GAMES.items() if platform.fits(game)] or [game.id]
+
+
+def hosted_games(game: Game) -> list[str]:
+    """Return the ids of platforms for which our own table of `game` stands: its payloads are the platform's."""
+    return [one for one in supported_games(game) if one == game.id or PLATFORM_GAMES[one].played is _same_response]
