@@ -73,6 +73,7 @@ def test_the_wire_is_the_documents():
     assert [path for path, _ in posted] == ["/agent/match_start", *["/agent/act"] * 3, "/agent/match_end"]
     start, state, end = (json.loads(posted[i][1]) for i in (0, 1, -1))
     assert set(start) == {"match_id", "game_id", "agent_ids"}
+    assert start["game_id"] == state["game_id"] == "unfair-split"  # what agents of the platform know
     assert list(state) == list(TurnState.__struct_fields__)
     assert state["agent_id"] == state["current_turn_agent_id"] == "remote"
     assert set(end) == {"match_id", "outcome"} and end["match_id"] == start["match_id"] == state["match_id"]

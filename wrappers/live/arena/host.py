@@ -31,6 +31,7 @@ from .agent_names import reserved_words
 from .host_session import ArenaHostSession, ArenaLimits
 from .hosted_sessions import HostedSession, HostedSessions
 from .messages import ANSWER_SECONDS, AgentId, MatchEnd, MatchStart, Register
+from .platform_games import hosted_games
 from .players import IDLE_SECONDS, AgentGone, ArenaPlayer, LocalPlayer, PolicyPlayer, RemotePlayer, TimeBudget
 from .rest import ArenaRest
 from .results import ArenaResult, assess
@@ -156,7 +157,7 @@ class ArenaHost(Server):
     def add_remote(self, agent_id: str, endpoint: str) -> str:
         """Take in an agent behind HTTP; raises as `add` does."""
         Register.from_dict({"agent_id": agent_id, "endpoint": endpoint})  # which checks both
-        return self._enter(RemotePlayer(agent_id, endpoint, self._client))
+        return self._enter(RemotePlayer(agent_id, endpoint, hosted_games(self.game)[0], self._client))
 
     async def wait_for(self, count: int) -> None:
         """Wait until at least `count` agents are here."""

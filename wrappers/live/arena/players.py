@@ -180,17 +180,20 @@ class RemotePlayer:
     Args:
         agent_id: its name.
         endpoint: its URL.
+        game_id: what its states call the game.
         http: the connections; they ask for no compression.
     """
 
-    def __init__(self, agent_id: str, endpoint: str, http: Callable[[], aiohttp.ClientSession]) -> None:
+    def __init__(self, agent_id: str, endpoint: str, game_id: str, http: Callable[[], aiohttp.ClientSession]) -> None:
         self.agent_id = agent_id
         self.endpoint = endpoint
+        self._game_id = game_id
         self._url = URL(endpoint)
         self._http = http
 
     async def act(self, state: TurnState, budget: TimeBudget) -> Any:
         """See `ArenaPlayer`. What is no JSON is returned as bytes, which every session refuses."""
+        state.game_id = self._game_id
         async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
             body = await self._post("act", state.to_json(), ANSWER_LIMIT)
         try:
@@ -200,8 +203,9 @@ class RemotePlayer:
 
     async def start(self, match: MatchStart, budget: TimeBudget) -> None:
         """See `ArenaPlayer`."""
+        body = MatchStart(match.match_id, self._game_id, match.agent_ids).to_json()
         async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
-            await self._post("match_start", match.to_json(), 0)
+            await self._post("match_start", body, 0)
 
     async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
         """See `ArenaPlayer`."""
