@@ -7,7 +7,8 @@ import aiohttp
 import pytest
 from aiohttp import web
 from live.arena_players import BARGAINING, FREE, ours, run
-from live.event_loops import VirtualLoop
+from live.event_loops import VirtualLoop, on_loop
+from live.test_poker_stop import command
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -449,3 +450,35 @@ def test_wrong_arguments_are_told():
         ArenaPollingAgent(agent, "http://x", games=[])
     with pytest.raises(ValueError, match="above 0"):
         PollingTimes(running=0)
+
+
+def test_a_bot_of_several_games_needs_one_by_name():
+    from parlour.training.commands.arguments import PolicyArguments
+    from parlour.training.commands.deploy.arena import _game
+
+    with pytest.raises(ValueError, match=r"random plays .*bargaining.*: name the game with --game"):
+        _game(PolicyArguments(run="random"))
+    assert _game(PolicyArguments(run="random", game="auction")).name == "auction"
+    assert _game(PolicyArguments(run="conceder")).name == "bargaining"
+
+
+@pytest.mark.slow
+@on_loop
+async def test_the_commands_play_sessions():
+    """`parlour host arena --serve`, and two of `parlour deploy arena --sessions`, each in a process of its own."""
+    async with command("host", "arena", "bargaining", "--serve", "--port", "0") as host:
+        url = (await host.stdout.readline()).decode().split()[-1]
+
+        async def deployed(bot):
+            options = ("--arena", url, "--sessions", "2", "--matches", "4", "--poll", "0.05")
+            async with command("deploy", "arena", bot, *options) as process:
+                out, err = await process.communicate()
+            return process.returncode, out.decode().splitlines()[-1], "Traceback" in err.decode()
+
+        for code, summary, crashed in await asyncio.gather(deployed("fair"), deployed("conceder")):
+            assert (code, crashed) == (0, False)
+            assert summary.startswith("4 matches, 0 lost") and summary.endswith(" 0 replaced by the safe action")
+        host.terminate()
+        out, err = await host.communicate()
+    assert host.returncode == 143 and "Traceback" not in err.decode()
+    assert "bargaining-v0: 4 matches" in out.decode()

@@ -112,6 +112,10 @@ class ArenaAgentSession:
         self._orders: dict[str, list[str]] = {}
         self._told: dict[str, None] = {}
 
+    def warm_up(self) -> None:
+        """Find the game's words now, which takes up to a second, and not when a clock runs."""
+        self._words.intersection(())
+
     def match_started(self, match_id: str, agent_ids: Sequence[str]) -> None:
         """Learn who sits where."""
         _remember(self._orders, match_id, list(agent_ids))

@@ -1,5 +1,6 @@
 """How an agent of ours decides for an arena behind HTTP: before a deadline, with a log, in any number of matches."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -51,6 +52,7 @@ class ArenaDecisions:
             self.agent.agent, log=self._log, statistics=self.agent.statistics, fail_when_busy=True
         )
         await self._driver.warm_up()
+        await asyncio.to_thread(self.agent.session.warm_up)
 
     def close(self) -> None:
         """Let the agent go."""

@@ -140,6 +140,8 @@ class ArenaPollingAgent:
     async def play(self, sessions: int = 1, matches: int | None = None, invites: Sequence[str] = ()) -> None:
         """Play in so many sessions at once: those of `invites` first, then such as wait for players, then its own.
 
+        A session of its own that still waits for players at the end is left to expire.
+
         Args:
             sessions: at once, at least 1.
             matches: end after so many sessions; None: never.
