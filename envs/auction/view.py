@@ -1,4 +1,4 @@
-"""Record ──► what a bidder may see, and back. `game_state` and `outcome` are those of turnstate-notes.md.
+"""Record ──► TurnState of a bidder, and back. `game_state` and `outcome` are those of the TurnState platforms.
 
 With talk, `game_state` also has ``messages_left``: how many messages the acting seat may still send in this turn.
 """
@@ -12,12 +12,12 @@ from .rules import draw_valuation
 
 
 def phase(table: Any) -> str:
-    """Return the phase's name: there is one."""
+    """Return the name of the only phase."""
     return "auction"
 
 
 def public(table: Any) -> dict[str, Any]:
-    """Return the auction as everybody may see it: who has bid, and not what."""
+    """Return the public view of the auction: who has bid, without amounts."""
     return {
         "num_bidders": int(table.num_bidders),
         "num_bids_submitted": int(table.num_bids_submitted),
@@ -47,7 +47,7 @@ def _name(seat: int) -> str:
 
 
 def _history(table: Any) -> list[dict[str, Any]]:
-    """Return every action so far, without amounts. Until it bids a seat has one turn per round."""
+    """Return every action so far, without amounts. A seat has one turn per round until it bids."""
     entries = []
     last, turn, done = int(table.round_number), int(table.turn), bool(table.done)
     rounds = table.bid_round[: table.num_bidders].tolist()
@@ -62,7 +62,7 @@ def _history(table: Any) -> list[dict[str, Any]]:
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
-    """Return the end of the auction: every seat's utility, the reason, the winner's id."""
+    """Return the outcome of the auction: every seat's utility, the reason, the winner's id."""
     resolved = bool(table.winner >= 0)
     return {
         "payoffs": [{"agent_id": _name(i), "utility": float(table.rewards[i])} for i in range(int(table.num_bidders))],
@@ -72,7 +72,7 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
-    """Draw anew, in place, the other seats' valuations and bids, and the stream."""
+    """Draw the other seats' valuations and bids again, in place, and the stream."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     for other in range(int(table.num_bidders)):
         if other != seat:

@@ -1,4 +1,4 @@
-"""Record ──► what a negotiator may see, and back. `game_state` and `outcome` are those of turnstate-notes.md.
+"""Record ──► TurnState of a negotiator, and back. `game_state` and `outcome` are those of the TurnState platforms.
 
 With public reservation values `game_state` also has ``opponent_reservation_value``; with talk, ``messages_left``: how
 many messages the acting seat may still send in this turn.
@@ -14,12 +14,12 @@ from .table import KINDS, OFFER
 
 
 def phase(table: Any) -> str:
-    """Return the phase's name: there is one."""
+    """Return the name of the only phase."""
     return "negotiation"
 
 
 def public(table: Any) -> dict[str, Any]:
-    """Return the negotiation as everybody may see it: the offers."""
+    """Return the public view of the negotiation: the offers."""
     return {**_offer(table), "action_history": _history(table)}
 
 
@@ -64,7 +64,7 @@ def _history(table: Any) -> list[dict[str, Any]]:
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
-    """Return the end: both utilities, the reason, and the split by agent (None without agreement)."""
+    """Return the outcome: both utilities, the reason, and the split by agent (None without agreement)."""
     split = None
     if table.agreed:
         offer, proposer = float(table.current_offer), int(table.last_offer_by)
@@ -77,7 +77,10 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
-    """Draw anew, in place, the other's private reservation value, and the stream. An agreement's utilities tell it."""
+    """Draw the other seat's private reservation value again, in place, and the stream.
+
+    After an agreement nothing is drawn, because the utilities reveal the value.
+    """
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     if not table.public and not table.agreed:
         table.my_reservation_value[1 - seat] = draw_reservation(table, 1 - seat)

@@ -12,7 +12,7 @@ from .game import Game
 from .rng import GOLDEN, choose, mix, streams
 
 STAY = -1
-"""The action that leaves a table as it is."""
+"""The action that plays nothing at a table."""
 
 
 @compiled
@@ -36,22 +36,23 @@ class VectorGame:
     """`num_envs` tables of one game, one decision per table per step.
 
     A finished table is reset **within the same step**: ``dones[i]`` and ``rewards[i, :]`` belong to the episode that
-    ended, ``observations[i]`` to the one that began. All arrays are written in place by every `reset` and `step`; copy
-    what you keep.
+    ended, ``observations[i]`` to the one that began. Every `reset` and `step` writes all arrays in place; copy an array
+    to keep its values.
 
     Args:
         game: the game with its options.
-        num_envs: how many tables.
-        encoder: how they are observed; None: the game's own encoder. ``"full"`` is for critics and analysis.
+        num_envs: the number of tables N.
+        encoder: name of the encoder of the observations; None: the game's own encoder. ``"full"`` shows hidden
+            information and is for critics and analysis.
 
     Attributes:
-        observations: float32[N, D], what the seat ``turn[i]`` sees.
-        action_masks: int8[N, A], its legal action indices.
+        observations: float32[N, D], of the seat ``turn[i]``.
+        action_masks: int8[N, A], the action mask of this seat.
         turn: int64[N], the seat that decides next.
-        rewards: float32[N, seats], what the last step brought each seat.
-        dones: bool[N], the episode ended in the last step (by the rules or by a limit).
-        truncations: bool[N], it ended by a limit.
-        tables: the N records; copying them (``tables.copy()``) clones every game.
+        rewards: float32[N, seats], of the last step.
+        dones: bool[N], whether the episode ended in the last step (by the rules or by a limit).
+        truncations: bool[N], whether it ended by a limit.
+        tables: the N records (recarray of shape (N,)); ``tables.copy()`` copies the state of every table.
     """
 
     def __init__(self, game: Game, num_envs: int, encoder: str | None = None) -> None:
@@ -69,7 +70,7 @@ class VectorGame:
         self._seeded = False
 
     def clone(self) -> "VectorGame":
-        """Return an independent copy that goes on in the same way, samples included."""
+        """Return an independent copy: the same actions give the same results, and `sample` draws the same."""
         return deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "VectorGame":
@@ -90,14 +91,14 @@ class VectorGame:
         """Begin a new episode on every table.
 
         Args:
-            seed: one seed for all (table 0 then equals the AEC environment's game with that seed), or one per table.
-                None goes on with the tables' streams, which a first reset takes from the operating system's entropy.
+            seed: one seed for all (table 0 then plays as the AEC environment with that seed), or one per table. None
+                continues the tables' streams; a first reset then takes entropy from the operating system.
         """
         if seed is not None or not self._seeded:
             fresh = streams(seed, self.num_envs)
             self.tables[:] = self.game.rules.blank
             self.tables.stream = fresh
-            # Sampled actions must not disturb the deal: they have streams of their own.
+            # Sampled actions have streams of their own, so that they do not change the deal.
             self._words = self.tables.stream ^ np.uint64(0xD1B54A32D192ED03)
             self._seeded = True
         self._loops.reset(self._records, self._batch)
@@ -112,12 +113,12 @@ class VectorGame:
             actions: int[N] action indices of the seats in `turn`; `STAY` (−1) leaves a table as it is.
 
         Raises:
-            ValueError: if an action is masked, out of range or no whole number, or the shape is wrong; nothing has
+            ValueError: if an action is masked, out of range or not an integer, or the shape is wrong. No table is
                 changed then.
         """
         given = np.asarray(actions)
         if given.dtype.kind not in "iu":
-            raise ValueError(f"actions are {given.dtype}; they need whole numbers")
+            raise ValueError(f"actions are {given.dtype}; an integer dtype is needed")
         indices = np.ascontiguousarray(given, np.int64)
         if indices.shape != (self.num_envs,):
             raise ValueError(f"actions have shape {indices.shape}; they need one index per table: ({self.num_envs},)")
@@ -133,7 +134,7 @@ class VectorGame:
         self._loops.step(self._records, indices, self._batch, True)
 
     def sample(self) -> NDArray[np.int64]:
-        """Draw a random legal action for every table, uniformly, from the tables' own sampling streams: new int64[N].
+        """Draw a legal action for every table, uniformly, from its sampling stream: int64[N], a new array.
 
         Raises:
             ValueError: before the first reset.

@@ -83,7 +83,7 @@ def test_an_answer_may_be_a_struct_or_a_dict(response):
         ("player_0", AgentResponse(Action("fold"), [say("\ud800")]), "invalid_payload", "surrogates"),
         ("player_0", AgentResponse(Action("fold"), [say(to=["nobody"])]), "invalid_payload", "'nobody'"),
         ("player_0", AgentResponse(Action("fold"), [say("x" * (MESSAGE_LENGTH + 1))]), "invalid_payload", "4000"),
-        ("player_0", AgentResponse(Action("fold"), [say()] * 11), "game_rule_violation", "10 messages"),
+        ("player_0", AgentResponse(Action("fold"), [say()] * 11), "game_rule_violation", "10 is the limit of messages"),
         ("player_0", AgentResponse(Action("check"), [say()]), "game_rule_violation", "to call"),
         ("player_0", Action("message_only", {"x": 1}), "invalid_payload", "message_only takes no payload"),
         ("player_0", Action("pass", {"x": 1}), "invalid_action_type", "pass"),
@@ -247,7 +247,7 @@ def test_stepping_a_finished_episode():
 def test_a_bad_seed_leaves_the_episode_as_it_was():
     env = table()
     before = env.state().tobytes()
-    with pytest.raises(ValueError, match="-1 is negative"):
+    with pytest.raises(ValueError, match="-1 is not a whole number"):
         env.reset(seed=-1)
     assert env.state().tobytes() == before
 

@@ -1,4 +1,4 @@
-"""TurnState's `game_state` mirrors poker.md's, `outcome` its `hand_complete`; and what `load` makes of it."""
+"""TurnState's `game_state` has the fields of Moltpoker's, `outcome` those of its `hand_complete`; and `load`."""
 
 import numpy as np
 import pytest

@@ -230,5 +230,5 @@ def test_deploy_command_serves_until_it_is_told_to_end(told, code, tmp_path):
         process.kill()
 
 
-def test_every_event_type_is_the_notes():
+def test_there_are_twelve_event_types():
     assert len(wire.EVENTS) == len(set(wire.EVENTS)) == 12

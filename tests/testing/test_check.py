@@ -176,11 +176,11 @@ BROKEN = [
         with_v0(observe_over_the_end),
         "'v0' writes outside its array of 14",
     ),
-    ("arrays written whole", with_v0(observe_less), r"observe of the encoder 'v0' leaves elements as they were: \[1\]"),
+    ("arrays written whole", with_v0(observe_less), r"observe of the encoder 'v0' does not write the elements \[1\]"),
     (
         "arrays written whole",
         with_rules(legal=lambda table, mask: mask.__setitem__(0, 1)),
-        r"legal leaves elements as they were: \[1, 2\]",
+        r"legal does not write the elements \[1, 2\]",
     ),
     ("secrecy", with_view(game_state=show_both_cards), r"TurnState differs in game_state.other: [012] and [012]"),
     ("secrecy", with_view(resample=lambda table, seat, generator: None), "View.resample changes nothing"),
@@ -207,7 +207,7 @@ BROKEN = [
     ),
     ("determinism", with_rules(reset=reset_by_python), "two runs with the same seed and actions differ"),
     ("global random state", with_rules(reset=reset_by_python), "playing changes the global random state"),
-    ("seeds", with_rules(reset=reset_blank), "of ten seeds two give the same record"),
+    ("seeds", with_rules(reset=reset_blank), "two of ten seeds give the same record"),
     ("clone", with_rules(step=step_with_memory), "the records differ in rewards|rewards are"),
     ("copied records", with_rules(blank=gaps()), "bytes that belong to no field"),
     ("copied records", with_rules(step=step_that_may_do_nothing), "the legal action 2 changes nothing"),
@@ -216,7 +216,7 @@ BROKEN = [
         with_view(game_state=Shared().game_state),
         "writing into a TurnState changed another one",
     ),
-    ("accounting", replace(KUHN, payoffs=Payoffs(-1, 1, zero_sum=True)), "the seat won -?2; payoffs says from -1 to 1"),
+    ("accounting", replace(KUHN, payoffs=Payoffs(-1, 1, zero_sum=True)), "the seat won -?2; payoffs declares -1 to 1"),
     ("accounting", with_rules(step=nan_rewards), "rewards are"),
     ("accounting", with_rules(reset=early_rewards), "rewards before the first decision"),
     (
@@ -242,7 +242,7 @@ BROKEN = [
         "which is not in its space",
     ),
     ("payloads", with_view(parse=lambda table, action: envs.ActionResult(False, "invalid_payload", "no")), "refused"),
-    ("schemas", with_view(allowed=lambda table: [AllowedAction("pass", "", {"type": "card"})]), "is no JSON schema"),
+    ("schemas", with_view(allowed=lambda table: [AllowedAction("pass", "", {"type": "card"})]), "is not a JSON schema"),
     ("schemas", with_view(allowed=lambda table: [AllowedAction("pass")]), "allowed_actions offers pass"),
     (
         "schemas",
@@ -259,7 +259,7 @@ BROKEN = [
     (
         "full information shown",
         replace(KUHN, encoders={**KUHN.encoders, "full": replace(KUHN.encoders["v0"], full_information=True)}),
-        "the encoder 'full' shows the same wherever what a seat cannot know is drawn anew",
+        "the encoder 'full' does not change when hidden information is resampled",
     ),
     (
         "full information shown",
@@ -384,7 +384,7 @@ def test_another_process_must_play_the_same(tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     import elsewhere
 
-    with pytest.raises(LawBroken, match="other bytes in another process"):
+    with pytest.raises(LawBroken, match="different bytes in another process"):
         check(elsewhere.game(), laws=["determinism"], source="elsewhere:game")
     with pytest.raises(ValueError, match="another process cannot play"):
         check(NIM, laws=["determinism"], source="nim:no_such_game")

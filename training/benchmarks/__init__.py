@@ -11,6 +11,7 @@ MEASURES = {
     "openspiel": ("peers", "openspiel"),
     "pettingzoo": ("peers", "pettingzoo"),
     "learner": ("learner", "learner"),
+    "selfplay": ("selfplay", "selfplay"),
     "protocol": ("poker", "protocol"),
     "tangram": ("tangram", "tangram"),
     "godot": ("godot", "godot"),
