@@ -1,4 +1,4 @@
-"""TurnState ──► record: what a player may know, also from other hosts of the protocol."""
+"""TurnState ──► record: with what a player may know. It reads the states of other hosts of the protocol, too."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -27,7 +27,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     `content`.
 
     Args:
-        blank: a table with the options that TurnState does not tell.
+        blank: a table with the options that TurnState does not have.
         state: the match's TurnState.
 
     Returns:
@@ -77,12 +77,12 @@ def _load(row: Any, game: Mapping[str, Any], state: TurnState) -> int:
 
 @compiled
 def _remember(tables: Any) -> None:
-    """Do `remember` for one table; Numba takes an array faster than a record."""
+    """Call `remember` for one table; Numba takes an array faster than a record."""
     remember(tables[0])
 
 
 def _load_history(row: Any, game: Mapping[str, Any], seats: Seats) -> None:
-    """Rebuild the public past: last night, and all votes."""
+    """Rebuild the public history: last night, and all votes."""
     last, history, count = game["lastNightResult"], game["votingHistory"], len(game["players"])
     if last is not None:
         row["killed"] = -1 if last["killed"] is None else seats[last["killed"]]
@@ -101,7 +101,7 @@ def _load_history(row: Any, game: Mapping[str, Any], seats: Seats) -> None:
 
 
 def _load_private(row: Any, game: Mapping[str, Any], seat: int, seats: Seats) -> None:
-    """Rebuild `privateKnowledge`, and what is known of tonight."""
+    """Rebuild `privateKnowledge`, and the known choices of tonight."""
     private, count, round_number = game["privateKnowledge"], len(game["players"]), game["roundNumber"]
     role, night = memoryview(row["role"]), memoryview(row["night"])
     for mate in private.get("mafiaTeammates") or ():

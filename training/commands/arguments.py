@@ -4,6 +4,7 @@ A command takes these dataclasses as parameters; tyro shows their fields as opti
 """
 
 import os
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +24,23 @@ PolicyName = Annotated[
     ),
 ]
 AsJson = Annotated[bool, tyro.conf.arg(name="json", help="Print JSON instead of tables.")]
+
+
+def secret(given: str | None, file: Path | None, variable: str) -> str | None:
+    """Return a secret from the command line, a file, or the environment, the first that has it; None: none has.
+
+    Raises:
+        ValueError: if the file cannot be read, or is empty.
+    """
+    if given or file is None:
+        return given or os.environ.get(variable) or None
+    try:
+        read = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot read {file}: {error}") from None
+    if not read:
+        raise ValueError(f"{file} is empty: it should hold a token")
+    return read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +158,36 @@ class ServerArguments(AddressArguments):
     """Where the command listens, and who may take part."""
 
     access_token: str | None = None
-    """Token that others must bear to take part. Default: everybody may."""
+    """Token that others must bear to take part. Everybody on this machine can read it here: rather use the file, or
+    the environment's PARLOUR_ACCESS_TOKEN. Default: everybody may take part."""
+    access_token_file: Path | None = None
+    """File with that token."""
+
+    @property
+    def token(self) -> str | None:
+        """The token; None: everybody may take part."""
+        return secret(self.access_token, self.access_token_file, "PARLOUR_ACCESS_TOKEN")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TlsServerArguments(ServerArguments):
+    """Where the command listens, who may take part, and the certificate."""
+
+    tls_cert: Path | None = None
+    """Certificate (PEM, with those of its authorities): the server speaks TLS then, as https:// and wss://."""
+    tls_key: Path | None = None
+    """The certificate's key (PEM). Default: it stands in the same file."""
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """What the server shows; None: it speaks plain HTTP."""
+        if self.tls_cert is None:
+            if self.tls_key is not None:
+                raise ValueError("--tls-key needs --tls-cert")
+            return None
+        from ...wrappers.live.common.server import server_tls  # aiohttp is loaded by those who serve
+
+        return server_tls(self.tls_cert, self.tls_key)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,13 +195,15 @@ class AccessArguments:
     """Access to the other side."""
 
     access_token: str | None = None
-    """Token that the platform asks of us; where it connects to us, that we ask of it. Default: the environment's
-    PARLOUR_ACCESS_TOKEN, else none."""
+    """Token that the platform asks of us; where it connects to us, that we ask of it. Everybody on this machine can
+    read it here: rather use the file, or the environment's PARLOUR_ACCESS_TOKEN. Default: none."""
+    access_token_file: Path | None = None
+    """File with that token."""
 
     @property
     def token(self) -> str | None:
         """The token; None: there is none."""
-        return self.access_token or os.environ.get("PARLOUR_ACCESS_TOKEN") or None
+        return secret(self.access_token, self.access_token_file, "PARLOUR_ACCESS_TOKEN")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,8 @@ class ConnectionLimits:
         frame: bytes of a message, after which the connection is ended while the message is still coming.
         message: bytes of a message; a longer one is refused, and the connection lives. None: as long as a frame.
         rate: messages a second that a peer may send (twice as many at once); None: no limit.
+        controls: pings and pongs a second that a peer may send (twice as many at once). Beyond, they are not answered,
+            and what the peer sends is read more slowly.
         queue: messages on their way to the peer; one that is further behind is dropped.
         closing: seconds that a peer has to answer a close.
     """
@@ -30,6 +32,7 @@ class ConnectionLimits:
     frame: int = 2**20
     message: int | None = None
     rate: float | None = None
+    controls: float = 10.0
     queue: int = 256
     closing: float = 2.0
 
@@ -45,7 +48,7 @@ class Connection:
     """One WebSocket with a bounded queue out, so that a stuck peer delays no others. An async context manager.
 
     Args:
-        socket: prepared.
+        socket: prepared; it leaves pings to this class (``autoping=False``).
         transport: under it; None where it is gone already.
         limits: what the connection may take.
 
@@ -148,20 +151,30 @@ class Connection:
         """
         limits, clock = self._limits, asyncio.get_running_loop().time
         self._rate = None if limits.rate is None else RateLimit(limits.rate, clock())
-        async for message in self._socket:
-            if self._aborted:  # what it sent before is not read any longer
-                return
-            if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
-                continue
-            if self._rate is not None and not self._rate.take(clock()):
-                refuse(Excess.RATE, f"more than {limits.rate:g} messages a second")
-                await asyncio.sleep(1 / (limits.rate or 1))  # the rest waits on the peer's side of the wire
-            elif limits.message is not None and len(message.data) > limits.message:
-                refuse(Excess.LENGTH, f"a message of {len(message.data)} bytes; at most {limits.message}")
-            else:
-                yield message.data
-            if 2 * self._queue.qsize() > limits.queue:
-                await asyncio.sleep(0)  # messages that came at once are answered at once; let the answers go out
+        controls = RateLimit(limits.controls, clock())
+        try:
+            async for message in self._socket:
+                if self._aborted:  # what it sent before is not read any longer
+                    return
+                if message.type in (WSMsgType.PING, WSMsgType.PONG):
+                    if not controls.take(clock()):
+                        await asyncio.sleep(1 / limits.controls)  # the rest waits on the peer's side of the wire
+                    elif message.type is WSMsgType.PING:
+                        await self._socket.pong(message.data)
+                    continue
+                if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
+                    continue
+                if self._rate is not None and not self._rate.take(clock()):
+                    refuse(Excess.RATE, f"more than {limits.rate:g} messages a second")
+                    await asyncio.sleep(1 / (limits.rate or 1))  # as above
+                elif limits.message is not None and len(message.data) > limits.message:
+                    refuse(Excess.LENGTH, f"a message of {len(message.data)} bytes; at most {limits.message}")
+                else:
+                    yield message.data
+                if 2 * self._queue.qsize() > limits.queue:
+                    await asyncio.sleep(0)  # messages that came at once are answered at once; let the answers go out
+        except ConnectionError:
+            logger.info("a peer has reset its connection")
 
     def spare(self) -> None:
         """Let the latest message not count against the rate."""
