@@ -1,6 +1,6 @@
-"""Arguments that several commands have. Each option is described here once.
+"""Arguments that several commands share.
 
-A command takes these dataclasses as parameters; tyro shows their fields as options of the command.
+A command has these dataclasses as parameters; tyro shows their fields as options of the command.
 """
 
 import os
@@ -42,31 +42,31 @@ class PolicyArguments:
     game: str | None = None
     """The game by name. Default: the policy's own; for a bot, the first game that has it."""
     seats: int | None = None
-    """How many seats. Default: the policy's; for a bot, those of the game's preset."""
+    """Number of seats. Default: the policy's; for a bot, that of the game's preset."""
     options: tuple[str, ...] = ()
     """The game's options as name=value. Default: the policy's."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelArguments:
-    """The language model that plays for llm."""
+    """The language model of the agent llm."""
 
     model: str | None = None
-    """Name of the language model that llm stands for."""
+    """Name of the language model of the agent llm."""
     llm_url: str | None = None
     """Its endpoint, such as http://127.0.0.1:8080/v1. Default: the environment's OPENAI_BASE_URL."""
 
     def language_model(self, **settings: Any) -> Model | None:
-        """Return the language model with further settings of `Model`; None where none is named."""
+        """Return the language model with further settings of `Model`; None without a name."""
         return None if self.model is None else Model(name=self.model, base_url=self.llm_url, **settings)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentsArguments(ModelArguments):
-    """Who plays."""
+    """The players."""
 
     agents: tuple[str, ...]
-    """Who plays, seat by seat: runs, policy files, bots, human, or llm."""
+    """The players, seat by seat: runs, policy files, bots, human, or llm."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ class MatchArguments:
     """The match."""
 
     hands: int = 1
-    """How many hands are played (episodes of other games)."""
+    """Number of hands (of episodes in other games)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,62 +82,62 @@ class ShownMatchArguments(MatchArguments):
     """The match."""
 
     delay: float = 0.5
-    """Seconds to wait after every action."""
+    """Pause after every action, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionArguments:
-    """Chance, and the log."""
+    """The seed and the log."""
 
     seed: int | None = None
-    """Seed of everything that is dealt and drawn here. Default: another one every time."""
+    """Seed of all random numbers. Default: a random one."""
     log: Path | None = None
-    """File to which everything that is played is added as JSON Lines, hidden cards included (see `parlour replay`)."""
+    """File to which the match log is appended, as JSON Lines, hidden cards included (see `parlour replay`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportArguments:
-    """Chance, and the report."""
+    """The seed and the report."""
 
     seed: int = 0
-    """Seed of deals and policies."""
+    """Seed of the deals and of the policies."""
     as_json: AsJson = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class AddressArguments:
-    """Where the command listens."""
+    """The address of the server."""
 
     port: int
-    """Port to listen on; 0 takes a free one."""
+    """Port to listen on; 0 chooses a free one."""
     address: str = "127.0.0.1"
-    """Address to listen on; 0.0.0.0 lets other machines in."""
+    """Address to listen on; 0.0.0.0 accepts other machines."""
 
     def __post_init__(self) -> None:
         """Check the port."""
         if not 0 <= self.port < 2**16:
-            raise ValueError(f"port={self.port}: ports are 0 to {2**16 - 1}")
+            raise ValueError(f"port={self.port}: give a port from 0 to {2**16 - 1}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerArguments(AddressArguments):
-    """Where the command listens, and who may take part."""
+    """The address of the server, and its access token."""
 
     access_token: str | None = None
-    """Token that others must bear to take part. Default: everybody may."""
+    """Access token that clients must send. Default: no token is needed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AccessArguments:
-    """Access to the other side."""
+    """The access token of a platform."""
 
     access_token: str | None = None
-    """Token that the platform asks of us; where it connects to us, that we ask of it. Default: the environment's
-    PARLOUR_ACCESS_TOKEN, else none."""
+    """Access token: the one that the platform requires from us or, if it connects to us, the one that we require.
+    Default: the environment's PARLOUR_ACCESS_TOKEN, else none."""
 
     @property
     def token(self) -> str | None:
-        """The token; None: there is none."""
+        """The access token; None without one."""
         return self.access_token or os.environ.get("PARLOUR_ACCESS_TOKEN") or None
 
 
@@ -146,6 +146,6 @@ class FilmArguments:
     """The film."""
 
     view: str = "all"
-    """Whose view a film shows: a player as the film calls it, or all."""
+    """The view of a film: a player's name in the film, or all."""
     fps: float = 1.5
-    """Actions a second in a film."""
+    """Actions per second in a film."""

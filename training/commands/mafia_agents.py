@@ -1,4 +1,4 @@
-"""Finds the agents that people name for mafia: personalities, language models, runs, policy files, bots."""
+"""Finds the mafia agents that command lines name: personalities, language models, runs, policy files, bots."""
 
 import logging
 from collections.abc import Callable
@@ -17,26 +17,26 @@ from ...wrappers.live.mafia.policy_agent import MafiaPolicyAgent
 from ...wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
 from ...wrappers.policies.loading import policy_file
 from ..learning import run_folder
-from .lookup import LLM, agent, needed, tell_differences
+from .lookup import LLM, agent, needed, warn_about_differences
 
 logger = logging.getLogger(__name__)
 
 MakeAgent = Callable[[str, str], AgentPolicy]
-"""Makes an agent with this id and this name."""
+"""A function from id and name to an agent."""
 
 
 def maker(spec: str, game: Game, model: Model | None, seed: int | None, seats: int | None = None) -> MakeAgent:
-    """Return what makes an agent as `spec` names it, each with a seed of its own. Saved policies run in a thread.
+    """Return a function that makes agents as `spec` names them, with different seeds. Saved policies run in a thread.
 
     Args:
         spec: a personality, ``llm``, a bot, a run or a policy file.
         game: mafia with its options.
         model: the language model that ``llm`` stands for.
-        seed: of the agents' choices and words; None: another one every time.
-        seats: of the matches, where it is known.
+        seed: seed of the agents' choices and texts; None: a random one.
+        seats: number of players of the matches; None: unknown.
 
     Raises:
-        ValueError: if `spec` names nothing, or a policy of another game.
+        ValueError: if `spec` is unknown, or a policy for another game.
     """
     made = count()
 
@@ -50,7 +50,7 @@ def maker(spec: str, game: Game, model: Model | None, seed: int | None, seats: i
         return lambda agent_id, name: MafiaScriptedAgent(agent_id, name, config, seed=own())
     if spec == LLM:
         chosen = needed(model)
-        MafiaLLMAgent("p1", "Alice", chosen)  # what is missing is told at once
+        MafiaLLMAgent("p1", "Alice", chosen)  # an error now, not in the first match
         return lambda agent_id, name: MafiaLLMAgent(agent_id, name, chosen, seed=own())
     bots = ["random", *game.bots]
     if spec not in bots and run_folder.existing(spec) is None and not policy_file(spec).exists():
@@ -61,6 +61,6 @@ def maker(spec: str, game: Game, model: Model | None, seed: int | None, seats: i
     if seats not in (None, trained.seats):
         logger.warning("%s was trained for %d players: a bot plays for it among %d", spec, trained.seats, seats)
     elif seats is not None:
-        tell_differences([(spec, player)], game)
+        warn_about_differences([(spec, player)], game)
     worker = None if spec in bots else Worker(spec)
     return lambda agent_id, name: MafiaPolicyAgent(agent_id, name, trained, policy, seed=own(), worker=worker)

@@ -1,7 +1,7 @@
-"""A language model at any endpoint that speaks OpenAI's chat completions (``pip install 'parlour[llm]'``).
+"""A language model at any endpoint with OpenAI's chat completions API (``pip install 'parlour[llm]'``).
 
-The key comes from the environment (``OPENAI_API_KEY``) and is never written anywhere. So does the address, where none
-is given (``OPENAI_BASE_URL``).
+The key is read from the environment (``OPENAI_API_KEY``) and never written. The default address is also read from the
+environment (``OPENAI_BASE_URL``).
 """
 
 import asyncio
@@ -26,7 +26,7 @@ Chat = Sequence[Mapping[str, str]]
 
 
 class ModelError(Exception):
-    """The model gave no answer that can be used: it could not be reached, was late, refused, or wrote no JSON."""
+    """The model gave no usable answer: it was not reached, was late, refused, or did not write JSON."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +34,13 @@ class Model:
     """A model at an endpoint.
 
     Attributes:
-        name: as the endpoint calls it.
-        base_url: of the endpoint, such as ``http://127.0.0.1:8080/v1``; None: the environment's, else OpenAI's.
-        temperature: of the draws.
-        max_tokens: of one answer.
+        name: the model's name at the endpoint.
+        base_url: the endpoint's URL, such as ``http://127.0.0.1:8080/v1``; None: the environment's, else OpenAI's.
+        temperature: the sampling temperature, 0 to 2.
+        max_tokens: the most tokens of one answer.
         timeout: seconds for one answer, retries included.
-        retries: further tries after 408, 409, 429, 5xx or a lost connection, with growing pauses, as the endpoint asks.
-        attempts: answers asked for until one is JSON that fits its schema.
+        retries: number of retries after 408, 409, 429, 5xx or a lost connection, with growing pauses.
+        attempts: number of requests until an answer is JSON that fits its schema.
     """
 
     name: str
@@ -55,11 +55,11 @@ class Model:
         """Check the values.
 
         Raises:
-            ValueError: naming one that is out of its range.
+            ValueError: naming a value that is out of range.
         """
         if not self.name or self.max_tokens < 1 or not 0 < self.timeout < 2**30:
             given = f"name={self.name!r}, max_tokens={self.max_tokens}, timeout={self.timeout}"
-            raise ValueError(f"{given}: need a name, at least 1 token, and some seconds")
+            raise ValueError(f"{given}: need a name, at least 1 token, and a timeout above 0")
         if not 0 <= self.temperature <= 2 or self.retries < 0 or self.attempts < 1:
             raise ValueError(
                 f"temperature={self.temperature}, retries={self.retries}, attempts={self.attempts}: need 0 to 2, 0 or "
@@ -70,12 +70,12 @@ class Model:
         """Return the model's text, chunk by chunk.
 
         Raises:
-            ModelError: if no text came, or it broke off.
+            ModelError: if there is no text, or the stream breaks off.
         """
         said = False
-        async with _told(self):
+        async with _as_model_error(self):
             client = await self._client()
-            # The time runs while we wait for the model, not while its chunks are passed on.
+            # The timeout covers the wait for the model, not the time of the consumer.
             end = asyncio.get_running_loop().time() + self.timeout
             async with asyncio.timeout_at(end):
                 answer = await client.chat.completions.create(**self._settings(chat), stream=True)
@@ -92,24 +92,24 @@ class Model:
                             said = said or bool(choice.delta.content.strip())
                             yield choice.delta.content
         if not said:
-            raise ModelError(f"{self.name} said nothing")
+            raise ModelError(f"{self.name} gave an empty answer")
 
     async def choose(self, chat: Chat, schema: Mapping[str, Any], fits: Any = None) -> Any:
         """Return an answer as parsed JSON.
 
         Args:
             chat: the conversation.
-            schema: what the answer has to be. The endpoint is asked to constrain the model to it; one that does not
-                know how is asked in words.
-            fits: called with the answer; raises ValueError where it will not do. Such an answer is asked for again.
+            schema: the JSON schema of the answer. The endpoint is asked to constrain the model to it; if it cannot, the
+                schema is a part of the prompt.
+            fits: called with the answer; raises ValueError if the answer is wrong. The model is then asked again.
 
         Raises:
-            ModelError: if no answer fitted.
+            ModelError: if no answer fits.
         """
         problem = ""
         constrained = True
         end = asyncio.get_running_loop().time() + self.timeout
-        async with _told(self):
+        async with _as_model_error(self):
             client = await self._client()
             for _ in range(self.attempts):
                 async with asyncio.timeout_at(end):
@@ -157,8 +157,8 @@ class Model:
         }
 
     async def _client(self) -> "AsyncOpenAI":
-        """Return the event loop's client for this endpoint: it keeps its connections, and is closed with the loop."""
-        key = os.environ.get("OPENAI_API_KEY") or "none"  # a server of one's own asks for none
+        """Return the event loop's client for this endpoint; it keeps its connections, and closes with the loop."""
+        key = os.environ.get("OPENAI_API_KEY") or "none"  # local servers need no key
         loop = asyncio.get_running_loop()
         wanted = key, self.base_url, os.environ.get("OPENAI_BASE_URL"), self.retries, self.timeout
         clients = _clients.get(loop)
@@ -179,7 +179,7 @@ _clients: "dict[asyncio.AbstractEventLoop, dict[Any, tuple[AsyncOpenAI, AsyncGen
 
 
 async def _held(client: "AsyncOpenAI") -> "AsyncGenerator[AsyncOpenAI, None]":
-    """Hold a client until the event loop ends: `asyncio.run` then closes the generators that are left."""
+    """Keep a client open until the event loop ends: `asyncio.run` then closes this generator."""
     try:
         yield client
     finally:
@@ -195,7 +195,7 @@ def library() -> Any:
     """Return the module `openai`.
 
     Raises:
-        ImportError: if it is not installed, saying how to.
+        ImportError: if it is not installed, with the command to install it.
     """
     try:
         import openai
@@ -205,15 +205,15 @@ def library() -> Any:
 
 
 @contextlib.asynccontextmanager
-async def _told(model: Model) -> AsyncIterator[None]:
-    """Tell what goes wrong with a model as `ModelError`, without the text of a request, which may hold a key."""
+async def _as_model_error(model: Model) -> AsyncIterator[None]:
+    """Convert errors of a model to `ModelError`, without the text of the request, which may contain a key."""
     try:
         yield
     except (ModelError, ImportError):
         raise
     except TimeoutError:
         raise ModelError(f"{model.name} gave no answer within {model.timeout:g} s") from None
-    except Exception as error:  # of the library, of those below it, of an endpoint's own kind of answer
+    except Exception as error:  # errors of the library, of its dependencies, or of an unusual endpoint
         status = getattr(error, "status_code", None)
         what = type(error).__name__ if status is None else f"HTTP {status}"
         where = f" at {model.base_url}" if model.base_url else ""
@@ -221,7 +221,7 @@ async def _told(model: Model) -> AsyncIterator[None]:
 
 
 def _json(text: str) -> Any:
-    """Return the JSON object in a text: all of it, or what stands between the first brace and the last.
+    """Return the JSON object in a text: the whole text, or the part from the first brace to the last.
 
     Raises:
         ValueError: if there is none.
@@ -230,4 +230,4 @@ def _json(text: str) -> Any:
     try:
         return msgspec.json.decode(text[start : end + 1])
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        raise ValueError("it is no JSON object") from None
+        raise ValueError("it is not a JSON object") from None

@@ -1,4 +1,4 @@
-"""`parlour deploy arena`: a policy or a bot behind HTTP, for TurnState arenas."""
+"""`parlour deploy arena`: serves a policy or a bot over HTTP to TurnState arenas."""
 
 import logging
 from pathlib import Path
@@ -9,7 +9,7 @@ from ....wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
 from ..arguments import AccessArguments, AddressArguments, PolicyArguments, SessionArguments
-from ..lookup import agent, game_of, tell_differences
+from ..lookup import agent, game_of, warn_about_differences
 
 PORT = AddressArguments(port=8100)
 
@@ -30,16 +30,16 @@ def command(
 
     Args:
         name: The agent's id. Default: the run's or bot's.
-        arena: Where to register, http://…. Default: nowhere, the arena is told by hand.
-        endpoint: The URL under which the arena reaches us. Default: where we listen.
-        deadline: Seconds for a decision, then the safe action; arenas give 30.
-        matches: End after so many. Default: until Ctrl-C.
+        arena: URL of the arena to register at, http://…. Default: none; register by hand.
+        endpoint: URL under which the arena reaches this agent. Default: the address of the server.
+        deadline: Seconds for a decision; then the safe action is played. Arenas allow 30.
+        matches: Number of matches after which the command ends. Default: until Ctrl-C.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     run = deployed.run
     chosen = game_of(run, deployed.game, deployed.options, deployed.seats)
     player = ArenaAgent(name or Path(run).stem, agent(run, chosen, session.seed))
-    tell_differences([(run, player.agent)], chosen)
+    warn_about_differences([(run, player.agent)], chosen)
     with opened(session.log) as book:
         server = ArenaAgentServer(
             player, address=listening.address, port=listening.port, deadline=deadline, endpoint=endpoint, log=book

@@ -1,4 +1,4 @@
-"""`parlour deploy poker`: a policy, a bot or a person at a live poker table."""
+"""`parlour deploy poker`: lets a policy, a bot or a person play at a live poker table."""
 
 import logging
 import os
@@ -17,7 +17,7 @@ from ..arguments import AccessArguments, SessionArguments
 from ..lookup import agent, game_with
 
 MOST_SEATS = 10
-"""Bots play as at a table of so many seats, on which every live table has room."""
+"""The number of seats of the game that bots play; live tables do not have more."""
 
 
 def command(
@@ -41,21 +41,21 @@ def command(
     Args:
         run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, or human.
         bot: A bot's name, in place of a run.
-        url: A seat's WebSocket, ws:// or wss://, with its token.
-        api: The platform's REST address, http:// or https://; registers and joins by itself.
+        url: WebSocket URL of a seat, ws:// or wss://, with its token.
+        api: REST URL of the platform, http:// or https://; registers and joins a table.
         name: Name to register with. Default: the run's or bot's.
         table: Table to join. Default: the platform chooses.
         seat: The preferred seat.
         api_key: Key of an agent registered before. Default: the environment's PARLOUR_API_KEY.
-        hands: Leave after so many hands.
-        deadline: Seconds for a decision, then the safe action. Default: four fifths of the platform's.
-        seats: Seats of the game that a policy file was trained for, where the file does not tell. Default: 2.
+        hands: Number of hands after which the player leaves. Default: no limit.
+        deadline: Seconds for a decision; then the safe action is played. Default: four fifths of the platform's time.
+        seats: Number of seats that a policy file was trained for, if the file does not have it. Default: 2.
     """
     spec = run or bot
     if spec is None or (run and bot):
-        raise ValueError("give a run, or --bot NAME: one of them")
+        raise ValueError("give either a run or --bot NAME")
     if (url is None) == (api is None):
-        raise ValueError("give --url ws://… of a seat, or --api http://… of the platform: one of them")
+        raise ValueError("give either --url ws://… of a seat or --api http://… of the platform")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     player = _player(spec, bot is not None, seats, session.seed)
     console = Console(highlight=False)

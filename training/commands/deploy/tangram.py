@@ -1,4 +1,4 @@
-"""`parlour deploy tangram`: a policy or a bot as the agent of the live tangram game."""
+"""`parlour deploy tangram`: serves a policy or a bot to live tangram games."""
 
 import logging
 from pathlib import Path
@@ -10,7 +10,7 @@ from ....wrappers.live.tangram.agent import TangramAgentServer
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
 from ..arguments import AddressArguments, PolicyName, SessionArguments
-from ..lookup import agent, game_with, tell_differences
+from ..lookup import agent, game_with, warn_about_differences
 
 PORT = AddressArguments(port=5000)
 
@@ -27,14 +27,14 @@ def command(
     """Serve a policy or a bot to live tangram games, which connect to it by WebSocket.
 
     Args:
-        options: Options, as name=value, of the game that a policy file was trained for, where the file does not tell.
-        deadline: Seconds for a decision, then the turn is finished.
-        games: End after so many connections have ended. Default: until Ctrl-C.
+        options: Options of the game that a policy file was trained for, as name=value, if the file does not have them.
+        deadline: Seconds for a decision; then the turn is finished.
+        games: Number of connections after which the command ends. Default: until Ctrl-C.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     game = game_with("tangram", options, seats=2, aspect="godot")
     player = agent(run, game, session.seed)
-    tell_differences([(run, player)], game)
+    warn_about_differences([(run, player)], game)
     seen = player.game if isinstance(player, PolicyAgent) else game
     with opened(session.log) as book:
         server = TangramAgentServer(

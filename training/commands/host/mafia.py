@@ -1,4 +1,4 @@
-"""`parlour host mafia`: matches of `AgentPolicy` agents, shown to observers."""
+"""`parlour host mafia`: hosts mafia matches, with observers."""
 
 import asyncio
 import logging
@@ -45,7 +45,7 @@ NAMES = [
     "Trent",
     "Victor",
 ]
-"""What our agents are called, seat by seat."""
+"""The names of our agents, seat by seat."""
 
 PORT = AddressArguments(port=hosting.PORT)
 
@@ -66,19 +66,19 @@ def command(
     wait: int = 0,
     quiet: bool = False,
 ) -> None:
-    """Play mafia between agents, and show it to observers over WebSocket.
+    """Play mafia matches between agents, and send the events to observers over WebSocket.
 
     Args:
         agents: Personalities (aggressive, cautious, analytical, social), runs, policy files, bots, or llm (the language
-            model of --model). They fill the seats that remote agents leave, again and again from the first.
-        remote: Services of agents, ws://…; each plays one seat for every time it is named.
-        players: 5 to 20. Default: 10, or as many as the options say.
-        matches: How many are played, one after another.
+            model of --model). They fill the seats without remote agents, in a cycle.
+        remote: URLs of agent services, ws://…; a URL given twice plays two seats.
+        players: Number of players, 5 to 20. Default: 10, or that of the options.
+        matches: Number of matches.
         options: The game's options as name=value.
         timeout: Seconds for a stream, an action or a vote.
-        admin_token: Token that admins must bear. Default: the environment's PARLOUR_ADMIN_TOKEN, else one is made up.
-        wait: Seconds before the first match, for observers to come.
-        quiet: Print results only, no statements.
+        admin_token: Access token of admins. Default: the environment's PARLOUR_ADMIN_TOKEN, else a random one.
+        wait: Seconds before the first match, so that observers can connect.
+        quiet: Print only results, no statements.
     """
     if matches < 1 or wait < 0:
         raise ValueError(f"matches={matches}, wait={wait}: need at least 1 match, and seconds from 0 up")
@@ -102,7 +102,7 @@ def command(
             port=listening.port,
             admin_token=token,
             log=book,
-            on_event=None if quiet else _Teller(console),
+            on_event=None if quiet else _EventPrinter(console),
         )
         connections = [ServiceConnection(url, access.token) for url in remote]
         until_done(_play(server, makes, connections, matches, wait, console, token is None))
@@ -135,7 +135,7 @@ async def _play(
                         agents.append(makes[(seat - len(connections)) % len(makes)](agent_id, name))
                 result = await server.play(agents)
                 wins[result.winner] += 1
-                console.print(_told(result), markup=False, soft_wrap=True)
+                console.print(_summary(result), markup=False, soft_wrap=True)
         finally:
             await asyncio.gather(*(connection.close() for connection in connections))
     if matches > 1:
@@ -143,14 +143,14 @@ async def _play(
         console.print(f"{matches} matches: {counts}", markup=False)
 
 
-def _told(result: MafiaResult) -> str:
+def _summary(result: MafiaResult) -> str:
     won = f"{result.winner} wins" if result.winner else "nobody wins"
     roles = ", ".join(f"{agent} {role}" for agent, role in result.roles.items() if role != "villager")
     return f"{result.game_id}: {won} after {result.rounds} rounds ({roles}); {len(result.faults)} faults"
 
 
-class _Teller:
-    """Prints what the public hears, statement by statement."""
+class _EventPrinter:
+    """Prints the public events, one per line."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

@@ -1,4 +1,4 @@
-"""`parlour host poker`: poker tables over WebSocket."""
+"""`parlour host poker`: hosts poker tables over WebSocket."""
 
 import asyncio
 from typing import Any
@@ -32,16 +32,16 @@ def command(
     """Serve poker tables over WebSocket, until Ctrl-C, SIGTERM, or every table has played its hands.
 
     Args:
-        seats: Seats of a table, 2 to 10.
-        tables: How many are open at once; one that ends is replaced by a new one.
+        seats: Seats per table, 2 to 10.
+        tables: Number of open tables; a table that ends is replaced by a new one.
         small_blind: Chips of the small blind.
         big_blind: Chips of the big blind.
         stack: Chips of a new player.
-        min_players: Connected players with which the first hand begins.
-        raise_cap: Bets and raises allowed on a street; None: no cap.
-        hands: Hands after which a table ends and, when all have, the server; None: no limit. A table that was
-            abandoned does not count, but the one that replaces it.
-        timeout: Seconds to act; then check if free, else fold.
+        min_players: Number of connected players at which the first hand begins.
+        raise_cap: The most bets and raises on a street; None: no cap.
+        hands: Number of hands after which a table ends; the server ends when all tables have ended. None: no limit. An
+            abandoned table does not count; its replacement does.
+        timeout: Seconds to act; then the host checks if possible, else folds.
         hand_delay: Seconds between two hands.
     """
     console = Console(highlight=False)
