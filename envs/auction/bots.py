@@ -1,6 +1,7 @@
 """Scripted bidders, and the equilibrium in closed form. Bots get only the observation and mask of their seat."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,7 +83,7 @@ class Bot:
 
 def shade(game: Game, seed: int | None = None, factor: float = 0.8) -> Bot:
     """Return the bot that bids `factor` times its valuation."""
-    return Bot(lambda valuations: factor * valuations, game)
+    return Bot(partial(np.multiply, factor), game)
 
 
 def truthful(game: Game, seed: int | None = None) -> Bot:
@@ -102,7 +103,7 @@ def equilibrium(game: Game, seed: int | None = None) -> Bot:
     if isinstance(quantiles[0], list):
         raise ValueError("seats with different distributions have no equilibrium in closed form")
     equilibrium_bid(rule, game.seats, quantiles, 0.0)
-    return Bot(lambda valuations: equilibrium_bid(rule, game.seats, quantiles, valuations), game)
+    return Bot(partial(equilibrium_bid, rule, game.seats, quantiles), game)
 
 
 BOTS = {"random": random_bot, "truthful": truthful, "shade": shade, "equilibrium": equilibrium}

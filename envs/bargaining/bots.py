@@ -6,6 +6,7 @@ least its demand. Else it offers the lowest share on the grid that meets the dem
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -132,14 +133,18 @@ class PerfectBot(Reader):
         return np.where(accepts, self._last_offer + 1, np.where(waits, self._last_offer + 3, number))
 
 
+def _fixed_share(share: float, seen: Seen) -> Floats:
+    return np.full(len(seen.moves), share)
+
+
 def fair(game: Game, seed: int | None = None) -> Bot:
     """Return the bot that demands half of the pie."""
-    return Bot(lambda seen: np.full(len(seen.moves), 0.5), game)
+    return Bot(partial(_fixed_share, 0.5), game)
 
 
 def hardliner(game: Game, seed: int | None = None, share: float = 0.9) -> Bot:
     """Return the bot that demands `share` of the pie until the end."""
-    return Bot(lambda seen: np.full(len(seen.moves), share), game)
+    return Bot(partial(_fixed_share, share), game)
 
 
 def conceder(game: Game, seed: int | None = None, beta: float = 1.0) -> Bot:
@@ -148,12 +153,12 @@ def conceder(game: Game, seed: int | None = None, beta: float = 1.0) -> Bot:
     Faratin, Sierra and Jennings (1998), time-dependent tactics: 1 is linear, below 1 is boulware (late concessions).
     """
     last = max(1, 2 * int(game.rules.blank[0].rounds) - 2)  # seat 0's last move; no offer after it can be accepted
+    return Bot(partial(_conceded_share, last, beta), game)
 
-    def demand(seen: Seen) -> Floats:
-        conceded = np.minimum(seen.moves / last, 1.0) ** (1 / beta)
-        return np.asarray(1 - (1 - seen.reservation) * conceded)
 
-    return Bot(demand, game)
+def _conceded_share(last: int, beta: float, seen: Seen) -> Floats:
+    conceded = np.minimum(seen.moves / last, 1.0) ** (1 / beta)
+    return np.asarray(1 - (1 - seen.reservation) * conceded)
 
 
 def boulware(game: Game, seed: int | None = None) -> Bot:
@@ -171,13 +176,13 @@ def tit_for_tat(game: Game, seed: int | None = None) -> Bot:
 
     It never raises its demand. Faratin, Sierra and Jennings (1998), absolute tit-for-tat.
     """
+    return Bot(_returned_share, game)
 
-    def demand(seen: Seen) -> Floats:
-        now, own, before = seen.last[:, 0], seen.last[:, 1], seen.last[:, 2]
-        conceded = np.where((now >= 0) & (before >= 0), np.maximum(now - before, 0.0), 0.0)
-        return np.where(own >= 0, own, 1.0) - conceded
 
-    return Bot(demand, game)
+def _returned_share(seen: Seen) -> Floats:
+    now, own, before = seen.last[:, 0], seen.last[:, 1], seen.last[:, 2]
+    conceded = np.where((now >= 0) & (before >= 0), np.maximum(now - before, 0.0), 0.0)
+    return np.asarray(np.where(own >= 0, own, 1.0) - conceded)
 
 
 def subgame_perfect(total: float, rounds: int, discount: float, reservations: ArrayLike) -> tuple[Floats, Floats]:

@@ -35,7 +35,7 @@ class Talk:
 
     def __post_init__(self) -> None:
         """Check the parts."""
-        require_functions("Talk", optional=vars(self), **vars(self))
+        require_functions("Talk", vars(self), optional=vars(self))
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Teams:
     def __post_init__(self) -> None:
         """Check the parts."""
         require_names("Teams", "names", self.names, least=2)
-        require_functions("Teams", of=self.of)
+        require_functions("Teams", {"of": self.of})
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class HiddenTurn:
 
     def __post_init__(self) -> None:
         """Check the part."""
-        require_functions("HiddenTurn", visible_turn=self.visible_turn)
+        require_functions("HiddenTurn", {"visible_turn": self.visible_turn})
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class PublicView:
 
     def __post_init__(self) -> None:
         """Check the part."""
-        require_functions("PublicView", game_state=self.game_state)
+        require_functions("PublicView", {"game_state": self.game_state})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ class Chance:
 
     def __post_init__(self) -> None:
         """Check the parts."""
-        require_functions("Chance", optional=("probability",), **vars(self))
+        require_functions("Chance", vars(self), optional=("probability",))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,7 +102,8 @@ Strategy = Callable[[Any, NDArray[np.int8]], NDArray[np.floating[Any]]]
 
 def uniform(table: Any, mask: NDArray[np.int8]) -> NDArray[np.float64]:
     """Play every legal action with the same probability: a `Strategy`."""
-    return mask / mask.sum()
+    chances: NDArray[np.float64] = mask / mask.sum()
+    return chances
 
 
 def expected_returns(game: Game, strategy: Strategy = uniform, most: int | None = None) -> NDArray[np.float64]:
@@ -132,7 +133,8 @@ def expected_returns(game: Game, strategy: Strategy = uniform, most: int | None 
                 total += chances[action] * probability * (child.rewards[: game.seats] + value(child))
         return total
 
-    return np.sum([probability * value(table) for probability, table in starts(game, most)], axis=0)
+    returns: NDArray[np.float64] = np.sum([p * value(table) for p, table in starts(game, most)], axis=0)
+    return returns
 
 
 def _chance(game: Game) -> Chance:

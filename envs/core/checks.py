@@ -5,13 +5,13 @@ from reprlib import repr
 from typing import Any
 
 
-def require_functions(owner: str, optional: Iterable[str] = (), **functions: Any) -> None:
+def require_functions(owner: str, functions: Mapping[str, Any], optional: Iterable[str] = ()) -> None:
     """Raise ValueError unless every value is a function.
 
     Args:
         owner: the class or module that the functions belong to, for the error.
-        optional: names of functions that may be None.
         functions: the functions by name.
+        optional: names of functions that may be None.
 
     Raises:
         ValueError: naming the first one that is not a function.

@@ -27,9 +27,10 @@ NUMBA = ">=0.61,<0.69"
 """The versions of Numba whose private attributes are those that this module uses; see pyproject.toml."""
 
 _njit: Any = numba.njit  # its signature does not name all of its options
+_config: Any = numba.config  # its settings have no types
 
 
-def compiled(function: Function, inline: str = "never") -> Function:
+def compiled(function: Function, inline: str = "never", nogil: bool = False) -> Function:
     """Compile `function` with Numba at its first call and cache the machine code on disk.
 
     Numba's own cache checks only the file of the function itself. It goes stale when the function calls another one
@@ -46,6 +47,7 @@ def compiled(function: Function, inline: str = "never") -> Function:
     Args:
         function: a plain function over records and arrays, with no closure over other compiled functions.
         inline: see `inlined`.
+        nogil: whether other Python threads run meanwhile; for loops that are called from a pool of threads.
 
     Returns:
         The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` itself.
@@ -54,10 +56,10 @@ def compiled(function: Function, inline: str = "never") -> Function:
         ImportError: if this version of Numba lacks a private attribute that is used here.
     """
     stamp = _stamp(function)
-    if stamp is None or numba.config.DISABLE_JIT:
+    if stamp is None or _config.DISABLE_JIT:
         return cast(Function, numba.njit(function))
     try:
-        dispatcher: Any = _njit(cache=True, inline=inline, no_cfunc_wrapper=True)(function)
+        dispatcher: Any = _njit(cache=True, inline=inline, nogil=nogil, no_cfunc_wrapper=True)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
         dispatcher = numba.njit(function)
     else:

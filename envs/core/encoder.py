@@ -42,7 +42,7 @@ class Encoder:
     def __post_init__(self) -> None:
         """Check the parts."""
         require_type("Encoder", "layout", self.layout, Layout)
-        require_functions("Encoder", observe=self.observe)
+        require_functions("Encoder", {"observe": self.observe})
         require_type("Encoder", "full_information", self.full_information, bool)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -69,18 +69,27 @@ class Encoder:
         return out
 
     def observations(
-        self, tables: Tables | NDArray[Any], rows: NDArray[np.int64], out: NDArray[np.float32] | None = None
+        self,
+        tables: Tables | NDArray[Any],
+        rows: NDArray[np.int64],
+        out: NDArray[np.float32] | None = None,
+        seats: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float32]:
-        """Return the observations of the acting seats at the tables `rows`: float32[len(rows), layout.size].
+        """Return the observations of one seat at each of the tables `rows`: float32[M, layout.size].
 
         Args:
             tables: the records.
             rows: int64[M], indices into `tables`.
             out: the array to write into; None makes a new one.
+            seats: int64[M], the seats; None: the acting seats.
         """
+        records = tables.view(np.ndarray)
         if out is None:
             out = np.empty((len(rows), self.layout.size), np.float32)
-        self._observe_rows(tables.view(np.ndarray), np.asarray(rows, np.int64), self.layout.offsets, out)
+        if seats is None:
+            seats = records["turn"][rows]
+        whole = np.asarray(rows, np.int64), np.asarray(seats, np.int64)
+        self._observe_rows(records, *whole, self.layout.offsets, out)
         return out
 
     @cached_property
@@ -108,7 +117,7 @@ class Encoders(Mapping[str, Encoder]):
             if name not in self._names:
                 raise KeyError(name)
             module = import_module(f"{self._package}.{name}")
-            require_functions(module.__name__, encoder=getattr(module, "encoder", None))
+            require_functions(module.__name__, {"encoder": getattr(module, "encoder", None)})
             made = module.encoder(self._blank[0])
             require_type(module.__name__, "encoder(table)", made, Encoder)
             self._made[name] = made

@@ -107,7 +107,7 @@ class Game:
         require_mapping("Game", "encoders", self.encoders, "encoders by name")
         require_type("Game", "payoffs", self.payoffs, Payoffs)
         require_mapping("Game", "bots", self.bots, "functions by name")
-        require_functions("Game", **self.bots)
+        require_functions("Game", self.bots)
         require_mapping("Game", "options", self.options, "options by name")
         require_type("Game", "capabilities", self.capabilities, Capabilities)
         room = self.rules.blank.rewards[0].size

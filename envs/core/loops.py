@@ -90,12 +90,11 @@ def observe_both(table: Any, seat: int, at: Any, out: Any) -> None:
     observe_more(table, seat, at, out)
 
 
-def observe_rows(tables: Any, rows: Any, offsets: Any, out: Any) -> None:
-    """Write the observations of the acting seats at the tables `rows` (int64[M]) into float32[M, D]."""
+def observe_rows(tables: Any, rows: Any, seats: Any, offsets: Any, out: Any) -> None:
+    """Write the observations of `seats` (int64[M]) at the tables `rows` (int64[M]) into float32[M, D]."""
     at = offsets[0]
     for i in range(len(rows)):
-        table = tables[rows[i]]
-        observe(table, table.turn, at, out[i])
+        observe(tables[rows[i]], seats[i], at, out[i])
 
 
 def legal_rows(tables: Any, rows: Any, out: Any) -> None:
@@ -115,4 +114,4 @@ def compile_loop(loop: Callable[..., None], **functions: Any) -> Callable[..., N
         return cast(Callable[..., None], njit(own))
     names = repr([(source.__code__.co_filename, source.__qualname__) for source in sources])
     own.__qualname__ = f"{loop.__name__}_{crc32(names.encode()):08x}"  # part of the cache file's name
-    return compiled(own)
+    return compiled(own, nogil=True)  # `VectorGame` calls them from several threads

@@ -11,6 +11,7 @@ Every record has these fields, and those of its own game:
 ==============  ========================  ==========================================================
 """
 
+from collections.abc import Callable
 from keyword import iskeyword
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +25,7 @@ REQUIRED_FIELDS = ("stream", "turn", "done", "truncated", "rewards")
 """Fields that every record has."""
 
 
-_REQUIRED_TYPES = {
+_REQUIRED_TYPES: dict[str, tuple[str, Callable[[np.dtype[Any]], bool]]] = {
     "stream": ("uint64", lambda dtype: dtype == np.uint64),
     "turn": ("a signed integer", lambda dtype: dtype.kind == "i"),
     "done": ("bool", lambda dtype: dtype == np.bool_),

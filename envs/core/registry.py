@@ -41,7 +41,7 @@ def register(game_id: str, source: Callable[..., Game] | None = None) -> Version
     if not re.fullmatch(r"[A-Za-z]\w*-v(0|[1-9]\d*)", game_id, re.ASCII):
         raise ValueError(f"{game_id!r} is not a game id: write a name and its version, such as my_game-v0")
     if source is not None:
-        require_functions(f"register({game_id!r})", source=source)
+        require_functions(f"register({game_id!r})", {"source": source})
     name, _, version = game_id.partition("-")
     GAMES[game_id] = source or name
     module = VersionModule(f"{PACKAGE}.{name}_{version}", partial(game, game_id))

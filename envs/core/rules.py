@@ -57,7 +57,8 @@ class Rules:
         check_required_fields(blank.dtype)
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
             raise ValueError(f"num_actions={count!r}: a game has a whole number of action indices, at least 1")
-        require_functions("Rules", reset=self.reset, step=self.step, legal=self.legal, decode=self.decode)
+        functions = {"reset": self.reset, "step": self.step, "legal": self.legal, "decode": self.decode}
+        require_functions("Rules", functions)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the compiled loops, which are compiled again after loading."""

@@ -1,7 +1,9 @@
 """VectorGame: any Game as N tables stepped together."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .compiled import compiled
 from .game import Game
+from .loops import Batch
 from .rng import GOLDEN, choose, mix, streams
 
 STAY = -1
@@ -44,6 +47,10 @@ class VectorGame:
         num_envs: the number of tables N.
         encoder: name of the encoder of the observations; None: the game's own encoder. ``"full"`` shows hidden
             information and is for critics and analysis.
+        threads: the number of threads that step the tables, each a share of them. The results do not depend on it.
+
+    Raises:
+        ValueError: if `num_envs` or `threads` is below 1, or there are more threads than tables.
 
     Attributes:
         observations: float32[N, D], of the seat ``turn[i]``.
@@ -55,19 +62,41 @@ class VectorGame:
         tables: the N records (recarray of shape (N,)); ``tables.copy()`` copies the state of every table.
     """
 
-    def __init__(self, game: Game, num_envs: int, encoder: str | None = None) -> None:
+    def __init__(self, game: Game, num_envs: int, encoder: str | None = None, threads: int = 1) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs is {num_envs}; it must be at least 1")
+        if not 1 <= threads <= num_envs:
+            raise ValueError(f"threads is {threads}; it must be 1 to {num_envs}, the number of tables")
         self.game = game
         self.encoder = encoder or game.encoder
         self.num_envs = num_envs
+        self.threads = threads
         self.tables = game.tables(num_envs)
-        self._records = self.tables.view(np.ndarray)  # the same memory; Numba takes a plain array faster
         self._batch = game.batch(num_envs, self.encoder)
         self.observations, self.action_masks, self.turn, self.rewards, self.dones, self.truncations, _ = self._batch
-        self._loops = game.loops(self.encoder)
         self._words = np.zeros(num_envs, np.uint64)
         self._seeded = False
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Make what is not copied: the compiled loops, and every thread's share of the tables."""
+        self._loops = self.game.loops(self.encoder)
+        records = self.tables.view(np.ndarray)  # the same memory; Numba takes a plain array faster
+        ends = [self.num_envs * thread // self.threads for thread in range(self.threads + 1)]
+        *arrays, offsets = self._batch
+        self._shares: list[tuple[slice, NDArray[Any], Batch]] = []
+        for first, last in pairwise(ends):
+            rows = slice(first, last)
+            self._shares.append((rows, records[rows], Batch(*(array[rows] for array in arrays), offsets)))
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    def _run(self, work: Callable[[slice, NDArray[Any], Batch], None]) -> None:
+        """Do `work` with the rows, the records and the batch of every share."""
+        if self._pool is None:
+            work(*self._shares[0])
+        else:
+            for done in [self._pool.submit(work, *share) for share in self._shares]:
+                done.result()
 
     def clone(self) -> "VectorGame":
         """Return an independent copy: the same actions give the same results, and `sample` draws the same."""
@@ -80,12 +109,11 @@ class VectorGame:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_records", "_loops")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_shares", "_loops", "_pool")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._loops = self.game.loops(self.encoder)
-        self._records = self.tables.view(np.ndarray)
+        self._prepare()
 
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
         """Begin a new episode on every table.
@@ -101,7 +129,7 @@ class VectorGame:
             # Sampled actions have streams of their own, so that they do not change the deal.
             self._words = self.tables.stream ^ np.uint64(0xD1B54A32D192ED03)
             self._seeded = True
-        self._loops.reset(self._records, self._batch)
+        self._run(lambda rows, records, batch: self._loops.reset(records, batch))
         self.rewards[:] = 0
         self.dones[:] = False
         self.truncations[:] = False
@@ -131,7 +159,7 @@ class VectorGame:
         self.rewards[:] = 0
         self.dones[:] = False
         self.truncations[:] = False
-        self._loops.step(self._records, indices, self._batch, True)
+        self._run(lambda rows, records, batch: self._loops.step(records, indices[rows], batch, True))
 
     def sample(self) -> NDArray[np.int64]:
         """Draw a legal action for every table, uniformly, from its sampling stream: int64[N], a new array.

@@ -41,7 +41,7 @@ class ActionGrid:
         """Check the parts."""
         if not self.sizes or not all(isinstance(size, (int, np.integer)) and size > 0 for size in self.sizes):
             raise ValueError(f"ActionGrid: sizes is {self.sizes!r}; it needs whole numbers from 1 up")
-        require_functions("ActionGrid", legal=self.legal, decode=self.decode)
+        require_functions("ActionGrid", {"legal": self.legal, "decode": self.decode})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ class View:
             "load",
             "resample",
         )
-        require_functions("View", **{name: getattr(self, name) for name in functions})
+        require_functions("View", {name: getattr(self, name) for name in functions})
         require_mapping("View", "action_spaces", self.action_spaces, "action types and the spaces of their payloads")
         for kind, space in self.action_spaces.items():
             require_type("View", f"the space of {kind!r}", space, spaces.Dict)

@@ -76,7 +76,7 @@ def _blank(options: dict[str, Any]) -> Tables:
         table[name] = options[name]
     table.tie = TIES.index(options["tie"])
     table.per_seat, table.per_day = 1 / options["seats"], 1 / options["max_days"]
-    table.killed = -1
+    table.killed, table.saved = -1, -1
     table.night, table.votes = -1, -1
     return blank
 

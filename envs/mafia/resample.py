@@ -31,7 +31,7 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
             if not turns:
                 continue
             world.turn = generator.choice(turns)
-        if all(_resample_night(world, row, own, generator) for row in range(world.round_number)):
+        if all(_resample_night(world, row, seat, own, generator) for row in range(world.round_number)):
             break
     if world.phase == VOTING:
         votes = log(world, "votes")[world.round_number - 1]
@@ -39,6 +39,7 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
             if voter < world.turn and voter != seat:
                 votes[voter] = generator.choice([-1, *(other for other in _living(world) if other != voter)])
     table.role, table.night, table.votes, table.turn = world.role, world.night, world.votes, world.turn
+    table.saved = world.saved
 
 
 def _living(world: Any) -> list[int]:
@@ -77,7 +78,7 @@ def _possible_turns(world: Any, seat: int, own: set[int], before: set[int]) -> l
     return turns
 
 
-def _resample_night(world: Any, row: int, own: set[int], generator: np.random.Generator) -> bool:
+def _resample_night(world: Any, row: int, seat: int, own: set[int], generator: np.random.Generator) -> bool:
     """Draw the choices of the others in a night again. The player who died, or the fact that one was saved, stays.
 
     Return whether this is possible: a mafia can choose the target, and if the target was saved, a doctor had not
@@ -87,7 +88,9 @@ def _resample_night(world: Any, row: int, own: set[int], generator: np.random.Ge
     acted = there if row < world.round_number - 1 else _acted(world)
     died = [other for other in there if world.eliminated_round[other] == row + 1 and not world.voted_out[other]]
     over = row <= last_night(world)
-    target = _target(world, row, there, died, own, generator) if over else -1
+    target = _target(world, row, there, died, seat, own, generator) if over else -1
+    if row == last_night(world) and world.prevented:
+        world.saved = target
     nights = log(world, "night")
     for other in there:
         if other in own:
@@ -117,11 +120,15 @@ def _resample_night(world: Any, row: int, own: set[int], generator: np.random.Ge
 
 
 def _target(
-    world: Any, row: int, there: list[int], died: list[int], own: set[int], generator: np.random.Generator
+    world: Any, row: int, there: list[int], died: list[int], seat: int, own: set[int], generator: np.random.Generator
 ) -> int:
     """Return a possible target of the mafia: the player who died, else the choice of most of `own`, or a player that
-    `own` protected or chose, else anybody."""
+    `own` protected or chose, else anybody. Of last night a doctor knows whether it protected the target."""
     choices = log(world, "night")[row]
+    protected = int(choices[seat])
+    if row == last_night(world) and world.prevented and world.role[seat] == DOCTOR and protected >= 0:
+        possible = [one for one in there if one != protected]
+        return protected if world.saved == protected else int(generator.choice(possible))
     chosen = [int(choices[other]) for other in own if world.role[other] == MAFIA and choices[other] >= 0]
     most = [one for one in set(chosen) if 2 * chosen.count(one) > len(chosen)]
     saved = [int(choices[other]) for other in own if world.role[other] == DOCTOR and choices[other] >= 0]

@@ -1,4 +1,4 @@
-"""The rules of mafia over one record, compiled .
+"""The rules of mafia over one record, compiled.
 
 The game is that of mafia-ai-benchmark (https://github.com/wojons/mafia-ai-benchmark). Seats act one at a time, and
 simultaneous decisions stay hidden until all are made: at night the mafia, then the doctors, then the sheriffs choose,
@@ -96,6 +96,7 @@ def begin(table: Any) -> None:
     table.living = seats
     table.living_mafia = table.mafia
     table.killed = -1
+    table.saved = -1
     table.prevented = 0
     table.winner = NOBODY
     table.done = False
@@ -221,6 +222,7 @@ def _kill(table: Any, target: int) -> None:
     for seat in range(table.seats):
         table.prevented |= table.role[seat] == DOCTOR and table.night[row + seat] == target
     table.killed = -1 if table.prevented else target
+    table.saved = target if table.prevented else -1
     _clear_day(table)
     if not table.prevented:
         _eliminate(table, target)

@@ -47,6 +47,7 @@ TABLE = record(
     ("living_mafia", "i1"),
     ("killed", "i1"),  # last night; −1: nobody
     ("prevented", "i1"),  # 1: last night's target was protected
+    ("saved", "i1"),  # last night's target where it was protected; −1: nobody
     ("winner", "i1"),
     ("done", "?"),
     ("truncated", "?"),

@@ -55,14 +55,15 @@ def visible_turn(table: Any, seat: int) -> int:
 
 def game_state(table: Any, seat: int) -> dict[str, Any]:
     """Return the match as `seat` may see it."""
-    players, shared = _players(table, seat), _shared(table)
-    last = shared["lastNightResult"]
+    players, shared = _players(table, seat), dict(_shared(table))
+    last, statements = shared["lastNightResult"], shared.pop("statements")
     return {
         **shared,
         "players": players,
         "lastNightResult": last and {**last, "protected": _saved(table, seat)},
         "self": players[seat],
         "privateKnowledge": _private(table, seat, players),
+        "statements": statements,
         "nightActions": _tonight(table, seat),
         "ownVote": _name(log(table, "votes")[table.round_number - 1, seat]) if table.phase == VOTING else None,
     }
@@ -152,11 +153,12 @@ def last_night(table: Any) -> int:
 
 
 def _saved(table: Any, seat: int) -> str | None:
-    """Return the id of the player whom the doctor `seat` saved last night."""
+    """Return the id of the player whom `seat` saved last night: the mafia's target, if `seat` is a doctor who protected
+    it."""
     row = last_night(table)
-    if not table.prevented or table.role[seat] != DOCTOR or row < 0:
+    if table.saved < 0 or table.role[seat] != DOCTOR or log(table, "night")[row, seat] != table.saved:
         return None
-    return _name(log(table, "night")[row, seat])
+    return name(int(table.saved))
 
 
 def _private(table: Any, seat: int, players: list[dict[str, Any]]) -> dict[str, Any]:

@@ -24,4 +24,4 @@ class Renderer:
 
     def __post_init__(self) -> None:
         """Check the parts."""
-        require_functions("Renderer", text=self.text, picture=self.picture)
+        require_functions("Renderer", {"text": self.text, "picture": self.picture})

@@ -82,7 +82,7 @@ class Solver:
                 self._set_up(seen, {piece: at for piece, at in poses.items() if piece not in lifted})
                 depth, first, left = search(self._boards.view(np.ndarray), left)
                 if depth >= 0 and not lifted:
-                    return first if mask[first] else PLACES
+                    return first if depth > 0 and mask[first] else PLACES  # depth 0: the figure is solved
                 if depth >= 0:
                     return self._towards(self._boards[depth].vertices.copy(), seen, mask, poses, lifted)
                 if left == 0:

@@ -8,7 +8,7 @@ import numpy as np
 from ..core.game import Game
 from ..core.turn_state import ERROR_CODES, Action, AgentResponse, AllowedAction
 
-_VALUES = (
+_VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 3, 500, 10**30, 0.5, -0.0, float("nan"), float("inf"), "", "fold", "public", "ünïcode",
     "\ud800", [], {}, [None], {"a": 1}, "player_0", b"bytes", object(),
 )  # fmt: skip

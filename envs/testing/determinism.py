@@ -93,7 +93,7 @@ def global_state(trial: Trial) -> None:
         return bytes(env.state().tobytes() + tables.tables.tobytes())
 
     def state() -> Any:
-        return random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[index,union-attr]  # noqa: NPY002
+        return random.getstate(), np.random.get_state()[1].tobytes()  # type: ignore[index]  # noqa: NPY002
 
     before, first = state(), play()
     trial.require(state() == before, "playing changes the global random state of Python or NumPy")
@@ -111,3 +111,17 @@ def seeds(trial: Trial) -> None:
 
     trial.require(len({deal(seed) for seed in range(10)}) == 10, "two of ten seeds give the same record")
     trial.require(deal(None) != deal(None), "two resets without a seed give the same record")
+
+
+def threads(trial: Trial) -> None:
+    """Tables that several threads step have the same bytes as tables that one thread steps."""
+    one, several = VectorGame(trial.game, 7), VectorGame(trial.game, 7, threads=3)
+    one.reset(seed=1)
+    several.reset(seed=1)
+    for step in range(60):
+        actions = one.sample()
+        one.step(actions)
+        several.step(actions)
+        for name in ("tables", "observations", "action_masks", "turn", "rewards", "dones", "truncations"):
+            same = getattr(one, name).tobytes() == getattr(several, name).tobytes()
+            trial.require(same, f"{name} differ after step {step + 1} where three threads step the tables")

@@ -32,6 +32,7 @@ LAWS: dict[str, Callable[[Trial], None]] = {
     "determinism": determinism.same_bytes,
     "global random state": determinism.global_state,
     "seeds": determinism.seeds,
+    "threads": determinism.threads,
     "clone": copies.environments,
     "copied records": copies.records,
     "independent TurnStates": copies.turn_states,

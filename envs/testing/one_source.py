@@ -41,7 +41,7 @@ def same_game(trial: Trial) -> None:
 
 def _compare_step(trial: Trial, env: GameEnv, tables: VectorGame, i: int) -> None:
     """Compare the rewards and ends of the step."""
-    rewards = np.float32([env.rewards[agent] for agent in trial.game.agents])
+    rewards = np.array([env.rewards[agent] for agent in trial.game.agents], np.float32)
     trial.require(
         np.array_equal(rewards, tables.rewards[i]),
         f"rewards are {rewards.tolist()} in GameEnv and {tables.rewards[i].tolist()} in VectorGame",

@@ -105,8 +105,8 @@ def schemas(trial: Trial) -> None:
                     action.action_type in offers,
                     f"action {index} encodes to {action.action_type}; allowed_actions offers {', '.join(offers)}",
                 )
-                for error in offers[action.action_type].iter_errors(action.payload):
-                    trial.fail(f"{action.action_type} {action.payload} is not valid by its schema: {error.message}")
+                for problem in offers[action.action_type].iter_errors(action.payload):
+                    trial.fail(f"{action.action_type} {action.payload} is not valid by its schema: {problem.message}")
 
 
 def any_answer(trial: Trial) -> None:

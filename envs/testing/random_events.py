@@ -108,7 +108,8 @@ def value(trial: Trial) -> None:
         exact = chance.expected_returns(game, most=MOST_DECISIONS)
     except ValueError as error:
         raise NotTried(str(error)) from None
-    returns, tables = [], VectorGame(game, 1_000)
+    returns: list[list[float]] = []
+    tables = VectorGame(game, 1_000)
     tables.reset(seed=8)
     total = np.zeros((tables.num_envs, game.seats))
     while len(returns) < 20_000:
@@ -116,8 +117,8 @@ def value(trial: Trial) -> None:
         total += tables.rewards
         returns += total[tables.dones].tolist()
         total[tables.dones] = 0
-    mean, error = np.mean(returns, axis=0), np.std(returns, axis=0) / sqrt(len(returns))
+    mean, deviation = np.mean(returns, axis=0), np.std(returns, axis=0) / sqrt(len(returns))
     trial.require(
-        (np.abs(mean - exact) <= DEVIATIONS * error + 1e-9).all(),
+        (np.abs(mean - exact) <= DEVIATIONS * deviation + 1e-9).all(),
         f"uniformly random play is worth {exact.tolist()} by the tree and {mean.tolist()} in {len(returns)} episodes",
     )

@@ -320,19 +320,20 @@ def test_the_rules_play_the_same_without_the_compiler(tmp_path):
     assert python(HAND, tmp_path, NUMBA_DISABLE_JIT="1") == python(HAND, tmp_path, NUMBA_DISABLE_JIT="0")
 
 
-def test_an_exact_move_compiles_nothing_anew():
-    """A seat as a number of another width would have all of `observe` compiled once more."""
-    game, seats = envs.game("auction"), []
-
-    def observe(table, seat, at, out):
-        seats.append(type(seat))
-        game.encoders["v0"].observe(table, seat, at, out)
-
-    env = envs.GameEnv(dataclasses.replace(game, encoders={"v0": Encoder(game.layout, observe)}))
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_rules_and_encoder_are_compiled_once_whoever_calls_them():
+    """Loops, exact moves, and seats out of turn: a whole number of another width would compile them a second time."""
+    blueprint = envs.game("auction")
+    step = compiled.compiled(blueprint.rules.step.py_func)  # as new: other tests have called the game's own
+    observe = compiled.compiled(blueprint.encoders["v0"].observe.py_func)
+    rules, encoder = dataclasses.replace(blueprint.rules, step=step), Encoder(blueprint.layout, observe)
+    env = envs.GameEnv(dataclasses.replace(blueprint, rules=rules, encoders={"v0": encoder}))
     env.reset(seed=1)
-    seats.clear()
-    assert env.submit("player_0", envs.Action("submit_bid", {"bid": 12.34})).ok
-    assert seats and set(seats) == {int}
+    env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+    assert env.submit(env.agent_selection, envs.Action("submit_bid", {"bid": 12.34})).ok
+    env.observe("player_0"), env.observe("player_1")
+    encoder.observation(env.table, env.table.turn)
+    assert [len(function.signatures) for function in (step, observe)] == [1, 1]
 
 
 # Another Numba.

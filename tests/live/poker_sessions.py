@@ -4,10 +4,8 @@ import numpy as np
 from live.small_host import Host
 from parlour import envs
 from parlour.wrappers.live.common.sessions import Decision
-from parlour.wrappers.live.poker.agent_session import (
-    PokerAgentSession,
-    SeatTaken,
-)
+from parlour.wrappers.live.poker.agent_events import SeatTaken
+from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 
 
 def sessions(host, **options):

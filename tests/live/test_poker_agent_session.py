@@ -9,14 +9,14 @@ from live.poker_sessions import decisions, table
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.common.sessions import ActionRejected, Decision, LogNote, SendMessage
 from parlour.wrappers.live.poker import messages
-from parlour.wrappers.live.poker.agent_session import (
+from parlour.wrappers.live.poker.agent_events import (
     HandEnded,
-    PokerAgentSession,
     SeatTaken,
     ServerRefusal,
     TableEnded,
     UnreadableTurn,
 )
+from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 
 # Turns, tokens and rejections.
 

@@ -288,7 +288,7 @@ def test_a_piece_that_overlaps_is_marked_and_goes_back_and_the_keyboard_builds(t
 
         page.wait_for_selector(MINE)
         played("1", "r", "ArrowRight", "Shift+ArrowUp", "p")
-        page.wait_for_selector(".word:text('Red lies well')")
+        page.wait_for_selector(".word:text('Red lies outside the figure')")
         assert page.locator("[data-piece=Red]").get_attribute("aria-label").endswith("turned by 45 degrees")
         played("f")
         played("2", "r", "ArrowRight", "Shift+ArrowUp", "p")
@@ -327,7 +327,7 @@ def test_a_tangram_is_built_beside_a_bot_by_touch_on_a_telephone(table):
             passed(page, turn)
 
         swipe(middle_of(page, "Purple"), on_screen(page, 20, 20))
-        page.wait_for_selector(".word:text('Purple lies well')")
+        page.wait_for_selector(".word:text('Purple lies outside the figure')")
         knob = page.locator(".handle").bounding_box()
         swipe((knob["x"] + knob["width"] / 2, knob["y"] + knob["height"] / 2), on_screen(page, 33, 31))
         label = page.locator("[data-piece=Purple]").get_attribute("aria-label")

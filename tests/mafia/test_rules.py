@@ -113,6 +113,16 @@ def test_whom_the_doctor_protects_does_not_die():
     assert state(env, "p3")["lastNightResult"] == {"killed": None, "protected": "p5", "prevented": True}
 
 
+def test_of_several_doctors_only_those_who_protected_the_saved_player_see_who_it_was():
+    env = match("m d d d s v v")
+    night(env, "p6", "p6", "p5", "p6", "p2")
+    assert len(alive(env)) == 7
+    shown = [state(env, f"p{seat}")["lastNightResult"] for seat in range(1, 8)]
+    assert [result["protected"] for result in shown] == [None, "p6", None, "p6", None, None, None]
+    assert all(result["prevented"] and result["killed"] is None for result in shown)
+    assert state(env, "p3")["privateKnowledge"]["lastProtected"] == "p5"  # whom it protected, saved or not
+
+
 def test_the_doctor_may_protect_itself_but_nobody_two_nights_running():
     env = match(SEVEN)
     night(env, "p3", "p3", "p3", "p1")

@@ -6,10 +6,11 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from ...envs import Game
 from ...envs.core.rollout import Policy
 from ...wrappers.policies.mlp import MlpPolicy
-from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.demonstrations import Demonstrations
+from ..learning.league import League
 from ..learning.settings import TrainConfig
 
 
@@ -43,26 +44,47 @@ class Monitor(Protocol):
         ...
 
 
+class LearnerTables(Protocol):
+    """The tables of a learner: `SingleAgentTables` or `SelfPlayTables`.
+
+    Attributes:
+        game: the game with its options.
+        policies: the current opponents; one may be replaced between steps.
+        random_start_steps: the least and the most random decisions at the beginning of an episode. May be changed.
+        episodes: number of finished episodes.
+        winnings: the sum of their returns for the learner, in `Payoffs.unit`.
+    """
+
+    game: Game
+    policies: list[Policy]
+    random_start_steps: tuple[int, int]
+    episodes: int
+    winnings: float
+
+
 class Learner(Protocol):
     """A learning algorithm and its current state.
 
-    It learns from `SingleAgentTables`: many tables with one seat of its own each, and opponents in the other seats. The
-    module of an algorithm has a class `Learner` with this constructor.
+    The module of an algorithm has a class `Learner` with this constructor.
 
     Args:
         config: the settings.
-        tables: the tables to learn from.
+        game: the game with its options.
+        league: the league, which makes the pool of opponents.
 
     Attributes:
         Config: the dataclass of the settings, a subclass of `TrainConfig`.
-        config: the settings.
         tables: the tables to learn from.
     """
 
     Config: ClassVar[type[TrainConfig]]
-    tables: SingleAgentTables
 
-    def __init__(self, config: Any, tables: SingleAgentTables) -> None: ...
+    def __init__(self, config: Any, game: Game, league: League) -> None: ...
+
+    @property
+    def tables(self) -> LearnerTables:
+        """Where it learns."""
+        ...
 
     @property
     def timesteps(self) -> int:
@@ -99,7 +121,7 @@ class Learner(Protocol):
         ...
 
     @classmethod
-    def load(cls, folder: Path, config: Any, tables: SingleAgentTables) -> Self:
+    def load(cls, folder: Path, config: Any, game: Game, league: League) -> Self:
         """Return the learner that `save` wrote into a run folder.
 
         Raises:

@@ -6,7 +6,7 @@ A command has these dataclasses as parameters; tyro shows their fields as option
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 
@@ -55,10 +55,26 @@ class ModelArguments:
     """Name of the language model of the agent llm."""
     llm_url: str | None = None
     """Its endpoint, such as http://127.0.0.1:8080/v1. Default: the environment's OPENAI_BASE_URL."""
+    temperature: float = 0.7
+    """Sampling temperature of the model, 0 to 2."""
+    max_tokens: int = 400
+    """The most tokens of one answer."""
+    llm_timeout: float | None = None
+    """Seconds for one answer of the model, retries included. Default: four fifths of the turn's time; 20 without
+    a time limit."""
 
-    def language_model(self, **settings: Any) -> Model | None:
-        """Return the language model with further settings of `Model`; None without a name."""
-        return None if self.model is None else Model(name=self.model, base_url=self.llm_url, **settings)
+    def language_model(self, turn: float | None = None) -> Model | None:
+        """Return the language model; None without a name. `turn` is the time of a turn in seconds; None: no limit."""
+        if self.model is None:
+            return None
+        seconds = self.llm_timeout or (20.0 if turn is None else 0.8 * turn)
+        return Model(
+            name=self.model,
+            base_url=self.llm_url,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            timeout=seconds,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,6 +29,37 @@ class ModelError(Exception):
     """The model gave no usable answer: it was not reached, was late, refused, or did not write JSON."""
 
 
+@dataclass
+class ModelCall:
+    """Statistics of one answer of a model, for logs.
+
+    Attributes:
+        prompt: the last conversation sent.
+        text: the last text of the model.
+        seconds: the time from the request to the end of the answer.
+        tries: number of answers requested.
+        retries: number of requests sent again after an error or a lost connection.
+        input_size, output_size: numbers of tokens, as the endpoint counts them; None if it does not. (Match logs leave
+            out fields with "token" in their names.)
+        problem: why the answer cannot be used; None if it can be used.
+    """
+
+    prompt: Chat = ()
+    text: str = ""
+    seconds: float = 0.0
+    tries: int = 0
+    retries: int = 0
+    input_size: int | None = None
+    output_size: int | None = None
+    problem: str | None = None
+
+    def count(self, usage: Any) -> None:
+        """Add the endpoint's token counts, if there are any."""
+        if usage is not None:
+            self.input_size = (self.input_size or 0) + (getattr(usage, "prompt_tokens", None) or 0)
+            self.output_size = (self.output_size or 0) + (getattr(usage, "completion_tokens", None) or 0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Model:
     """A model at an endpoint.
@@ -66,35 +97,44 @@ class Model:
                 "more, 1 or more"
             )
 
-    async def stream(self, chat: Chat) -> AsyncGenerator[str, None]:
+    async def stream(self, chat: Chat, call: ModelCall | None = None) -> AsyncGenerator[str, None]:
         """Return the model's text, chunk by chunk.
+
+        Args:
+            chat: the conversation.
+            call: the statistics, which are filled in.
 
         Raises:
             ModelError: if there is no text, or the stream breaks off.
         """
-        said = False
-        async with _as_model_error(self):
+        said, call = False, call or ModelCall()
+        call.prompt, call.tries = chat, 1
+        async with _as_model_error(self, call):
             client = await self._client()
             # The timeout covers the wait for the model, not the time of the consumer.
             end = asyncio.get_running_loop().time() + self.timeout
             async with asyncio.timeout_at(end):
-                answer = await client.chat.completions.create(**self._settings(chat), stream=True)
+                answer = await _send(client, call, stream=True, **self._settings(chat))
             async with answer:
                 while True:
                     async with asyncio.timeout_at(end):
                         part = await anext(answer, None)
                     if part is None:
                         break
+                    call.count(getattr(part, "usage", None))
                     for choice in part.choices[:1]:
                         if getattr(choice.delta, "refusal", None):
                             raise ModelError(f"{self.name} refuses: {choice.delta.refusal[:200]}")
                         if choice.delta.content:
                             said = said or bool(choice.delta.content.strip())
+                            call.text += choice.delta.content
                             yield choice.delta.content
-        if not said:
-            raise ModelError(f"{self.name} gave an empty answer")
+            if not said:
+                raise ModelError(f"{self.name} gave an empty answer")
 
-    async def choose(self, chat: Chat, schema: Mapping[str, Any], fits: Any = None) -> Any:
+    async def choose(
+        self, chat: Chat, schema: Mapping[str, Any], fits: Any = None, call: ModelCall | None = None
+    ) -> Any:
         """Return an answer as parsed JSON.
 
         Args:
@@ -102,22 +142,24 @@ class Model:
             schema: the JSON schema of the answer. The endpoint is asked to constrain the model to it; if it cannot, the
                 schema is a part of the prompt.
             fits: called with the answer; raises ValueError if the answer is wrong. The model is then asked again.
+            call: the statistics, which are filled in.
 
         Raises:
             ModelError: if no answer fits.
         """
-        problem = ""
-        constrained = True
+        problem, constrained, call = "", True, call or ModelCall()
         end = asyncio.get_running_loop().time() + self.timeout
-        async with _as_model_error(self):
+        async with _as_model_error(self, call):
             client = await self._client()
             for _ in range(self.attempts):
+                call.prompt, call.tries = chat, call.tries + 1
                 async with asyncio.timeout_at(end):
                     try:
-                        text = await self._ask(client, chat, schema, constrained)
+                        text = await self._ask(client, call, schema, constrained)
                     except _Unconstrained:
                         constrained = False
-                        text = await self._ask(client, chat, schema, constrained)
+                        text = await self._ask(client, call, schema, constrained)
+                call.text = text
                 try:
                     answer = _json(text)
                     if fits is not None:
@@ -127,10 +169,10 @@ class Model:
                     problem = str(error)
                     again = f"That will not do: {problem[:300]}. Answer with nothing but the JSON object."
                     chat = [*chat, {"role": "assistant", "content": text[:500]}, {"role": "user", "content": again}]
-        raise ModelError(f"{self.name} gave no answer that fits: {problem}")
+            raise ModelError(f"{self.name} gave no answer that fits: {problem}")
 
-    async def _ask(self, client: "AsyncOpenAI", chat: Chat, schema: Mapping[str, Any], constrained: bool) -> str:
-        settings = self._settings(chat)
+    async def _ask(self, client: "AsyncOpenAI", call: ModelCall, schema: Mapping[str, Any], constrained: bool) -> str:
+        settings = self._settings(call.prompt)
         if constrained:
             wanted = {"name": "answer", "schema": schema, "strict": True}
             settings["response_format"] = {"type": "json_schema", "json_schema": wanted}
@@ -138,11 +180,12 @@ class Model:
             words = f"Answer with one JSON object and nothing else. Its JSON schema: {json.dumps(schema)}"
             settings["messages"] = [*settings["messages"], {"role": "user", "content": words}]
         try:
-            reply = await client.chat.completions.create(**settings)
+            reply = await _send(client, call, **settings)
         except library().BadRequestError:
             if constrained:
                 raise _Unconstrained from None
             raise
+        call.count(getattr(reply, "usage", None))
         choice = reply.choices[0].message if reply.choices else None
         if choice is not None and getattr(choice, "refusal", None):
             raise ModelError(f"{self.name} refuses: {str(choice.refusal)[:200]}")
@@ -204,9 +247,44 @@ def library() -> Any:
     return openai
 
 
+async def _send(client: "AsyncOpenAI", call: ModelCall, **settings: Any) -> Any:
+    """Send a request, and count its retries. Streams are requested with their token counts."""
+    create = client.chat.completions.with_raw_response.create
+    if settings.get("stream"):
+        try:
+            raw = await create(**settings, stream_options={"include_usage": True})
+        except library().BadRequestError:  # an endpoint that does not know the option
+            raw = await create(**settings)
+    else:
+        raw = await create(**settings)
+    call.retries += getattr(raw, "retries_taken", 0)
+    return raw.parse()
+
+
 @contextlib.asynccontextmanager
-async def _as_model_error(model: Model) -> AsyncIterator[None]:
-    """Convert errors of a model to `ModelError`, without the text of the request, which may contain a key."""
+async def _as_model_error(model: Model, call: ModelCall) -> AsyncIterator[None]:
+    """Convert errors of a model to `ModelError`, without the text of the request, which may contain a key.
+
+    It writes the duration and the problem into `call`.
+    """
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    try:
+        async with _named(model):
+            yield
+    except ModelError as error:
+        call.problem = str(error)
+        raise
+    except asyncio.CancelledError:
+        call.problem = "given up"
+        raise
+    finally:
+        call.seconds = round(clock() - began, 3)
+
+
+@contextlib.asynccontextmanager
+async def _named(model: Model) -> AsyncIterator[None]:
+    """Convert errors of a model to `ModelError`."""
     try:
         yield
     except (ModelError, ImportError):

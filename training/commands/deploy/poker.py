@@ -11,7 +11,7 @@ from rich.console import Console
 from ....envs.core.options import named
 from ....wrappers.agents.base import Agent
 from ....wrappers.live.poker.agent import play
-from ....wrappers.live.poker.agent_session import HandEnded, PokerEvent, SeatTaken
+from ....wrappers.live.poker.agent_events import HandEnded, PokerEvent, SeatTaken
 from ...stopping import until_done
 from ..arguments import AccessArguments, SessionArguments
 from ..lookup import agent, game_with

@@ -5,9 +5,8 @@ send, news of the table. Whose turn it is, what is allowed and where the button 
 TurnState is worked out by `TableTracker`. Nothing that a server sends makes it raise.
 """
 
-from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from ....envs.core.turn_state import TurnState
 from ....envs.holdem.actions import allowed
@@ -16,10 +15,13 @@ from ...logs.log_text import escaped
 from ..common.responses import read_response
 from ..common.sessions import ActionRejected, Decision, LogNote, SendMessage
 from . import messages
+from .agent_events import Busted, HandEnded, PokerEvent, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
 from .messages import Choice, GameState, Unknown, UnreadTurn
 from .offers import Offer, read_offers, safe_kind, violation
 from .table_tracker import TableTracker
 
+USUAL_STEP = 2
+"""By how much `seq` grows from one state to the next at most: for an action, and for the street or the end after it."""
 REJECTIONS = (
     messages.INVALID_ACTION,
     messages.STALE_SEQ,
@@ -28,61 +30,6 @@ REJECTIONS = (
     messages.INTERNAL_ERROR,
 )
 """The errors after which a sent action has not been played, and it may still be our turn."""
-
-
-@dataclass(frozen=True)
-class SeatTaken:
-    """We have a seat; `timeout` is the time for each turn in milliseconds, None where the server does not say."""
-
-    seat: int
-    timeout: int | None
-
-
-@dataclass(frozen=True)
-class UnreadableTurn:
-    """It is our turn in a state that cannot be read (for this `problem`): send `message`, the safe action, now."""
-
-    message: messages.Action
-    problem: str
-
-
-@dataclass(frozen=True)
-class HandEnded:
-    """A hand has ended: what we took from the pots, and our stack (None: not known)."""
-
-    hand: int
-    won: int
-    stack: int | None
-    message: messages.HandComplete
-
-
-@dataclass(frozen=True)
-class TableEnded:
-    """The table has ended; our final stack where the server says it."""
-
-    reason: str
-    stack: int | None
-
-
-@dataclass(frozen=True)
-class ServerRefusal:
-    """The server does not let us play any longer; reconnecting is of no use."""
-
-    code: str
-    message: str
-
-
-PokerEvent: TypeAlias = (
-    Decision
-    | SendMessage[messages.Action]
-    | UnreadableTurn
-    | HandEnded
-    | TableEnded
-    | SeatTaken
-    | ServerRefusal
-    | ActionRejected
-    | LogNote
-)
 
 
 class PokerAgentSession:
@@ -96,7 +43,9 @@ class PokerAgentSession:
     Attributes:
         seat: ours; None until the server says it.
         seq: the newest sequence number.
-        hands_played, actions, rejected: how many hands ended, and how many actions were accepted and rejected.
+        busted: whether we have no chips left.
+        hands_played, actions, rejected: how many hands ended in which we had cards, and how many actions were accepted
+            and rejected.
         net: chips won (or lost, below 0) since the first hand; 0 where the stacks are not known.
     """
 
@@ -106,6 +55,7 @@ class PokerAgentSession:
         self.match_id = match_id
         self.seat: int | None = None
         self.seq = 0
+        self.busted = False
         self.hands_played = 0
         self.actions = 0
         self.rejected = 0
@@ -122,6 +72,9 @@ class PokerAgentSession:
         self._resend = False
         self._new_connection = True
         self._completed = -1  # the hand that ended last, until the next begins
+        self._before_jump: int | None = None  # the seq before the newest one, where that is suspiciously high
+        self._turns: set[str] = set()  # the names of our turns of this hand
+        self._stale: int | None = None  # the seq that the server called stale
 
     @property
     def turn(self) -> str | None:
@@ -132,6 +85,14 @@ class PokerAgentSession:
     def hand(self) -> int | None:
         """The number of the hand; None before the first state."""
         return None if self._state is None else self._state.hand
+
+    @property
+    def in_hand(self) -> bool:
+        """Whether a hand is under way in which we have cards and have not folded."""
+        state = self._state
+        if state is None or state.phase not in STREETS or state.hand == self._completed:
+            return False
+        return any(player.seat == self.seat and not player.folded for player in state.players)
 
     @property
     def net(self) -> int:
@@ -174,24 +135,46 @@ class PokerAgentSession:
         self._resend = self._new_connection = True
 
     def _receive_state(self, state: GameState) -> list[PokerEvent]:
-        known = self._state is not None and not self._new_connection and state.hand == self._state.hand
-        if known and state.seq < self.seq:
+        if self._is_late(state):
             return [LogNote(f"ignored an old state: seq {state.seq} after {self.seq}")]
-        self._state, self.seq, self._new_connection = state, state.seq, False
-        if state.phase in STREETS:
-            self._completed = -1
+        self._follow(state)
         self._tracker.update(state)
         self._find_seat(state)
         self._remember_stack()
         turn = self._our_turn(state)
         if turn is None:
             self._turn = self._unread_turn = None
-            return []
+            return self._find_busted(state)
         if turn not in (self._turn, self._unread_turn):
             self._turn, self._unread_turn, self._answer = turn, None, None
             self._acked, self._rejections, self._resend = False, 0, False
+            self._turns.add(turn)
             return [self._decision()]
         return self._answer_again(self.seq)
+
+    def _is_late(self, state: GameState) -> bool:
+        """Tell a state that was overtaken by newer ones from one that follows a `seq` that was too high."""
+        known = self._state is not None and not self._new_connection and state.hand == self._state.hand
+        if not known or state.seq >= self.seq:
+            return False
+        turn = self._our_turn(state)
+        if turn is not None and turn not in self._turns and (self._turn is None or self._before_jump is not None):
+            return False  # at worst our answer is refused; a turn that is not answered is lost for certain
+        waiting = self._turn is not None and not self._acked
+        return waiting or self._before_jump is None or state.seq <= self._before_jump
+
+    def _follow(self, state: GameState) -> None:
+        """Make a state the newest."""
+        if self._state is None or self._new_connection:
+            self._before_jump = -1  # nothing tells yet whether this seq is too high
+        elif state.seq != self.seq:
+            self._before_jump = self.seq if state.seq - self.seq > USUAL_STEP else None
+        if self._state is None or state.hand != self._state.hand:
+            self._turns.clear()
+            self._stale = None
+        self._state, self.seq, self._new_connection = state, state.seq, False
+        if state.phase in STREETS:
+            self._completed = -1
 
     def _receive_unread(self, turn: UnreadTurn) -> list[PokerEvent]:
         """Play the safe action where nothing can be read but that it is our turn; the clock would take longer."""
@@ -215,7 +198,7 @@ class PokerAgentSession:
         if not self._resend or self._answer is None or self._acked:
             return []
         self._resend = False
-        self._answer.expected_seq = seq
+        self._answer.expected_seq = None if seq == self._stale else seq
         return [SendMessage(self._answer)]
 
     def _our_turn(self, state: GameState) -> str | None:
@@ -230,6 +213,14 @@ class PokerAgentSession:
         if self.seat is None:
             visible = [player.seat for player in state.players if player.cards]
             self.seat = visible[0] if len(visible) == 1 else None
+
+    def _find_busted(self, state: GameState) -> list[PokerEvent]:
+        """A hand that begins without us, who have nothing, tells that we are busted."""
+        own = next((player for player in state.players if player.seat == self.seat), None)
+        if self.busted or own is None or state.phase not in STREETS or own.stack or own.bet or own.all_in or own.cards:
+            return []
+        self.busted = True
+        return [Busted(state.hand)]
 
     def _remember_stack(self) -> None:
         chips = self._tracker.stack_at_start(self.seat)
@@ -251,6 +242,8 @@ class PokerAgentSession:
         if self._answer is None or self._acked or error.code not in REJECTIONS:
             return [LogNote(text)]
         kind = self._answer.action.kind
+        if error.code == messages.STALE_SEQ:
+            self._stale = self._answer.expected_seq
         self.rejected += 1
         self._rejections += 1
         if self._rejections == 1:
@@ -269,12 +262,31 @@ class PokerAgentSession:
         self._completed = message.hand
         self._turn, self._answer = None, None
         self._tracker.complete(message)
+        if not self._was_dealt(message):
+            return []
         self.hands_played += 1
-        won = sum(result.won for result in message.results if result.seat == self.seat)
         stack = self._tracker.stacks_between_hands.get(self.seat) if self.seat is not None else None
         if stack is not None:
             self._last_stack = stack
-        return [HandEnded(message.hand, won, stack, message)]
+        events: list[PokerEvent] = [HandEnded(message.hand, self._won(message), stack, message)]
+        if stack == 0 and not self.busted:
+            self.busted = True
+            events.append(Busted(message.hand))
+        return events
+
+    def _was_dealt(self, message: messages.HandComplete) -> bool:
+        """Return whether we had cards in a hand that ended."""
+        if self.seat is None:
+            return True
+        if message.results:
+            return any(result.seat == self.seat for result in message.results)
+        return bool(self._tracker.stack_at_start(self.seat))
+
+    def _won(self, message: messages.HandComplete) -> int:
+        """Return what we took from the pots. The platform reports 0 for all at a showdown: then our stack tells."""
+        if any(result.won for result in message.results) or self.seat is None:
+            return sum(result.won for result in message.results if result.seat == self.seat)
+        return max(0, self._tracker.taken(self.seat) or 0)
 
     def _receive_status(self, status: messages.TableStatus) -> list[PokerEvent]:
         if status.status != "ended":
@@ -365,7 +377,9 @@ class PokerAgentSession:
     def _message(self, kind: str, amount: int | None) -> messages.Action:
         token = self._state.turn_token if self._state is not None else None
         choice = Choice(turn_token=token or "", kind=cast(Any, kind), amount=amount)
-        return messages.Action(action=choice, expected_seq=self.seq)
+        # Once the server has called our newest seq stale, the turn's token alone says which turn we mean.
+        known = None if token and self.seq == self._stale else self.seq
+        return messages.Action(action=choice, expected_seq=known)
 
 
 def _ignored(kind: str, reason: str) -> LogNote:

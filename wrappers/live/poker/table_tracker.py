@@ -7,7 +7,6 @@ the state.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,22 +15,11 @@ from ....envs.holdem.hands import card_number, describe, strength
 from ....envs.holdem.table import KINDS, LOG
 from ....envs.holdem.view import STREETS
 from .messages import GameState, HandComplete, Last, Player
+from .moment import Moment, acted_between, moment_of
 
 Entry = dict[str, Any]
 MARK = -1
 """Stands in an order of seats between those that have acted and those that may not have."""
-
-
-@dataclass
-class _Moment:
-    """One state, in the numbers that are compared."""
-
-    seq: int
-    phase: str
-    turn: int | None
-    stacks: dict[int, int]
-    bets: dict[int, int]
-    folded: set[int]
 
 
 class TableTracker:
@@ -58,30 +46,38 @@ class TableTracker:
         self._dealer = 0
         self._saw_blinds = False
         self._start: dict[int, int] = {}  # stacks before blinds and antes
+        self._put_in: dict[int, int] = {}  # chips put in in the hand that ended, its last action included
         self._unplaced = 0  # chips in the pot that no seat is known to have put in
-        self._now = _Moment(-1, "", None, {}, {}, set())
+        self._now = Moment(-1, "", None, {}, {}, set())
 
     # What comes in.
 
     def update(self, state: GameState) -> None:
         """Take in the next state."""
-        now = _moment(state)
+        now = moment_of(state)
         previous, self._now = self._now, now
         if state.dealer is not None:
             self._dealer = state.dealer
         if state.phase not in STREETS:  # the betting is over, and bets may lie in the pot or in the stacks
+            if previous.phase in STREETS and state.hand == self._hand:
+                self._put_in = self._with_last_action(previous, state.last)
             self._settle({})
             return
         if state.hand != self._hand or _street(now.phase) < _street(previous.phase):
             previous = self._open(state, now)
         self._count(now)
-        if now.seq != previous.seq:
+        if now.seq != previous.seq or acted_between(now, previous):
             for entry in self._betting(previous, now, state.last):
                 self._write(entry)
 
     def complete(self, message: HandComplete) -> None:
         """Take in the end of a hand."""
         self._settle({result.seat: result.won for result in message.results})
+
+    def taken(self, seat: int) -> int | None:
+        """Return what a seat took from the pots of the hand that ended, as the stacks tell it; None if they do not."""
+        start, end = self._start.get(seat), self.stacks_between_hands.get(seat)
+        return None if start is None or end is None else end - start + self._put_in.get(seat, 0)
 
     def joined(self, seat: int, stack: int | None) -> None:
         """Take in a new player's chips."""
@@ -160,7 +156,7 @@ class TableTracker:
 
     # Chips.
 
-    def _count(self, now: _Moment) -> None:
+    def _count(self, now: Moment) -> None:
         for seat in now.stacks.keys() & self._start.keys():
             self.committed[seat] = max(now.bets[seat], self._start[seat] - now.stacks[seat])
 
@@ -168,7 +164,7 @@ class TableTracker:
         """Find the stacks after a hand: the state's if they hold all chips, else with what was won and returned."""
         held = {seat: self._now.stacks.get(seat, 0) for seat in self._start}
         missing = sum(self._start.values()) - sum(held.values())
-        if missing and won:
+        if missing and any(won.values()):
             uncalled = missing - sum(won.values())
             most = max(self._start, key=lambda seat: self.committed.get(seat, 0))
             for seat in held:
@@ -177,12 +173,23 @@ class TableTracker:
         if missing == 0:
             self.stacks_between_hands.update(held)
 
+    def _with_last_action(self, was: Moment, last: Last | None) -> dict[int, int]:
+        """Return what each seat put in when the hand ended: the last state of a hand does not show its bets."""
+        put_in = dict(self.committed)
+        if last is None or last.seat not in put_in:
+            return put_in
+        if last.kind == "call":
+            put_in[last.seat] = min(max(put_in.values()), self._start[last.seat])
+        elif last.kind == "raiseTo" and last.amount:
+            put_in[last.seat] += max(0, last.amount - was.bets.get(last.seat, 0))
+        return put_in
+
     # The start of a hand.
 
-    def _open(self, state: GameState, now: _Moment) -> _Moment:
+    def _open(self, state: GameState, now: Moment) -> Moment:
         """Begin a hand, and return the moment from which its betting is to be read."""
         self._hand = state.hand
-        self.history, self.committed, self._unplaced = [], {}, 0
+        self.history, self.committed, self._put_in, self._unplaced = [], {}, {}, 0
         dealt = [p.seat for p in state.players if p.stack or p.bet or p.all_in or p.cards]
         dealt = sorted(set(dealt))
         extra = state.pot - sum(now.bets.values())
@@ -200,7 +207,7 @@ class TableTracker:
         self.stacks_between_hands = {}
         return previous
 
-    def _learn_blinds(self, now: _Moment, dealt: list[int]) -> None:
+    def _learn_blinds(self, now: Moment, dealt: list[int]) -> None:
         """Read the blinds from the bets that were posted; a player who is all-in may have posted less."""
         self._saw_blinds = True
         small, big = self._blind_seats(now, dealt)
@@ -211,7 +218,7 @@ class TableTracker:
                 setattr(self, name, posted if now.stacks[seat] else max(posted, known))
         self.big_blind = max(self.big_blind, self.small_blind, 1)
 
-    def _blind_seats(self, now: _Moment, dealt: list[int]) -> tuple[int | None, int | None]:
+    def _blind_seats(self, now: Moment, dealt: list[int]) -> tuple[int | None, int | None]:
         after = _round_from(self._dealer + 1, dealt)
         if len(after) > 2:
             return after[0], after[1]
@@ -230,7 +237,7 @@ class TableTracker:
             least = [action["min"] for action in actions if action["kind"] == "raiseTo" and action["min"] < stack]
             self.big_blind = max(1, *least) if least else self.big_blind
 
-    def _antes(self, now: _Moment, dealt: list[int], extra: int) -> dict[int, int]:
+    def _antes(self, now: Moment, dealt: list[int], extra: int) -> dict[int, int]:
         """Return each seat's ante: by its stack before the hand if that is known, else by the pot."""
         if all(seat in self.stacks_between_hands for seat in dealt):
             antes = {seat: self.stacks_between_hands[seat] - now.stacks[seat] - now.bets[seat] for seat in dealt}
@@ -248,7 +255,7 @@ class TableTracker:
         share = rest // max(1, len(short))
         return {**dict.fromkeys(payers, self.ante), **dict.fromkeys(short, share)}
 
-    def _before_street(self, now: _Moment, dealt: list[int]) -> _Moment:
+    def _before_street(self, now: Moment, dealt: list[int]) -> Moment:
         """Return the likeliest start of the street in whose middle the first state came."""
         bets = dict.fromkeys(now.bets, 0)
         first = self._dealer + 1
@@ -262,11 +269,11 @@ class TableTracker:
         stacks = {seat: now.stacks[seat] + now.bets[seat] - bets[seat] for seat in now.stacks}
         folded = set() if now.phase == STREETS[0] else now.folded
         start = _round_from(first, dealt)
-        return _Moment(now.seq - 2, now.phase, start[0] if start else None, stacks, bets, folded)
+        return Moment(now.seq - 2, now.phase, start[0] if start else None, stacks, bets, folded)
 
     # The betting.
 
-    def _betting(self, was: _Moment, now: _Moment, last: Last | None) -> Iterable[Entry]:
+    def _betting(self, was: Moment, now: Moment, last: Last | None) -> Iterable[Entry]:
         """Work out what was done between two moments of a hand."""
         crossed = now.phase != was.phase
         bets = self._closing_bets(was, now) if crossed else now.bets
@@ -281,11 +288,11 @@ class TableTracker:
         order = self._order(was, start, MARK if crossed else now.turn, bool(folded) or bets != was.bets)
         yield from self._street(was.phase, order, was.bets, bets, folded - later)
         if crossed:
-            middle = _Moment(was.seq, now.phase, None, was.stacks, {}, was.folded | (folded - later))
+            middle = Moment(was.seq, now.phase, None, was.stacks, {}, was.folded | (folded - later))
             order = self._order(middle, self._dealer + 1, now.turn, bool(later) or any(now.bets.values()))
             yield from self._street(now.phase, order, {}, now.bets, later)
 
-    def _closing_bets(self, was: _Moment, now: _Moment) -> dict[int, int]:
+    def _closing_bets(self, was: Moment, now: Moment) -> dict[int, int]:
         """Return each seat's bet on the finished street: what it put in since, without the new street's bet."""
         return {
             seat: was.bets.get(seat, 0) + was.stacks[seat] - now.stacks[seat] - now.bets[seat]
@@ -295,7 +302,7 @@ class TableTracker:
     def _high(self, street: str, bets: dict[int, int]) -> int:
         return max(self.big_blind if street == STREETS[0] else 0, *bets.values(), 0)
 
-    def _order(self, was: _Moment, start: int, stop: int | None, changed: bool) -> list[int]:
+    def _order(self, was: Moment, start: int, stop: int | None, changed: bool) -> list[int]:
         """Return the seats that have acted, from `start` round to before `stop`, then `MARK`, then the others."""
         able = [seat for seat, stack in was.stacks.items() if stack and seat not in was.folded and seat in self._start]
         lap = _round_from(start, able)
@@ -332,18 +339,6 @@ class TableTracker:
         if len(same) >= LOG:
             del self.history[same[0]]
         self.history.append(entry)
-
-
-def _moment(state: GameState) -> _Moment:
-    players = {player.seat: player for player in state.players}
-    return _Moment(
-        seq=state.seq,
-        phase=state.phase,
-        turn=state.turn if isinstance(state.turn, int) else None,
-        stacks={seat: player.stack for seat, player in players.items()},
-        bets={seat: player.bet for seat, player in players.items()},
-        folded={seat for seat, player in players.items() if player.folded},
-    )
 
 
 def _street(phase: str) -> int:

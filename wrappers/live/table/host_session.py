@@ -123,7 +123,7 @@ class TableHostSession:
         self.matches = 0
         self._referee = Match(game)
         self._clients: dict[int, int | None] = {}
-        self._latest: dict[int, tuple[int | None, ts.TurnState]] = {}
+        self._latest: dict[int, tuple[int | None, State]] = {}
         self._before = 0  # turns of earlier matches
         self._timeout = timeout
         self._seeds = np.random.SeedSequence(seed)
@@ -317,8 +317,8 @@ class TableHostSession:
     def _states(self, clients: Any) -> Sends:
         """Return the states of the clients, for those whose state has changed.
 
-        In games with hidden turns, a waiting client gets nothing until its state changes. Otherwise the number and the
-        durations of the turns would reveal who acts.
+        A client whose state has not changed gets nothing. Otherwise the number of messages would reveal private
+        messages of others, and in games with hidden turns the number and the durations of the turns.
         """
         if self.match is None:
             return []
@@ -332,10 +332,10 @@ class TableHostSession:
             else:
                 continue
             hidden = not state.game_over and state.current_turn_agent_id is None
-            if hidden and self._latest.get(client) == (seat, state):
-                continue
-            self._latest[client] = seat, state
-            sends.append(Outgoing(client, State(turn=-1 if hidden else self.turn, turn_state=state)))
+            shown = seat, State(turn=-1 if hidden else self.turn, turn_state=state)
+            if self._latest.get(client) != shown:
+                self._latest[client] = shown
+                sends.append(Outgoing(client, shown[1]))
         return sends
 
     def _seatings(self) -> Sends:

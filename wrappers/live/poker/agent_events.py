@@ -1,0 +1,70 @@
+"""What the agent's session tells its shell: news of the table, and what to send at once."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..common.sessions import ActionRejected, Decision, LogNote, SendMessage
+from . import messages
+
+
+@dataclass(frozen=True)
+class SeatTaken:
+    """We have a seat; `timeout` is the time for each turn in milliseconds, None where the server does not say."""
+
+    seat: int
+    timeout: int | None
+
+
+@dataclass(frozen=True)
+class UnreadableTurn:
+    """It is our turn in a state that cannot be read (for this `problem`): send `message`, the safe action, now."""
+
+    message: messages.Action
+    problem: str
+
+
+@dataclass(frozen=True)
+class HandEnded:
+    """A hand has ended: what we took from the pots, and our stack (None: not known)."""
+
+    hand: int
+    won: int
+    stack: int | None
+    message: messages.HandComplete
+
+
+@dataclass(frozen=True)
+class Busted:
+    """We have no chips left: we are not dealt in any longer at this table."""
+
+    hand: int
+
+
+@dataclass(frozen=True)
+class TableEnded:
+    """The table has ended; our final stack where the server says it."""
+
+    reason: str
+    stack: int | None
+
+
+@dataclass(frozen=True)
+class ServerRefusal:
+    """The server does not let us play any longer; reconnecting is of no use."""
+
+    code: str
+    message: str
+
+
+PokerEvent: TypeAlias = (
+    Decision
+    | SendMessage[messages.Action]
+    | UnreadableTurn
+    | HandEnded
+    | Busted
+    | TableEnded
+    | SeatTaken
+    | ServerRefusal
+    | ActionRejected
+    | LogNote
+)
