@@ -57,6 +57,9 @@ SCENES = {
     "tangram-v0": Scene({"figure": "A house"}, 3, "solver", 9, variants=[{"modality": "both"}]),
     "bargaining-v0": Scene(seed=3, play="conceder", decisions=7, variants=[{"talk": True}, {"public": True}]),
     "auction-v0": Scene({"seats": 4}, 3, "equilibrium", 2, variants=[{"talk": True}]),
+    "kuhn-v0": Scene(seed=5, play=(0, 1)),
+    "leduc-v0": Scene(seed=2, play=(1, 2, 1, 2)),
+    "liars_dice-v0": Scene({"dice": 3}, 3, "careful", 4),
 }
 WIRES: dict[str, dict[str, Any]] = {
     "holdem-v0": {"from the table": poker.ServerMessage, "from the agent": poker.ClientMessage},
@@ -71,6 +74,9 @@ WIRES: dict[str, dict[str, Any]] = {
     "tangram-v0": {"from the game": tangram.GameMessage, "from the agent": tangram.AgentMessage},
     "bargaining-v0": {"to the agent": TurnState, "its answer": AgentResponse},
     "auction-v0": {"to the agent": TurnState, "its answer": AgentResponse},
+    "kuhn-v0": {"to the agent": TurnState, "its answer": AgentResponse},
+    "leduc-v0": {"to the agent": TurnState, "its answer": AgentResponse},
+    "liars_dice-v0": {"to the agent": TurnState, "its answer": AgentResponse},
 }
 """What travels, by game: the types of the bridge's messages."""
 BRIDGES = {
@@ -129,12 +135,12 @@ def picture(game_id: str, seat: int | None = None) -> str:
 
 
 def front_picture() -> str:
-    """Return the five games side by side, and hold'em again as one player sees it."""
+    """Return the games side by side, and hold'em again as one player sees it."""
     pictures = [picture(game_id) for game_id in SCENES]
     pictures.insert(1, picture("holdem-v0", 0))
-    places = [(column * WIDTH, row * HEIGHT) for row in range(3) for column in range(2)]
+    places = [(column * WIDTH, row * HEIGHT) for row in range(3) for column in range(3)]
     placed = [one.replace("<svg ", f'<svg x="{x}" y="{y}" ', 1) for one, (x, y) in zip(pictures, places, strict=True)]
-    size = f'viewBox="0 0 {2 * WIDTH} {3 * HEIGHT}" width="{2 * WIDTH}" height="{3 * HEIGHT}"'
+    size = f'viewBox="0 0 {3 * WIDTH} {3 * HEIGHT}" width="{3 * WIDTH}" height="{3 * HEIGHT}"'
     return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', *placed, "</svg>", ""])
 
 
@@ -300,6 +306,9 @@ WIRE_INTRO = {
     "`unfair-split`.",
     "auction-v0": "[Arenas](../bridges/arena.md). The messages are TurnState itself, as JSON. The arenas call it "
     "`first-price-auction`.",
+    **dict.fromkeys(
+        ("kuhn-v0", "leduc-v0", "liars_dice-v0"), "[Arenas](../bridges/arena.md). TurnState itself travels, as JSON."
+    ),
 }
 
 

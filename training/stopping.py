@@ -6,6 +6,10 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
+TRY_AGAIN = 75
+"""Exit code of what may work another time: a server that is away, a connection closed without a word. A supervisor
+starts the command again; 2 means that starting it again is of no use."""
+
 Result = TypeVar("Result")
 
 

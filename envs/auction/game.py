@@ -16,6 +16,7 @@ from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, view
+from .load import load
 from .table import POINTS, RULES, SEATS, TABLE
 
 Quantiles = Sequence[float]
@@ -147,7 +148,7 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,
-            load=partial(view.load, blank, words),
+            load=partial(load, blank, words),
             resample=view.resample,
         ),
         renderer=Renderer(render.render, picture.picture),

@@ -17,6 +17,7 @@ from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, view
+from .load import load
 from .table import ROUNDS, SEATS, TABLE
 
 Range = Sequence[float]
@@ -129,7 +130,7 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,
-            load=partial(view.load, blank, words),
+            load=partial(load, blank, words),
             resample=view.resample,
         ),
         renderer=Renderer(render.render, picture.picture),

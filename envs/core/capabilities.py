@@ -96,8 +96,8 @@ class Chance:
     call these functions, and then `play` with outcomes from the record's stream
     (``while outcomes(table): play(table, draw(table, outcomes(table)))``).
 
-    Of the games here, mafia has this capability. Hold'em draws its whole deck at once, the auction and the bargaining
-    game draw real numbers, and tangram draws a whole figure; these games do not have it.
+    Mafia, Kuhn poker, Leduc hold'em and liar's dice have this capability. Hold'em draws its whole deck at once, the
+    auction and the bargaining game draw real numbers, and tangram draws a whole figure; these games do not have it.
 
     Attributes:
         begin: ``begin(table)`` begins an episode.

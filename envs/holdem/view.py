@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.loading import payoffs_in
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .hands import card_name, card_number, describe, strength
@@ -149,7 +150,8 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
 
     The record serves for observations and legal actions. It is not complete, so it cannot be played further. If the
     state has more seats than `blank`, some are left out: empty seats first, then folded ones, then those with the
-    smallest commitment.
+    smallest commitment. Without ``seat`` the observer is the player with the agent's name. Rows of the history that are
+    no actions are ignored; of too many, the latest are kept.
 
     Args:
         blank: a table with the options that TurnState does not have (number of seats, pot fractions).
@@ -164,26 +166,52 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     game = state.game_state
     tables = blank.copy().view(np.recarray)
     table = tables[0]
-    seats = _seating(game["players"], int(table.seats), game["seat"])
-    table.small_blind, table.big_blind, table.ante = game["smallBlind"], game["bigBlind"], game["ante"]
+    players = [_player(player) for player in game["players"]]
+    me = int(game["seat"]) if game.get("seat") is not None else _named(players, state.agent_id)
+    seats = _seating(players, int(table.seats), me)
+    table.big_blind, table.ante = int(game["bigBlind"]), int(game.get("ante", 0))
+    table.small_blind = int(game.get("smallBlind", table.big_blind // 2))
     # A live table has no end: there every hand is an episode.
-    table.hand, table.hands = min(game["hand"], game["hands"]), game["hands"]
+    hands = int(game.get("hands", 1))
+    table.hand, table.hands = min(int(game.get("hand", 1)), hands), hands
     table.phase = PHASES.index(game["phase"])
-    table.dealer = _behind(game["dealer"], seats)
-    table.turn = seats.get(game["turn"], -1)
-    table.pot = game["pot"]
+    table.dealer = _behind(int(game["dealer"]), seats)
+    turn = me if state.is_my_turn else game.get("turn")
+    table.turn = -1 if turn is None else seats.get(int(turn), -1)
+    table.pot = int(game["pot"])
     table.board[:] = -1
     count = len(game["board"])
     table.board[:count] = [card_number(card) for card in game["board"]]
     open_board(table, count)
-    _load_players(table, game["players"], seats)
-    _load_actions(table, game, seats)
+    _load_players(table, players, seats)
+    _load_actions(table, game, players, seats[me])
     _load_history(table, game, seats)
     if state.game_over:
         table.done = True
-        for payoff in (state.outcome or {}).get("payoffs", ()):
-            table.total[int(payoff["agent_id"].removeprefix("player_"))] = payoff["utility"]
-    return tables, seats[game["seat"]]
+        for agent, utility in payoffs_in(state):
+            number = agent.removeprefix("player_")
+            if number.isdecimal() and int(number) < len(table.total):
+                table.total[int(number)] = utility
+    return tables, seats[me]
+
+
+def _player(player: dict[str, Any]) -> dict[str, Any]:
+    """Return a player with its chips as numbers; what was put in and is not told is the bet."""
+    bet = int(player.get("bet", 0))
+    chips = {"stack": int(player["stack"]), "bet": bet, "committed": int(player.get("committed", bet))}
+    return {**player, "seat": int(player["seat"]), **chips}
+
+
+def _named(players: list[dict[str, Any]], name: str) -> int:
+    """Return the seat of the player of this name.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    for player in players:
+        if name in (player.get("name"), player.get("agent_id")):
+            return int(player["seat"])
+    raise ValueError(f"neither seat nor players tell where {name!r} sits")
 
 
 def _seating(players: list[dict[str, Any]], room: int, me: int) -> dict[int, int]:
@@ -221,34 +249,39 @@ def _load_players(table: Any, players: list[dict[str, Any]], seats: dict[int, in
                 cards[seat] = [card_number(card) for card in player["cards"]]
 
 
-def _load_actions(table: Any, game: dict[str, Any], seats: dict[int, int]) -> None:
-    if game["actions"]:
-        table.to_call = game["toCall"]
-        owed = max(player["bet"] for player in game["players"]) - table.bet[seats[game["seat"]]]
+def _load_actions(table: Any, game: dict[str, Any], players: list[dict[str, Any]], seat: int) -> None:
+    if game.get("actions"):
+        owed = max(player["bet"] for player in players) - table.bet[seat]
+        table.to_call = int(game.get("toCall", min(owed, table.stack[seat])))
         # With a short blind, the bet to call is above every bet on the table; a short stack calls with less.
-        table.current_bet = table.bet[seats[game["seat"]]] + max(owed, table.to_call)
+        table.current_bet = table.bet[seat] + max(owed, table.to_call)
         for action in game["actions"]:
             if action["kind"] == "raiseTo":
-                table.raise_min, table.raise_max = action["min"], action["max"]
+                table.raise_min, table.raise_max = int(action["min"]), int(action["max"])
 
 
 def _load_history(table: Any, game: dict[str, Any], seats: dict[int, int]) -> None:
     table.last_seat = -1
     count, seat, kind, bet = table.log_count, table.log_seat, table.log_kind, table.log_bet
-    for entry in game["history"]:
-        if entry["seat"] in seats:
-            street = STREETS.index(entry["street"])
-            i = int(count[street])
-            if i == LOG:
-                raise ValueError(f"more than {LOG} actions of the {entry['street']} in history; keep the last {LOG}")
-            seat[street, i] = seats[entry["seat"]]
+    for street, entries in _streets(game.get("history"), seats).items():
+        for i, entry in enumerate(entries[-LOG:]):
+            seat[street, i] = seats[int(entry["seat"])]
             kind[street, i] = KINDS.index(entry["kind"])
-            bet[street, i] = entry["bet"]
-            count[street] = i + 1
-    last = game["last"]
-    if last and last["seat"] in seats:
+            bet[street, i] = int(entry.get("bet", 0))
+        count[street] = min(len(entries), LOG)
+    last = game.get("last")
+    if last and last.get("kind") in KINDS and last.get("seat") in seats:
         table.last_seat, table.last_kind = seats[last["seat"]], KINDS.index(last["kind"])
-        table.last_amount = last.get("amount", 0)
+        table.last_amount = int(last.get("amount", 0))
+
+
+def _streets(history: Any, seats: dict[int, int]) -> dict[int, list[dict[str, Any]]]:
+    """Return the actions of the seats that are seen, by street."""
+    found: dict[int, list[dict[str, Any]]] = {}
+    for entry in history or ():
+        if entry.get("kind") in KINDS and entry.get("street") in STREETS and int(entry.get("seat", -1)) in seats:
+            found.setdefault(STREETS.index(entry["street"]), []).append(entry)
+    return found
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.loading import payoffs_in
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .corners import clear_menu, measure, survey
@@ -143,44 +144,46 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     game = state.game_state
     tables = blank.copy().view(np.recarray)
     table = tables[0]
-    known = objective(game["objective"])
+    title = game.get("objective", "")
+    known = objective(title)
     table.figure = -1 if known is None else FIGURES.index(known)
     if "silhouette" in game:
         _load_outline(table, game["silhouette"])
     elif known is not None:
         table.outline, table.ends = known.outline(list(ASPECTS)[table.aspect]), known.ends
     elif table.source != OWN:
-        raise ValueError(f"the state has no silhouette, and no known figure has the objective {game['objective']!r}")
+        raise ValueError(f"the state has no silhouette, and no known figure has the objective {title!r}")
     begin(table)
-    there = {_piece(name): _pose(placed) for name, placed in game["on_board"].items()}
+    placed = game.get("on_board") or {}
+    there = {_piece(name): _pose(one) for name, one in placed.items()}
     moved = game.get("moved")
     before = dict(there)
     if moved is not None:
         lifted = _piece(moved["shape"])
         if before.pop(lifted, None) is None:
             raise ValueError(f"{moved['shape']} was moved, but is not on the board")
-        if moved["from"] is not None:
+        if moved.get("from") is not None:
             before[lifted] = _pose(moved["from"])
     for piece, pose in before.items():
         put(table, piece, *pose)
     seats = _seating(state, int(table.seats))
-    table.turns = game.get("turns", table.turns)
-    table.turn_number = game.get("turn_number", 1)
-    table.plays_left = game.get("plays_left", table.plays)
-    table.passes = game.get("passes", 0)
-    table.turn = -1 if state.current_turn_agent_id is None else seats[state.current_turn_agent_id]
+    table.turns = int(game.get("turns", table.turns))
+    table.turn_number = int(game.get("turn_number", 1))
+    table.plays_left = int(game.get("plays_left", table.plays))
+    table.passes = int(game.get("passes", 0))
+    whose = state.current_turn_agent_id or (state.agent_id if state.is_my_turn else None)
+    table.turn = -1 if whose is None else seats[whose]
     measure(table)
     survey(table)
     if state.game_over:
         table.done = True
         clear_menu(table)
-        payoffs = (state.outcome or {}).get("payoffs", ())
-        table.score = next((one["utility"] for one in payoffs if one["agent_id"] == state.agent_id), 0.0)
+        table.score = dict(payoffs_in(state)).get(state.agent_id, 0.0)
     elif moved is not None:
         hold(table, lifted)
         put(table, lifted, *there[lifted])
-    for name, placed in game["on_board"].items():
-        hits = [BOUNDARY if other == "BOUNDARY" else _piece(other) for other in placed.get("collisions", ())]
+    for name, one in placed.items():
+        hits = [BOUNDARY if other == "BOUNDARY" else _piece(other) for other in one.get("collisions", ())]
         table.hits[_piece(name)] = sum(1 << other for other in set(hits))
     return tables, seats[state.agent_id]
 
@@ -193,7 +196,7 @@ def _piece(name: str) -> int:
 
 def _pose(placed: dict[str, Any]) -> tuple[float, float, float]:
     x, y = placed["position"]
-    return float(x), float(y), normal(float(placed["rotation"]))
+    return float(x), float(y), normal(float(placed.get("rotation", 0.0)))
 
 
 def _load_outline(table: Any, rings: list[list[list[float]]]) -> None:
@@ -212,7 +215,7 @@ def _seating(state: TurnState, count: int) -> dict[str, int]:
     """Return the seat of every agent that `state` names."""
     ours = {_name(seat): seat for seat in range(count)}
     named = [state.agent_id]
-    named += [payoff["agent_id"] for payoff in (state.outcome or {}).get("payoffs", ())]
+    named += [agent for agent, _ in payoffs_in(state)]
     if state.current_turn_agent_id is not None:
         named.append(state.current_turn_agent_id)
     strangers = [agent for agent in dict.fromkeys(named) if agent not in ours]

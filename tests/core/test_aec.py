@@ -4,9 +4,9 @@ import pickle
 import re
 from dataclasses import replace
 
-import kuhn
 import numpy as np
 import pytest
+import three_cards
 from parlour import envs
 from parlour.envs import Action, ActionResult, AgentResponse, Capabilities, GameEnv, MessageIntent, Talk, holdem_v0
 from parlour.envs.core.match import WAITS_PER_TURN
@@ -118,7 +118,7 @@ def test_pass_plays_the_safe_action_where_the_game_has_none_of_its_own():
     env = table()
     assert env.submit("player_0", Action("pass")).ok
     assert env.table.folded[0]
-    tiny = envs.make("kuhn")
+    tiny = envs.make("three_cards")
     tiny.reset(seed=1)
     assert tiny.submit("player_0", Action("pass")).ok
     assert tiny.turn_state("player_1").game_state["moves"] == ["pass"]
@@ -176,7 +176,7 @@ def test_what_a_game_hears_is_observed_at_once():
         table.moves[0], table.count = 1, 1
 
     heard = Capabilities(talk=Talk(record_message=hear))
-    env = GameEnv(replace(kuhn.game(), capabilities=heard), "flat")
+    env = GameEnv(replace(three_cards.game(), capabilities=heard), "flat")
     env.reset(seed=1)
     env.submit("player_0", AgentResponse(WAIT, [say()]))
     shown = env.observe("player_0")["observation"]

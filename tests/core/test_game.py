@@ -3,9 +3,9 @@
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
 
-import kuhn
 import nim
 import pytest
+import three_cards
 from gymnasium import spaces
 from parlour import envs
 from parlour.envs import (
@@ -28,7 +28,7 @@ from parlour.envs import (
     with_required_fields,
 )
 
-GAME = kuhn.game()
+GAME = three_cards.game()
 HEAP = Slice("game_state.heap", (1,), 0, 21, "stones")
 
 
@@ -48,11 +48,11 @@ GAMES = [
     ({"agents": (0, 1)}, "0 in agents is not a name"),
     ({"agents": ("a", "b", "c")}, "rewards has room for 2 of 3 seats"),
     ({"rules": None}, "rules is None; it needs to be of the type Rules"),
-    ({"encoders": {}}, "kuhn has no encoder 'v0'; it has none"),
+    ({"encoders": {}}, "three_cards has no encoder 'v0'; it has none"),
     ({"encoders": GAME.encoders["v0"]}, "it needs to be a dict of encoders by name"),
     ({"encoders": {"v0": Layout([HEAP])}}, "needs to be of the type Encoder"),
-    ({"encoders": {"v1": GAME.encoders["v0"]}}, "kuhn has no encoder 'v0'; it has v1"),
-    ({"encoder": "v1"}, "kuhn has no encoder 'v1'; it has v0, full"),
+    ({"encoders": {"v1": GAME.encoders["v0"]}}, "three_cards has no encoder 'v0'; it has v1"),
+    ({"encoder": "v1"}, "three_cards has no encoder 'v1'; it has v0, full"),
     ({"encoder": "full"}, "the default encoder is a version, such as 'v0'"),
     ({"encoder": "v"}, "the default encoder is a version"),
     ({"encoders": {"v0": GAME.encoders["full"]}}, "'v0' shows hidden information: it is for critics, not for players"),
@@ -87,7 +87,7 @@ RULES = [
     ({"num_actions": 0}, "num_actions=0: a game has a whole number of action indices, at least 1"),
     ({"num_actions": 2.0}, "num_actions=2.0"),
     ({"num_actions": True}, "num_actions=True"),
-    ({"blank": kuhn.BLANK[0]}, r"blank is a record of shape \(\); it needs to be one record"),
+    ({"blank": three_cards.BLANK[0]}, r"blank is a record of shape \(\); it needs to be one record"),
     ({"blank": {"heap": 21}}, r"blank is a dict of shape \(\); it needs to be one record"),
     ({"blank": required(stream=("i8",))}, "field stream is int64; it needs to be uint64"),
     ({"blank": required(turn=("u1",))}, "field turn is uint8; it needs to be a signed integer"),

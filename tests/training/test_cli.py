@@ -232,7 +232,7 @@ def test_completion_scripts_know_commands_and_options(shell, capsys):
     [
         (["parlour", "ev"], {"evaluate"}),
         (["parlour", "host", "ta"], {"tangram"}),
-        (["parlour", "deploy", "poker", "--ap"], {"--api", "--api-key"}),
+        (["parlour", "deploy", "poker", "--ap"], {"--api", "--api-key", "--api-key-file"}),
         (["parlour", "train", "--n-e"], {"--n-envs"}),
     ],
 )

@@ -378,7 +378,7 @@ def test_settings_are_found_by_name():
     assert load_config("holdem-v0").game == "holdem-v0"
     assert load_config("bargaining-public").game == "bargaining"
     assert load_config("bargaining-public").options["public"]
-    assert load_config("kuhn").total_timesteps == MaskablePPOConfig(game="kuhn").total_timesteps
+    assert load_config("three_cards").total_timesteps == MaskablePPOConfig(game="three_cards").total_timesteps
 
 
 @pytest.mark.parametrize("config", presets())

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import cases  # noqa: F401  registers kuhn
 import numpy as np
 import pytest
 import torch
@@ -128,7 +127,7 @@ def test_it_learns_kuhn_poker():
     tables = kuhn.tables(3)
     for card in range(3):  # the second seat holds the card and faces a bet
         kuhn.rules.reset(tables[card])
-        tables[card].cards[:] = (card + 1) % 3, card
+        tables[card].card[:] = (card + 1) % 3, card
         kuhn.rules.play(tables[card], 1)
     rows = np.arange(3)
     seen = kuhn.encoders["v0"].observations(tables, rows)
@@ -226,7 +225,7 @@ def test_averaged_weights_follow_slowly():
         ({"final_ent_coef": 0.0}, "final_ent_coef=0.0: a power schedule needs both above 0, or both 0"),
         ({"average_decay": 1.0}, "average_decay=1"),
         ({"opponent_tables": 1.5}, "opponent_tables"),
-        ({"activation_fn": "Relu"}, "known are ReLU and Tanh"),
+        ({"activation_fn": "Relu"}, "choose from ReLU and Tanh"),
         ({"precision": "half"}, "precision"),
         ({"device": "tpu"}, "device='tpu': need cpu, or cuda"),
     ],

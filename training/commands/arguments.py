@@ -4,6 +4,7 @@ A command has these dataclasses as parameters; tyro shows their fields as option
 """
 
 import os
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +24,23 @@ PolicyName = Annotated[
     ),
 ]
 AsJson = Annotated[bool, tyro.conf.arg(name="json", help="Print JSON instead of tables.")]
+
+
+def secret(given: str | None, file: Path | None, variable: str) -> str | None:
+    """Return a secret from the command line, a file, or the environment, the first that has it; None: none has.
+
+    Raises:
+        ValueError: if the file cannot be read, or is empty.
+    """
+    if given or file is None:
+        return given or os.environ.get(variable) or None
+    try:
+        read = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot read {file}: {error}") from None
+    if not read:
+        raise ValueError(f"{file} is empty: it should hold a token")
+    return read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +158,36 @@ class ServerArguments(AddressArguments):
     """The address of the server, and its access token."""
 
     access_token: str | None = None
-    """Access token that clients must send. Default: no token is needed."""
+    """Access token that clients must send. Other users of this machine can read it here; better use the file or the
+    environment's PARLOUR_ACCESS_TOKEN. Default: no token is needed."""
+    access_token_file: Path | None = None
+    """File with that token."""
+
+    @property
+    def token(self) -> str | None:
+        """The access token; None: no token is needed."""
+        return secret(self.access_token, self.access_token_file, "PARLOUR_ACCESS_TOKEN")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TlsServerArguments(ServerArguments):
+    """The address of the server, its access token and its certificate."""
+
+    tls_cert: Path | None = None
+    """Certificate (PEM, with those of its authorities): the server speaks TLS then, as https:// and wss://."""
+    tls_key: Path | None = None
+    """The certificate's key (PEM). Default: the certificate's file."""
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """The server's TLS settings; None: plain HTTP."""
+        if self.tls_cert is None:
+            if self.tls_key is not None:
+                raise ValueError("--tls-key needs --tls-cert")
+            return None
+        from ...wrappers.live.common.server import server_tls  # imported here: it loads aiohttp
+
+        return server_tls(self.tls_cert, self.tls_key)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,12 +196,15 @@ class AccessArguments:
 
     access_token: str | None = None
     """Access token: the one that the platform requires from us or, if it connects to us, the one that we require.
-    Default: the environment's PARLOUR_ACCESS_TOKEN, else none."""
+    Other users of this machine can read it here; better use the file or the environment's PARLOUR_ACCESS_TOKEN.
+    Default: none."""
+    access_token_file: Path | None = None
+    """File with that token."""
 
     @property
     def token(self) -> str | None:
         """The access token; None without one."""
-        return self.access_token or os.environ.get("PARLOUR_ACCESS_TOKEN") or None
+        return secret(self.access_token, self.access_token_file, "PARLOUR_ACCESS_TOKEN")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,7 +63,7 @@ def command(
         "address": server.address,
         "port": server.port,
         "names": names,
-        "access_token": server.access_token,
+        "access_token": server.token,
     }
     with opened(session.log) as file:
         special = specifics(chosen.name).table
@@ -72,7 +72,7 @@ def command(
         else:
             given = dict(map(pair, game.options))
             table = special(chosen, given, _named(specs, seated), hands=hands, log=file, **common)
-        until_done(_serve(table, server.access_token, Console(highlight=False)))
+        until_done(_serve(table, server.token, Console(highlight=False)))
 
 
 def _seats(game: GameArguments, agents: Sequence[str], seats: int | None) -> int | None:

@@ -98,6 +98,6 @@ class SelfPlayConfig(TrainConfig):
             if schedule == "power" and (getattr(self, first) > 0) != (getattr(self, last) > 0):
                 raise ValueError(f"{last}={getattr(self, last)}: a power schedule needs both above 0, or both 0")
         if self.activation_fn not in ("ReLU", "Tanh"):
-            raise ValueError(f"activation_fn={self.activation_fn!r}: known are ReLU and Tanh")
+            raise ValueError(f"activation_fn={self.activation_fn!r}: choose from ReLU and Tanh")
         if self.device != "cpu" and not (self.device.startswith("cuda") and torch.cuda.is_available()):
             raise ValueError(f"device={self.device!r}: need cpu, or cuda where PyTorch finds a GPU; it finds none here")

@@ -1,5 +1,6 @@
 """`parlour host arena`: a round robin of any game between policies, bots and HTTP agents."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Sequence
@@ -18,11 +19,11 @@ from ....wrappers.live.arena.host_session import ArenaLimits
 from ....wrappers.live.arena.results import ArenaResult, Standing, standings
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
-from ..arguments import AsJson, GameArguments, ServerArguments, SessionArguments
+from ..arguments import AsJson, GameArguments, SessionArguments, TlsServerArguments
 from ..lookup import agent, game_with, names_seats, warn_about_differences
 
 Cost = Literal["keep", "pass", "end"]
-PORT = ServerArguments(port=9100)
+PORT = TlsServerArguments(port=9100)
 
 
 def command(
@@ -32,17 +33,20 @@ def command(
     remote: tuple[str, ...] = (),
     wait: int = 0,
     rounds: int = 10,
+    serve: bool = False,
     seats: int | None = None,
     timeout: float = 30.0,
     concurrent: int = 8,
     max_actions: int | None = None,
     rejected: Cost = "keep",
     failed: Cost = "pass",
-    listening: ServerArguments = PORT,
+    listening: TlsServerArguments = PORT,
     session: SessionArguments,
     as_json: AsJson = False,
 ) -> None:
     """Play a round robin of a game between policies, bots and HTTP agents, and print the standings.
+
+    While it runs, agents may also open and join sessions at /api/sessions, and start matches by POST /api/match.
 
     Args:
         agents: Runs, policy files, bots.
@@ -50,6 +54,7 @@ def command(
         wait: Number of agents to wait for; they register at POST /api/register.
         rounds: Number of rounds. In each, every group of agents that fills the table plays once in each rotation of the
             seats.
+        serve: Play no round robin, only the sessions and matches that agents request, until Ctrl-C.
         seats: Seats of the game. Default: the game's default, or the number of agents if there are fewer.
         timeout: Seconds for a turn.
         concurrent: Number of matches played at the same time.
@@ -62,8 +67,8 @@ def command(
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     coming = len(agents) + len(remote) + wait
     played = _game(game.game, game.options, seats, coming)
-    if coming < played.seats:
-        raise ValueError(f"{coming} agents for {played.seats} seats: name more --agents, --remote, or --wait for some")
+    if coming < played.seats and not serve:
+        raise ValueError(f"{coming} agents for {played.seats} seats: name more --agents, --remote, --wait, or --serve")
     ours = _seated(agents, played, session.seed)
     warn_about_differences([(one.agent_id, one.agent) for one in ours], played)
     theirs = [_remote(one) for one in remote]
@@ -78,15 +83,25 @@ def command(
             seed=session.seed,
             address=listening.address,
             port=listening.port,
-            access_token=listening.access_token,
+            access_token=listening.token,
             log=book,
         )
-        results = until_done(_tournament(arena, ours, theirs, coming, rounds, console))
+        arena.tls = listening.tls
+        if serve:
+            try:
+                until_done(_serve(arena, ours, theirs, console))
+            finally:
+                _report(arena.results, played, as_json, console)
+        else:
+            _report(until_done(_tournament(arena, ours, theirs, coming, rounds, console)), played, as_json, console)
+
+
+def _report(results: Sequence[ArenaResult], game: Game, as_json: bool, console: Console) -> None:
     lines = standings(results)
     if as_json:
-        print(json.dumps({"game": played.id, "options": dict(played.options), "standings": list(map(asdict, lines))}))
+        print(json.dumps({"game": game.id, "options": dict(game.options), "standings": list(map(asdict, lines))}))
     else:
-        console.print(_table(lines, f"{played.id}: {len(results)} matches"))
+        console.print(_table(lines, f"{game.id}: {len(results)} matches"))
 
 
 def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:
@@ -130,15 +145,28 @@ async def _tournament(
     console: Console,
 ) -> list[ArenaResult]:
     async with arena:
-        console.print(f"arena for {arena.game.id} at {arena.url}")
-        for one in ours:
-            arena.add(one)
-        for name, endpoint in theirs:
-            arena.add_remote(name, endpoint)
+        _open(arena, ours, theirs, console)
         if coming > len(arena.agent_ids):
             console.print(f"waiting for {coming - len(arena.agent_ids)} agents: POST {arena.url}/api/register")
             await arena.wait_for(coming)
         return await arena.tournament(rounds)
+
+
+async def _serve(
+    arena: ArenaHost, ours: Sequence[ArenaAgent], theirs: Sequence[tuple[str, str]], console: Console
+) -> None:
+    async with arena:
+        _open(arena, ours, theirs, console)
+        console.print(f"agents play here as {arena.url}/SKILL.md says; Ctrl-C ends it", markup=False)
+        await asyncio.Event().wait()
+
+
+def _open(arena: ArenaHost, ours: Sequence[ArenaAgent], theirs: Sequence[tuple[str, str]], console: Console) -> None:
+    console.print(f"arena for {arena.game.id} at {arena.url}")
+    for one in ours:
+        arena.add(one)
+    for name, endpoint in theirs:
+        arena.add_remote(name, endpoint)
 
 
 def _table(lines: Sequence[Standing], title: str) -> Table:

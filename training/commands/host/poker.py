@@ -9,9 +9,9 @@ from ....wrappers.live.poker.host import PokerHost
 from ....wrappers.logs.match_log import MatchLog
 from ....wrappers.logs.safe_match_log import SafeMatchLog
 from ...stopping import until_done
-from ..arguments import ServerArguments, SessionArguments
+from ..arguments import SessionArguments, TlsServerArguments
 
-PORT = ServerArguments(port=9000)
+PORT = TlsServerArguments(port=9000)
 
 
 def command(
@@ -26,7 +26,7 @@ def command(
     hands: int | None = None,
     timeout: float = 30.0,
     hand_delay: float = 1.5,
-    listening: ServerArguments = PORT,
+    listening: TlsServerArguments = PORT,
     session: SessionArguments,
 ) -> None:
     """Serve poker tables over WebSocket, until Ctrl-C, SIGTERM, or every table has played its hands.
@@ -65,9 +65,10 @@ def command(
         hand_delay=hand_delay,
         address=listening.address,
         port=listening.port,
-        access_token=listening.access_token,
+        access_token=listening.token,
         on_event=note,
     )
+    server.tls = listening.tls
     until_done(_serve(server, forever=hands is None, console=console))
 
 

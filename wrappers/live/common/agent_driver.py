@@ -177,7 +177,7 @@ class AgentDriver:
         self.log.write("turn", **line, **{name: value for name, value in note.items() if name not in (*line, "kind")})
 
 
-def count_turn(statistics: AgentStatistics, answer: AgentAnswer, table: str, played: str) -> None:
+def count_turn(statistics: AgentStatistics, answer: AgentAnswer, table: str, played: str, warns: bool = True) -> None:
     """Count an answered turn, with a warning if the safe action replaced the answer.
 
     Args:
@@ -185,7 +185,8 @@ def count_turn(statistics: AgentStatistics, answer: AgentAnswer, table: str, pla
         answer: the agent's answer.
         table: the name of the match or hand, for the warning.
         played: the type of the action that was played.
+        warns: whether to warn; a protocol may warn once for many turns.
     """
     statistics.decided(answer.seconds, answer.problem is not None)
-    if answer.problem is not None:
+    if answer.problem is not None and warns:
         logger.warning("%s: %s instead of the agent's answer: %s", table, played, answer.problem)

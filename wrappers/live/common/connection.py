@@ -23,6 +23,8 @@ class ConnectionLimits:
         frame: the most bytes of a message; a longer one ends the connection while it is received.
         message: the most bytes of a message; a longer one is refused, and the connection stays open. None: as `frame`.
         rate: the most messages per second from a peer (twice as many at once); None: no limit.
+        controls: the most pings and pongs per second from a peer (twice as many at once). Further ones are not
+            answered, and the peer's messages are read more slowly.
         queue: the most outgoing messages; a peer that is further behind is dropped.
         closing: seconds to wait for the answer to a close.
     """
@@ -30,6 +32,7 @@ class ConnectionLimits:
     frame: int = 2**20
     message: int | None = None
     rate: float | None = None
+    controls: float = 10.0
     queue: int = 256
     closing: float = 2.0
 
@@ -45,7 +48,7 @@ class Connection:
     """One WebSocket with a bounded outgoing queue, so that a slow peer does not delay others. An async context manager.
 
     Args:
-        socket: the prepared WebSocket.
+        socket: the prepared WebSocket, with ``autoping=False``: this class answers pings.
         transport: its transport; None if it is already closed.
         limits: the limits of the connection.
 
@@ -147,20 +150,30 @@ class Connection:
         """
         limits, clock = self._limits, asyncio.get_running_loop().time
         self._rate = None if limits.rate is None else RateLimit(limits.rate, clock())
-        async for message in self._socket:
-            if self._aborted:  # earlier messages are not read any more
-                return
-            if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
-                continue
-            if self._rate is not None and not self._rate.take(clock()):
-                refuse(Excess.RATE, f"more than {limits.rate:g} messages a second")
-                await asyncio.sleep(1 / (limits.rate or 1))  # the rest waits on the peer's side of the wire
-            elif limits.message is not None and len(message.data) > limits.message:
-                refuse(Excess.LENGTH, f"a message of {len(message.data)} bytes; at most {limits.message}")
-            else:
-                yield message.data
-            if 2 * self._queue.qsize() > limits.queue:
-                await asyncio.sleep(0)  # let the answers to a burst of messages be sent
+        controls = RateLimit(limits.controls, clock())
+        try:
+            async for message in self._socket:
+                if self._aborted:  # earlier messages are not read any more
+                    return
+                if message.type in (WSMsgType.PING, WSMsgType.PONG):
+                    if not controls.take(clock()):
+                        await asyncio.sleep(1 / limits.controls)  # the rest waits on the peer's side of the wire
+                    elif message.type is WSMsgType.PING:
+                        await self._socket.pong(message.data)
+                    continue
+                if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
+                    continue
+                if self._rate is not None and not self._rate.take(clock()):
+                    refuse(Excess.RATE, f"more than {limits.rate:g} messages a second")
+                    await asyncio.sleep(1 / (limits.rate or 1))  # as above
+                elif limits.message is not None and len(message.data) > limits.message:
+                    refuse(Excess.LENGTH, f"a message of {len(message.data)} bytes; at most {limits.message}")
+                else:
+                    yield message.data
+                if 2 * self._queue.qsize() > limits.queue:
+                    await asyncio.sleep(0)  # messages that came at once are answered at once; let the answers go out
+        except ConnectionError:
+            logger.info("a peer has reset its connection")
 
     def spare(self) -> None:
         """Take the latest message out of the rate's count."""

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Awaitable, Callable
+from os import PathLike
 from typing import Any, TypeVar
 
 import aiohttp
@@ -18,6 +20,8 @@ CLOSE_SECONDS = 2.0
 """Seconds to wait for the answer to a close."""
 UNREACHABLE = "UNREACHABLE"
 """The code of a `LiveError` after the last retry failed."""
+UNTRUSTED_CERTIFICATE = "UNTRUSTED_CERTIFICATE"
+"""The code of a `LiveError` if the server's certificate is not trusted."""
 
 CONNECTION_ERRORS = (aiohttp.ClientError, OSError, TimeoutError)
 """The errors of connecting, sending and receiving."""
@@ -49,7 +53,7 @@ class Backoff:
 
     Args:
         wait: seconds between the first attempt and the second. The n-th wait is n times this, at most `growth` times.
-        tries: the most failed attempts in a row.
+        tries: the most failed attempts in a row; None: no limit.
         first_tries: the same before the first success, when the address may be wrong; None: `tries`.
         growth: the longest wait as a multiple of the first; 1: all waits are equal.
 
@@ -59,17 +63,17 @@ class Backoff:
         longest: the longest wait in seconds.
     """
 
-    def __init__(self, wait: float, tries: int, *, first_tries: int | None = None, growth: int = 10) -> None:
+    def __init__(self, wait: float, tries: int | None, *, first_tries: int | None = None, growth: int = 10) -> None:
         self.failures = 0
         self.reached = False
         self.longest = wait * growth
         self._wait = wait
         self._tries = tries
-        self._first_tries = tries if first_tries is None else min(tries, first_tries)
+        self._first_tries = min((limit for limit in (tries, first_tries) if limit is not None), default=None)
 
     @property
-    def tries(self) -> int:
-        """The current limit of failed attempts in a row."""
+    def tries(self) -> int | None:
+        """The current limit of failed attempts in a row; None: no limit."""
         return self._tries if self.reached else self._first_tries
 
     def succeeded(self) -> None:
@@ -80,16 +84,19 @@ class Backoff:
     def failed(self) -> float | None:
         """Count a failure; return the seconds to wait before the next try, or None after the last attempt."""
         self.failures += 1
-        return None if self.failures >= self.tries else min(self._wait * self.failures, self.longest)
+        if self.tries is not None and self.failures >= self.tries:
+            return None
+        return min(self._wait * self.failures, self.longest)
 
 
 async def retry(attempt: Callable[[], Awaitable[Result]], backoff: Backoff) -> Result:
     """Return the result of the first attempt that does not fail; wait between attempts.
 
-    An attempt fails by `TryAgain`, `aiohttp.ClientError`, `OSError` or `TimeoutError`. A `LiveError` ends the tries.
+    An attempt fails by `TryAgain`, `aiohttp.ClientError`, `OSError` or `TimeoutError`. A `LiveError` ends the tries. So
+    does a certificate that is not trusted, unless the server was reached before.
 
     Raises:
-        LiveError: `UNREACHABLE` when the backoff gives up; or the attempt's own.
+        LiveError: `UNREACHABLE` when the backoff gives up; `UNTRUSTED_CERTIFICATE`; or the attempt's own.
     """
     while True:
         try:
@@ -99,13 +106,18 @@ async def retry(attempt: Callable[[], Awaitable[Result]], backoff: Backoff) -> R
         except TryAgain as error:
             backoff.reached = True
             problem = str(error)
+        except aiohttp.ClientConnectorCertificateError as error:
+            problem = describe_connection_error(error)
+            if not backoff.reached:
+                raise LiveError(UNTRUSTED_CERTIFICATE, problem) from None
         except CONNECTION_ERRORS as error:
             backoff.reached = backoff.reached or not isinstance(error, aiohttp.ClientConnectorError)
             problem = describe_connection_error(error)
         wait = backoff.failed()
         if wait is None:
             raise LiveError(UNREACHABLE, f"{problem}; gave up after {backoff.failures} tries")
-        logger.warning("%s; trying again in %.1f s (%d of %d)", problem, wait, backoff.failures, backoff.tries)
+        of = "" if backoff.tries is None else f" of {backoff.tries}"
+        logger.warning("%s; trying again in %.1f s (%d%s)", problem, wait, backoff.failures, of)
         await asyncio.sleep(wait)
 
 
@@ -113,9 +125,28 @@ def describe_connection_error(error: BaseException) -> str:
     """Return a description of the error, without the URL, which may contain a token."""
     if isinstance(error, aiohttp.WSServerHandshakeError):
         return f"the server answered the handshake with HTTP {error.status}"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        reason = getattr(error.certificate_error, "verify_message", "") or type(error.certificate_error).__name__
+        return f"the certificate of {error.host}:{error.port} is not trusted: {reason} (is there a CA file for it?)"
     if isinstance(error, aiohttp.ClientConnectorError):
         return f"cannot connect to {error.host}:{error.port}"
     return f"{type(error).__name__} while connecting"
+
+
+def tls_context(ca_file: str | PathLike[str] | None) -> ssl.SSLContext | bool:
+    """Return how servers' certificates are checked: as aiohttp does, or with more authorities (PEM) than the system's.
+
+    Raises:
+        ValueError: if the file cannot be read, or holds no certificate.
+    """
+    if ca_file is None:
+        return True
+    context = ssl.create_default_context()
+    try:
+        context.load_verify_locations(cafile=ca_file)
+    except (OSError, ssl.SSLError) as error:
+        raise ValueError(f"cannot read certificates from {ca_file}: {error}") from None
+    return context
 
 
 async def open_websocket(

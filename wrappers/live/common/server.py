@@ -4,8 +4,11 @@ Every host, and every agent that platforms connect to, is a `Server`.
 """
 
 import asyncio
+import logging
+import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from os import PathLike
 from typing import Any, Self
 
 from aiohttp import WSCloseCode, web
@@ -13,6 +16,8 @@ from aiohttp.typedefs import Middleware
 
 from .connection import Connection, ConnectionLimits
 from .origins import Origins
+
+logger = logging.getLogger(__name__)
 
 HEARTBEAT = 30.0
 """Seconds between WebSocket pings, which detect a lost peer."""
@@ -37,7 +42,8 @@ class Server(ABC):
         most_connections: the most open WebSockets; a further one gets HTTP 503. None: no limit.
 
     Attributes:
-        url: ``http://address:port``; "" before the start.
+        url: ``http://address:port`` (``https://…`` with `tls`); "" before the start.
+        tls: the certificate that it shows (see `server_tls`); None: it speaks plain HTTP. Set it before the start.
     """
 
     def __init__(
@@ -51,6 +57,7 @@ class Server(ABC):
         most_connections: int | None = None,
     ) -> None:
         self.url = ""
+        self.tls: ssl.SSLContext | None = None
         self._address, self._port = address, port
         self._origins = origins or Origins()
         self._body_limit = body_limit
@@ -96,11 +103,13 @@ class Server(ABC):
             app.add_routes(self.routes())
             self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
             await self._runner.setup()
-            await web.TCPSite(self._runner, self._address, self._port).start()
+            await web.TCPSite(self._runner, self._address, self._port, ssl_context=self.tls).start()
         except BaseException:
             await self.stop()
             raise
         self.url = url_of(*self._runner.addresses[0][:2])
+        if self.tls is not None:
+            self.url = self.url.replace("http", "https", 1)
 
     async def stop(self) -> None:
         """Call `closing`, close the connections and stop listening."""
@@ -140,7 +149,11 @@ class Server(ABC):
         limits = self._connection_limits
         # No compression: a small frame could expand to gigabytes.
         socket = web.WebSocketResponse(
-            heartbeat=HEARTBEAT, max_msg_size=limits.frame, compress=False, timeout=limits.closing
+            heartbeat=HEARTBEAT,
+            max_msg_size=limits.frame,
+            compress=False,
+            timeout=limits.closing,
+            autoping=False,  # `Connection` answers pings, and limits them
         )
         if not socket.can_prepare(request).ok:
             raise web.HTTPUpgradeRequired(text="this is a WebSocket: connect to it as one\n")
@@ -150,7 +163,11 @@ class Server(ABC):
             raise web.HTTPServiceUnavailable(text=f"{self._most_connections} connections are open\n")
         self._places += 1
         try:
-            await socket.prepare(request)
+            try:
+                await socket.prepare(request)
+            except ConnectionError:
+                logger.info("a peer was gone before its WebSocket was open")
+                raise web.HTTPBadRequest(text="gone\n") from None  # nobody reads it
             await self._serve_connection(Connection(socket, request.transport, limits), live)
         finally:
             self._places -= 1
@@ -163,6 +180,24 @@ class Server(ABC):
                 await live(connection)
         finally:
             del self._connections[connection]
+
+
+def server_tls(cert: str | PathLike[str], key: str | PathLike[str] | None = None) -> ssl.SSLContext:
+    """Return the TLS settings of a server.
+
+    Args:
+        cert: file with its certificate and those of its authorities (PEM).
+        key: file with the certificate's key; None: the certificate's file.
+
+    Raises:
+        ValueError: if a file cannot be read, or the key does not belong to the certificate.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(cert, key)
+    except (OSError, ssl.SSLError) as error:
+        raise ValueError(f"cannot use the certificate {cert}: {error}") from None
+    return context
 
 
 def url_of(address: str, port: int) -> str:

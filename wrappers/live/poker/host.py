@@ -2,7 +2,7 @@
 
 `PokerHostSession` decides everything that is said at a table; `TablePool` has the tables and `PokerRest` the REST
 calls; here are the connections. All of it runs in one event loop, and nothing in it waits for a client. The WebSocket
-speaks the agent format, whatever `format` a client asks for.
+speaks the agent format where a client asks for ``format=agent``, else the platform's full-table form.
 """
 
 import asyncio
@@ -17,10 +17,11 @@ from ..common.origins import Origins
 from ..common.server import Server
 from . import messages
 from .accounts import Accounts, SeatToken, SeatTokens
+from .full_table import FullTableForm, encode
 from .host_session import PokerHostSession
 from .hosted_table import HostedTable, TableTimes
 from .messages import Error
-from .rest import PokerRest, answer_refusals
+from .rest import PokerRest, answer_refusals, skill_url
 from .seats import Refusal
 from .table_pool import TablePool
 
@@ -158,11 +159,16 @@ class PokerHost(Server):
     # WebSocket.
 
     async def _play(self, request: web.Request) -> web.WebSocketResponse:
+        full = request.query.get("format") != "agent"
+
         async def live(connection: Connection) -> None:
+            form = FullTableForm(None, skill_url(request)) if full else None
             try:
-                await self._serve_seat(connection, self._admit(request.query.get("token", "")))
+                token = self._admit(request.query.get("token", ""))
             except Refusal as refusal:
-                _close_refused(connection, refusal)
+                return _close_refused(connection, refusal, form)
+            form = None if form is None else FullTableForm(token.table.table_id, form.skill_doc_url)
+            await self._serve_seat(connection, token, form)
 
         return await self.upgrade(request, live)
 
@@ -173,14 +179,16 @@ class PokerHost(Server):
             raise Refusal(messages.INVALID_SESSION, "the seat is another agent's by now; join a table to get one")
         return found
 
-    async def _serve_seat(self, connection: Connection, token: SeatToken[HostedTable]) -> None:
+    async def _serve_seat(
+        self, connection: Connection, token: SeatToken[HostedTable], form: FullTableForm | None
+    ) -> None:
         table, seat = token.table, token.seat
         self._tokens.hold(token)
         try:
-            table.connect(seat, connection)
+            table.connect(seat, connection, form)
             if table.ended_at is not None:
                 connection.close()
-            async for data in connection.messages(lambda excess, detail: _refuse(connection, excess, detail)):
+            async for data in connection.messages(lambda excess, detail: _refuse(connection, excess, detail, form)):
                 if table.receive(seat, connection, data):
                     connection.spare()
         finally:
@@ -210,18 +218,23 @@ async def _serve_observer(connection: Connection, table: HostedTable) -> None:
             connection.close()
         async for _ in connection.messages(lambda excess, detail: _refuse(connection, excess, detail)):
             refusal = Error(code=messages.NOT_SEATED, message="you look on; join a table to play")
-            connection.send(messages.encode(refusal))
+            connection.send(encode(refusal))
     finally:
         table.disconnect_observer(connection)
 
 
-def _refuse(connection: Connection, excess: Excess, detail: str) -> None:
-    connection.send(messages.encode(Error(code=EXCESS_CODES[excess], message=detail)))
+def _refuse(connection: Connection, excess: Excess, detail: str, form: FullTableForm | None = None) -> None:
+    _send_error(connection, EXCESS_CODES[excess], detail, form)
 
 
-def _close_refused(connection: Connection, refusal: Refusal) -> None:
-    connection.send(messages.encode(Error(code=refusal.code, message=refusal.message)))
+def _close_refused(connection: Connection, refusal: Refusal, form: FullTableForm | None = None) -> None:
+    _send_error(connection, refusal.code, refusal.message, form)
     connection.close(WSCloseCode.POLICY_VIOLATION, refusal.code.encode())
+
+
+def _send_error(connection: Connection, code: str, message: str, form: FullTableForm | None) -> None:
+    error = Error(code=code, message=message)
+    connection.send(encode(error if form is None else form.envelope(error, None, {})))
 
 
 def _warm_up() -> None:

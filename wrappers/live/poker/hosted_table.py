@@ -4,12 +4,13 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from ..common.connection import Connection
 from ..common.session_timer import SessionTimer
-from . import messages
 from .accounts import Account
+from .full_table import FullTableForm, encode
 from .host_messages import OBSERVERS
 from .host_session import PokerDue, PokerHostSession, Reason, Sends
 
@@ -55,6 +56,7 @@ class HostedTable:
         self.session = session
         self.ended_at: float | None = None
         self.observers: set[Connection] = set()
+        self._created = datetime.now(UTC).isoformat()
         self._times = times
         self._on_event = on_event
         self._on_end = on_end
@@ -82,14 +84,14 @@ class HostedTable:
             connection.close()
         self._deliver(sends)
 
-    def connect(self, seat: int, connection: Connection) -> None:
-        """Give a seat a connection; the newest wins."""
+    def connect(self, seat: int, connection: Connection, form: FullTableForm | None = None) -> None:
+        """Give a seat a connection, with the form of its messages; the newest wins."""
         older = self._connections.get(seat)
         self._connections[seat] = connection
         self._came_back(seat)
         if older is not None:
             older.close()
-        self._deliver(self.session.connect(seat))
+        self._deliver(self.session.connect(seat, form))
 
     def disconnect(self, seat: int, connection: Connection) -> None:
         """Note that a connection is gone."""
@@ -105,7 +107,7 @@ class HostedTable:
         self.observers.add(connection)
         self.session.observed = True
         for _, message in self.session.connect_observer():
-            connection.send(messages.encode(message))
+            connection.send(encode(message))
 
     def disconnect_observer(self, connection: Connection) -> None:
         """Note that an observer is gone."""
@@ -129,37 +131,49 @@ class HostedTable:
         self._deliver(self.session.end(reason))
 
     def summary(self) -> dict[str, Any]:
-        """Return what anyone may know of the table."""
-        session = self.session
-        return {
-            "table_id": self.table_id,
-            "status": session.status,
-            "hand": session.hand,
-            "small_blind": session.game.options["small_blind"],
-            "big_blind": session.game.options["big_blind"],
-            "starting_stack": session.game.options["stacks"],
-            "max_seats": session.game.seats,
-            "min_players_to_start": session.min_players,
-            "current_players": len(session.seats),
-            "seats": [
+        """Return what anyone may know of the table, as the platform lists it; empty seats are listed too."""
+        session, options = self.session, self.session.game.options
+        seats = []
+        for number in range(session.game.seats):
+            seat = session.seats.get(number)
+            taken = seat is not None and not seat.leaving
+            seats.append(
                 {
-                    "seat_id": number,
-                    "agent_id": seat.agent_id,
-                    "agent_name": seat.name,
-                    "stack": session.stack(number),
+                    "seatId": number,
+                    "agentId": seat.agent_id if seat is not None else None,
+                    "agentName": seat.name if seat is not None else None,
+                    "stack": session.stack(number) if seat is not None else 0,
+                    "isActive": taken,
                 }
-                for number, seat in sorted(session.seats.items())
-            ],
+            )
+        return {
+            "id": self.table_id,
+            "status": session.status,
+            "config": {
+                "blinds": {"small": options["small_blind"], "big": options["big_blind"]},
+                "maxSeats": session.game.seats,
+                "initialStack": options["stacks"],
+                "actionTimeoutMs": round(1000 * self._times.act),
+                "minPlayersToStart": session.min_players,
+                "realMoney": False,
+            },
+            "seats": seats,
+            "availableSeats": session.game.seats - len(session.seats),
+            "playerCount": len(session.seats),
+            "hand": session.hand,
+            "created_at": self._created,
+            "bucket_key": "default",
+            "realMoney": False,
         }
 
     def _deliver(self, sends: Sends) -> None:
         for seat, message in sends:
             if seat == OBSERVERS:
-                text = messages.encode(message)
+                text = encode(message)
                 for observer in self.observers:
                     observer.send(text)
             elif seat in self._connections:
-                self._connections[seat].send(messages.encode(message))
+                self._connections[seat].send(encode(message))
         if self.session.hand_log is not self._written:
             self._written = self.session.hand_log
             self._report("hand", **self._written)
@@ -198,7 +212,7 @@ class HostedTable:
         stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
         self._report("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
         for connection in [*self._connections.values(), *self.observers]:
-            connection.close()
+            connection.close(reason=b"Table ended")
         self._on_end(self)
 
     def _report(self, kind: str, **fields: Any) -> None:
