@@ -94,7 +94,8 @@ def _load_history(row: Any, game: Mapping[str, Any], seats: Seats) -> None:
     votes, voted_out = memoryview(row["votes"]), memoryview(row["voted_out"])  # faster than arrays, item by item
     for i, voting in enumerate(history):
         for voter, target in voting["votes"].items():
-            votes[i * count + seats[voter]] = seats[target]
+            if target is not None:  # some hosts list those who abstained
+                votes[i * count + seats[voter]] = seats[target]
         if voting["eliminated"] is not None:
             voted_out[seats[voting["eliminated"]]] = 1
 
@@ -103,7 +104,7 @@ def _load_private(row: Any, game: Mapping[str, Any], seat: int, seats: Seats) ->
     """Rebuild `privateKnowledge`, and the known choices of tonight."""
     private, count, round_number = game["privateKnowledge"], len(game["players"]), game["roundNumber"]
     role, night = memoryview(row["role"]), memoryview(row["night"])
-    for mate in private.get("mafiaTeammates", ()):
+    for mate in private.get("mafiaTeammates") or ():
         role[seats[mate["id"]]] = MAFIA
     if private.get("lastProtected") is not None:
         last_night = round_number - 1 - (game["phase"] == PHASES[NIGHT])
