@@ -31,7 +31,7 @@ def assert_solved(figure, aspect="square"):
     for number in range(len(figure.solutions)):
         pieces = polygons(figure.poses(number, aspect), aspect)
         assert np.allclose(shapely.area(pieces), AREAS * unit, atol=1e-9)
-        shared = shapely.area(shapely.intersection(pieces[:, None], pieces)) * (1 - np.eye(7))
+        shared = shapely.area(shapely.intersection(pieces[:, None].copy(), pieces)) * (1 - np.eye(7))
         assert shared.max() < 1e-9, figure.name
         together = shapely.union_all(shapely.buffer(pieces, 1e-6))
         assert together.geom_type == "Polygon", figure.name

@@ -1,4 +1,4 @@
-"""Mafia for 5 to 20 players (protocol: mafia.md and its notes)."""
+"""Mafia for 5 to 20 players. Its states and payloads are those of mafia-ai-benchmark's agent interface."""
 
 from .game import game
 

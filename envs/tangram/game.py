@@ -1,4 +1,4 @@
-"""Tangram's rooms put together: options in, `Game` out."""
+"""The function `game`: makes tangram from its options."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -38,20 +38,20 @@ def game(
     """Return tangram with these options.
 
     Args:
-        figure: what is to be built: ``"random"``: a new silhouette in every episode; ``"library"``: one of the
-            library's; the name of one of these, such as ``"A house"``; or a figure of one's own as text, in the
-            library's format (see `silhouettes`).
-        split: which silhouettes random and library figures are drawn from: ``"train"``, ``"validation"`` or
-            ``"test"``, which have none in common, or None for all.
-        hidden: how difficult random figures are: the least and the most that they hide of their pieces' edges, as a
-            share (see `generator.difficulty`).
-        seats: players, 1 to 4, who take turns and share the reward.
-        turns: turns after which the game is over, all seats' together, 1 to 1,000.
-        plays: plays in a turn, 1 to 100. The last one finishes the turn; with 1, a play is a turn.
-        sparse: whether the reward is 1 for a solved figure and nothing else.
-        modality: what is observed: ``"numeric"``, ``"pixels"`` (planes of 64 × 64) or ``"both"``.
-        aspect: ``"square"``, or ``"godot"`` for the live game's board, which is a little wider than high.
-        images: whether TurnState holds pictures of board and drawer, as the live game sends them.
+        figure: the figure to build: ``"random"``: a new silhouette in every episode; ``"library"``: a random one of
+            the library; the name of one of these, such as ``"A house"``; or the text of a figure in the library's
+            format (see `silhouettes`).
+        split: the silhouettes from which random and library figures are drawn: ``"train"``, ``"validation"`` or
+            ``"test"``, which are disjoint, or None for all.
+        hidden: the difficulty of random figures: the least and the greatest share of the pieces' edges that the
+            silhouette hides (see `generator.difficulty`).
+        seats: number of players, 1 to 4. They take turns and share the reward.
+        turns: number of turns of all seats together, 1 to 1,000, after which the game is over.
+        plays: number of plays in a turn, 1 to 100. The last one finishes the turn.
+        sparse: whether the only reward is 1 for a solved figure.
+        modality: the kind of observation: ``"numeric"``, ``"pixels"`` (planes of 64 × 64) or ``"both"``.
+        aspect: ``"square"``, or ``"godot"`` for the board of TangramCollaborativeAI, which is wider than high.
+        images: whether TurnState holds pictures of board and drawer, as TangramCollaborativeAI sends them.
 
     Raises:
         ValueError: naming the option, its value and its range.
@@ -73,7 +73,7 @@ def game(
 
 
 def _figure(figure: Any) -> tuple[int, Silhouette | None]:
-    """Return where figures come from, and the figure if there is only one."""
+    """Return the source of the figures, and the figure if there is only one."""
     if figure == "random":
         return RANDOM, None
     if figure == "library":
@@ -101,12 +101,12 @@ def _hidden(hidden: Any) -> list[float]:
     try:
         easiest, hardest = (number("hidden", one, 0, 1) for one in hidden)
     except (TypeError, ValueError):
-        raise ValueError(f"hidden={hidden!r}: give the least and the most that figures hide, as (0.3, 0.5)") from None
+        raise ValueError(f"hidden={hidden!r}: give the least and the greatest share, such as (0.3, 0.5)") from None
     return list(difficulty(easiest, hardest))
 
 
 def _blank(options: dict[str, Any], source: int, known: Silhouette | None) -> Tables:
-    """Return one table with the options filled in."""
+    """Return one table with these options."""
     blank = new_table(TABLE)
     table = blank[0]
     for name in ("seats", "turns", "plays", "sparse", "images"):

@@ -1,4 +1,4 @@
-"""The board as text, and as pictures like those of the live game: PNG, which needs nothing but zlib."""
+"""The board as text, and as PNG pictures like those of TangramCollaborativeAI, made with zlib alone."""
 
 import struct
 import zlib
@@ -33,14 +33,14 @@ Points = NDArray[np.float64]
 
 
 def inside(points: Points, polygon: Points) -> NDArray[np.bool_]:
-    """Tell which points lie in a convex polygon, counter-clockwise: float64[…, 2], float64[n, 2] → bool[…]."""
+    """Return which points are in a convex polygon, counter-clockwise: float64[…, 2], float64[n, 2] → bool[…]."""
     sides = np.roll(polygon, -1, 0) - polygon
     away = points[..., None, :] - polygon
     return np.asarray((sides[:, 0] * away[..., 1] >= sides[:, 1] * away[..., 0]).all(-1))
 
 
 def within(points: Points, outline: Points, ends: Any) -> NDArray[np.bool_]:
-    """Tell which points lie in an outline (see geometry.py): float64[…, 2] → bool[…]."""
+    """Return which points are inside an outline (see `geometry`): float64[…, 2] → bool[…]."""
     odd = np.zeros(points.shape[:-1], np.bool_)
     x, y = points[..., 0], points[..., 1]
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
@@ -111,7 +111,7 @@ def _paint(canvas: NDArray[np.uint8], polygon: Points, colour: int) -> None:
 
 
 def board_image(table: Any) -> str:
-    """Return the pieces on the board as the live game shows them, 337 × 322 pixels: base64 PNG."""
+    """Return the pieces on the board as TangramCollaborativeAI draws them, 337 × 322 pixels: base64 PNG."""
     width, height = (int(side) for side in PIXELS)
     canvas = np.zeros((height, width), np.uint8)
     for piece in np.flatnonzero(table.on_board):

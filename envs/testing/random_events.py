@@ -1,4 +1,4 @@
-"""Random events: what the capability `Chance` enumerates is what the rules draw."""
+"""Random events: the capability `Chance` enumerates the events that the rules draw."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from ..core.vector import VectorGame
 from .trial import NotTried, Trial
 
 MOST_RECORDS = 200
-"""Where random events lead to more records than this, frequencies are not compared."""
+"""The most records after random events for which frequencies are compared."""
 MOST_DECISIONS = 2_000
-"""A tree with more decisions than this is not walked."""
+"""The most decisions of a game tree that is enumerated."""
 SAMPLES_PER_RECORD, LEAST_SAMPLES = 50, 1_500
 DEVIATIONS = 5
-"""Standard deviations by which a frequency or a mean may be off."""
+"""The most standard deviations between a frequency or mean and its exact value."""
 
 
 def _chance(trial: Trial) -> Chance:
@@ -48,7 +48,7 @@ def probabilities(trial: Trial) -> None:
 
 
 def _settle(trial: Trial, table: Any, generator: np.random.Generator) -> None:
-    """Play random outcomes until no event is due."""
+    """Play random outcomes until no random event is next."""
     events = _chance(trial)
     while events.outcomes(table):
         branches = chance.outcomes(trial.game, table)
@@ -58,7 +58,7 @@ def _settle(trial: Trial, table: Any, generator: np.random.Generator) -> None:
 
 
 def frequencies(trial: Trial) -> None:
-    """What the rules draw from the stream are the enumerated records, as often as their probabilities say."""
+    """The rules draw the enumerated records, with frequencies that fit their probabilities."""
     game, events = trial.game, _chance(trial)
     blank = game.tables(1)[0]
     dealt = blank.copy()
@@ -74,7 +74,7 @@ def frequencies(trial: Trial) -> None:
 
 
 def _compare(trial: Trial, stopped: Any, before: Any, play: Callable[[Any], None]) -> None:
-    """Compare the branches of `stopped`, where a random event may be due, with what `play` makes of `before`."""
+    """Compare the branches of `stopped`, where a random event may be next, with samples of `play` on `before`."""
     due = _chance(trial).outcomes(stopped)
     try:
         branches = chance.settled(trial.game, stopped, MOST_RECORDS)
@@ -108,7 +108,8 @@ def value(trial: Trial) -> None:
         exact = chance.expected_returns(game, most=MOST_DECISIONS)
     except ValueError as error:
         raise NotTried(str(error)) from None
-    returns, tables = [], VectorGame(game, 1_000)
+    returns: list[list[float]] = []
+    tables = VectorGame(game, 1_000)
     tables.reset(seed=8)
     total = np.zeros((tables.num_envs, game.seats))
     while len(returns) < 20_000:
@@ -116,8 +117,8 @@ def value(trial: Trial) -> None:
         total += tables.rewards
         returns += total[tables.dones].tolist()
         total[tables.dones] = 0
-    mean, error = np.mean(returns, axis=0), np.std(returns, axis=0) / sqrt(len(returns))
+    mean, deviation = np.mean(returns, axis=0), np.std(returns, axis=0) / sqrt(len(returns))
     trial.require(
-        (np.abs(mean - exact) <= DEVIATIONS * error + 1e-9).all(),
+        (np.abs(mean - exact) <= DEVIATIONS * deviation + 1e-9).all(),
         f"uniformly random play is worth {exact.tolist()} by the tree and {mean.tolist()} in {len(returns)} episodes",
     )

@@ -1,4 +1,4 @@
-"""The auction's rules by named situation (turnstate-notes.md, first-price-auction)."""
+"""The auction's rules by named situation (`first-price-auction` of the TurnState platforms)."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Bargaining's rules by named situation (turnstate-notes.md, unfair-split)."""
+"""Bargaining's rules by named situation (`unfair-split` of the TurnState platforms)."""
 
 import re
 

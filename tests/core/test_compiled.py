@@ -9,10 +9,10 @@ import sys
 from importlib import metadata
 from shutil import copy
 
-import kuhn
 import numba
 import numpy as np
 import pytest
+import three_cards
 from parlour import envs
 from parlour.envs import Encoder, VectorGame
 from parlour.envs.core import compiled, loops
@@ -267,7 +267,7 @@ def test_a_file_that_is_edited_and_loaded_anew_plays_the_new_rules(playable):
 
 
 def test_a_game_that_has_been_played_can_be_pickled():
-    game = kuhn.game()
+    game = three_cards.game()
     uncompiled = dataclasses.replace(game.rules, reset=getattr(game.rules.reset, "py_func", game.rules.reset))
     for one in (game, dataclasses.replace(game, rules=uncompiled)):
         env = envs.GameEnv(one)
@@ -284,7 +284,7 @@ def uncompiled(function):
 
 
 def test_a_game_whose_functions_are_not_compiled_plays_the_same():
-    game = kuhn.game()
+    game = three_cards.game()
     functions = {name: getattr(game.rules, name) for name in ("reset", "step", "decode", "legal")}
     rules = dataclasses.replace(game.rules, **{name: uncompiled(one) for name, one in functions.items()})
     encoders = {"v0": Encoder(game.layout, uncompiled(game.encoders["v0"].observe))}
@@ -320,19 +320,20 @@ def test_the_rules_play_the_same_without_the_compiler(tmp_path):
     assert python(HAND, tmp_path, NUMBA_DISABLE_JIT="1") == python(HAND, tmp_path, NUMBA_DISABLE_JIT="0")
 
 
-def test_an_exact_move_compiles_nothing_anew():
-    """A seat as a number of another width would have all of `observe` compiled once more."""
-    game, seats = envs.game("auction"), []
-
-    def observe(table, seat, at, out):
-        seats.append(type(seat))
-        game.encoders["v0"].observe(table, seat, at, out)
-
-    env = envs.GameEnv(dataclasses.replace(game, encoders={"v0": Encoder(game.layout, observe)}))
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_rules_and_encoder_are_compiled_once_whoever_calls_them():
+    """Loops, exact moves, and seats out of turn: a whole number of another width would compile them a second time."""
+    blueprint = envs.game("auction")
+    step = compiled.compiled(blueprint.rules.step.py_func)  # as new: other tests have called the game's own
+    observe = compiled.compiled(blueprint.encoders["v0"].observe.py_func)
+    rules, encoder = dataclasses.replace(blueprint.rules, step=step), Encoder(blueprint.layout, observe)
+    env = envs.GameEnv(dataclasses.replace(blueprint, rules=rules, encoders={"v0": encoder}))
     env.reset(seed=1)
-    seats.clear()
-    assert env.submit("player_0", envs.Action("submit_bid", {"bid": 12.34})).ok
-    assert seats and set(seats) == {int}
+    env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+    assert env.submit(env.agent_selection, envs.Action("submit_bid", {"bid": 12.34})).ok
+    env.observe("player_0"), env.observe("player_1")
+    encoder.observation(env.table, env.table.turn)
+    assert [len(function.signatures) for function in (step, observe)] == [1, 1]
 
 
 # Another Numba.
@@ -363,8 +364,8 @@ def test_a_numba_that_is_built_otherwise_is_an_error_in_one_sentence(package, mi
     code = f"{RENAMED[missing]}\ntry:\n    import tiny.caller\nexcept ImportError as error:\n    print(error)"
     said = python(code, package)
     assert said == (
-        f"Numba {numba.__version__} has no {missing}, on which the cache of compiled functions relies: "
-        "install 'numba>=0.61,<0.69', the versions that are known to have it"
+        f"Numba {numba.__version__} has no {missing}, which the cache of compiled functions needs: "
+        "install 'numba>=0.61,<0.69', the versions that have it"
     )
 
 

@@ -71,7 +71,10 @@ func state():
 			for point in polygon(shape):
 				vertices.append(Pieces.board_units(point))
 			on_board[shape] = {
-				"position": {"position": poses[shape][0], "vertices": vertices},
+				"position": {
+					"position": Pieces.reported(shape, poses[shape][0], poses[shape][1]),
+					"vertices": vertices,
+				},
 				"rotation": poses[shape][1],
 				"collisions": collisions(shape),
 			}

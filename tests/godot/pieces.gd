@@ -1,5 +1,5 @@
 extends Reference
-# The pieces as the scene of the real game has them: scene units, y down, rotation 0 (tangram-notes.md, Geometry).
+# The pieces as the scene of the real game has them: scene units, y down, rotation 0.
 
 const SHAPES = {
 	"Red": [Vector2(0, -64), Vector2(128, 64), Vector2(-128, 64)],
@@ -10,6 +10,7 @@ const SHAPES = {
 	"Yellow": [Vector2(0, -40), Vector2(-64, 24), Vector2(64, 24)],
 	"Green": [Vector2(0, -32), Vector2(-64, 32), Vector2(64, 32)],
 }
+const VCENTER = {"Red": Vector2(-0.625, 10), "Cream": Vector2(0, 8.125), "Blue": Vector2(7.51301, 3.09359)}
 const SCENE = 0.4  # pixels per scene unit
 const BOARD = Vector2(337, 322)  # pixels; 100 board units on both axes
 
@@ -20,6 +21,11 @@ static func polygon(shape, position, rotation):
 	for corner in SHAPES[shape]:
 		points.append(centre + corner.rotated(deg2rad(rotation)) * SCENE)
 	return points
+
+# The point that the game reports of a piece, in board units: its marker VCenter, at its origin where it has no offset.
+static func reported(shape, position, rotation):
+	var offset = VCENTER.get(shape, Vector2()).rotated(deg2rad(rotation)) * SCENE
+	return position + Vector2(offset.x / BOARD.x, -offset.y / BOARD.y) * 100
 
 # Pixels to board units, y up.
 static func board_units(point):

@@ -2,7 +2,7 @@
 
 Where the two differ, by rule and nowhere else:
 
-- A short blind: with us the bet to call stays the full blind (poker-notes.md), with PokerKit it is the largest bet on
+- A short blind: with us the bet to call stays the full blind (as on Moltpoker), with PokerKit it is the largest bet on
   the table. Every stack here can pay ante and big blind.
 - The first bet or raise of a street, all-in by less than the big blind: PokerKit takes it for a full one, which reopens
   the betting to those who acted; with us it does not, as no short all-in does. (`opened_short`)

@@ -20,6 +20,16 @@ SCENE = {
     "Green": [(0, -32), (-64, 32), (64, 32)],
 }
 
+# The marker whose place the Godot game reports, in scene units from the piece's origin, y down.
+VCENTER = {"Red": (-0.625, 10), "Cream": (0, 8.125), "Blue": (7.51301, 3.09359)}
+
+
+def reported(name, x, y, rotation):
+    """Return the point that the Godot game reports of a piece, in board units."""
+    cosine, sine = math.cos(math.radians(rotation)), math.sin(math.radians(rotation))
+    right, down = VCENTER.get(name, (0, 0))
+    return x + 0.4 * (cosine * right - sine * down) / 3.37, y - 0.4 * (sine * right + cosine * down) / 3.22
+
 
 def polygon(name, x, y, rotation):
     """Return a piece in board units."""
@@ -34,7 +44,10 @@ def polygon(name, x, y, rotation):
 
 @dataclass
 class SmallGame:
-    """One game: margin, in board units, is what pieces need between them; with 0 they may touch."""
+    """One game: margin, in board units, is what pieces need between them; with 0 they may touch.
+
+    With `godot` it reports pieces as the Godot game does, else as the document says.
+    """
 
     objective: str = "A house"
     margin: float = 0.0
@@ -60,8 +73,8 @@ class SmallGame:
     def state(self):
         on_board = {}
         for name, (x, y, rotation) in self.poses.items():
-            position = f"({x:.6g}, {y:.6g})" if self.godot else [x, y]
-            piece = {"rotation": rotation, "collisions": self.collisions(name)}
+            position = "({:.6g}, {:.6g})".format(*reported(name, x, y, rotation)) if self.godot else [x, y]
+            piece = {"rotation": round(rotation, 2) if self.godot else rotation, "collisions": self.collisions(name)}
             on_board[name] = {**piece, "position": {"position": position} if self.godot else position}
         return {"on_board": on_board, "off_board": {name: {"rotation": 0} for name in PIECES if name not in self.poses}}
 

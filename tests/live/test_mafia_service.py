@@ -25,7 +25,8 @@ from mafia_players import (
     warnings,
 )
 from parlour.wrappers.live.mafia import messages as wire
-from parlour.wrappers.live.mafia.agent import NOTHING_TO_SAY, SAYS_LIMIT, MafiaAgentServer
+from parlour.wrappers.live.mafia.agent import MafiaAgentServer
+from parlour.wrappers.live.mafia.agent_calls import NOTHING_TO_SAY, SAYS_LIMIT
 from parlour.wrappers.live.mafia.agent_session import MESSAGE_LIMIT
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.limits import MafiaLimits
@@ -415,7 +416,7 @@ def test_what_no_match_has_is_refused(spoil, words):
         async with serve(Plain) as service, client(service) as socket:
             await socket.send_json(call)
             await socket.send_json(request(2, "nightAction"))
-            return await answers(socket, 1, 2), len(service._agents)
+            return await answers(socket, 1, 2), service._agent_calls.agents
 
     got, made = run(main())
     assert words in got[1][0]["error"] and "result" in got[2][0] and made == 1
@@ -437,7 +438,7 @@ def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay_on_on
 
     run(main(), 30)
     told = [line.getMessage() for line in warnings(caplog)]
-    assert len(told) <= 101 and "that is enough" in told[-1] and all(line.isprintable() for line in told)
+    assert len(told) <= 101 and "closing the connection" in told[-1] and all(line.isprintable() for line in told)
 
 
 async def played(service, *calls, path="?client=s3cret"):

@@ -4,7 +4,7 @@ import math
 import random
 
 import pytest
-from live.small_game import Knows, SmallGame
+from live.small_game import Knows, SmallGame, polygon
 from live.tangram_turns import turn
 from parlour import envs
 from parlour.envs.tangram.pieces import PIECES
@@ -20,7 +20,7 @@ PLACES = {name: tuple(SQUARE.poses(0, "godot")[i].tolist()) for i, name in enume
 def test_the_figure_goes_where_it_was_begun(name):
     x, y, rotation = PLACES[name]
     for right, up, turned in [(7.0, -11.0, 4.0), (-20.0, 20.0, -9.0)]:
-        shift = figure_shift(SQUARE, name, (x + right, y + up, rotation + turned))
+        shift = figure_shift(SQUARE, {name: (x + right, y + up, rotation + turned)})
         assert math.hypot(*shift) <= math.hypot(right, up) + 1e-9
         x0, y0, turned0 = nearest_place(SQUARE, shift, name, (x + right, y + up, rotation + turned), {})
         assert math.dist((x0, y0), (x + right, y + up)) < 1e-9
@@ -28,13 +28,32 @@ def test_the_figure_goes_where_it_was_begun(name):
 
 
 def test_it_stays_where_it_is_begun_with_care_or_cannot_go():
-    assert figure_shift(SQUARE, "Red", PLACES["Red"]) == (0, 0)
+    assert figure_shift(SQUARE, {"Red": PLACES["Red"]}) == (0, 0)
     assert nearest_place(SQUARE, (0, 0), "Red", PLACES["Red"], {}) is None
     x, y, rotation = PLACES["Red"]
-    assert figure_shift(SQUARE, "Red", (x, y + 45, rotation)) == (0, 0)  # off the board
-    assert figure_shift(SQUARE, "Red", (x + 7, y, rotation + 22.5)) == (0, 0)  # turned as in no solution
+    assert figure_shift(SQUARE, {"Red": (x, y + 45, rotation)}) == (0, 0)  # off the board
+    assert figure_shift(SQUARE, {"Red": (x + 7, y, rotation + 22.5)}) == (0, 0)  # turned as in no solution
     assert nearest_place(SQUARE, (0, 0), "Red", (x + 7, y, rotation), {}) is None  # not near
     assert nearest_place(SQUARE, (0, 0), "Red", (x + 1, y - 1, rotation + 3), {}) == pytest.approx(PLACES["Red"])
+
+
+@pytest.mark.parametrize("astray", [{}, {"Blue": (80.0, 15.0, 0.0)}])
+def test_all_pieces_tell_where_the_figure_stands(astray):
+    right, up = -7.3, 5.1
+    placed = {name: (x + right, y + up, rotation) for name, (x, y, rotation) in PLACES.items() if name != "Blue"}
+    red, cream = placed["Red"], placed["Cream"]
+    careless = {**placed, "Red": (red[0] + 1.2, red[1] - 0.9, red[2] + 3)}
+    assert figure_shift(SQUARE, {**careless, **astray}) == pytest.approx((right, up))
+    swapped = {**placed, "Red": cream, "Cream": red}
+    assert figure_shift(SQUARE, {**swapped, **astray}) == pytest.approx((right, up))
+    assert figure_shift(SQUARE, {}) == (0, 0)
+
+
+@pytest.mark.parametrize(("name", "twin"), [("Red", "Cream"), ("Yellow", "Green")])
+def test_a_piece_near_the_place_of_its_twin_lies_well(name, twin):
+    x, y, rotation = PLACES[twin]
+    nearest = nearest_place(SQUARE, (0, 0), name, (x + 1, y + 0.7, rotation), {})
+    assert polygon(name, *nearest).symmetric_difference(polygon(twin, *PLACES[twin])).area < 1e-6
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -66,7 +66,7 @@ def test_a_turn_is_request_feedback_and_over(table):
     assert len(red.vertices) == 3
     for dialect in m.DIALECTS:
         read_again = m.decode_game(m.encode(feedback.message, dialect))
-        assert read_again.state.on_board["Red"].position == (50, 50)
+        assert read_again.state.on_board["Red"].position == pytest.approx((50, 50), abs=1e-4)
     assert table.receive({"type": "finish"}) == [TurnEnded()]
     assert not table.agents_turn
 

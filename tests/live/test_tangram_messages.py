@@ -3,6 +3,7 @@
 import json
 import math
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,7 +42,7 @@ GODOT = {
         "on_board": {
             "Red": {
                 "position": {
-                    "position": "(12.5, 40.25)",
+                    "position": "(11.6082, 39.4265)",  # VCenter of a piece whose origin lies at (12.5, 40.25)
                     "vertices": ["(12.5, 48.2)", "(-2.7, 32.3)", "(27.7, 32.3)"],
                 },
                 "rotation": 45,
@@ -64,6 +65,22 @@ def test_the_games_messages_survive_both_ways_to_the_letter(message):
         assert json.loads(m.encode(read)) == message
 
 
+@pytest.mark.parametrize(
+    ("name", "marker"),  # by hand from the game's scene: 0.4 · offset, over 3.37 and 3.22 pixels a unit
+    [("Red", (-0.0742, -1.2422)), ("Cream", (0.0, -1.0093)), ("Blue", (0.8918, -0.3843)), ("Green", (0.0, 0.0))],
+)
+def test_the_real_game_reports_another_point_than_it_is_told(name, marker):
+    for rotation, turn in [(0, lambda x, y: (x, y)), (180, lambda x, y: (-x, -y)), (540.0, lambda x, y: (-x, -y))]:
+        right, up = turn(*marker)
+        board = {name: {"position": {"position": f"({50 + right}, {50 + up})"}, "rotation": rotation}}
+        read = m.decode_game({"type": "playRequest", "state": {"on_board": board}})
+        assert read.state.on_board[name].position == pytest.approx((50, 50), abs=1e-4)
+        flat = m.decode_game(
+            {"type": "playRequest", "state": {"on_board": {name: {"position": [50, 50], "rotation": 0}}}}
+        )
+        assert flat.state.on_board[name].position == (50, 50)  # the documented form reports the origin
+
+
 @pytest.mark.parametrize("message", AGENT, ids=lambda message: message["type"])
 def test_the_agents_messages_survive_both_ways_to_the_letter(message):
     read = m.decode_agent(json.dumps(message))
@@ -73,7 +90,9 @@ def test_the_agents_messages_survive_both_ways_to_the_letter(message):
 
 def test_the_real_games_dialect_says_the_same():
     theirs, ours = m.decode_game(GODOT), m.decode_game(GAME[0])
-    assert theirs.state.on_board == ours.state.on_board
+    red = theirs.state.on_board["Red"]
+    assert red.position == pytest.approx((12.5, 40.25), abs=1e-4)
+    assert msgspec.structs.replace(red, position=(12.5, 40.25)) == ours.state.on_board["Red"]
     assert theirs.state.off_board == {"Green": m.DrawerPiece(rotation=0.0)}
     assert theirs.timestamp == 17.25
 
@@ -101,10 +120,10 @@ def test_vectors_of_every_kind(vector):
     piece = {**RED, "position": vector, "vertices": [vector] * 3}
     nested = {"position": {"position": vector, "vertices": [vector] * 3}, "rotation": "45"}
     for form in (piece, [piece], nested):
-        read = m.decode_game({"type": "playRequest", "state": {"on_board": {"Red": form}}})
-        assert read.state.on_board["Red"].position == (12.5, 40.25)
-        assert read.state.on_board["Red"].vertices == [(12.5, 40.25)] * 3
-        assert read.state.on_board["Red"].rotation == 45
+        read = m.decode_game({"type": "playRequest", "state": {"on_board": {"Green": form}}})
+        assert read.state.on_board["Green"].position == (12.5, 40.25)
+        assert read.state.on_board["Green"].vertices == [(12.5, 40.25)] * 3
+        assert read.state.on_board["Green"].rotation == 45
     assert m.decode_agent({**AGENT[0], "position": vector}).position == (12.5, 40.25)
 
 
@@ -265,5 +284,5 @@ def test_both_dialects_mean_the_same(poses, objective):
     assert read.objective == objective
     assert read.state.off_board == off_board
     for name, piece in read.state.on_board.items():
-        assert piece.position == pytest.approx(on_board[name].position, rel=1e-5)
-        assert piece.rotation == on_board[name].rotation
+        assert piece.position == pytest.approx(on_board[name].position, rel=1e-5, abs=1e-3)
+        assert piece.rotation == round(on_board[name].rotation, 2)

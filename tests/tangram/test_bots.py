@@ -5,7 +5,10 @@ import pytest
 from parlour import envs
 from parlour.envs import Action, GameEnv
 from parlour.envs.core.vector import VectorGame
-from parlour.envs.tangram.rules import FIGURES
+from parlour.envs.tangram.corners import measure
+from parlour.envs.tangram.pieces import PIECES
+from parlour.envs.tangram.rules import FIGURES, put
+from parlour.envs.tangram.silhouettes import library
 from parlour.wrappers.policies.loading import make_policy
 
 
@@ -67,6 +70,18 @@ def test_the_solver_plays_with_feedback_and_finishes():
         env.step(number)
     assert kinds == [False, True] * 7
     assert env.table.iou > 0.999
+
+
+def test_the_solver_finishes_where_the_figure_is_solved_already():
+    game = envs.game("tangram", figure="A square")
+    env = GameEnv(game, "flat")
+    env.reset(seed=0)
+    for name, (x, y, rotation) in zip(PIECES, library()["A square"].poses().tolist(), strict=True):
+        put(env.table, PIECES.index(name), x, y, rotation)
+    measure(env.table)
+    seen = game.observation(env.table, 0)[None]
+    everything = np.ones((1, game.num_actions), np.int8)
+    assert make_policy("solver", game).act(seen, everything).tolist() == [game.num_actions - 1]
 
 
 def test_the_solver_puts_right_what_another_misplaced():

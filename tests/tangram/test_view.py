@@ -1,4 +1,4 @@
-"""TurnState of a board (tangram.md, Platform Playing Messages), its pictures, and back into a record."""
+"""TurnState of a board (TangramCollaborativeAI, Platform Playing Messages), its pictures, and back into a record."""
 
 import struct
 import zlib
@@ -114,10 +114,14 @@ def test_collisions_are_those_that_are_told():
 @pytest.mark.parametrize(
     ("change", "error", "said"),
     [
-        (lambda game: game["on_board"].update(Pink=game["on_board"].pop("Red")), ValueError, "'Pink' is no piece"),
+        (lambda game: game["on_board"].update(Pink=game["on_board"].pop("Red")), ValueError, "'Pink' is not a piece"),
         (lambda game: game["on_board"]["Red"].pop("position"), KeyError, "position"),
         (lambda game: game["on_board"]["Red"].update(rotation="a lot"), ValueError, "a lot"),
-        (lambda game: game.update(objective="A thing") or game.pop("silhouette"), ValueError, "no silhouette is given"),
+        (
+            lambda game: game.update(objective="A thing") or game.pop("silhouette"),
+            ValueError,
+            "the state has no silhouette",
+        ),
         (lambda game: game.update(silhouette=[]), ValueError, "0 rings"),
         (lambda game: game.update(silhouette=[[[1, 2]] * 40]), ValueError, "40 vertices"),
     ],

@@ -6,10 +6,11 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from ...envs import Game
 from ...envs.core.rollout import Policy
 from ...wrappers.policies.mlp import MlpPolicy
-from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.demonstrations import Demonstrations
+from ..learning.league import League
 from ..learning.settings import TrainConfig
 
 
@@ -43,26 +44,47 @@ class Monitor(Protocol):
         ...
 
 
+class LearnerTables(Protocol):
+    """Where a learner learns: `SingleAgentTables` or `SelfPlayTables`.
+
+    Attributes:
+        game: the game with its options.
+        policies: the opponents in play; one may be replaced between steps.
+        random_start_steps: random decisions with which an episode begins: the least and the most. May be changed.
+        episodes: finished episodes so far.
+        winnings: the sum of their results for the learner, in `Payoffs.unit`.
+    """
+
+    game: Game
+    policies: list[Policy]
+    random_start_steps: tuple[int, int]
+    episodes: int
+    winnings: float
+
+
 class Learner(Protocol):
     """A learning algorithm with what it has learned so far.
 
-    It learns at `SingleAgentTables`: its own seat at many tables, the others played by opponents. The module of an
-    algorithm has a class of this name, with this constructor.
+    The module of an algorithm has a class of this name, with this constructor.
 
     Args:
         config: its settings.
-        tables: where it learns.
+        game: the game with its options.
+        league: makes the pool of opponents.
 
     Attributes:
         Config: the dataclass of its settings, `TrainConfig` with those of the algorithm.
-        config: its settings.
         tables: where it learns.
     """
 
     Config: ClassVar[type[TrainConfig]]
-    tables: SingleAgentTables
 
-    def __init__(self, config: Any, tables: SingleAgentTables) -> None: ...
+    def __init__(self, config: Any, game: Game, league: League) -> None: ...
+
+    @property
+    def tables(self) -> LearnerTables:
+        """Where it learns."""
+        ...
 
     @property
     def timesteps(self) -> int:
@@ -99,7 +121,7 @@ class Learner(Protocol):
         ...
 
     @classmethod
-    def load(cls, folder: Path, config: Any, tables: SingleAgentTables) -> Self:
+    def load(cls, folder: Path, config: Any, game: Game, league: League) -> Self:
         """Return the learner that `save` wrote into a run folder.
 
         Raises:

@@ -13,6 +13,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
 
+from ...envs import Game
 from ...envs.core.layout import Layout
 from ...envs.core.options import named, number, whole
 from ...wrappers.policies.mlp import MlpPolicy
@@ -22,6 +23,7 @@ from ...wrappers.policies.trained_for import TrainedFor
 from ...wrappers.rl.sb3 import ColumnSelector, SB3VecEnv
 from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.demonstrations import Demonstrations
+from ..learning.league import League
 from ..learning.settings import TrainConfig
 from .base import Monitor
 
@@ -89,11 +91,14 @@ class Learner:
 
     Config: ClassVar[type[TrainConfig]] = MaskablePPOConfig
 
-    def __init__(self, config: MaskablePPOConfig, tables: SingleAgentTables, model: "_Model | None" = None) -> None:
+    def __init__(self, config: MaskablePPOConfig, game: Game, league: League) -> None:
         self.config = config
-        self.tables = tables
-        self.env = SB3VecEnv(tables, config.reward_scale)
-        self.model = _new_model(config, self.env) if model is None else model
+        most = config.random_start_steps
+        self.tables = SingleAgentTables(
+            game, config.n_envs, league.pool(), random_start_steps=(most, most), encoder=config.encoder or None
+        )
+        self.env = SB3VecEnv(self.tables, config.reward_scale)
+        self.model = _new_model(config, self.env)
         self.model.first_ent_coef = config.ent_coef
 
     @property
@@ -152,7 +157,7 @@ class Learner:
         os.replace(folder / "model.tmp.zip", folder / MODEL)
 
     @classmethod
-    def load(cls, folder: Path, config: MaskablePPOConfig, tables: SingleAgentTables) -> Self:
+    def load(cls, folder: Path, config: MaskablePPOConfig, game: Game, league: League) -> Self:
         """Return the learner of ``model.zip``, with its optimiser.
 
         Raises:
@@ -161,10 +166,12 @@ class Learner:
         file = folder / MODEL
         if not file.is_file():
             raise FileNotFoundError(f"{file} is missing")
-        env = SB3VecEnv(tables, config.reward_scale)
-        model = _Model.load(file, env=env, device="cpu", custom_objects=renamed_objects(read_data(file)))
+        learner = cls(config, game, league)
+        model = _Model.load(file, env=learner.env, device="cpu", custom_objects=renamed_objects(read_data(file)))
         model.set_random_seed(config.seed + model.num_timesteps)
-        return cls(config, tables, model)
+        model.first_ent_coef = config.ent_coef
+        learner.model = model
+        return learner
 
 
 class _Model(MaskablePPO):

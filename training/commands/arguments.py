@@ -7,7 +7,7 @@ import os
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 
@@ -73,10 +73,26 @@ class ModelArguments:
     """Name of the language model that llm stands for."""
     llm_url: str | None = None
     """Its endpoint, such as http://127.0.0.1:8080/v1. Default: the environment's OPENAI_BASE_URL."""
+    temperature: float = 0.7
+    """Temperature of the model's draws, 0 to 2."""
+    max_tokens: int = 400
+    """Tokens of one answer of the model, at most."""
+    llm_timeout: float | None = None
+    """Seconds for one answer of the model, retries included. Default: four fifths of the turn's time; 20 where turns
+    have no limit."""
 
-    def language_model(self, **settings: Any) -> Model | None:
-        """Return the language model with further settings of `Model`; None where none is named."""
-        return None if self.model is None else Model(name=self.model, base_url=self.llm_url, **settings)
+    def language_model(self, turn: float | None = None) -> Model | None:
+        """Return the language model; None where none is named. `turn` is how many seconds a turn has, None: any."""
+        if self.model is None:
+            return None
+        seconds = self.llm_timeout or (20.0 if turn is None else 0.8 * turn)
+        return Model(
+            name=self.model,
+            base_url=self.llm_url,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            timeout=seconds,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

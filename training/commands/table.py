@@ -51,7 +51,7 @@ def command(
     chosen = game_with(game.game, game.options, seats=_seats(game, players.agents, seats))
     specs = [*players.agents, *[HUMAN] * (chosen.seats - len(players.agents))]
     seeds = [None if session.seed is None else session.seed + 1 + seat for seat in range(len(specs))]
-    model = players.language_model(timeout=0.8 * timeout)
+    model = players.language_model(timeout)
     agents = [
         None if spec == HUMAN else agent(spec, chosen, one, model) for spec, one in zip(specs, seeds, strict=True)
     ]

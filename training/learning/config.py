@@ -21,6 +21,7 @@ from .version_0_1 import renamed
 
 FORMAT = 2
 """The format of the files that this version writes. Version 0.1 wrote none."""
+_OF_ANY_ALGORITHM = ("game", "options", "encoder", "preset", "format")
 PRESETS = Path(__file__).parents[1] / "configs"
 """Parlour's own settings, by game."""
 
@@ -29,6 +30,9 @@ Config = TypeVar("Config", bound=TrainConfig)
 
 def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
     """Return the settings of a preset or of a file, as the config of the algorithm that they name.
+
+    Where `overrides` names another algorithm, the game and its options stay, and the settings are those of the table
+    ``[by_algorithm.NAME]``, if there is one.
 
     Args:
         source: see `settings_from`.
@@ -39,8 +43,14 @@ def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
         ValueError: for an unknown setting or algorithm, with the nearest one, for a value of another type or out of its
             range, or a file that cannot be read.
     """
-    settings = settings_from(source) | overrides
-    return to_config(find(settings.get("algorithm", ALGORITHM)).Config, settings, str(source))
+    settings = settings_from(source)
+    by_algorithm = settings.pop("by_algorithm", {})
+    algorithm = settings.get("algorithm", ALGORITHM)
+    chosen = overrides.get("algorithm", algorithm)
+    if chosen != algorithm:  # the settings are those of another algorithm
+        settings = {name: settings[name] for name in _OF_ANY_ALGORITHM if name in settings}
+        settings |= by_algorithm.get(chosen, {})
+    return to_config(find(chosen).Config, settings | overrides, str(source))
 
 
 def settings_from(source: str | Path) -> dict[str, Any]:

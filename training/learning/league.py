@@ -2,13 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
 from ...wrappers.policies.base import Policy
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
-from ..algorithms.base import Learner
+
+
+class HasPolicy(Protocol):
+    """A learner, as far as the league needs it."""
+
+    def policy(self, seed: int | None = None) -> MlpPolicy:
+        """Return a copy of the policy as it is now."""
+        ...
 
 
 class League:
@@ -72,7 +80,7 @@ class League:
         mates = [float(place == newest) for place in range(len(names))]
         return Pool(names, self._weights, teammate_weights=mates if self._slots or self._self_play else None)
 
-    def add_checkpoint(self, learner: Learner, opponents: list[Policy]) -> MlpPolicy:
+    def add_checkpoint(self, learner: HasPolicy, opponents: list[Policy]) -> MlpPolicy:
         """Make the learner as it is now a checkpoint, draw the opponents anew, and return the checkpoint.
 
         Args:
@@ -90,7 +98,7 @@ class League:
             older = self._random.integers(len(self.checkpoints), size=self._slots - 1)
             opponents[: self._slots] = [self.checkpoints[-1], *(self.checkpoints[index] for index in older)]
 
-    def update_self_play(self, learner: Learner, opponents: list[Policy]) -> None:
+    def update_self_play(self, learner: HasPolicy, opponents: list[Policy]) -> None:
         """Put the learner as it is now into its place among the opponents, if it has one."""
         if self._self_play:
             opponents[-1] = learner.policy(seed=self._seed())

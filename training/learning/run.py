@@ -17,7 +17,6 @@ from ...envs import Game
 from ...envs import game as make_game
 from ...envs.core.options import named
 from ...wrappers.policies.loading import make_policy
-from ...wrappers.rl.single_agent import SingleAgentTables
 from ..algorithms import find
 from ..algorithms.base import Learner
 from ..games import specifics
@@ -50,7 +49,7 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
     if config.teacher:
         named("bot or expert", config.teacher, [*game.bots, *specifics(game.name).experts])
     league = _league(config)
-    learner = find(config.algorithm)(config, _tables(config, game, league))
+    learner = find(config.algorithm)(config, game, league)
     folder = run_folder.new_folder(config.runs, config.name, game.id)
     config = dataclasses.replace(config, name=folder.name)
     write_config(config, folder)
@@ -100,7 +99,7 @@ def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (
         league = _league(config)
         league.load(run_folder.checkpoint_files(folder))
         try:
-            learner = find(config.algorithm).load(folder, config, _tables(config, game, league))
+            learner = find(config.algorithm).load(folder, config, game, league)
         except FileNotFoundError as error:
             raise FileNotFoundError(f"{run} cannot be resumed: {error}") from None
         if learner.timesteps >= config.total_timesteps:
@@ -123,13 +122,6 @@ def _completed(config: TrainConfig) -> tuple[TrainConfig, Game]:
 
 def _league(config: TrainConfig) -> League:
     return League(config.checkpoint_slots, config.past_checkpoints, config.bots, config.seed, config.self_play)
-
-
-def _tables(config: TrainConfig, game: Game, league: League) -> SingleAgentTables:
-    most = config.random_start_steps
-    return SingleAgentTables(
-        game, config.n_envs, league.pool(), random_start_steps=(most, most), encoder=config.encoder
-    )
 
 
 def _save(learner: Learner, folder: Path) -> None:

@@ -29,6 +29,37 @@ class ModelError(Exception):
     """The model gave no answer that can be used: it could not be reached, was late, refused, or wrote no JSON."""
 
 
+@dataclass
+class ModelCall:
+    """What one answer of a model took, for logs.
+
+    Attributes:
+        prompt: the conversation as it was sent last.
+        text: what the model wrote last.
+        seconds: from the request to the end of the answer.
+        tries: answers asked for, until one could be used.
+        retries: requests that were sent again after an error or a lost connection.
+        input_size, output_size: tokens, as the endpoint counts them; None where it does not. (A log leaves out what is
+            called a token, because it might be a secret.)
+        problem: why the answer could not be used; None if it could.
+    """
+
+    prompt: Chat = ()
+    text: str = ""
+    seconds: float = 0.0
+    tries: int = 0
+    retries: int = 0
+    input_size: int | None = None
+    output_size: int | None = None
+    problem: str | None = None
+
+    def count(self, usage: Any) -> None:
+        """Add the tokens that the endpoint counted, if it did."""
+        if usage is not None:
+            self.input_size = (self.input_size or 0) + (getattr(usage, "prompt_tokens", None) or 0)
+            self.output_size = (self.output_size or 0) + (getattr(usage, "completion_tokens", None) or 0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Model:
     """A model at an endpoint.
@@ -66,35 +97,44 @@ class Model:
                 "more, 1 or more"
             )
 
-    async def stream(self, chat: Chat) -> AsyncGenerator[str, None]:
+    async def stream(self, chat: Chat, call: ModelCall | None = None) -> AsyncGenerator[str, None]:
         """Return the model's text, chunk by chunk.
+
+        Args:
+            chat: the conversation.
+            call: is filled in.
 
         Raises:
             ModelError: if no text came, or it broke off.
         """
-        said = False
-        async with _told(self):
+        said, call = False, call or ModelCall()
+        call.prompt, call.tries = chat, 1
+        async with _told(self, call):
             client = await self._client()
             # The time runs while we wait for the model, not while its chunks are passed on.
             end = asyncio.get_running_loop().time() + self.timeout
             async with asyncio.timeout_at(end):
-                answer = await client.chat.completions.create(**self._settings(chat), stream=True)
+                answer = await _send(client, call, stream=True, **self._settings(chat))
             async with answer:
                 while True:
                     async with asyncio.timeout_at(end):
                         part = await anext(answer, None)
                     if part is None:
                         break
+                    call.count(getattr(part, "usage", None))
                     for choice in part.choices[:1]:
                         if getattr(choice.delta, "refusal", None):
                             raise ModelError(f"{self.name} refuses: {choice.delta.refusal[:200]}")
                         if choice.delta.content:
                             said = said or bool(choice.delta.content.strip())
+                            call.text += choice.delta.content
                             yield choice.delta.content
-        if not said:
-            raise ModelError(f"{self.name} said nothing")
+            if not said:
+                raise ModelError(f"{self.name} said nothing")
 
-    async def choose(self, chat: Chat, schema: Mapping[str, Any], fits: Any = None) -> Any:
+    async def choose(
+        self, chat: Chat, schema: Mapping[str, Any], fits: Any = None, call: ModelCall | None = None
+    ) -> Any:
         """Return an answer as parsed JSON.
 
         Args:
@@ -102,22 +142,24 @@ class Model:
             schema: what the answer has to be. The endpoint is asked to constrain the model to it; one that does not
                 know how is asked in words.
             fits: called with the answer; raises ValueError where it will not do. Such an answer is asked for again.
+            call: is filled in.
 
         Raises:
             ModelError: if no answer fitted.
         """
-        problem = ""
-        constrained = True
+        problem, constrained, call = "", True, call or ModelCall()
         end = asyncio.get_running_loop().time() + self.timeout
-        async with _told(self):
+        async with _told(self, call):
             client = await self._client()
             for _ in range(self.attempts):
+                call.prompt, call.tries = chat, call.tries + 1
                 async with asyncio.timeout_at(end):
                     try:
-                        text = await self._ask(client, chat, schema, constrained)
+                        text = await self._ask(client, call, schema, constrained)
                     except _Unconstrained:
                         constrained = False
-                        text = await self._ask(client, chat, schema, constrained)
+                        text = await self._ask(client, call, schema, constrained)
+                call.text = text
                 try:
                     answer = _json(text)
                     if fits is not None:
@@ -127,10 +169,10 @@ class Model:
                     problem = str(error)
                     again = f"That will not do: {problem[:300]}. Answer with nothing but the JSON object."
                     chat = [*chat, {"role": "assistant", "content": text[:500]}, {"role": "user", "content": again}]
-        raise ModelError(f"{self.name} gave no answer that fits: {problem}")
+            raise ModelError(f"{self.name} gave no answer that fits: {problem}")
 
-    async def _ask(self, client: "AsyncOpenAI", chat: Chat, schema: Mapping[str, Any], constrained: bool) -> str:
-        settings = self._settings(chat)
+    async def _ask(self, client: "AsyncOpenAI", call: ModelCall, schema: Mapping[str, Any], constrained: bool) -> str:
+        settings = self._settings(call.prompt)
         if constrained:
             wanted = {"name": "answer", "schema": schema, "strict": True}
             settings["response_format"] = {"type": "json_schema", "json_schema": wanted}
@@ -138,11 +180,12 @@ class Model:
             words = f"Answer with one JSON object and nothing else. Its JSON schema: {json.dumps(schema)}"
             settings["messages"] = [*settings["messages"], {"role": "user", "content": words}]
         try:
-            reply = await client.chat.completions.create(**settings)
+            reply = await _send(client, call, **settings)
         except library().BadRequestError:
             if constrained:
                 raise _Unconstrained from None
             raise
+        call.count(getattr(reply, "usage", None))
         choice = reply.choices[0].message if reply.choices else None
         if choice is not None and getattr(choice, "refusal", None):
             raise ModelError(f"{self.name} refuses: {str(choice.refusal)[:200]}")
@@ -204,9 +247,44 @@ def library() -> Any:
     return openai
 
 
+async def _send(client: "AsyncOpenAI", call: ModelCall, **settings: Any) -> Any:
+    """Send a request, and count the tries that it took. Streams are asked to tell their tokens."""
+    create = client.chat.completions.with_raw_response.create
+    if settings.get("stream"):
+        try:
+            raw = await create(**settings, stream_options={"include_usage": True})
+        except library().BadRequestError:  # an endpoint that does not know the option
+            raw = await create(**settings)
+    else:
+        raw = await create(**settings)
+    call.retries += getattr(raw, "retries_taken", 0)
+    return raw.parse()
+
+
 @contextlib.asynccontextmanager
-async def _told(model: Model) -> AsyncIterator[None]:
-    """Tell what goes wrong with a model as `ModelError`, without the text of a request, which may hold a key."""
+async def _told(model: Model, call: ModelCall) -> AsyncIterator[None]:
+    """Tell what goes wrong with a model as `ModelError`, without the text of a request, which may hold a key.
+
+    The call gets the time that it took, and the problem.
+    """
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    try:
+        async with _named(model):
+            yield
+    except ModelError as error:
+        call.problem = str(error)
+        raise
+    except asyncio.CancelledError:
+        call.problem = "given up"
+        raise
+    finally:
+        call.seconds = round(clock() - began, 3)
+
+
+@contextlib.asynccontextmanager
+async def _named(model: Model) -> AsyncIterator[None]:
+    """Raise whatever goes wrong with a model as `ModelError`."""
     try:
         yield
     except (ModelError, ImportError):

@@ -10,6 +10,7 @@ from ...envs.core.rollout import encoder_of
 from ...envs.core.turn_state import AgentResponse, TurnState
 from ..policies.base import Policy
 from .base import sentence
+from .offers import nearest_open, offered_mask, quiet_action
 
 
 class PolicyAgent:
@@ -30,11 +31,14 @@ class PolicyAgent:
         self._seen: tuple[Any, NDArray[np.float32], NDArray[np.int8]] | None = None
 
     def respond(self, state: TurnState) -> AgentResponse:
-        """Answer a turn.
+        """Answer a turn with one of the state's ``allowed_actions``.
+
+        Where the host offers less than the rules, the policy's mask holds what is offered. A policy that chooses
+        something else then, as a scripted player may, plays the safe action, or the one next to its choice.
 
         Raises:
             ValueError: if `state` is another game's, nothing is open to its seat, or the policy chose an action
-                that its mask forbids.
+                that the rules forbid.
             KeyError, TypeError: if `state` lacks a field.
         """
         name, _, _ = state.game_id.partition("-")
@@ -44,13 +48,19 @@ class PolicyAgent:
         mask = self.game.mask(tables[0], seat)
         if not mask.any():
             raise ValueError(f"nothing is open to {state.agent_id}: it is not its turn")
+        legal, mask = mask, offered_mask(self.game, tables[0], mask, state.allowed_actions)
+        if not mask.any():
+            self._seen = None
+            return AgentResponse(quiet_action(state.allowed_actions))
         observation = self._encoder.observation(tables[0], seat)
         self._seen = tables[0], observation[None], mask[None]
         action = int(np.asarray(self.policy.act(observation[None], mask[None])).reshape(-1)[0])
-        if not 0 <= action < len(mask) or not mask[action]:
+        if not 0 <= action < len(legal) or not legal[action]:
             raise ValueError(
                 f"the policy chose action {action}, which is masked; open are {np.flatnonzero(mask).tolist()}"
             )
+        if not mask[action]:
+            action = nearest_open(self.game, tables[0], action, mask)
         return self.game.view.encode(tables[0], action)
 
     def thoughts(self) -> dict[str, Any]:

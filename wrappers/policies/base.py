@@ -32,7 +32,7 @@ def _softmax(logits: Any, masks: Any, out: Any) -> None:
 
 
 @compiled
-def _draw(probabilities: Any, words: Any, out: Any) -> None:
+def draw(probabilities: Any, words: Any, out: Any) -> None:
     """Draw an action index per row; rounding can never choose one of probability 0."""
     for i in range(len(probabilities)):
         words[0] += GOLDEN
@@ -114,5 +114,5 @@ class LearnedPolicy:
         if self.deterministic:
             return np.asarray(probabilities.argmax(axis=1), np.int64)
         actions = np.zeros(len(masks), np.int64)
-        _draw(probabilities, self._words, actions)
+        draw(probabilities, self._words, actions)
         return actions

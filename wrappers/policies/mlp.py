@@ -48,7 +48,7 @@ class MlpPolicy(LearnedPolicy):
         critic: Layers = (),
     ) -> None:
         if activation not in _ACTIVATIONS:
-            raise ValueError(f"activation {activation!r}: known are {', '.join(_ACTIVATIONS)}")
+            raise ValueError(f"activation {activation!r}: choose from {', '.join(_ACTIVATIONS)}")
         super().__init__(len(layers[0][0]), len(layers[-1][1]), deterministic, seed)
         self.layers = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in layers]
         self.critic = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in critic]

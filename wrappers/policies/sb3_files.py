@@ -79,5 +79,5 @@ def _algorithm(module: str, data: dict[str, Any]) -> str:
     if "stable_baselines3.common" in module or "clip_range" in data:
         return "PPO" if "clip_range" in data else "TRPO" if "cg_max_steps" in data else "A2C"
     raise ValueError(
-        f"a policy of {module} has no discrete actions; known are PPO, MaskablePPO, A2C, TRPO, DQN, QR-DQN"
+        f"a policy of {module} has no discrete actions; supported are PPO, MaskablePPO, A2C, TRPO, DQN, QR-DQN"
     )

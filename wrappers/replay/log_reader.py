@@ -222,7 +222,8 @@ class LogReader:
             if entry.get(name):
                 self._notes.append(f"replaced by the safe action: {entry[name]}")
         chances = dict(entry.get("probabilities") or {}).items()
-        thought = [self._thought.pop(agent, ""), str(entry.get("think") or "")]
+        answer, reasons = _without_reasons(answer)
+        thought = [self._thought.pop(agent, ""), str(entry.get("think") or ""), *reasons]
         return Moment(
             self.match,
             self._title,
@@ -256,6 +257,20 @@ def _finite(value: Any) -> float:
     if not isfinite(found := float(value)):
         raise ValueError(f"{value!r} is no finite number")
     return found
+
+
+BESIDE = ("reason", "metadata")
+"""Fields of a payload that explain an action and do not change it. They are shown as thoughts, not as the action."""
+
+
+def _without_reasons(answer: AgentResponse | None) -> tuple[AgentResponse | None, list[str]]:
+    """Return an answer without what explains its action, and that in words."""
+    if answer is None:
+        return None, []
+    action = answer.action
+    left = {name: value for name, value in action.payload.items() if name not in BESIDE}
+    reasons = [f"{name}: {action.payload[name]}" for name in BESIDE if action.payload.get(name)]
+    return AgentResponse(Action(action.action_type, left), answer.messages), reasons
 
 
 def _answer(response: Any) -> AgentResponse:

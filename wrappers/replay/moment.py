@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ... import envs
 from ...envs.core.turn_state import MessageIntent, TurnState
-from ..live.arena.foreign_types import GAMES
+from ..live.arena.platform_games import PLATFORM_GAMES
 
 ALL = "all"
 """The view of an observer who sees every seat's secrets."""
@@ -64,7 +64,8 @@ _artists: dict[str, Callable[[Sequence[TurnState]], str]] = {}
 
 def _artist(game_id: str) -> Callable[[Sequence[TurnState]], str]:
     if game_id not in _artists:
-        _artists[game_id] = envs.game(GAMES.get(game_id, game_id)).renderer.picture
+        platform = PLATFORM_GAMES.get(game_id)
+        _artists[game_id] = envs.game(platform.name if platform else game_id).renderer.picture
     return _artists[game_id]
 
 

@@ -164,7 +164,7 @@ class SingleAgentTables:
     def _made_legal(self, actions: ArrayLike) -> NDArray[np.int64]:
         given = np.asarray(actions)
         if given.dtype.kind not in "iu":
-            raise ValueError(f"actions are {given.dtype}; they need whole numbers")
+            raise ValueError(f"actions are {given.dtype}; an integer dtype is needed")
         moves = given.astype(np.int64)
         if moves.shape != (self.num_envs,):
             raise ValueError(f"actions have shape {moves.shape}; they need one number per table: ({self.num_envs},)")

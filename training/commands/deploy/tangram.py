@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from ....envs.tangram.completion import useful_moves
 from ....wrappers.agents.policy import PolicyAgent
 from ....wrappers.live.tangram.agent import TangramAgentServer
 from ....wrappers.logs.match_log import opened
@@ -38,7 +39,13 @@ def command(
     seen = player.game if isinstance(player, PolicyAgent) else game
     with opened(session.log) as book:
         server = TangramAgentServer(
-            player, seen, address=listening.address, port=listening.port, deadline=deadline, log=book
+            player,
+            seen,
+            address=listening.address,
+            port=listening.port,
+            deadline=deadline,
+            useful=useful_moves,
+            log=book,
         )
         until_done(_serve(server, Path(run).stem, games, Console(highlight=False)))
 
@@ -49,6 +56,6 @@ async def _serve(server: TangramAgentServer, name: str, games: int | None, conso
         console.print(f"try it with: parlour host tangram --url {server.url}", markup=False)
         await server.played(games)
     console.print(
-        f"{server.games} games, {server.turns} turns, {server.plays} plays, "
+        f"{server.games} games, {server.turns} turns, {server.plays} plays ({server.helped} in the policy's place), "
         f"{server.statistics.replaced} replaced by finish"
     )

@@ -1,5 +1,6 @@
 """`parlour host arena`: round robins of any game between policies, bots and agents behind HTTP."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ def command(
     remote: tuple[str, ...] = (),
     wait: int = 0,
     rounds: int = 10,
+    serve: bool = False,
     seats: int | None = None,
     timeout: float = 30.0,
     concurrent: int = 8,
@@ -44,11 +46,14 @@ def command(
 ) -> None:
     """Play a round robin of a game between policies, bots and agents behind HTTP, and print how each did.
 
+    While it runs, agents may also open and join sessions at /api/sessions, and start matches by POST /api/match.
+
     Args:
         agents: Runs, policy files, bots.
         remote: Agents behind HTTP, as name=http://….
         wait: How many agents to wait for, which register at POST /api/register.
         rounds: In each, every group of agents that fills the table meets, once in each rotation of the seats.
+        serve: Play no round robin, but what agents ask for, until Ctrl-C.
         seats: Seats of the game. Default: as it comes, or as many as there are agents if that is what it takes.
         timeout: Seconds for a turn.
         concurrent: Matches that are played side by side.
@@ -61,8 +66,8 @@ def command(
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     coming = len(agents) + len(remote) + wait
     played = _game(game.game, game.options, seats, coming)
-    if coming < played.seats:
-        raise ValueError(f"{coming} agents for {played.seats} seats: name more --agents, --remote, or --wait for some")
+    if coming < played.seats and not serve:
+        raise ValueError(f"{coming} agents for {played.seats} seats: name more --agents, --remote, --wait, or --serve")
     ours = _seated(agents, played, session.seed)
     tell_differences([(one.agent_id, one.agent) for one in ours], played)
     theirs = [_remote(one) for one in remote]
@@ -81,12 +86,21 @@ def command(
             log=book,
         )
         arena.tls = listening.tls
-        results = until_done(_tournament(arena, ours, theirs, coming, rounds, console))
+        if serve:
+            try:
+                until_done(_serve(arena, ours, theirs, console))
+            finally:
+                _report(arena.results, played, as_json, console)
+        else:
+            _report(until_done(_tournament(arena, ours, theirs, coming, rounds, console)), played, as_json, console)
+
+
+def _report(results: Sequence[ArenaResult], game: Game, as_json: bool, console: Console) -> None:
     lines = standings(results)
     if as_json:
-        print(json.dumps({"game": played.id, "options": dict(played.options), "standings": list(map(asdict, lines))}))
+        print(json.dumps({"game": game.id, "options": dict(game.options), "standings": list(map(asdict, lines))}))
     else:
-        console.print(_table(lines, f"{played.id}: {len(results)} matches"))
+        console.print(_table(lines, f"{game.id}: {len(results)} matches"))
 
 
 def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:
@@ -130,15 +144,28 @@ async def _tournament(
     console: Console,
 ) -> list[ArenaResult]:
     async with arena:
-        console.print(f"arena for {arena.game.id} at {arena.url}")
-        for one in ours:
-            arena.add(one)
-        for name, endpoint in theirs:
-            arena.add_remote(name, endpoint)
+        _open(arena, ours, theirs, console)
         if coming > len(arena.agent_ids):
             console.print(f"waiting for {coming - len(arena.agent_ids)} agents: POST {arena.url}/api/register")
             await arena.wait_for(coming)
         return await arena.tournament(rounds)
+
+
+async def _serve(
+    arena: ArenaHost, ours: Sequence[ArenaAgent], theirs: Sequence[tuple[str, str]], console: Console
+) -> None:
+    async with arena:
+        _open(arena, ours, theirs, console)
+        console.print(f"agents play here as {arena.url}/SKILL.md says; Ctrl-C ends it", markup=False)
+        await asyncio.Event().wait()
+
+
+def _open(arena: ArenaHost, ours: Sequence[ArenaAgent], theirs: Sequence[tuple[str, str]], console: Console) -> None:
+    console.print(f"arena for {arena.game.id} at {arena.url}")
+    for one in ours:
+        arena.add(one)
+    for name, endpoint in theirs:
+        arena.add_remote(name, endpoint)
 
 
 def _table(lines: Sequence[Standing], title: str) -> Table:

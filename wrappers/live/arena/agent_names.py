@@ -71,9 +71,16 @@ class AgentNames:
         """Return a message to agents as one to seats."""
         return self._to_seats.intent(intent)
 
-    def unknown_recipients(self, intents: Sequence[MessageIntent]) -> list[str]:
-        """Return the recipients that are no agents of the match."""
-        return [reader for intent in intents for reader in intent.to_agent_ids or () if reader not in self.seat_of]
+    def without_strangers(self, intents: Sequence[MessageIntent]) -> list[MessageIntent]:
+        """Return messages to agents without the recipients that are no agents of the match."""
+        return [
+            MessageIntent(
+                intent.scope,
+                intent.content,
+                intent.to_agent_ids and [reader for reader in intent.to_agent_ids if reader in self.seat_of],
+            )
+            for intent in intents
+        ]
 
 
 class _Translation:

@@ -9,8 +9,6 @@ import msgspec
 
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 
-GAMES = {"unfair-split": "bargaining", "first-price-auction": "auction"}
-"""The platforms' names for games of ours."""
 FIELDS = ("action", "messages", "action_type", "payload", "scope", "content", "to_agent_ids")
 """The fields of an answer, by which an object of a foreign type is read."""
 
@@ -82,29 +80,3 @@ def convert_to(value: msgspec.Struct, kind: Any) -> Any:
     if is_dataclass(kind):
         return msgspec.convert(msgspec.to_builtins(value), kind)
     return value
-
-
-def native(state: TurnState) -> TurnState:
-    """Return a platform's TurnState with our game's name, and with the fields that a two-bidder auction leaves out."""
-    if state.game_id in GAMES:
-        state = msgspec.structs.replace(state, game_id=GAMES[state.game_id])
-    if state.game_id.startswith("auction") and "opponents_with_bid" not in state.game_state:
-        state = msgspec.structs.replace(state, game_state=_two_bidders(state))
-    return state
-
-
-def _two_bidders(state: TurnState) -> dict[str, Any]:
-    game = state.game_state
-    others = ["opponent"] if game.get("opponent_has_bid") else []
-    history = [row for row in game.get("action_history") or () if isinstance(row, Mapping) and "round" in row]
-    for row in history:
-        if row["agent_id"] != state.agent_id:
-            others = [row["agent_id"]] if others else []
-    bids = len(others) + (game.get("my_bid") is not None)
-    return {
-        "num_bidders": 2,
-        "num_bids_submitted": bids,
-        **game,
-        "opponents_with_bid": others,
-        "action_history": history,
-    }

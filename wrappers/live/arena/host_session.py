@@ -135,7 +135,7 @@ class ArenaHostSession:
         return state
 
     def act(self, agent_id: str, answer: Any) -> ActionResult:
-        """Take an answer of any kind (see `foreign_types.plain`).
+        """Take an answer of any kind (see `foreign_types.plain`). Recipients that are not in the match are left out.
 
         Returns:
             ok, or a documented error code with a sentence. In its own turn a refusal costs what the limits say.
@@ -143,13 +143,18 @@ class ArenaHostSession:
         problem = self._barred(agent_id) or self._out_of_turn(agent_id)
         if problem is not None:
             return problem
+        # Counted before they are read: thousands of empty ones would keep the event loop from everybody else.
+        problem = self._too_many(agent_id, _messages_in(answer))
+        if problem is not None:
+            return self._refuse(agent_id, problem)
         try:
             response = read_response(plain(answer))
         except (ValueError, TypeError, RecursionError) as error:
             return self._refuse(agent_id, ts.refused(ts.INVALID_PAYLOAD, str(error)))
-        problem = self._unsendable(agent_id, response.messages)
+        problem = self._too_many(agent_id, len(response.messages))  # of whatever else holds messages
         if problem is not None:
             return self._refuse(agent_id, problem)
+        response.messages = self._names.without_strangers(response.messages)
         talk = self.game.capabilities.talk
         if talk is not None and talk.interpret is not None:
             response.action = talk.interpret(self.match.table, response.action, self.agent_ids)
@@ -191,7 +196,10 @@ class ArenaHostSession:
         return result
 
     def send(self, agent_id: str, intent: MessageIntent | Mapping[str, Any]) -> ActionResult:
-        """Send one message, in turn or out of it. It never moves the turn, and a refusal costs nothing."""
+        """Send one message, in turn or out of it. It never moves the turn, and a refusal costs nothing.
+
+        Recipients that are not in the match are left out; a private message without any is seen by its sender alone.
+        """
         problem = self._barred(agent_id)
         if problem is not None:
             return problem
@@ -199,9 +207,10 @@ class ArenaHostSession:
             message = MessageIntent.from_dict(plain(intent))
         except (ValueError, TypeError, RecursionError) as error:
             return ts.refused(ts.INVALID_PAYLOAD, str(error))
-        problem = self._unsendable(agent_id, [message])
+        problem = self._too_many(agent_id, 1)
         if problem is not None:
             return problem
+        (message,) = self._names.without_strangers([message])
         seat, message = self._names.seat_of[agent_id], self._names.intent_for_game(message)
         result = self.match.send(seat, message)
         if result.ok:
@@ -227,6 +236,13 @@ class ArenaHostSession:
             self.failed(agent_id, LATE)
         return refusal or ts.accepted()
 
+    def gave_up(self, agent_id: str, problem: str) -> None:
+        """Take note that the agent whose turn it is will never answer again, which ends the match."""
+        if self._barred(agent_id) is None and self._out_of_turn(agent_id) is None:
+            self.failures[agent_id] += 1
+            self.events.append({"kind": "failed", "agent_id": agent_id, "problem": problem})
+            self._pay(agent_id, "end", problem)
+
     # Below: not for others.
 
     def _barred(self, agent_id: str) -> ActionResult | None:
@@ -247,12 +263,6 @@ class ArenaHostSession:
         if self._sent.get(agent_id, 0) + count > self.limits.messages:
             return ts.refused(ts.GAME_RULE_VIOLATION, f"{self.limits.messages} messages a turn are the limit")
         return None
-
-    def _unsendable(self, agent_id: str, intents: Sequence[MessageIntent]) -> ActionResult | None:
-        unknown = self._names.unknown_recipients(intents)
-        if unknown:
-            return ts.refused(ts.INVALID_PAYLOAD, f"no such recipient: {', '.join(map(repr, unknown))}")
-        return self._too_many(agent_id, len(intents))
 
     def _safe(self) -> Action:
         return self.game.view.encode(self.match.table, self.game.view.safe(self.match.table)).action
@@ -311,3 +321,9 @@ class ArenaHostSession:
         self.turn = None
         self.outcome = outcome
         self.events.append({"kind": "end", "outcome": outcome})
+
+
+def _messages_in(answer: Any) -> int:
+    """Return how many messages an answer of any kind holds, without looking at them."""
+    found = answer.get("messages") if isinstance(answer, Mapping) else getattr(answer, "messages", None)
+    return len(found) if isinstance(found, (list, tuple)) else 0

@@ -1,4 +1,4 @@
-"""Who plays in our arena: policies, objects with `act` in this process, and agents behind HTTP.
+"""Who plays in our arena: policies, objects with `act` in this process, agents behind HTTP, agents that poll.
 
 A player that fails costs no other player anything.
 """
@@ -180,17 +180,20 @@ class RemotePlayer:
     Args:
         agent_id: its name.
         endpoint: its URL.
+        game_id: what its states call the game.
         http: the connections; they ask for no compression.
     """
 
-    def __init__(self, agent_id: str, endpoint: str, http: Callable[[], aiohttp.ClientSession]) -> None:
+    def __init__(self, agent_id: str, endpoint: str, game_id: str, http: Callable[[], aiohttp.ClientSession]) -> None:
         self.agent_id = agent_id
         self.endpoint = endpoint
+        self._game_id = game_id
         self._url = URL(endpoint)
         self._http = http
 
     async def act(self, state: TurnState, budget: TimeBudget) -> Any:
         """See `ArenaPlayer`. What is no JSON is returned as bytes, which every session refuses."""
+        state.game_id = self._game_id
         async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
             body = await self._post("act", state.to_json(), ANSWER_LIMIT)
         try:
@@ -200,8 +203,9 @@ class RemotePlayer:
 
     async def start(self, match: MatchStart, budget: TimeBudget) -> None:
         """See `ArenaPlayer`."""
+        body = MatchStart(match.match_id, self._game_id, match.agent_ids).to_json()
         async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
-            await self._post("match_start", match.to_json(), 0)
+            await self._post("match_start", body, 0)
 
     async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
         """See `ArenaPlayer`."""
@@ -223,3 +227,70 @@ class RemotePlayer:
                 if len(answer) > limit:
                     raise ValueError(f"its answer is longer than {limit:,} bytes")
             return bytes(answer)
+
+
+IDLE_SECONDS = 60.0
+"""Seconds that an agent that polls has for a turn."""
+MOST_IDLE = 3
+"""Turns in a row without an answer, after which an agent that polls is gone."""
+
+
+class AgentGone(Exception):
+    """An agent will not answer any more. Its text says why."""
+
+
+class SessionPlayer:
+    """An agent that polls: its turn waits here until it has posted an answer.
+
+    Args:
+        agent_id: its name.
+        game_id: what its states call the game.
+
+    Attributes:
+        state: the turn that waits for an answer; None: there is none.
+    """
+
+    def __init__(self, agent_id: str, game_id: str) -> None:
+        self.agent_id = agent_id
+        self.state: TurnState | None = None
+        self._game_id = game_id
+        self._answer: asyncio.Future[Any] | None = None
+        self._idle = 0
+
+    async def act(self, state: TurnState, budget: TimeBudget) -> Any:
+        """See `ArenaPlayer`.
+
+        Raises:
+            AgentGone: after `MOST_IDLE` turns without an answer.
+        """
+        state.game_id = self._game_id
+        self.state, self._answer = state, asyncio.get_running_loop().create_future()
+        try:
+            async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
+                answer = await self._answer
+        except TimeoutError:
+            self._idle += 1
+            if self._idle == MOST_IDLE:
+                raise AgentGone(f"no answer in {MOST_IDLE} turns") from None
+            raise
+        finally:
+            self.state = None
+        self._idle = 0
+        return answer
+
+    def submit(self, answer: Any) -> bool:
+        """Answer the turn that waits; return whether there is one that has no answer yet."""
+        if self.state is None or self._answer is None or self._answer.done():
+            return False
+        self._answer.set_result(answer)
+        self.state = None
+        return True
+
+    async def start(self, match: MatchStart, budget: TimeBudget) -> None:
+        """See `ArenaPlayer`: it finds out by polling."""
+
+    async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
+        """See `ArenaPlayer`: it finds out by polling."""
+
+    def close(self) -> None:
+        """See `ArenaPlayer`."""

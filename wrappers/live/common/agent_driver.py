@@ -178,7 +178,7 @@ class AgentDriver:
         self.log.write("turn", **line, **{name: value for name, value in note.items() if name not in (*line, "kind")})
 
 
-def count_turn(statistics: AgentStatistics, answer: AgentAnswer, table: str, played: str) -> None:
+def count_turn(statistics: AgentStatistics, answer: AgentAnswer, table: str, played: str, warns: bool = True) -> None:
     """Count an answered turn, and warn where the safe action took the answer's place.
 
     Args:
@@ -186,7 +186,8 @@ def count_turn(statistics: AgentStatistics, answer: AgentAnswer, table: str, pla
         answer: what came of asking.
         table: names the match or the hand in the warning.
         played: the type of the action that was played.
+        warns: whether to warn; a protocol may warn once for many turns.
     """
     statistics.decided(answer.seconds, answer.problem is not None)
-    if answer.problem is not None:
+    if answer.problem is not None and warns:
         logger.warning("%s: %s instead of the agent's answer: %s", table, played, answer.problem)

@@ -70,9 +70,11 @@ class Connection:
         self._queue: asyncio.Queue[str | tuple[int, bytes]] = asyncio.Queue(self._limits.queue)
         self._rate: RateLimit | None = None
         self._writer: asyncio.Task[None] | None = None
+        self._moved = asyncio.Event()  # something has left the queue, or nothing will any longer
 
     async def __aenter__(self) -> Self:
         self._writer = asyncio.create_task(self._write())
+        self._writer.add_done_callback(lambda writer: self._moved.set())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType) -> None:
@@ -95,9 +97,22 @@ class Connection:
             self.closing = True
             self._put((code, reason))
 
+    async def room(self) -> None:
+        """Wait until less than half of the queue is on its way, or the connection has ended.
+
+        For a sender that has much to send and may wait for the peer, such as one that passes a stream on.
+        """
+        while 2 * self._queue.qsize() >= self._limits.queue and self._is_writing():
+            self._moved.clear()
+            await self._moved.wait()
+
+    def _is_writing(self) -> bool:
+        return not self._aborted and self._writer is not None and not self._writer.done()
+
     def abort(self) -> None:
         """End the connection at once."""
         self._aborted = True
+        self._moved.set()
         if self._transport is not None:
             self._transport.abort()
 
@@ -113,6 +128,7 @@ class Connection:
     async def _write(self) -> None:
         while True:
             item = await self._queue.get()
+            self._moved.set()
             try:
                 if isinstance(item, str):
                     await self._socket.send_str(item)

@@ -1,4 +1,4 @@
-"""`GameAnalysis` of mafia.md: what can be told from a context, by an agent, from what it may know."""
+"""`GameAnalysis` of the AgentPolicy document: what can be told from a context, by an agent, from what it may know."""
 
 from collections.abc import Mapping
 
@@ -56,7 +56,7 @@ class GameAnalysis:
     def get_suspicious_players(self, threshold: float) -> list[str]:
         """Return the living others whose suspicion is at least `threshold` (0 to 100), the most suspicious first.
 
-        Suspicion is that of mafia-notes.md, Scripted agents (`parlour.envs.mafia.encoders.v0.suspicion`).
+        Suspicion is that of the scripted players (`parlour.envs.mafia.encoders.v0.suspicion`).
         """
         points = self.suspicion()
         living = {player.id for player in self._context.players if player.alive} - {self._agent_id}

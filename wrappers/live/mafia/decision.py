@@ -57,12 +57,12 @@ class MafiaDecision(NamedTuple):
         kind, target = self.move
         known = self.state.game_state
         if kind in CLAIMED:
-            return known["self"]["role"] != CLAIMED[kind]  # type: ignore[no-any-return]
+            return bool(known["self"]["role"] != CLAIMED[kind])
         if kind in (CLEARED, FOUND):
             results = {one["target"]["id"]: one["isMafia"] for one in known["privateKnowledge"]["investigationResults"]}
             return results.get(known["players"][target]["id"]) is not (kind == FOUND)
         if kind in (ACCUSE, DEFEND) and known["self"]["role"] == "mafia":
-            return (known["players"][target]["role"] == "mafia") == (kind == DEFEND)
+            return bool(known["players"][target]["role"] == "mafia") == (kind == DEFEND)
         return False
 
     def with_action(self, action: int) -> "MafiaDecision":

@@ -6,33 +6,33 @@ for ``view=admin``, with the admins' token; else those that are not private. The
 
 import asyncio
 import contextlib
-import hmac
-import logging
 import secrets
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
-from aiohttp import WSMsgType, web
+from aiohttp import web
 
 from ....envs.core.game import Game
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
+from ..common.connection import Connection, ConnectionLimits
 from ..common.origins import Origins
-from ..common.server import local_url, url_of
+from ..common.server import Server, local_url
+from ..common.tokens import bearer_token, same_token
 from .agent_policy import AgentPolicy
 from .base_agent import BaseMafiaAgent
-from .event_feed import EventFeed
+from .event_feed import EventFeed, View
 from .host_session import MafiaResult
 from .hosted_match import HostedMatch
 from .isolated_agent import IsolatedAgent
 from .limits import MafiaLimits
 from .llm_agent import MafiaLLMAgent
+from .log_queue import LogPart, LogQueue
 from .messages import Event
 from .service_client import RemoteAgent
-
-logger = logging.getLogger(__name__)
 
 OURS = (BaseMafiaAgent, RemoteAgent, MafiaLLMAgent, IsolatedAgent)
 """Agents that never block the event loop."""
@@ -40,15 +40,17 @@ PORT = 3011
 REMEMBERED = 32
 """Matches whose events can be observed, the running ones included; and results that are kept."""
 OBSERVERS = 256
-HEARTBEAT = 30.0
+"""Observers that may be connected at once."""
+LIMITS = ConnectionLimits(frame=4096, closing=1.0)
+"""What an observer may send, and seconds that it has to answer a close."""
 
 
-class MafiaHost:
-    """Plays matches, with a log one after another, and shows them.
+class MafiaHost(Server):
+    """Plays matches, any number of them side by side, and shows them.
 
     Use it as an async context manager, or call `start` and `stop`.
 
-    >>> async with Host(game, admin_token="…") as host:      # doctest: +SKIP
+    >>> async with MafiaHost(game, admin_token="…") as host:      # doctest: +SKIP
     ...     result = await host.play(agents)
 
     Args:
@@ -58,7 +60,7 @@ class MafiaHost:
         address, port: where observers connect; port 0 takes a free one.
         admin_token: what admins must bear (``Authorization: Bearer …``, or ``token=…``); None: one is made up.
         log: gets every match, as lines that replay.
-        on_event: is told every event.
+        on_event: is called with every event.
 
     Attributes:
         url: where observers connect, once started.
@@ -83,57 +85,47 @@ class MafiaHost:
             raise ValueError(f"{game.id} is not mafia")
         if admin_token == "":
             raise ValueError("admin_token is empty: everybody would be an admin")
+        super().__init__(
+            address=address,
+            port=port,
+            origins=Origins.of(address),
+            connection_limits=LIMITS,
+            most_connections=OBSERVERS,
+        )
         self.game = game
-        self.url = ""
         self.admin_token = admin_token or secrets.token_urlsafe(16)
         self.results: deque[MafiaResult] = deque(maxlen=REMEMBERED)
         self.over = 0
         self._limits = limits
         self._seeds = np.random.SeedSequence(seed)
-        self._address, self._port = address, port
-        self._book = SafeMatchLog(log)
+        self._logs = None if log is None else LogQueue(SafeMatchLog(log))
         self._on_event = on_event
         self._feeds: dict[str, EventFeed] = {}
         self._new = asyncio.Event()
-        self._writing = asyncio.Lock()  # a log holds one match after another
         self._count = 0
         self._name = secrets.token_hex(4)  # ids differ from host to host
-        self._observers = 0
-        self._runner: web.AppRunner | None = None
+
+    # Its life.
+
+    def routes(self) -> list[web.RouteDef]:
+        """See `Server`."""
+        return [
+            web.get("/observe", self._observe),
+            web.get("/matches", self._matches),
+            web.get("/health", self._health),
+        ]
 
     async def start(self) -> None:
-        """Listen.
+        """See `Server`."""
+        await super().start()
+        self.url = local_url(self.url)
 
-        Raises:
-            OSError: if the port is taken.
-        """
-        app = web.Application(middlewares=[Origins.of(self._address).check])
-        app.add_routes(
-            [
-                web.get("/observe", self._observe),
-                web.get("/matches", self._matches),
-                web.get("/health", self._health),
-            ]
-        )
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, self._address, self._port).start()
-        self.url = local_url(url_of(*self._runner.addresses[0][:2]))
-
-    async def stop(self) -> None:
-        """Stop listening."""
+    async def closing(self) -> None:
+        """Let observers know that no more will come."""
         for feed in self._feeds.values():
             feed.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
 
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
+    # Matches.
 
     async def play(self, agents: Sequence[AgentPolicy], seed: int | None = None) -> MafiaResult:
         """Play one match and return what came of it.
@@ -152,15 +144,17 @@ class MafiaHost:
             seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
         players = [agent if isinstance(agent, OURS) else IsolatedAgent(agent) for agent in agents]
         self._count += 1
-        feed = EventFeed(f"{self._name}-{self._count}", self._tell)
-        note = self._book.write if self._book else None
+        part = None if self._logs is None else self._logs.begin()
+        feed = EventFeed(f"{self._name}-{self._count}", partial(self._tell, part))
+        note = None if part is None else part.write
         try:
-            async with self._writing if self._book else contextlib.nullcontext():
-                match = HostedMatch(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
-                self._announce(feed)
-                result = await match.play()
+            match = HostedMatch(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
+            self._announce(feed)
+            result = await match.play()
         finally:
             feed.close()
+            if part is not None:
+                part.end()
             for player, agent in zip(players, agents, strict=True):
                 if player is not agent and isinstance(player, IsolatedAgent):
                     player.stop()
@@ -168,9 +162,9 @@ class MafiaHost:
         self.over += 1
         return result
 
-    def _tell(self, event: Event) -> None:
-        if self._book:
-            self._book.write("event", event=event)
+    def _tell(self, part: LogPart | None, event: Event) -> None:
+        if part is not None:
+            part.write("event", event=event)
         if self._on_event is not None:
             self._on_event(event)
 
@@ -184,15 +178,11 @@ class MafiaHost:
 
     # Observers.
 
-    def _is_admin(self, request: web.Request) -> bool:
-        given = request.headers.get("Authorization", "").removeprefix("Bearer ") or request.query.get("token", "")
-        return hmac.compare_digest(given.encode(errors="surrogateescape"), self.admin_token.encode())
-
     async def _observe(self, request: web.Request) -> web.StreamResponse:
         view = request.query.get("view", "public")
         if view not in ("public", "admin"):
             return _refuse(400, f"view={view[:20]!r}: choose public or admin")
-        if view == "admin" and not self._is_admin(request):
+        if view == "admin" and not same_token(bearer_token(request) or request.query.get("token"), self.admin_token):
             return _refuse(401, "the admins' view needs Authorization: Bearer <admin token>")
         after = request.query.get("after", "0")
         if not after.isdecimal() or len(after) > 15:
@@ -200,40 +190,28 @@ class MafiaHost:
         wanted = request.query.get("match")
         if wanted is not None and wanted not in self._feeds:
             return _refuse(404, f"there is no match {wanted[:80]!r}")
-        if self._observers >= OBSERVERS:
-            return _refuse(503, f"{OBSERVERS} observers are here")
-        socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=4096, timeout=1.0)
-        if not socket.can_prepare(request).ok:
-            return _refuse(426, "this is a WebSocket: connect to it as one")
-        await socket.prepare(request)
-        self._observers += 1
-        sending = asyncio.create_task(self._send(socket, "admin" if view == "admin" else "public", wanted, int(after)))
-        try:
-            async for message in socket:  # what observers say is not heard
-                if message.type == WSMsgType.ERROR:
-                    break
-        finally:
-            self._observers -= 1
-            sending.cancel()
-            with contextlib.suppress(asyncio.CancelledError, ConnectionError):
-                await sending
-        return socket
-
-    async def _send(self, socket: web.WebSocketResponse, view: Any, wanted: str | None, after: int) -> None:
-        """Send one match, or all from the running one on."""
+        show = partial(self._show_all, view="admin" if view == "admin" else "public", after=int(after))
         if wanted is not None:
-            await _follow(socket, self._feeds[wanted], view, after)
-            await socket.close()
-            return
-        seen: set[str] = set()
+            show = partial(self._show_one, feed=self._feeds[wanted], **show.keywords)
+        return await self.upgrade(request, partial(_serve_observer, show))
+
+    async def _show_one(self, connection: Connection, *, feed: EventFeed, view: View, after: int) -> None:
+        """Send one match, and close."""
+        await _follow(connection, feed, view, after)
+        connection.close()
+
+    async def _show_all(self, connection: Connection, *, view: View, after: int) -> None:
+        """Send all matches from the running ones on, one after another."""
+        seen = {feed.game_id for feed in self._feeds.values() if feed.closed}
         while True:
             new = self._new
-            running = [feed for feed in self._feeds.values() if not feed.closed and feed.game_id not in seen]
-            for feed in running:
+            unseen = [feed for feed in self._feeds.values() if feed.game_id not in seen]
+            for feed in unseen:
                 seen.add(feed.game_id)
-                await _follow(socket, feed, view, after)
+                await _follow(connection, feed, view, after)
                 after = 0
-            if not running:
+            seen &= self._feeds.keys()
+            if not unseen:
                 await new.wait()
 
     async def _matches(self, request: web.Request) -> web.Response:
@@ -246,9 +224,23 @@ class MafiaHost:
         return web.json_response({"ok": True, "game": self.game.id, "matches": self.over})
 
 
-async def _follow(socket: web.WebSocketResponse, feed: EventFeed, view: Any, after: int) -> None:
+async def _serve_observer(show: Callable[[Connection], Coroutine[Any, Any, None]], connection: Connection) -> None:
+    """Send an observer what it wants until it goes. What it says is not heard."""
+    sending = asyncio.create_task(show(connection))
+    try:
+        async for _ in connection.messages():
+            pass
+    finally:
+        sending.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await sending
+
+
+async def _follow(connection: Connection, feed: EventFeed, view: View, after: int) -> None:
+    """Send the events of a match, no faster than the observer takes them."""
     async for event in feed.follow(view, after):
-        await socket.send_str(event.decode())
+        connection.send(event.decode())
+        await connection.room()
 
 
 def _refuse(status: int, problem: str) -> web.Response:

@@ -1,4 +1,4 @@
-"""The types of mafia.md and its notes as structs: attributes have Python's names, the wire has the document's.
+"""The types of the AgentPolicy document as structs: attributes have Python's names, the wire has the document's.
 
 What we send is the document's form. What we read may carry unknown fields, lack what has a default here, or hold null
 for it. The document's context says nothing of what others have said; hosts of ours add it as ``statements`` to
@@ -252,7 +252,7 @@ EVENTS = (
     "PLAYER_ELIMINATED",
     "GAME_ENDED",
 )
-"""Every event type (mafia-notes.md, Events)."""
+"""Every event type."""
 
 
 class Event(Struct, kw_only=True, rename="camel", omit_defaults=True):

@@ -10,21 +10,24 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
-from ...logs.log_text import describe_error as described
 from ...logs.log_text import escaped as shown
+from ..common.reconnecting import Backoff, LiveError, open_websocket, retry
 from .agent_session import MESSAGE_LIMIT
 from .caller_session import Chunk, Done, Failed, MafiaCallerSession
 from .messages import AgentConfig, GameState, Method, NightAction, PrivateInfo, PublicInfo, VoteAction, read
 
 logger = logging.getLogger(__name__)
 
-CONNECT_WITHIN = 10.0
+CONNECT_SECONDS = 10.0
 """Seconds for a handshake."""
-HEARTBEAT = 30.0
+RETRY_SECONDS = 0.25
+"""Seconds between the first try to connect again and the second; each further wait is longer by as much."""
+TRIES = 4
+"""Tries to connect again after a loss, for one call. A service that was never reached is tried once a call."""
 COMPLAINTS = 100
-"""Messages that cannot be read, or complain about ours; then the connection is closed, until the next call."""
+"""Messages that cannot be read, or complain about ours. After so many the connection is closed until the next call."""
 WAITING = 10_000
-"""Parts of an answer that may wait to be taken; a service that sends more has lost the call."""
+"""Parts of an answer that may wait to be taken. The call of a service that sends more has failed."""
 
 
 class ServiceConnection:
@@ -51,6 +54,7 @@ class ServiceConnection:
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._reader: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
+        self._backoff = Backoff(RETRY_SECONDS, TRIES, first_tries=1)
 
     async def call(
         self, method: Method, agent_id: str, context: GameState, info: PrivateInfo | PublicInfo
@@ -91,22 +95,35 @@ class ServiceConnection:
             self._http = None
 
     async def _open(self) -> aiohttp.ClientWebSocketResponse:
+        """Return the open socket. Calls that need a new one wait for the same."""
         async with self._opening:
             if self._socket is not None and not self._socket.closed:
                 return self._socket
             if self._reader is not None:
                 await self._reader
-            if self._http is None:
-                self._http = aiohttp.ClientSession(headers=self._headers)
             try:
-                async with asyncio.timeout(CONNECT_WITHIN):
-                    self._socket = await self._http.ws_connect(
-                        self._address, heartbeat=HEARTBEAT, max_msg_size=MESSAGE_LIMIT
-                    )
-            except (aiohttp.ClientError, TimeoutError) as error:
-                raise ConnectionError(f"cannot reach {self.url}: {described(error)}") from None
+                self._socket = await retry(self._connect, self._backoff)
+            except LiveError as error:
+                raise ConnectionError(f"cannot reach {self.url}: {error}") from None
+            self._backoff.succeeded()
             self._reader = asyncio.create_task(self._read(self._socket))
             return self._socket
+
+    async def _connect(self) -> aiohttp.ClientWebSocketResponse:
+        """Connect. A service that refuses us will do so again.
+
+        Raises:
+            LiveError: if it refuses.
+            aiohttp.ClientError, OSError, TimeoutError: if it does not answer.
+        """
+        if self._http is None:
+            self._http = aiohttp.ClientSession(headers=self._headers)
+        try:
+            return await open_websocket(self._http, self._address, most_bytes=MESSAGE_LIMIT, seconds=CONNECT_SECONDS)
+        except aiohttp.WSServerHandshakeError as error:
+            if 400 <= error.status < 500:
+                raise LiveError("REFUSED", f"HTTP {error.status}") from None
+            raise
 
     async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         """Put what comes into the inboxes of the calls; when the connection is lost, they have all failed."""
@@ -119,7 +136,7 @@ class ServiceConnection:
                 complaints += 1
                 logger.warning("%s: %s", self.url, shown(part.problem))
                 if complaints == COMPLAINTS:
-                    logger.warning("%s: that is enough; the connection is closed", self.url)
+                    logger.warning("%s: closing the connection after %d such messages", self.url, COMPLAINTS)
                     await socket.close()
             elif part is not None:
                 self._put(part.id, part)
@@ -130,7 +147,7 @@ class ServiceConnection:
         inbox = self._inboxes.get(call)
         if inbox is None:
             return
-        if inbox.full():  # more than anybody reads
+        if inbox.full():
             inbox.get_nowait()
             part = Failed(call, "too many chunks at once")
         inbox.put_nowait(part)

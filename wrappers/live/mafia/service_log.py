@@ -11,7 +11,7 @@ from ....envs.core.turn_state import Action, AgentResponse
 from ...agents.base import thoughts
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
-from .agent_policy import AgentPolicy
+from .agent_policy import AgentPolicy, beside, model_calls
 from .agent_session import Begin
 from .conversion import turn_state
 from .messages import NightAction, PrivateInfo, VoteAction
@@ -31,7 +31,7 @@ class _Memory:
 
 
 @dataclass
-class Page:
+class LoggedCall:
     """One call: what the agent saw, and what came of it.
 
     Attributes:
@@ -54,20 +54,20 @@ class AgentServiceLog:
     """
 
     def __init__(self, log: MatchLog | None) -> None:
-        self._book = SafeMatchLog(log)
+        self._log = SafeMatchLog(log)
         self._memories: dict[Key, _Memory] = {}
 
-    def open(self, client: str, begin: Begin) -> Page:
+    def open(self, client: str, begin: Begin) -> LoggedCall:
         """Begin a call: note what the agent is about to see, before it can change it."""
         context, info = begin.context, begin.info
         key = client, context.game_id, begin.agent_id
-        if not self._book:
-            return Page(key, begin, None)
+        if not self._log:
+            return LoggedCall(key, begin, None)
         memory = self._memories.get(key)
         if memory is None:
             memory = self._memories[key] = _Memory()
             name = next((player.name for player in context.players if player.id == begin.agent_id), None)
-            self._book.write("joined", match_id=context.game_id, agent_id=begin.agent_id, name=name)
+            self._log.write("joined", match_id=context.game_id, agent_id=begin.agent_id, name=name)
         memory.winner = context.winner
         if isinstance(info, PrivateInfo):
             memory.private = info.kept()
@@ -75,36 +75,39 @@ class AgentServiceLog:
             seen = turn_state(begin.agent_id, context, memory.private).to_dict()
         except (ValueError, TypeError, LookupError):  # it is none of the players, say: nothing can be shown of it
             seen = None
-        return Page(key, begin, seen)
+        return LoggedCall(key, begin, seen)
 
-    def close(self, page: Page, agent: AgentPolicy, choice: NightAction | VoteAction | None = None) -> None:
+    def close(self, call: LoggedCall, agent: AgentPolicy, choice: NightAction | VoteAction | None = None) -> None:
         """End a call: keep what was thought, write what was decided; a villager's night holds no decision."""
-        memory = self._memories.get(page.key)
-        if memory is None or page.seen is None:
+        memory = self._memories.get(call.key)
+        for one in model_calls(agent):
+            where = {"match_id": call.key[1], "agent_id": call.key[2], "method": call.begin.method}
+            self._log.write("model", **where, round=call.begin.context.round_number, **one)
+        if memory is None or call.seen is None:
             return
-        context = page.begin.context
+        context = call.begin.context
         moment = context.phase, context.round_number
-        if page.begin.method == "think":
-            memory.thought, memory.moment = "".join(page.said), moment
-            if page.problem is not None:
-                memory.thought = f"{memory.thought} ({page.problem})".strip()
+        if call.begin.method == "think":
+            memory.thought, memory.moment = "".join(call.said), moment
+            if call.problem is not None:
+                memory.thought = f"{memory.thought} ({call.problem})".strip()
             return
         thought = memory.thought if memory.moment == moment else ""
         memory.thought = ""
-        response = _answer(page, choice)
+        response = _answer(call, choice)
         if response is None:
             return
-        note = {"replaced": page.problem} if page.problem is not None else safe_thoughts(lambda: thoughts(agent))  # type: ignore[arg-type]
+        note = {"replaced": call.problem} if call.problem is not None else safe_thoughts(lambda: thoughts(agent))  # type: ignore[arg-type]
         if thought:
             note["think"] = thought
-        self._book.write("turn", turn_state=page.seen, response=response, **note)
+        self._log.write("turn", turn_state=call.seen, response=response, **note)
 
     def forget(self, key: Key) -> None:
         """Write that an agent's match is over, as far as anybody will tell us."""
         memory = self._memories.pop(key, None)
         if memory is not None:
             outcome = None if memory.winner is None else {"winner": memory.winner}
-            self._book.write("ended", match_id=key[1], agent_id=key[2], outcome=outcome)
+            self._log.write("ended", match_id=key[1], agent_id=key[2], outcome=outcome)
 
     def end(self) -> None:
         """Write the end of whatever is still going on."""
@@ -112,12 +115,15 @@ class AgentServiceLog:
             self.forget(key)
 
 
-def _answer(page: Page, choice: NightAction | VoteAction | None) -> AgentResponse | None:
+def _answer(call: LoggedCall, choice: NightAction | VoteAction | None) -> AgentResponse | None:
     """Return what was sent, as our game writes it."""
-    if page.begin.method == "say":
-        return AgentResponse(Action("say", {"text": "".join(page.said)}))
+    if call.begin.method == "say":
+        return AgentResponse(Action("say", {"text": "".join(call.said)}))
+    said = beside(choice)
     if isinstance(choice, NightAction):
-        return AgentResponse(Action("nightAction", {"actionType": choice.action_type, "targetId": choice.target_id}))
+        return AgentResponse(
+            Action("nightAction", {"actionType": choice.action_type, "targetId": choice.target_id, **said})
+        )
     if isinstance(choice, VoteAction):
-        return AgentResponse(Action("vote", {"targetId": choice.target_id}))
+        return AgentResponse(Action("vote", {"targetId": choice.target_id, **said}))
     return None

@@ -125,7 +125,7 @@ class TableHostSession:
         self.matches = 0
         self._referee = Match(game)
         self._clients: dict[int, int | None] = {}
-        self._latest: dict[int, tuple[int | None, ts.TurnState]] = {}
+        self._latest: dict[int, tuple[int | None, State]] = {}
         self._before = 0  # turns of earlier matches
         self._timeout = timeout
         self._seeds = np.random.SeedSequence(seed)
@@ -319,8 +319,8 @@ class TableHostSession:
     def _states(self, clients: Any) -> Sends:
         """Return what clients see, for those to whom it is new.
 
-        Where it is hidden whose turn it is, a client that waits is sent nothing until it sees something new. Otherwise
-        the number of turns, and how long each takes, would show who has one.
+        A client that sees nothing new is sent nothing. Otherwise the number of messages would show that others have
+        spoken in private, or where it is hidden whose turn it is, how many turns there were and how long each took.
         """
         if self.match is None:
             return []
@@ -334,10 +334,10 @@ class TableHostSession:
             else:
                 continue
             hidden = not state.game_over and state.current_turn_agent_id is None
-            if hidden and self._latest.get(client) == (seat, state):
-                continue
-            self._latest[client] = seat, state
-            sends.append(Outgoing(client, State(turn=-1 if hidden else self.turn, turn_state=state)))
+            shown = seat, State(turn=-1 if hidden else self.turn, turn_state=state)
+            if self._latest.get(client) != shown:
+                self._latest[client] = shown
+                sends.append(Outgoing(client, shown[1]))
         return sends
 
     def _seatings(self) -> Sends:

@@ -1,8 +1,8 @@
-"""Aligning the figure with the person's pieces. The live game has no silhouette, and people do not place pieces
+"""Aligning the figure with the pieces on the board. The live game has no silhouette, and people do not place pieces
 exactly.
 
-The figure is moved to where the person began it. A piece that lies near a place where a solution has it is treated as
-if it lay there. Poses are in board units of the Godot game.
+The figure is moved to where most of the pieces are part of it. A piece that lies near a place where a solution has it,
+or its twin, is treated as if it lay there. Poses are in board units of the Godot game.
 """
 
 import math
@@ -10,9 +10,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ....envs.tangram.pieces import BOARD, PERIODS, PIECES
+from ....envs.tangram.forms import TWIN
+from ....envs.tangram.geometry import place
+from ....envs.tangram.pieces import AREAS, BOARD, PERIODS, PIECES
 from ....envs.tangram.silhouettes import Silhouette
-from .placing import Polygon, Pose, Poses, polygon
+from .placing import SCALE, Polygon, Pose, Poses, polygon
 
 NEAR = 3.0
 """Board units from a place of a solution within which a piece counts as lying there."""
@@ -22,40 +24,69 @@ MEETING = 0.05
 """Board units between vertices that meet. A piece with such a vertex was placed exactly, and stays where it is."""
 
 Shift = tuple[float, float]
+CENTRED: Shift = (0.0, 0.0)
+"""Of a figure in the middle of the board."""
 
 
-def figure_shift(figure: Silhouette, name: str, pose: Pose) -> Shift:
-    """Return how far the figure is moved from the middle of the board, so that the first piece is part of it.
+def figure_shift(figure: Silhouette, poses: Poses) -> Shift:
+    """Return how far the figure is moved from the middle of the board, so that most of the pieces are part of it.
 
-    It is not moved, (0, 0), where the piece lies in one of its corners, is rotated as in no solution, or where the
-    figure would leave the board.
+    Pieces count by their area. Among places that explain as much, the one nearest to the pieces is taken, then the
+    one nearest to the middle. The figure is not moved, (0, 0), where no piece is rotated as in a solution, or where it
+    would leave the board.
     """
-    if _aligned(figure, (0.0, 0.0), name, pose, {}):
-        return 0.0, 0.0
-    outline = _outline(figure, (0.0, 0.0))
-    shifts = [(pose[0] - x, pose[1] - y) for x, y, _ in _places(figure, name, pose)]
+    outline = _outline(figure, CENTRED)
+    shifts = [CENTRED]
+    for name, pose in poses.items():
+        shifts += [(pose[0] - x, pose[1] - y) for x, y, _ in _places(figure, name, pose)]
     fitting = [one for one in shifts if (outline + one).min() >= 0 and (outline + one).max() <= BOARD]
-    return min(fitting, key=lambda one: math.hypot(*one), default=(0.0, 0.0))
+    return min(fitting, key=lambda one: (round(_unexplained(figure, one, poses), 3), math.hypot(*one)), default=CENTRED)
 
 
 def nearest_place(figure: Silhouette, shift: Shift, name: str, pose: Pose, others: Poses) -> Pose | None:
     """Return the place of a solution near which a piece lies; None where it is near none, or was placed exactly."""
-    if _aligned(figure, shift, name, pose, others):
-        return None
+    return None if _aligned(figure, shift, name, pose, others) else _nearest(figure, shift, name, pose)
+
+
+def _nearest(figure: Silhouette, shift: Shift, name: str, pose: Pose) -> Pose | None:
     places = ((x + shift[0], y + shift[1], rotation) for x, y, rotation in _places(figure, name, pose))
     nearest = min(places, key=lambda place: math.dist(place[:2], pose[:2]), default=None)
     return nearest if nearest is not None and math.dist(nearest[:2], pose[:2]) < NEAR else None
 
 
+def _unexplained(figure: Silhouette, shift: Shift, poses: Poses) -> float:
+    """Return how far the pieces lie from their places, in board units, each up to `NEAR` and times its area."""
+    total = 0.0
+    for name, pose in poses.items():
+        if not _aligned(figure, shift, name, pose, {}):
+            nearest = _nearest(figure, shift, name, pose)
+            off = NEAR if nearest is None else math.dist(nearest[:2], pose[:2])
+            total += off * float(AREAS[PIECES.index(name)])
+    return total
+
+
 def _places(figure: Silhouette, name: str, pose: Pose) -> Iterator[Pose]:
-    """Return where the solutions have a piece with about this rotation."""
+    """Return where the solutions have a piece, or its twin, with about this rotation."""
     piece = PIECES.index(name)
     period = float(PERIODS[piece])
+    alike = [other for other in range(7) if other == piece or TWIN[other] == piece or TWIN[piece] == other]
     for solution in range(len(figure.solutions)):
-        x, y, rotation = figure.poses(solution, "godot")[piece].tolist()
-        off = (pose[2] - rotation) % period
-        if min(off, period - off) < NEAR_DEGREES:
-            yield x, y, rotation
+        poses = figure.poses(solution, "godot")
+        for other in alike:
+            x, y, rotation = poses[other].tolist()
+            off = (pose[2] - rotation) % period
+            if min(off, period - off) < NEAR_DEGREES:
+                right, up = _between_centres(piece, other, rotation)
+                yield x + right, y + up, rotation
+
+
+def _between_centres(piece: int, other: int, rotation: float) -> Shift:
+    """Return the way from the centre of a piece's twin to its own, where both lie alike."""
+    own, theirs = np.zeros((4, 2)), np.zeros((4, 2))
+    place(piece, 0.0, 0.0, rotation, SCALE, own)
+    place(other, 0.0, 0.0, rotation, SCALE, theirs)
+    right, up = (theirs[0] - own[0]).tolist()
+    return right, up
 
 
 def _aligned(figure: Silhouette, shift: Shift, name: str, pose: Pose, others: Poses) -> bool:

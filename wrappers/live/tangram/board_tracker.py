@@ -15,7 +15,7 @@ from ....envs.core.game import Game
 from ....envs.tangram.geometry import covered_area, outline_area, place
 from ....envs.tangram.pieces import AREAS, ASPECTS, BOARD, CORNERS, PIECES
 from ....envs.tangram.silhouettes import Silhouette, objective
-from .alignment import figure_shift, nearest_place
+from .alignment import CENTRED, figure_shift, nearest_place
 from .messages import ChatRequest, PlayFeedback, PlayRequest
 from .placing import SCALE, Polygon, Pose, collisions
 
@@ -47,7 +47,7 @@ class BoardTracker:
         self.plays_left = 0
         self._meant: dict[str, tuple[Pose, Pose]] = {}  # the pose as reported, and the one that was meant
         self._inexact: set[str] = set()  # pieces that the person put near to where they are meant to lie
-        self._shift = (0.0, 0.0)  # of the figure from the middle of the board
+        self._shift = CENTRED  # of the figure from the middle of the board
         self._images: dict[str, str] = {}
         self._before: dict[str, Pose] = {}  # as meant, when the turn began
         self._reported_before: dict[str, Pose] = {}  # as reported, when the turn began
@@ -69,7 +69,7 @@ class BoardTracker:
             self.objective, self._figure = message.objective, objective(message.objective)
             self.poses, self._meant, self._left_behind = {}, {}, {}
             self._turn_number = self._passes = 0
-            self._shift = (0.0, 0.0)
+            self._shift = CENTRED
         board = message.state.on_board
         reported = {name: (*one.position, one.rotation % 360.0) for name, one in board.items()}
         known = [name for name in self.poses if name in reported]
@@ -104,12 +104,14 @@ class BoardTracker:
         self._iou = self._overlap()
 
     def _align(self) -> None:
-        """Move the figure to where the person builds it, and the person's pieces to their places in it."""
+        """Move the figure to where it is built, and the person's pieces to their places in it.
+
+        The first turn may be one after a lost connection: then the agent's pieces tell where the figure stands, too.
+        """
         if self._figure is None:
             return
-        if self._turn_number == 2 and len(self.poses) == 1:
-            ((name, pose),) = self.poses.items()
-            self._shift = figure_shift(self._figure, name, pose)
+        if self._turn_number == 2:
+            self._shift = figure_shift(self._figure, self.poses)
         for name, pose in self.poses.items():
             if name not in self._meant:
                 others = {one: there for one, there in self.meant().items() if one != name}

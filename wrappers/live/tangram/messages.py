@@ -3,6 +3,9 @@
 What we send is the form of the game's documentation, or on request the form that the Godot game itself sends. What we
 read may come in either: vectors as ``[x, y]``, ``"(x, y)"`` or ``{"x": …, "y": …}``, pieces nested or in a list,
 vertices missing, timestamps as numbers, unknown fields.
+
+`BoardPiece.position` is the origin of a piece, as in `Play`. The Godot game's nested form reports another point, which
+is translated here, both ways (see `centre_marker`).
 """
 
 import math
@@ -16,6 +19,7 @@ from msgspec import Struct
 
 from ....envs.tangram.pieces import PIECES
 from ...logs.log_text import escaped
+from .centre_marker import marker_of, origin_of
 
 BOUNDARY = "BOUNDARY"
 """Stands among a piece's `collisions` if it is out of bounds."""
@@ -35,7 +39,7 @@ Timestamp: TypeAlias = str | float | None
 
 
 class BoardPiece(Struct, kw_only=True):
-    """A piece on the board: its centre in board units, its rotation in degrees, and what it collides with."""
+    """A piece on the board: its origin in board units, its rotation in degrees, and what it collides with."""
 
     position: Vector
     vertices: list[Vector] = []
@@ -225,14 +229,17 @@ def _pieces(state: dict[str, Any], where: str) -> list[tuple[str, dict[str, Any]
 
 def _board_piece(name: str, piece: dict[str, Any]) -> dict[str, Any]:
     position = piece.get("position")
-    if isinstance(position, dict) and "position" in position:
+    nested = isinstance(position, dict) and "position" in position
+    if nested:
         piece = {**piece, **position}
+    place = _vector(piece.get("position"), f"{name}.position")
+    rotation = _number(piece.get("rotation"), f"{name}.rotation")
     collisions = piece.get("collisions")
     named = [one for one in collisions if isinstance(one, str)] if isinstance(collisions, list) else []
     return {
-        "position": _vector(piece.get("position"), f"{name}.position"),
+        "position": origin_of(name, place, rotation) if nested else place,
         "vertices": _vectors(piece.get("vertices")),
-        "rotation": _number(piece.get("rotation"), f"{name}.rotation"),
+        "rotation": rotation,
         # Whatever it collides with that is no piece is a boundary.
         "collisions": list(dict.fromkeys(one if one in PIECES else BOUNDARY for one in named)),
     }
@@ -300,8 +307,11 @@ def _short(value: Any) -> str:
 def _as_godot(state: State) -> dict[str, Any]:
     on_board = {
         name: {
-            "position": {"position": _text(piece.position), "vertices": list(map(_text, piece.vertices))},
-            "rotation": piece.rotation,
+            "position": {
+                "position": _text(marker_of(name, piece.position, piece.rotation)),
+                "vertices": list(map(_text, piece.vertices)),
+            },
+            "rotation": round(piece.rotation, 2),
             "collisions": piece.collisions,
         }
         for name, piece in state.on_board.items()

@@ -1,4 +1,4 @@
-/** `AgentPolicy` of mafia.md by forwarding every call to Parlour's agents in Python. */
+/** `AgentPolicy` of the AgentPolicy document by forwarding every call to Parlour's agents in Python. */
 
 import { AgentConnection, CallError, type ConnectionOptions } from './connection.js';
 import type {

@@ -1,4 +1,4 @@
-/** The interfaces of mafia.md, and what the forwarding protocol adds to them. */
+/** The interfaces of the AgentPolicy document, and what the forwarding protocol adds to them. */
 
 export type Role = 'mafia' | 'doctor' | 'sheriff' | 'villager';
 
