@@ -1,6 +1,7 @@
 """`parlour host poker`: hosts poker tables over WebSocket."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -26,6 +27,7 @@ def command(
     hands: int | None = None,
     timeout: float = 30.0,
     hand_delay: float = 1.5,
+    state: Path | None = None,
     listening: TlsServerArguments = PORT,
     session: SessionArguments,
 ) -> None:
@@ -43,6 +45,8 @@ def command(
             abandoned table does not count; its replacement does.
         timeout: Seconds to act; then the host checks if possible, else folds.
         hand_delay: Seconds between two hands.
+        state: File that keeps agents, tables, seats, chips and tokens: started again with it, the host goes on where it
+            was killed or stopped. A hand that was under way is void, and its stakes are returned.
     """
     console = Console(highlight=False)
     book = SafeMatchLog(None if session.log is None else MatchLog(session.log))
@@ -67,6 +71,7 @@ def command(
         port=listening.port,
         access_token=listening.token,
         on_event=note,
+        state=state,
     )
     server.tls = listening.tls
     until_done(_serve(server, forever=hands is None, console=console))
