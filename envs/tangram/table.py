@@ -20,8 +20,9 @@ SKIP = 0.01
 KINDS = ("play", "finish")
 PLAY, FINISH = range(2)
 
-RANDOM, LIBRARY, OWN = range(3)
-"""Where figures come from: they are drawn at random, or from the library, or it is one that stands in the record."""
+RANDOM, LIBRARY, OWN, SET = range(4)
+"""Where figures come from: they are drawn at random, or from the library, or it is one that stands in the record, or
+they are drawn from a set of one's own."""
 
 MODALITIES = ("numeric", "pixels", "both")
 NUMERIC, PIXELS, BOTH = range(3)
@@ -67,10 +68,10 @@ TABLE = record(
     ("split", "i1"),  # of random ones; −1: any
     ("easiest", "f8"),  # least and most that a random figure hides of its pieces' edges (see generator.py)
     ("hardest", "f8"),
-    ("first_figure", "i2"),  # those of the library that are drawn from
+    ("first_figure", "i2"),  # those of the library, or of the set, that are drawn from
     ("figures", "i2"),
     # the figure
-    ("figure", "i2"),  # its number in the library; −1: it is none of these
+    ("figure", "i2"),  # its number in the library, or in the set; −1: it is none of these
     ("ends", "i2", RINGS),
     ("outline", "f8", (VERTICES, 2)),
     ("area", "f8"),

@@ -15,6 +15,7 @@
 Everybody sees everything; hidden is only what chance will bring.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -28,8 +29,8 @@ from .geometry import place
 from .lattice import RINGS, VERTICES
 from .pieces import ASPECTS, CORNERS, PIECES
 from .render import board_image, drawer_image, words
-from .rules import FIGURES, begin, hold, normal, put
-from .silhouettes import objective
+from .rules import begin, hold, normal, put
+from .silhouettes import Silhouette, objective
 from .table import BOUNDARY, OWN, SOLVED
 
 ANY_FIGURE = "a figure"
@@ -41,11 +42,11 @@ def phase(table: Any) -> str:
     return "feedback" if table.moved >= 0 else "play"
 
 
-def game_state(title: str, table: Any, seat: int) -> dict[str, Any]:
-    """Return the board, which every seat sees; `title` is the objective where the figure is none of the library's."""
+def game_state(title: str, names: Sequence[str], table: Any, seat: int) -> dict[str, Any]:
+    """Return the board, which every seat sees; see `render.words` for `title` and `names`."""
     there = table.on_board.tolist()
     state: dict[str, Any] = {
-        "objective": words(title, table),
+        "objective": words(title, names, table),
         "on_board": {name: _placed(table, piece) for piece, name in enumerate(PIECES) if there[piece]},
         "off_board": {
             name: {"vertices": shape.tolist(), "rotation": 0.0}
@@ -65,9 +66,9 @@ def game_state(title: str, table: Any, seat: int) -> dict[str, Any]:
     return state
 
 
-def public(title: str, table: Any) -> dict[str, Any]:
+def public(title: str, names: Sequence[str], table: Any) -> dict[str, Any]:
     """Return the board as everybody may see it: as the players do."""
-    return game_state(title, table, 0)
+    return game_state(title, names, table, 0)
 
 
 def _placed(table: Any, piece: int) -> dict[str, Any]:
@@ -121,7 +122,7 @@ def _name(seat: int) -> str:
     return f"player_{seat}"
 
 
-def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
+def load(blank: Tables, figures: Sequence[Silhouette], state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record that the seat of `state` sees: all of it but the stream.
 
     Agents may have any names: those that are not ``player_0``, ``player_1``, … take the free seats in the order in
@@ -130,6 +131,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
 
     Args:
         blank: a table with the options that TurnState does not tell.
+        figures: those that are drawn from: of the library, or of a set of one's own.
         state: tangram's TurnState.
 
     Returns:
@@ -141,8 +143,8 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     game = state.game_state
     tables = blank.copy().view(np.recarray)
     table = tables[0]
-    known = objective(game["objective"])
-    table.figure = -1 if known is None else FIGURES.index(known)
+    known = objective(game["objective"], {figure.name: figure for figure in figures})
+    table.figure = figures.index(known) if known in figures else -1
     if "silhouette" in game:
         _load_outline(table, game["silhouette"])
     elif known is not None:

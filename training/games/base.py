@@ -68,12 +68,12 @@ class HeldOut:
     """Situations that no training has seen.
 
     Attributes:
-        sets: the game's options that give each set, by the set's name.
+        sets: ``sets(game)`` returns the options that give each set, by the set's name, for a game with its options.
         score: ``score(game, policy, games=…, seed=…, progress=…)`` plays at least so many games of a set with the
             policy in all seats and returns its results by name: scores with intervals, and plain means.
     """
 
-    sets: Mapping[str, Mapping[str, Any]]
+    sets: Callable[[Game], Mapping[str, Mapping[str, Any]]]
     score: Callable[..., dict[str, Score | float]]
 
 
