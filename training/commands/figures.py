@@ -45,7 +45,7 @@ def command(
         raise ValueError(f"{run} plays {trained.name}, which has no held-out sets; {', '.join(among)} has some")
     others = [name for one in beside for name in (trained.bots if one == BOTS else [one])]
     results: Results = []
-    for name, settings in held_out.sets.items():
+    for name, settings in held_out.sets(trained).items():
         game = game_with(trained.id, (), **{**trained.options, **settings})
         for number, one in enumerate(dict.fromkeys((run, *others)), 1):
             player = policy(one, game, report.seed + number, deterministic)

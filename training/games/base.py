@@ -68,12 +68,12 @@ class HeldOut:
     """Held-out sets, which are not used in training.
 
     Attributes:
-        sets: the game's options of each set, by the set's name.
+        sets: ``sets(game)`` returns the options of each set, by the set's name, for a game with its options.
         score: ``score(game, policy, games=…, seed=…, progress=…)`` plays at least `games` games of a set with the
             policy in all seats and returns its results by name: scores with intervals, or plain means.
     """
 
-    sets: Mapping[str, Mapping[str, Any]]
+    sets: Callable[[Game], Mapping[str, Mapping[str, Any]]]
     score: Callable[..., dict[str, Score | float]]
 
 

@@ -9,7 +9,8 @@ from ...envs import Game, play_until_done
 from ...envs.core.record import Tables
 from ...envs.core.rng import streams
 from ...envs.core.rollout import Decisions, Policy
-from ...envs.tangram.table import LIBRARY, PLACES, SOLVED
+from ...envs.tangram.figure_sets import own_figures
+from ...envs.tangram.table import LIBRARY, PLACES, SET, SOLVED
 from ...envs.tangram.teacher import advise_batch, begin_batch
 from ..evaluation.scores import Score
 from .base import HeldOut, Progress, Specifics
@@ -20,11 +21,16 @@ TABLES = 1_024
 """Number of figures built at the same time."""
 
 SETS: dict[str, dict[str, Any]] = {
-    "random": {"figure": "random", "split": "test", "hidden": (0.0, 1.0)},
-    "random, hard": {"figure": "random", "split": "test", "hidden": (0.5, 1.0)},
-    "library": {"figure": "library", "split": "test"},
+    "random": {"figure": "random", "split": "test", "flip": False, "hidden": (0.0, 1.0)},
+    "random, hard": {"figure": "random", "split": "test", "flip": False, "hidden": (0.5, 1.0)},
+    "library": {"figure": "library", "split": "test", "flip": False},
 }
 """Held-out figures: the options of the game for each set. Hard ones hide at least half of the pieces' edges."""
+
+
+def sets(game: Game) -> dict[str, dict[str, Any]]:
+    """Return the options of each set: `SETS`, and before them the game's own figures, if it has some."""
+    return ({"own figures": {}} if own_figures(game.options) else {}) | SETS
 
 
 def built(
@@ -33,7 +39,7 @@ def built(
     """Play games with a policy in all seats.
 
     Args:
-        game: tangram with its options. Random figures are played once each, those of the library equally often.
+        game: tangram with its options. Random figures are played once each, those of a library or set equally often.
         policy: the policy, which plays every seat.
         games: the least number of games, 2 or more.
         seed: seed of the figures. Policies draw from their own streams.
@@ -45,7 +51,7 @@ def built(
     """
     if games < 2:
         raise ValueError(f"games={games}: an interval needs at least 2")
-    library = int(game.rules.blank[0].figures) if game.rules.blank[0].source == LIBRARY else 0
+    library = int(game.rules.blank[0].figures) if game.rules.blank[0].source in (LIBRARY, SET) else 0
     times = -(-games // library) if library else 1
     tables = game.tables(library * times or games)
     tables.stream = streams(seed, len(tables))
@@ -105,4 +111,4 @@ class FigureExpert:
         return np.asarray((made.observations[:, self._turn_begins] > 0) & (made.masks[:, :PLACES].sum(1) > 1))
 
 
-SPECIFICS = Specifics(held_out=HeldOut(sets=SETS, score=built), experts={"expert": FigureExpert})
+SPECIFICS = Specifics(held_out=HeldOut(sets=sets, score=built), experts={"expert": FigureExpert})

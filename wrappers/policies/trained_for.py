@@ -61,7 +61,9 @@ class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
         names = [name for name, value in self.options.items() if name in theirs and theirs[name] != value]
         if self.game == game.id and not names:
             return ""
-        before, now = (", ".join(f"{name}={options[name]}" for name in names) for options in (self.options, theirs))
+        before, now = (
+            ", ".join(f"{name}={_short(options[name])}" for name in names) for options in (self.options, theirs)
+        )
         trained = f"{self.game} with {before}" if names else self.game
         plays = " ".join([game.id] * (self.game != game.id) + [f"with {now}"] * bool(names))
         preset = f" (preset {self.preset})" if self.preset else ""
@@ -100,3 +102,9 @@ def of_settings(settings: Mapping[str, Any]) -> TrainedFor:
     except msgspec.ValidationError as error:
         raise ValueError(f"it does not name a game with its options: {error}") from None
     return msgspec.structs.replace(found, options={**found.options, **dict.fromkeys(unset)})
+
+
+def _short(value: Any) -> str:
+    """Return an option's value on one line; of a longer text its beginning."""
+    first, *more = str(value).split("\n")
+    return f"{first}…" if more else first

@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ....envs.tangram.completion import useful_moves
+from ....envs.tangram.figure_sets import own_figures
 from ....wrappers.agents.policy import PolicyAgent
 from ....wrappers.live.tangram.agent import TangramAgentServer
 from ....wrappers.logs.match_log import opened
@@ -29,6 +30,7 @@ def command(
 
     Args:
         options: Options of the game that a policy file was trained for, as name=value, if the file does not have them.
+            figure=FILE and flip=true give figures of your own, which objectives may name, to every policy.
         deadline: Seconds for a decision; then the turn is finished.
         games: Number of connections after which the command ends. Default: until Ctrl-C.
     """
@@ -37,6 +39,8 @@ def command(
     player = agent(run, game, session.seed)
     warn_about_differences([(run, player)], game)
     seen = player.game if isinstance(player, PolicyAgent) else game
+    if own_figures(game.options):
+        seen = game_with("tangram", (), **{**seen.options, **{name: game.options[name] for name in ("figure", "flip")}})
     with opened(session.log) as book:
         server = TangramAgentServer(
             player,
