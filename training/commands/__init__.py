@@ -9,6 +9,7 @@ COMMANDS = {
     "train": "train a policy by self-play against its past checkpoints and bots",
     "evaluate": "tell how strong a policy is, with confidence intervals",
     "teams": "tell what each team of a game wins, one policy in each team",
+    "solve": "solve a small game exactly, and write the policy",
     "figures": "tell how a policy does on held-out sets, such as tangram's figures",
     "play": "watch a match in the terminal, or play in it",
     "table": "play in the browser, alone or with others, beside policies and bots",
