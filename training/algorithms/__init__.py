@@ -1,4 +1,7 @@
-"""Learning algorithms, one module each, found by its name. The module has a class `Learner` (see `base`)."""
+"""Learning algorithms, one module each, found by its name. The module has a class `Learner` (see `base`).
+
+`tabular` is not a learning algorithm: it solves small games exactly, without playing them.
+"""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -10,7 +13,7 @@ from .base import Learner
 
 def names() -> list[str]:
     """Return the names of the learning algorithms."""
-    return sorted(module.name for module in iter_modules(__path__) if module.name != "base")
+    return sorted(module.name for module in iter_modules(__path__) if module.name not in ("base", "tabular"))
 
 
 def find(name: str) -> type[Learner]:

@@ -9,6 +9,7 @@ COMMANDS = {
     "train": "train a policy by self-play against its past checkpoints and bots",
     "evaluate": "measure a policy against others, with confidence intervals",
     "teams": "measure how often each team wins, with one policy per team",
+    "solve": "solve a small game exactly and write the policy",
     "figures": "measure a policy on held-out sets, such as tangram's figures",
     "play": "watch a match in the terminal, or play in it",
     "table": "play in the browser, alone or with others, beside policies and bots",

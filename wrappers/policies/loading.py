@@ -11,6 +11,7 @@ from .base import LearnedPolicy, Policy
 from .mlp import MlpPolicy
 from .sb3 import SB3Policy
 from .sb3_files import load_model
+from .tabular import TabularPolicy, is_tabular
 from .trained_for import TrainedFor, of_settings, read_settings
 
 CHECKPOINTS = ("checkpoints", "snapshots")
@@ -19,8 +20,9 @@ CHECKPOINTS = ("checkpoints", "snapshots")
 
 def load_policy(
     path: str | PathLike[str], *, deterministic: bool = False, seed: int | None = None
-) -> MlpPolicy | SB3Policy:
-    """Load a model that Stable-Baselines3 or sb3-contrib saved (``.zip``), or a saved `MlpPolicy` (``.npz``).
+) -> MlpPolicy | SB3Policy | TabularPolicy:
+    """Load a model that Stable-Baselines3 or sb3-contrib saved (``.zip``), or a saved `MlpPolicy` or
+    `TabularPolicy` (``.npz``).
 
     A plain MLP is loaded as an `MlpPolicy`, which does not need torch; any other model as an `SB3Policy`. A ``.npz``
     holds what the policy was trained for; for a ``.zip`` it is read from the run folder of the file, if there is one. A
@@ -41,8 +43,10 @@ def load_policy(
         raise ValueError(f"{file} is a folder; load_run() loads a run folder")
     if not file.exists():
         raise FileNotFoundError(f"there is no policy at {file}")
-    policy: MlpPolicy | SB3Policy
-    if file.suffix == ".npz":
+    policy: MlpPolicy | SB3Policy | TabularPolicy
+    if file.suffix == ".npz" and is_tabular(file):
+        policy = TabularPolicy.load(file, deterministic, seed)
+    elif file.suffix == ".npz":
         policy = MlpPolicy.load(file, deterministic, seed)
     else:
         model = load_model(file)
