@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Small networks run faster on one thread, and far faster when anything else runs beside them.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast lint types page docs notebooks bench clean
+.PHONY: demo test test-fast lint types page docs notebooks bench mutants clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and seat it at a live table
 	$(BIN)/parlour demo
@@ -37,6 +37,10 @@ notebooks: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/pip install -q -e '.[bench]'
 	$(BIN)/parlour bench
+
+mutants: $(VENV)/.dev  ## which small changes no test notices; ARGS="--only 'envs/holdem/*' --sample 50 --seed 1"
+	$(BIN)/pip install -q -e '.[mutants]'
+	$(BIN)/python .ci/mutants.py $(ARGS)
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
