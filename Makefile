@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Small networks run faster on one thread, and much faster if other programs use the processor.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast lint types page docs notebooks bench clean
+.PHONY: demo test test-fast nightly lint types page docs notebooks bench mutants clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live table
 	$(BIN)/parlour demo
@@ -14,6 +14,10 @@ test: $(VENV)/.dev  ## all tests, including the slow ones
 
 test-fast: $(VENV)/.dev  ## the unit tests alone: about three minutes on two cores, including compilation
 	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+nightly: $(VENV)/.dev  ## a million broken messages for each end of the poker protocol, a million hands beside PokerKit
+	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 --timeout=0 tests/live/test_poker_fuzz.py
+	PARLOUR_ORACLE_HANDS=1000000 $(BIN)/python -m pytest -n logical -v --timeout=0 tests/holdem/test_pokerkit.py
 
 lint: $(VENV)/.dev  ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -37,6 +41,10 @@ notebooks: $(VENV)/.dev  ## execute all notebooks
 bench: $(VENV)/.dev  ## measure speed and size, with the libraries to compare with
 	$(BIN)/pip install -q -e '.[bench]'
 	$(BIN)/parlour bench
+
+mutants: $(VENV)/.dev  ## which small changes no test notices; ARGS="--only 'envs/holdem/*' --sample 50 --seed 1"
+	$(BIN)/pip install -q -e '.[mutants]'
+	$(BIN)/python .ci/mutants.py $(ARGS)
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)

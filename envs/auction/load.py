@@ -1,4 +1,4 @@
-"""TurnState ──► record: what a bidder may know, also from other hosts of the protocol."""
+"""TurnState ──► record: with what a bidder may know. It reads the states of other hosts of the protocol, too."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables,
     made for, the last ones are not seen; with fewer, the seats that are left over have not bid.
 
     Args:
-        blank: a table with the options that TurnState does not tell.
+        blank: a table with the options that TurnState does not have.
         talk: the words of this game.
         state: the auction's TurnState.
 
@@ -47,7 +47,7 @@ def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables,
         if row["action"] == KINDS[BID] and row["agent_id"] in seats:
             table.bid_round[seats[row["agent_id"]]] = max(1, round_of(row) - origin + 1)
     if game.get("opponent_has_bid") and "opponents_with_bid" not in game and not table.bid_round[1 - seat]:
-        table.bid_round[1 - seat] = 1  # the two-bidder form, which names nobody
+        table.bid_round[1 - seat] = 1  # the form for two bidders, without names
     table.num_bids_submitted = np.count_nonzero(table.bid_round)
     table.turn, table.winner = -1, -1
     latest = max((round_of(row) - origin + 1 for row in history), default=1)

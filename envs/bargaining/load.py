@@ -1,4 +1,4 @@
-"""TurnState ──► record: what a negotiator may know, also from other hosts of the protocol."""
+"""TurnState ──► record: with what a negotiator may know. It reads the states of other hosts of the protocol, too."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -24,7 +24,7 @@ def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables,
     size is seen in proportion. Of a history that is longer than the game, the latest moves are seen.
 
     Args:
-        blank: a table with the options that TurnState does not tell.
+        blank: a table with the options that TurnState does not have.
         talk: the words of this game.
         state: the negotiation's TurnState.
 
@@ -70,7 +70,7 @@ def _load_total(table: Any, total: float) -> None:
 
 
 def _seat(state: TurnState, history: Sequence[Row]) -> int:
-    """Return the seat of `state`: by its own name, else by the host's order, else by who moved first in a round.
+    """Return the seat of `state`: by its name, else by the host's order, else by the first mover of a round.
 
     Not by the first row alone: a host may leave out the passes before it.
     """
@@ -91,14 +91,14 @@ def _load_offer(table: Any, state: TurnState, seat: int, history: Sequence[Row])
     offer, by = state.game_state.get("current_offer"), state.game_state.get("last_offer_by")
     if offer is None:
         return
-    if by is None:  # then the latest offer tells
+    if by is None:  # then the latest offer decides
         by = next((row["agent_id"] for row in reversed(history) if row["action"] == KINDS[OFFER]), None)
     table.current_offer = min(max(amount(offer, "current_offer"), 0.0), float(table.total))
     table.last_offer_by = seat if by == state.agent_id else 1 - seat
 
 
 def _load_history(table: Any, state: TurnState, seat: int, history: Sequence[Row]) -> None:
-    """Fill the log, in which the seats strictly alternate: where one moved twice in a row, the other passed."""
+    """Fill the log, in which the seats strictly alternate: if one moved twice in a row, the other passed."""
     moves: list[tuple[int, float]] = []
     for row in history:
         if len(moves) % 2 != (seat if row["agent_id"] == state.agent_id else 1 - seat):

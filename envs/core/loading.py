@@ -47,13 +47,13 @@ def moves_in(history: Any, kinds: Container[str], phase: str) -> list[Mapping[st
 
 
 def round_of(row: Mapping[str, Any]) -> int:
-    """Return the round of a row as it stands there, from 0 or from 1; −1 where there is none."""
+    """Return the round of a row, counted from 0 or from 1 as in the row; −1 if there is none."""
     found = row.get("round")
     return found if isinstance(found, int) else -1
 
 
 def named_order(state: TurnState) -> list[str]:
-    """Return the agents in the order of their seats where the host tells it as ``agent_ids``; else nothing."""
+    """Return the agents in seat order, if the host sends it as ``agent_ids``; else an empty list."""
     order = state.game_state.get("agent_ids")
     if isinstance(order, list) and state.agent_id in order and all(isinstance(one, str) for one in order):
         return order

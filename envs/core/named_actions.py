@@ -19,7 +19,7 @@ class NamedActions:
 
     Args:
         rules: of the game.
-        meanings: what every action does, by name, in the order of the action indices.
+        meanings: a description of every action, by name, in the order of the action indices.
     """
 
     def __init__(self, rules: Rules, meanings: Mapping[str, str]) -> None:
@@ -36,7 +36,7 @@ class NamedActions:
         return [name for name, open_ in zip(self.names, mask, strict=True) if open_]
 
     def allowed(self, table: Any) -> list[AllowedAction]:
-        """Return what the acting seat may do."""
+        """Return the legal actions of the acting seat."""
         return [AllowedAction(name, self._meanings[name], NOTHING) for name in self._legal(table)]
 
     def encode(self, table: Any, action: int) -> AgentResponse:
@@ -44,7 +44,7 @@ class NamedActions:
         return AgentResponse(Action(self.names[action]))
 
     def parse(self, table: Any, action: Action) -> int | ActionResult:
-        """Return the move of a payload, or the refusal that names what would be right."""
+        """Return the move of a payload, or a refusal that names the right values."""
         name, legal = action.action_type, self._legal(table)
         if name not in self.names:
             return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(name)} is not an action here: {', '.join(self.names)}")
@@ -55,5 +55,5 @@ class NamedActions:
         return self.names.index(name)
 
     def nearest(self, table: Any, move: int) -> int:
-        """Return the action index that stands for `move`: it is the move."""
+        """Return the action index of `move`, which is the move itself."""
         return int(move)

@@ -1,4 +1,4 @@
-"""The rooms of Kuhn poker put together."""
+"""The function `game`: makes Kuhn poker."""
 
 from functools import partial
 

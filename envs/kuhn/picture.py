@@ -9,5 +9,5 @@ WORDS = {"pass": "passes", "bet": "bets"}
 
 
 def picture(states: Sequence[TurnState]) -> str:
-    """Draw what `states` tell together (see `Game.picture`)."""
+    """Draw the table from `states` (see `Renderer.picture`)."""
     return two_hands("Kuhn poker", states, WORDS)

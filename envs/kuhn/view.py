@@ -1,4 +1,4 @@
-"""Record ──► what a player may see, and back: ``my_card``, ``pot``, ``action_history``, and ``shown``: the cards of a
+"""Record ──► TurnState of a player, and back: ``my_card``, ``pot``, ``action_history``, and ``shown``: the cards of a
 showdown by agent, empty without one."""
 
 from typing import Any
@@ -12,7 +12,7 @@ from .table import BET, KINDS, RANKS, SEATS
 
 
 def phase(table: Any) -> str:
-    """Return the phase's name: there is one."""
+    """Return the name of the only phase."""
     return "betting"
 
 
@@ -46,7 +46,7 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
 def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record with what the seat of `state` may know; the rest is blank.
 
-    Agents may have any names: who acts first is seat 0.
+    Agents may have any names: the one that acts first is seat 0.
 
     Args:
         blank: a table with nothing dealt.
@@ -76,7 +76,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
-    """Draw anew, in place, the other's card, and the stream. A showdown tells the card."""
+    """Draw the other player's card again, in place, and the stream. After a showdown the card is known."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     if not table.showdown:
         table.card[1 - seat] = generator.choice([card for card in range(len(RANKS)) if card != table.card[seat]])

@@ -12,5 +12,5 @@ MEANINGS = {
 
 
 def safe(table: Any) -> int:
-    """Return the action index of the safe action: call where that costs nothing, else fold."""
+    """Return the action index of the safe action: call if it costs nothing, else fold."""
     return CALL if table.chips[0] == table.chips[1] else FOLD

@@ -45,7 +45,7 @@ def tight(game: Game, seed: int | None = None) -> Bot:
 
 
 def maniac(game: Game, seed: int | None = None) -> Bot:
-    """Always raise; call where no raise is left."""
+    """Always raise; call if no raise is left."""
     return Bot(game, raises=0, calls=0)
 
 

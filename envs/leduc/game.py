@@ -1,4 +1,4 @@
-"""The rooms of Leduc hold'em put together."""
+"""The function `game`: makes Leduc hold'em."""
 
 from functools import partial
 

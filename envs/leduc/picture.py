@@ -9,5 +9,5 @@ WORDS = {"fold": "folds", "call": "calls", "raise": "raises"}
 
 
 def picture(states: Sequence[TurnState]) -> str:
-    """Draw what `states` tell together (see `Game.picture`)."""
+    """Draw the table from `states` (see `Renderer.picture`)."""
     return two_hands("Leduc hold'em", states, WORDS)

@@ -144,7 +144,7 @@ def end_round(table: Any) -> None:
 
 @compiled
 def strength(table: Any, seat: int) -> int:
-    """Return a number that orders hands: a pair with the open card above all, then the rank."""
+    """Return the strength of a hand: a pair with the open card is highest, then the rank."""
     return table.card[seat] + (len(RANKS) if table.card[seat] == table.board else 0)
 
 

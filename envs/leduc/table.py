@@ -25,7 +25,7 @@ TABLE = record(
     ("rewards", "f8", SEATS),
     ("card", "i1", SEATS),  # an index of RANKS; −1: not dealt, or not known
     ("board", "i1"),  # the same
-    ("chips", "i1", SEATS),  # what each seat has put into the pot
+    ("chips", "i1", SEATS),  # chips of each seat in the pot
     ("log", "i1", ROUNDS * MOVES),  # the moves of each round in order; seat 0 begins both
     ("moves", "i1", ROUNDS),  # how many there were
     ("round_number", "i1"),  # 0 or 1

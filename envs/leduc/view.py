@@ -1,4 +1,4 @@
-"""Record ──► what a player may see, and back: ``my_card``, ``board`` (empty, or the open card), ``pot``, ``chips`` that
+"""Record ──► TurnState of a player, and back: ``my_card``, ``board`` (empty, or the open card), ``pot``, ``chips`` that
 each has put in, ``action_history`` with the round (1 or 2), and ``shown``: the cards of a showdown by agent, empty
 without one."""
 
@@ -52,7 +52,7 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
 def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record with what the seat of `state` may know; the rest is blank.
 
-    Agents may have any names: who acts first is seat 0.
+    Agents may have any names: the one that acts first is seat 0.
 
     Args:
         blank: a table with nothing dealt.
@@ -90,7 +90,7 @@ def _open(table: Any, board: list[str], history: list[dict[str, Any]]) -> None:
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
-    """Draw anew, in place, the other's card, and the stream. A showdown tells the card."""
+    """Draw the other player's card again, in place, and the stream. After a showdown the card is known."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     if not table.showdown:
         table.card[1 - seat] = -1

@@ -32,7 +32,7 @@ def action_spaces(dice: int, faces: int) -> dict[str, spaces.Dict]:
 
 
 def action_ranges(dice: int, faces: int) -> tuple[ActionRange, ...]:
-    """Return what the action indices mean."""
+    """Return the action ranges."""
     bids = 2 * dice * faces
     told = f"at least 1 die of face 1, 1 of face 2, … {2 * dice} of face {faces}; each is higher than those before it"
     return ActionRange(0, bids, ("bid",), told), ActionRange(bids, bids + 1, ("liar",), "challenge the standing bid")
@@ -58,7 +58,7 @@ def index_of(table: Any, bid: Any) -> int:
 
 
 def allowed(table: Any) -> list[AllowedAction]:
-    """Return what the acting seat may do, with bounds. A bid is also higher than the standing one."""
+    """Return the legal actions of the acting seat, with bounds. A bid must also be higher than the current one."""
     standing, last = int(last_bid(table)), int(liar(table)) - 1
     actions = []
     if standing < last:
@@ -89,7 +89,7 @@ def encode(table: Any, action: int) -> AgentResponse:
 
 
 def parse(table: Any, action: Action) -> int | ActionResult:
-    """Return the move of a payload, or the refusal that names what would be right."""
+    """Return the move of a payload, or a refusal that names the right values."""
     standing = int(last_bid(table))
     if action.action_type == "liar":
         if action.payload:
@@ -112,10 +112,10 @@ def parse(table: Any, action: Action) -> int | ActionResult:
 
 
 def nearest(table: Any, move: int) -> int:
-    """Return the action index that stands for `move`: it is the move."""
+    """Return the action index of `move`, which is the move itself."""
     return int(move)
 
 
 def safe(table: Any) -> int:
-    """Return the action index of the safe action: the challenge; the lowest bid where none stands."""
+    """Return the action index of the safe action: the challenge, or the lowest bid if there is no bid."""
     return int(liar(table)) if table.bids > 0 else 0

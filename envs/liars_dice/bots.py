@@ -12,7 +12,7 @@ from ..core.random_policy import random_bot
 class Bot:
     """Plays by how likely a bid holds, if the other's dice are as good as unknown ones.
 
-    It challenges a bid that holds with less than `doubts`; else it makes the likeliest bid of those open to it.
+    It challenges a bid whose probability is below `doubts`; else it makes the legal bid with the highest probability.
 
     Args:
         game: liar's dice with any options.
@@ -28,7 +28,7 @@ class Bot:
         self._start, self._doubts = layout["game_state.my_dice"].start, doubts
 
     def _holds(self, own: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how likely every bid holds: float64[bids], with `own` int64[faces] dice of one's own."""
+        """Return the probability of every bid: float64[bids], given the player's own dice `own` int64[faces]."""
         dice, faces = self._dice, self._faces
         chances = []
         for quantity in range(1, 2 * dice + 1):
@@ -52,12 +52,12 @@ class Bot:
 
 
 def careful(game: Game, seed: int | None = None) -> Bot:
-    """Doubt what holds with less than one half."""
+    """Return the bot that challenges bids with a probability below one half."""
     return Bot(game, 0.5)
 
 
 def credulous(game: Game, seed: int | None = None) -> Bot:
-    """Doubt only what cannot be, or nearly so."""
+    """Return the bot that challenges bids with a probability below one tenth."""
     return Bot(game, 0.1)
 
 

@@ -1,4 +1,4 @@
-"""The rooms of liar's dice put together: options in, `Game` out."""
+"""The function `game`: makes liar's dice from its options."""
 
 from functools import partial
 

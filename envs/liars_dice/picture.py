@@ -37,7 +37,7 @@ PIPS = {
 
 
 def picture(states: Sequence[TurnState]) -> str:
-    """Draw what `states` tell together (see `Game.picture`)."""
+    """Draw the table from `states` (see `Renderer.picture`)."""
     first = states[0]
     game = first.game_state
     names = _players(states)
@@ -63,7 +63,7 @@ def picture(states: Sequence[TurnState]) -> str:
 
 
 def _players(states: Sequence[TurnState]) -> list[str]:
-    """Return who acts first, and the other."""
+    """Return the name of the agent that acts first, and of the other one."""
     first = states[0]
     history = first.game_state["action_history"]
     opens = history[0]["agent_id"] if history else first.current_turn_agent_id or first.agent_id

@@ -51,7 +51,7 @@ def reset(table: Any) -> None:
 
 @compiled
 def last_bid(table: Any) -> int:
-    """Return the index of the standing bid; −1: there is none."""
+    """Return the index of the current bid; −1 if there is none."""
     return table.log[table.bids - 1] if table.bids > 0 else -1
 
 
@@ -89,7 +89,7 @@ def step(table: Any, move: int) -> None:
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal action indices: higher bids, and the challenge where a bid stands."""
+    """Write the action mask of the acting seat: higher bids, and the challenge if there is a bid."""
     bid = last_bid(table)
     for action in range(liar(table)):
         mask[action] = action > bid

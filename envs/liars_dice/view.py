@@ -1,4 +1,4 @@
-"""Record ──► what a player may see, and back: ``my_dice`` (faces, sorted), ``dice`` of each player, ``faces``,
+"""Record ──► TurnState of a player, and back: ``my_dice`` (faces, sorted), ``dice`` of each player, ``faces``,
 ``wild``, ``current_bid`` (or null), ``action_history``, and ``shown``: all dice by agent once the round is over,
 empty before."""
 
@@ -14,7 +14,7 @@ from .table import SEATS
 
 
 def phase(table: Any) -> str:
-    """Return the phase's name: there is one."""
+    """Return the name of the only phase."""
     return "bidding"
 
 
@@ -52,7 +52,7 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
-    """Return the end: both utilities, whether the bid held, and who won."""
+    """Return the outcome: both utilities, whether the bid was true, and the winner."""
     bidder = (int(table.bids) - 1) % SEATS
     winner = int(np.argmax(table.rewards[:SEATS]))
     return {
@@ -65,7 +65,7 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
 def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record with what the seat of `state` may know; the rest is blank.
 
-    Agents may have any names: who acts first is seat 0.
+    Agents may have any names: the one that acts first is seat 0.
 
     Args:
         blank: a table with the game's options.
@@ -99,7 +99,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
-    """Draw anew, in place, the other's dice, and the stream. At the end all dice are shown."""
+    """Draw the other player's dice again, in place, and the stream. At the end all dice are known."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     if not table.done:
         dice, other = int(table.dice), 1 - seat

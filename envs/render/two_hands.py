@@ -30,12 +30,12 @@ WIDE, TALL = 78.0, 108.0
 
 
 def two_hands(title: str, states: Sequence[TurnState], words: Mapping[str, str]) -> str:
-    """Draw what `states` tell together (see `Renderer.picture`).
+    """Draw the table from `states` (see `Renderer.picture`).
 
     Args:
         title: the game's name.
         states: of one moment.
-        words: what to say of a player's action, by its type.
+        words: the text of each action type.
     """
     first = states[0]
     game = first.game_state
@@ -69,7 +69,7 @@ def two_hands(title: str, states: Sequence[TurnState], words: Mapping[str, str])
 
 
 def _players(states: Sequence[TurnState]) -> list[str]:
-    """Return who acts first, and the other."""
+    """Return the name of the agent that acts first, and of the other one."""
     first = states[0]
     history = first.game_state["action_history"]
     opens = history[0]["agent_id"] if history else first.current_turn_agent_id or first.agent_id

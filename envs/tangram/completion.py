@@ -20,20 +20,20 @@ from .rules import Placement, lift
 from .table import PLAY, SOLVED
 
 STEPS = 4_000
-"""Pieces that are placed in search of a solution, at most: some 0.2 s where there is none, a millisecond as a rule."""
+"""The most placements in the search for a solution: about 0.2 s if there is none, usually a millisecond."""
 SPACING = 4.0
 """Board units between the places that are tried for a piece that must go out of the way."""
 
 
 class Completion(NamedTuple):
-    """A solved board, and the pieces (numbers) that must leave where they lie for it."""
+    """A solved board, and the pieces (indices) that must be moved for it."""
 
     solved: Any
     lifted: tuple[int, ...]
 
 
 def without(table: Any, pieces: tuple[int, ...], boards: Tables) -> None:
-    """Write into the first of `boards` what `table` is without some of its pieces, as a turn that begins."""
+    """Write `table` without some of its pieces, at the beginning of a turn, into the first of `boards`."""
     boards[0] = table
     board = boards[0]
     for piece in pieces:
@@ -65,7 +65,7 @@ def completion(game: Game, table: Any, steps: int = STEPS) -> Completion | None:
 
 
 def useful_moves(game: Game, table: Any) -> Iterator[Placement]:
-    """Yield moves that bring a board nearer to a solution, best first; none where it is solved or nothing is found.
+    """Yield moves towards a solution of a board, best first; none if it is solved or no solution is found.
 
     First come pieces that lie wrong and can go to their places, then pieces of the drawer. Pieces that lie wrong and
     whose places are covered go out of the figure, last.
@@ -87,7 +87,7 @@ def useful_moves(game: Game, table: Any) -> Iterator[Placement]:
 
 
 def _out_of_the_way(table: Any, piece: int) -> Iterator[Placement]:
-    """Yield the place beside the figure that is nearest to where a piece lies, if there is one."""
+    """Yield the place outside the figure that is nearest to a piece's position, if there is one."""
     shape = np.empty((4, 2))
     here, rotation = np.array([table.x[piece], table.y[piece]]), float(table.rotation[piece])
     lines = np.arange(SPACING, BOARD, SPACING)
@@ -103,6 +103,6 @@ def _out_of_the_way(table: Any, piece: int) -> Iterator[Placement]:
 
 
 def _free(table: Any, piece: int, shape: NDArray[np.float64]) -> bool:
-    """Tell whether no other piece on the board lies in the way of this shape."""
+    """Return whether no other piece on the board overlaps this shape."""
     others = (other for other in range(len(CORNERS)) if other != piece and table.on_board[other])
     return not any(geometry.collides(shape, table.vertices[other]) for other in others)

@@ -3,6 +3,7 @@
 import struct
 import zlib
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from .geometry import place
 from .pieces import BOARD, CORNERS, PIECES, PIXELS
-from .rules import FIGURES
 from .table import SOLVED
 
 LETTERS = "RCPNBYG"
@@ -51,12 +51,12 @@ def within(points: Points, outline: Points, ends: Any) -> NDArray[np.bool_]:
     return odd
 
 
-def words(title: str, table: Any) -> str:
-    """Return the figure in words: its name in the library, or `title`."""
-    return FIGURES[int(table.figure)].name if table.figure >= 0 else title
+def words(title: str, names: Sequence[str], table: Any) -> str:
+    """Return the figure in words: its name among `names`, those of the set that is drawn from; or `title`."""
+    return names[int(table.figure)] if table.figure >= 0 else title
 
 
-def render(title: str, table: Any, seat: int | None) -> str:
+def render(title: str, names: Sequence[str], table: Any, seat: int | None) -> str:
     """Return the board in letters (`LETTERS`; a dot is an uncovered part of the figure) and a few lines on the turn."""
     x = (np.arange(_COLUMNS) + 0.5) * BOARD / _COLUMNS
     y = BOARD - (np.arange(_ROWS) + 0.5) * BOARD / _ROWS
@@ -65,7 +65,8 @@ def render(title: str, table: Any, seat: int | None) -> str:
     for piece in np.flatnonzero(table.on_board):
         canvas[inside(points, table.vertices[piece, : CORNERS[piece]])] = LETTERS[piece]
     lines = [
-        f"{words(title, table)} · turn {int(table.turn_number)} of {int(table.turns)} · iou {float(table.iou):.3f}"
+        f"{words(title, names, table)} · turn {int(table.turn_number)} of {int(table.turns)} · "
+        f"iou {float(table.iou):.3f}"
     ]
     lines += ["".join(row).rstrip() for row in canvas]
     drawer = [name for name, there in zip(PIECES, table.on_board, strict=True) if not there]

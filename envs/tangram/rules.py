@@ -11,9 +11,12 @@ penalty for a skipped turn, and a bonus for a solved figure, which ends the game
 turn. The number of turns left is observed, so this is a termination by the rules, not a truncation.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numba import njit
 
 from ..core.compiled import compiled, inlined
 from ..core.rng import draw
@@ -24,7 +27,7 @@ from .lattice import RINGS
 from .pieces import BOARD
 from .raster import fill_outline, fill_piece, fill_pieces
 from .sectors import mark, unmark, wedges
-from .silhouettes import library
+from .silhouettes import Silhouette, library
 from .table import BONUS, BOUNDARY, LIBRARY, PLAY, RANDOM, SKIP, SOLVED
 
 
@@ -64,6 +67,25 @@ def reset(table: Any) -> None:
         for ring in range(RINGS):  # a loop: Numba takes seconds to compile an assignment of arrays
             table.ends[ring] = _ENDS[table.figure, ring]
     begin(table)
+
+
+@cache
+def reset_from(figures: tuple[Silhouette, ...]) -> Callable[[Any], None]:
+    """Return `reset` for a set of figures: it draws from ``table.figures`` of them from ``table.first_figure`` on.
+
+    Each set has a function of its own, which holds its outlines; it is compiled anew in every process.
+    """
+    all_vertices = np.array([figure.vertices for figure in figures])
+    all_ends = np.array([figure.ends for figure in figures])
+
+    def reset_in_set(table: Any) -> None:
+        table.figure = table.first_figure + draw(table, table.figures)
+        centre(all_vertices[table.figure], all_ends[table.figure], table.scale, BOARD / 2, table.outline)
+        for ring in range(RINGS):
+            table.ends[ring] = all_ends[table.figure, ring]
+        begin(table)
+
+    return cast(Callable[[Any], None], njit(reset_in_set))
 
 
 @inlined

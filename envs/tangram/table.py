@@ -20,8 +20,9 @@ SKIP = 0.01
 KINDS = ("play", "finish")
 PLAY, FINISH = range(2)
 
-RANDOM, LIBRARY, OWN = range(3)
-"""The sources of figures: drawn at random, drawn from the library, or the one in the record."""
+RANDOM, LIBRARY, OWN, SET = range(4)
+"""The sources of figures: drawn at random, drawn from the library, the one in the record, or drawn from a set of your
+own."""
 
 MODALITIES = ("numeric", "pixels", "both")
 NUMERIC, PIXELS, BOTH = range(3)
@@ -67,10 +68,10 @@ TABLE = record(
     ("split", "i1"),  # of random ones; −1: any
     ("easiest", "f8"),  # least and most that a random figure hides of its pieces' edges (see generator.py)
     ("hardest", "f8"),
-    ("first_figure", "i2"),  # the range of library figures to draw from
+    ("first_figure", "i2"),  # the range of figures of the library, or of the set, to draw from
     ("figures", "i2"),
     # the figure
-    ("figure", "i2"),  # its index in the library; −1: not in the library
+    ("figure", "i2"),  # its index in the library or in the set; −1: in neither
     ("ends", "i2", RINGS),
     ("outline", "f8", (VERTICES, 2)),
     ("area", "f8"),

@@ -17,6 +17,7 @@
 All seats see everything. Only the random stream is hidden.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -31,8 +32,8 @@ from .geometry import place
 from .lattice import RINGS, VERTICES
 from .pieces import ASPECTS, CORNERS, PIECES
 from .render import board_image, drawer_image, words
-from .rules import FIGURES, begin, hold, normal, put
-from .silhouettes import objective
+from .rules import begin, hold, normal, put
+from .silhouettes import Silhouette, objective
 from .table import BOUNDARY, OWN, SOLVED
 
 ANY_FIGURE = "a figure"
@@ -44,11 +45,11 @@ def phase(table: Any) -> str:
     return "feedback" if table.moved >= 0 else "play"
 
 
-def game_state(title: str, table: Any, seat: int) -> dict[str, Any]:
-    """Return the board, which every seat sees; `title` is the objective of a figure that is not in the library."""
+def game_state(title: str, names: Sequence[str], table: Any, seat: int) -> dict[str, Any]:
+    """Return the board, which every seat sees; see `render.words` for `title` and `names`."""
     there = table.on_board.tolist()
     state: dict[str, Any] = {
-        "objective": words(title, table),
+        "objective": words(title, names, table),
         "on_board": {name: _placed(table, piece) for piece, name in enumerate(PIECES) if there[piece]},
         "off_board": {
             name: {"vertices": shape.tolist(), "rotation": 0.0}
@@ -68,9 +69,9 @@ def game_state(title: str, table: Any, seat: int) -> dict[str, Any]:
     return state
 
 
-def public(title: str, table: Any) -> dict[str, Any]:
+def public(title: str, names: Sequence[str], table: Any) -> dict[str, Any]:
     """Return the public view of the board, which is that of the players."""
-    return game_state(title, table, 0)
+    return game_state(title, names, table, 0)
 
 
 def _placed(table: Any, piece: int) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def _name(seat: int) -> str:
     return f"player_{seat}"
 
 
-def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
+def load(blank: Tables, figures: Sequence[Silhouette], state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record that the seat of `state` sees: all of it but the stream.
 
     Agents may have any names. Those other than ``player_0``, ``player_1``, … get the free seats, in the order in which
@@ -133,6 +134,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
 
     Args:
         blank: a table with the options that TurnState does not have.
+        figures: the figures to draw from: those of the library, or of a set of your own.
         state: tangram's TurnState.
 
     Returns:
@@ -145,8 +147,8 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     tables = blank.copy().view(np.recarray)
     table = tables[0]
     title = game.get("objective", "")
-    known = objective(title)
-    table.figure = -1 if known is None else FIGURES.index(known)
+    known = objective(title, {figure.name: figure for figure in figures})
+    table.figure = figures.index(known) if known in figures else -1
     if "silhouette" in game:
         _load_outline(table, game["silhouette"])
     elif known is not None:

@@ -66,6 +66,11 @@ def test_the_nearest_number(amount, number):
     assert actions.nearest(table, Move(RAISE, amount)) == number
 
 
+@pytest.mark.parametrize(("kind", "number"), [(FOLD, 0), (CALL, 1)])
+def test_what_is_no_raise_is_its_own_number(kind, number):
+    assert actions.nearest(deal([100, 100]), Move(kind, 0)) == number
+
+
 def test_the_safe_action_checks_where_it_is_free_and_folds_else():
     assert actions.safe(deal([100, 100])) == 0
     assert actions.safe(play(deal([100, 100]), "call")) == 1

@@ -62,7 +62,7 @@ def test_a_showdown_is_told_as_hand_complete():
     assert view.phase(table) == "ended"
 
 
-def test_without_a_showdown_only_ones_own_cards_are_told():
+def test_without_a_showdown_only_ones_own_cards_are_reported():
     outcome = view.outcome(play(headsup(), "fold"), 0)
     assert (outcome["showdown"], outcome["reason"]) == (False, "fold")
     assert outcome["results"] == [{"seat": 0, "cards": ["Ac", "Qh"], "won": 0}, {"seat": 1, "won": 2}]

@@ -241,6 +241,6 @@ def test_an_answer_may_be_given_in_many_ways(response):
 
 @pytest.mark.parametrize("response", [None, 3, {}, {"action": 3}, AgentResponse(action=None), Action(3), object()])
 def test_what_is_no_answer_is_refused(response):
-    with pytest.raises(ValueError, match="this is no AgentResponse: ") as caught:
+    with pytest.raises(ValueError, match="this is not an AgentResponse: ") as caught:
         read_response(response)
     assert not isinstance(caught.value, msgspec.ValidationError)

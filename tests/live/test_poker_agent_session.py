@@ -84,6 +84,21 @@ def test_a_state_that_comes_too_late_does_not_take_the_turn_away():
     assert session.turn is None
 
 
+def test_a_state_with_the_same_seq_is_not_late():
+    """Two states of one moment may differ: the later one counts."""
+    host, seat, session = table()
+    [decision] = session.receive(host.state(seat))
+    assert session.receive(host.state(1 - seat)) == []
+    assert session.turn is None and session.act(Action("call"), decision.turn) == []
+
+
+def test_an_unreadable_turn_with_the_same_seq_is_not_late():
+    host, seat, session = table()
+    assert session.receive(host.state(1 - seat)) == []
+    [event] = session.receive(host.state(seat, dealer=-1))
+    assert isinstance(event, UnreadableTurn) and event.message.expected_seq == host.seq
+
+
 def test_a_hand_ends_once():
     host, seat, session = table()
     session.receive(host.state(seat))

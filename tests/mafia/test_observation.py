@@ -108,6 +108,23 @@ def test_who_said_what_of_whom():
     assert seen(env, "p1")["statements.stance"][0, 3] == 1  # a result stays
 
 
+def test_of_what_was_said_of_a_player_the_last_counts_but_results_stay():
+    env = match("m d s v v v", discussion_rounds=2)
+    night(env, "p5", "p5", "p4")
+    talk(env, "I accuse p3.", "I accuse p4.", "I am the sheriff, and p4 is not mafia.")
+    view = seen(env, "p1")
+    assert view["statements.stance"][:3, :4].tolist() == [[0, 0, 0.5, 0], [0, 0, 0, 0.5], [0, 0, 0, -1]]
+
+    env = match("m d s v v v", discussion_rounds=2)
+    night(env, "p5", "p5", "p4")
+    first = ["I accuse p3.", "I accuse p4.", "I am the sheriff, and p4 is not mafia.", *["I have nothing to say."] * 3]
+    talk(env, *first, "I defend p3.", "I have nothing to say.", "I accuse p4.")
+    view = seen(env, "p1")
+    assert view["statements.stance"][:3, :4].tolist() == [[0, 0, -0.5, 0], [0, 0, 0, 0.5], [0, 0, 0, -1]]
+    assert view["statements.today"][:3, :4].tolist() == [[0, 0, -0.5, 0], [0, 0, 0, 0.5], [0, 0, 0, 0.5]]
+    assert view["statements.made"].tolist() == [1, 1, 1, 1, 1, 1]
+
+
 def test_suspicion_by_hand():
     env = one_day()
     # Accusations: p1 1, p2 2, p4 1; of seven living: average 4/7.

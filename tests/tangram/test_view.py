@@ -101,7 +101,7 @@ def test_the_documents_fields_alone_are_enough():
     assert game.mask(table, seat).any()
 
 
-def test_collisions_are_those_that_are_told():
+def test_collisions_are_those_that_are_reported():
     """In the live game physics decides, and pieces that only touch may collide."""
     state = board().turn_state("player_1")
     state.game_state["on_board"]["Blue"]["collisions"] = []

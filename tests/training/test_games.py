@@ -103,7 +103,7 @@ def test_any_game_with_teams_has_its_winners_counted():
 
 
 def test_every_team_needs_a_policy():
-    with pytest.raises(ValueError, match="nobody plays right: the teams of three_cards are left, right"):
+    with pytest.raises(ValueError, match="no policy plays right; the teams of three_cards are left, right"):
         play_teams(partners(), {"left": Bet()})
     with pytest.raises(ValueError, match="three_cards-v0 has no teams"):
         play_teams(envs.game("three_cards"), {"left": Bet()})

@@ -280,7 +280,7 @@ def test_a_config_file_that_cannot_be_read_is_explained(tmp_path, monkeypatch, c
     with pytest.raises(FileNotFoundError, match=r"there is no config file mine\.toml"):
         load_config("mine.toml")
     (tmp_path / "mine.toml").write_text("steps: 3")
-    with pytest.raises(ValueError, match=r"mine\.toml is no TOML: "):
+    with pytest.raises(ValueError, match=r"mine\.toml is not TOML: "):
         load_config("mine.toml")
     assert cli.main(["train", "holdem", "--config", "mine"]) == cli.MISTAKE
     assert "--config mine: need a TOML file" in capsys.readouterr().err

@@ -225,7 +225,7 @@ def test_averaged_weights_follow_slowly():
         ({"final_ent_coef": 0.0}, "final_ent_coef=0.0: a power schedule needs both above 0, or both 0"),
         ({"average_decay": 1.0}, "average_decay=1"),
         ({"opponent_tables": 1.5}, "opponent_tables"),
-        ({"activation_fn": "Relu"}, "known are ReLU and Tanh"),
+        ({"activation_fn": "Relu"}, "choose from ReLU and Tanh"),
         ({"precision": "half"}, "precision"),
         ({"device": "tpu"}, "device='tpu': need cpu, or cuda"),
     ],

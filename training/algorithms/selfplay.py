@@ -1,9 +1,9 @@
-"""Self-play PPO: one policy plays all seats and learns from every decision, with a critic that may see everything.
+"""Self-play PPO: one policy plays all seats and learns from every decision. The critic may use full information.
 
-Proximal policy optimisation (Schulman et al. 2017) with what games of imperfect information ask for: entropy that falls
-by a schedule, a penalty for the Kullback-Leibler divergence from the policy before the update (magnetic mirror descent,
-Sokota et al. 2023), optionally one from a policy that follows slowly, and the average of the weights as the policy that
-is saved.
+It is proximal policy optimisation (Schulman et al. 2017) with additions for games of imperfect information: a schedule
+of the entropy bonus, a penalty for the Kullback-Leibler divergence from the policy before the update (magnetic mirror
+descent, Sokota et al. 2023), optionally a second one from a slowly updated policy (the magnet), and averaged weights
+for the saved policy.
 """
 
 import os
@@ -35,9 +35,9 @@ from ..learning.settings import TrainConfig
 from .base import Monitor
 
 MODEL = "selfplay.pt"
-"""The file with networks, optimiser, averages and random states, in the run folder."""
+"""The file with the networks, the optimiser, the averages and the random states, in the run folder."""
 TABLES = "tables.pkl"
-"""The file with the tables as they are between two rollouts, and the opponents."""
+"""The file with the state of the tables between two rollouts, and the opponents."""
 _ILLEGAL = -1e9
 
 
@@ -79,7 +79,7 @@ class Learner:
         self._rollout = RolloutBuffer(config.n_steps, self.tables, sizes)
 
     def fit(self, monitor: Monitor) -> None:
-        """Learn until the timesteps of the config are reached or the monitor ends it."""
+        """Learn until the timesteps of the config are reached or the monitor stops it."""
         if not self._resumed:
             self.tables.reset(self.config.seed)
         monitor.on_start()
@@ -93,7 +93,7 @@ class Learner:
                 monitor.write(metrics | monitor.on_rollout_end())
 
     def rollout(self, used: float = 0.0) -> int:
-        """Collect one rollout, learn from it, and return its decisions. `used` is the share of the budget, 0 to 1."""
+        """Collect a rollout, learn from it, and return its decisions' number. `used`: share of the budget, 0 to 1."""
         before = self.timesteps
         self._collect()
         self._learn(used)
@@ -103,7 +103,7 @@ class Learner:
 
     @torch.no_grad()
     def _collect(self) -> float:
-        """Play `n_steps` decisions on every table. Return the seconds that the tables took."""
+        """Play `n_steps` decisions on every table. Return the seconds of the tables' steps."""
         tables, rollout, spent = self.tables.tables, self._rollout, 0.0
         rows, actions = np.arange(self.config.n_envs), np.zeros(self.config.n_envs, np.int64)
         for step in range(self.config.n_steps):
@@ -191,7 +191,7 @@ class Learner:
         return metrics | {
             "train/learning_rate": rate,
             "train/ent_coef": ent_coef,
-            "train/entropy_price": ent_coef * scale / config.reward_scale,  # what a nat is worth, in the game's unit
+            "train/entropy_price": ent_coef * scale / config.reward_scale,  # the value of one nat in the game's unit
             "train/advantage_scale": scale / config.reward_scale,
         }
 
@@ -204,7 +204,7 @@ class Learner:
                 yield slice(ends[part], ends[part + 1])
 
     def _update(self, part: Mapping[str, torch.Tensor], scale: float, ent_coef: float) -> dict[str, float]:
-        """Take one gradient step and return what it was made of."""
+        """Make one gradient step and return its metrics."""
         config = self.config
         log_probs = self._log_probs(self._actor, part["observations"], part["masks"])
         probabilities = log_probs.exp()
@@ -259,7 +259,7 @@ class Learner:
     # The policy.
 
     def policy(self, seed: int | None = None) -> MlpPolicy:
-        """Return a copy of the policy as it is now, in NumPy: with `average_decay`, the averaged weights."""
+        """Return a copy of the current policy, in NumPy; with `average_decay`, of the averaged weights."""
         net = self._average if self.config.average_decay else self._actor
         critic = () if self._critic_encoder.full_information else mlp_layers(self._critic)
         copy = MlpPolicy(mlp_layers(net), self.config.activation_fn, seed=seed, critic=critic)
@@ -268,7 +268,7 @@ class Learner:
         return copy
 
     def current_policy(self, seed: int | None = None) -> "_Current":
-        """Return the policy as it is at every moment."""
+        """Return the live policy, which changes while the learner learns."""
         return _Current(self, seed)
 
     def save(self, folder: Path) -> None:
@@ -291,7 +291,7 @@ class Learner:
 
     @classmethod
     def load(cls, folder: Path, config: SelfPlayConfig, game: Game, league: League) -> Self:
-        """Return the learner that `save` wrote; it goes on as if it had not stopped.
+        """Return the learner that `save` wrote; it continues as if it had not stopped.
 
         Raises:
             FileNotFoundError: if the folder has no such files.
@@ -312,7 +312,7 @@ class Learner:
 
 
 class _Current:
-    """Plays the learner's policy as it is at every moment."""
+    """The learner's live policy."""
 
     def __init__(self, learner: Learner, seed: int | None) -> None:
         self._learner = learner

@@ -1,4 +1,4 @@
-"""Decisions a second in Parlour's own environments: many tables, and PettingZoo's AEC."""
+"""Decisions per second of Parlour's environments: many tables, and PettingZoo's AEC."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from .base import Row, Seconds, rate
 
 
 def vector(name: str, num_envs: int, **options: Any) -> Callable[[], int]:
-    """Return what plays one random legal decision on each of `num_envs` tables and returns how many those are."""
+    """Return a function that plays one random legal decision on each of `num_envs` tables and returns their number."""
     tables = VectorGame(make_game(name, **options), num_envs)
     tables.reset(seed=0)
 
@@ -50,7 +50,7 @@ def aec(seconds: Seconds) -> list[Row]:
 
 
 def aec_hands(env: Any, hands: int = 20) -> Callable[[], int]:
-    """Return what plays hands of random legal actions in a PettingZoo environment and returns how many decisions."""
+    """Return a function that plays random hands in a PettingZoo environment and returns the number of decisions."""
     generator = np.random.default_rng(0)
     draws = generator.random(4_096).tolist()
     env.reset(seed=0)

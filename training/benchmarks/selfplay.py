@@ -1,4 +1,4 @@
-"""Decisions a second from which self-play PPO learns, and how many they were if the tables took no time."""
+"""Decisions per second of self-play PPO, also if the tables took no time."""
 
 from typing import Any
 

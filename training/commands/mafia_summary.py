@@ -38,7 +38,7 @@ class ModelUsage:
 
 
 class MatchSummary:
-    """Counts results, faults and what language models took."""
+    """Counts results, faults, and the statistics of language models."""
 
     def __init__(self) -> None:
         self._wins: Counter[str | None] = Counter()
@@ -65,7 +65,7 @@ class MatchSummary:
         return f"{result.game_id}: {won} after {result.rounds} rounds ({roles}); {len(result.faults)} faults"
 
     def lines(self) -> Iterator[str]:
-        """Return the summary: who won how often, faults by agent, and each language model's share."""
+        """Return the summary: number of wins, faults by agent, and the statistics of each language model."""
         wins, matches = self._wins, self._wins.total()
         if matches > 1:
             yield f"{matches} matches: town {wins['town']}, mafia {wins['mafia']}, nobody {wins[None]}"

@@ -19,17 +19,18 @@ def seat_advantages(
     gae_lambda: float,
     advantages: Any,
 ) -> None:
-    """Write the advantages of the learner's decisions. A seat's step goes from its decision to its next one or the end.
+    """Write the advantages of the learner's decisions.
 
-    What a seat gains before its first decision of an episode belongs to no decision.
+    A step of a seat is from its decision to its next one, or to the end of the episode.
+    Rewards before a seat's first decision of an episode are not used.
 
     Args:
         turn: int64[T, N], the seat that decided.
         learner_acts: bool[T, N], whether the decision was the learner's.
         rewards: float32[T, N, seats], of the step.
         dones: bool[T, N], whether the episode ended with the step.
-        values: float32[T, N], expected at the decision by the seat that decided.
-        last_values: float32[N, seats], expected by every seat after the last step.
+        values: float32[T, N], value estimates of the acting seat at the decision.
+        last_values: float32[N, seats], value estimates of every seat after the last step.
         gamma: discount factor, per decision of the seat.
         gae_lambda: lambda of generalised advantage estimation.
         advantages: float32[T, N], written where `learner_acts`.

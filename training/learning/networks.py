@@ -13,9 +13,9 @@ def mlp(sizes: list[int], activation: str, gain: float) -> nn.Sequential:
     """Return a multilayer perceptron with orthogonal weights and biases of 0.
 
     Args:
-        sizes: of the input, the hidden layers and the output.
-        activation: between the layers, such as ``"ReLU"``.
-        gain: of the last layer's weights.
+        sizes: sizes of the input, the hidden layers and the output.
+        activation: the activation function of the hidden layers, such as ``"ReLU"``.
+        gain: the gain of the last layer's weights.
     """
     layers: list[nn.Module] = []
     for index, (inputs, outputs) in enumerate(pairwise(sizes)):

@@ -1,4 +1,4 @@
-"""RolloutBuffer: what a learner that plays many seats keeps of a rollout."""
+"""RolloutBuffer: the data of a rollout in which the learner plays many seats."""
 
 import numpy as np
 import torch
@@ -17,9 +17,9 @@ class RolloutBuffer:
     Attributes:
         observations: float32[T, N, D] of the policy; `critic_observations`: float32[T, N, C].
         masks: int8[T, N, A], legal actions; `log_probs`: float32[T, N, A] of all actions.
-        turn: int64[T, N], who decided; `actions`: int64[T, N]; `learner_acts`: bool[T, N].
+        turn: int64[T, N], the acting seat; `actions`: int64[T, N]; `learner_acts`: bool[T, N].
         rewards: float32[T, N, seats] and `dones`: bool[T, N], of the step.
-        values: float32[T, N] and `advantages`: float32[T, N], of the seat that decided.
+        values: float32[T, N] and `advantages`: float32[T, N], of the acting seat.
     """
 
     def __init__(self, steps: int, tables: SelfPlayTables, sizes: tuple[int, int]) -> None:

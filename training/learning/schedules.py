@@ -1,4 +1,4 @@
-"""Schedules: how a setting changes as the budget of a run is used up."""
+"""Schedules: settings that change with the used share of a run's budget."""
 
 from typing import Literal
 
@@ -6,10 +6,10 @@ Schedule = Literal["constant", "linear", "power"]
 
 
 def scheduled(first: float, last: float, schedule: Schedule, used: float) -> float:
-    """Return a setting's value when the share `used` of the budget, 0 to 1, has been used.
+    """Return a setting's value after the share `used` (0 to 1) of the budget.
 
-    ``constant`` stays at `first`; ``linear`` goes to `last` in a straight line; ``power`` multiplies it by the same
-    factor in equal shares of the budget.
+    ``constant``: always `first`; ``linear``: linear from `first` to `last`; ``power``: geometric from `first` to
+    `last`.
 
     >>> scheduled(0.1, 0.001, "power", 0.5), scheduled(0.1, 0.0, "linear", 0.5)
     (0.01, 0.05)

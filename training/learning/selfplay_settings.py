@@ -18,9 +18,9 @@ class SelfPlayConfig(TrainConfig):
     """Settings of a run with self-play PPO."""
 
     algorithm: str = "selfplay"
-    """The learning algorithm, by name. Some of the settings below are its own."""
+    """The learning algorithm, by name. Some of the settings belong to the algorithm."""
     n_envs: int = 2_048
-    """Tables that are played side by side."""
+    """Number of tables that are played at the same time."""
     opponent_tables: float = 0.0
     """Share of the tables at which past checkpoints and bots play all seats but one. At the others the learner plays
     every seat."""
@@ -29,27 +29,27 @@ class SelfPlayConfig(TrainConfig):
     critic_net_arch: tuple[int, ...] = (128, 128)
     """Sizes of the hidden layers of the value function."""
     critic_encoder: str = FULL
-    """The encoder whose observations the value function sees. Full: hidden information, too. Empty: as the policy."""
+    """The encoder of the value function's observations. full: with hidden information. Empty: that of the policy."""
     activation_fn: str = "ReLU"
-    """What stands between the layers: ReLU or Tanh."""
+    """Activation function of the hidden layers: ReLU or Tanh."""
     learning_rate: float = 1e-3
     """Learning rate at the start."""
     final_learning_rate: float = 1e-4
     """Learning rate at the end."""
     learning_rate_schedule: Schedule = "power"
-    """How the learning rate falls: constant, linear or power."""
+    """Schedule of the learning rate: constant, linear or power."""
     ent_coef: float = 0.05
     """Weight of the entropy bonus at the start, where advantages have a standard deviation of 1."""
     final_ent_coef: float = 0.003
     """Weight of the entropy bonus at the end."""
     ent_schedule: Schedule = "power"
-    """How the weight of the entropy bonus falls: constant, linear or power."""
+    """Schedule of the weight of the entropy bonus: constant, linear or power."""
     n_steps: int = 32
-    """Decisions per table between two updates."""
+    """Decisions per table in each rollout."""
     batch_size: int = 8_192
     """Decisions per gradient step."""
     n_epochs: int = 2
-    """How often each decision is used."""
+    """Number of epochs per rollout."""
     gamma: float = 1.0
     """Discount factor, per decision of the seat."""
     gae_lambda: float = 0.95
@@ -61,20 +61,20 @@ class SelfPlayConfig(TrainConfig):
     kl_coef: float = 0.0
     """Weight of the divergence KL(new policy, policy before the update)."""
     magnet_coef: float = 0.0
-    """Weight of the divergence KL(policy, magnet), where the magnet is a policy that follows slowly."""
+    """Weight of the divergence KL(policy, magnet). The magnet is a slowly updated policy."""
     magnet_rate: float = 0.01
-    """How far the magnet moves towards the policy with every update, 0 to 1."""
+    """Update rate of the magnet towards the policy per update, 0 to 1."""
     average_decay: float = 0.0
-    """Decay, per gradient step, of the average of the weights that is saved and played. 0: the latest weights."""
+    """Decay per gradient step of the averaged weights, which are saved and played. 0: the latest weights."""
     max_grad_norm: float = 0.5
     """Gradients are clipped to this norm."""
     device: str = "cpu"
-    """Where the networks learn: cpu, or cuda with a GPU."""
+    """Device of the networks: cpu, or cuda with a GPU."""
     precision: Precision = "auto"
-    """How the networks compute: auto is float32 on the CPU and bfloat16 on a GPU."""
+    """Floating-point format of the networks: auto is float32 on the CPU and bfloat16 on a GPU."""
 
     def __post_init__(self) -> None:
-        """Check what would fail late or silently."""
+        """Check settings that would fail late or without an error."""
         super().__post_init__()
         for name in ("n_steps", "batch_size", "n_epochs"):
             whole(name, getattr(self, name), 1)
@@ -98,6 +98,6 @@ class SelfPlayConfig(TrainConfig):
             if schedule == "power" and (getattr(self, first) > 0) != (getattr(self, last) > 0):
                 raise ValueError(f"{last}={getattr(self, last)}: a power schedule needs both above 0, or both 0")
         if self.activation_fn not in ("ReLU", "Tanh"):
-            raise ValueError(f"activation_fn={self.activation_fn!r}: known are ReLU and Tanh")
+            raise ValueError(f"activation_fn={self.activation_fn!r}: choose from ReLU and Tanh")
         if self.device != "cpu" and not (self.device.startswith("cuda") and torch.cuda.is_available()):
             raise ValueError(f"device={self.device!r}: need cpu, or cuda where PyTorch finds a GPU; it finds none here")

@@ -1,4 +1,4 @@
-"""``allowed_actions`` binds: what a policy may choose where a host offers less than the game's rules."""
+"""The mask of a host's ``allowed_actions``, which may be fewer than the legal actions of the rules."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,10 +20,10 @@ def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequenc
         game: the game.
         table: the record, in which it is the seat's turn.
         mask: its legal action indices, int8[A].
-        offers: the state's ``allowed_actions``; empty: the host does not tell, and everything legal is open.
+        offers: the state's ``allowed_actions``; empty: the host does not send them, and every legal action is allowed.
 
     Returns:
-        int8[A]; all 0 where nothing that is offered has an action index.
+        int8[A]; all 0 if no offered action has an action index.
     """
     if not offers:
         return mask

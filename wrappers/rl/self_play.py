@@ -18,25 +18,25 @@ from .opponents import Opponents, Seating
 class SelfPlayTables:
     """N tables, one decision per table per step. The learner plays every seat of most tables.
 
-    At the first `opponent_tables` of them it plays one seat, which moves on with every episode, and opponents play the
-    others. A finished table begins its next episode in the same step. Arrays are written in place by every `reset` and
-    `step`; copy what you keep.
+    At the first `opponent_tables` tables it plays one seat, the next one in every episode, and opponents play the
+    others. A finished table begins its next episode in the same step. Every `reset` and `step` writes the arrays in
+    place; copy an array to keep its values.
 
     Args:
         game: the game with its options.
-        num_envs: how many tables.
+        num_envs: the number of tables N.
         opponents: see `Opponents`.
-        opponent_tables: at how many of the tables they play, 0 to `num_envs`.
-        random_start_steps: random decisions with which an episode begins: the least and the most.
-        encoder: how the learner observes; None: the game's own encoder.
+        opponent_tables: the number of tables with opponents, 0 to `num_envs`.
+        random_start_steps: the least and the most random decisions at the beginning of an episode.
+        encoder: name of the encoder of the observations; None: the game's own encoder.
 
     Attributes:
         tables: the tables, with `observations`, `action_masks`, `turn`, `rewards`, `dones` (see `VectorGame`).
         learner_acts: bool[N], whether the next decision of a table is the learner's.
-        policies: the opponents in play; one may be replaced between steps.
-        random_start_steps: may be changed; the episodes that begin from then on follow it.
-        episodes: finished episodes since the seeded reset. Those with opponents count alone, if there are any.
-        winnings: the sum of the learner's results in them, in `Payoffs.unit`: the mean over the seats that it plays.
+        policies: the current opponents; one may be replaced between steps.
+        random_start_steps: may be changed; it applies to episodes that begin later.
+        episodes: number of finished episodes since the seeded reset; with opponents, only those at their tables.
+        winnings: the sum of the learner's returns in them, in `Payoffs.unit`: the mean over the seats that it plays.
 
     Raises:
         ValueError: for numbers out of range, or opponents that do not fit the game.
@@ -65,14 +65,14 @@ class SelfPlayTables:
         self._seating = Seating(game, num_envs, opponents)
         self.policies: list[Policy] = self._seating.policies
         self._seat = np.arange(num_envs) % game.seats  # the learner's, at tables with opponents
-        self._random_steps = np.zeros(num_envs, np.int64)  # still to be made at the beginning of the episode
+        self._random_steps = np.zeros(num_envs, np.int64)  # left at the beginning of the episode
         self._random = RandomPolicy(0)
-        self._result = np.zeros((num_envs, game.seats))  # of the episode under way
+        self._result = np.zeros((num_envs, game.seats))  # of the current episode
         self.learner_acts = np.ones(num_envs, np.bool_)
         self.episodes, self.winnings = 0, 0.0
 
     def reset(self, seed: int) -> None:
-        """Begin a new episode on every table. Everything drawn from now on follows from `seed`."""
+        """Begin a new episode on every table. All random numbers are made from `seed`."""
         draws, plays, chance = np.random.SeedSequence(seed).spawn(3)
         self._seating.seed(draws, plays)
         self._random = RandomPolicy(int(chance.generate_state(1, np.uint64)[0]))
@@ -87,8 +87,8 @@ class SelfPlayTables:
         """Play one decision on every table.
 
         Args:
-            actions: int64[N], the learner's. Where `learner_acts` is False an opponent's action or a random one takes
-                its place.
+            actions: int64[N], the learner's. Where `learner_acts` is False, it is replaced by an opponent's action or a
+                random one.
 
         Raises:
             ValueError: if an action is not legal.
@@ -123,15 +123,15 @@ class SelfPlayTables:
         self._find_learner()
 
     def save(self, path: Path) -> None:
-        """Write everything that changes, the opponents included, as a pickle. `load` then goes on in the same way."""
+        """Write the state, the opponents included, as a pickle. `load` continues from it."""
         with path.open("wb") as file:
             _Pickler(file, protocol=5).dump(self.__dict__)
 
     def load(self, path: Path) -> None:
-        """Go on from what `save` wrote of tables of the same game. Load only files that you trust: they hold code.
+        """Load the state that `save` wrote for the same game. Load only trusted files: a pickle may contain code.
 
         Raises:
-            ValueError: if the file is of another number of tables.
+            ValueError: if the file has another number of tables.
         """
         with path.open("rb") as file:
             state = _Unpickler(file, self.game).load()
@@ -164,14 +164,14 @@ class SelfPlayTables:
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves the game out: its compiled functions would be compiled anew."""
+    """A pickler that leaves out the game, so that its functions are not compiled again."""
 
     def persistent_id(self, value: Any) -> str | None:
         return "game" if isinstance(value, Game) else None
 
 
 class _Unpickler(pickle.Unpickler):
-    """Puts the game in again."""
+    """An unpickler that inserts the game."""
 
     def __init__(self, file: BinaryIO, game: Game) -> None:
         super().__init__(file)

@@ -34,7 +34,8 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
     out[at.is_my_turn] = table.turn == seat
     out[at.current_turn_agent_id] = table.turn == seat
     out[at.current_turn_agent_id + 1] = table.turn == 1 - seat
-    out[at.my_card + table.card[seat]] = 1
+    if table.card[seat] >= 0:
+        out[at.my_card + table.card[seat]] = 1
     for i in range(table.moves):
         out[at.action_history + 2 * i + table.log[i]] = 1
     if table.done:

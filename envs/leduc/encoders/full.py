@@ -1,4 +1,4 @@
-"""Everything in the deal: what a player sees (version 0), and the other's card."""
+"""Full information: the slices of version 0, and the other player's card."""
 
 from typing import Any
 

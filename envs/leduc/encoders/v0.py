@@ -40,7 +40,8 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
     out[at.is_my_turn] = table.turn == seat
     out[at.current_turn_agent_id] = table.turn == seat
     out[at.current_turn_agent_id + 1] = table.turn == 1 - seat
-    out[at.my_card + table.card[seat]] = 1
+    if table.card[seat] >= 0:
+        out[at.my_card + table.card[seat]] = 1
     if table.board >= 0:
         out[at.board + table.board] = 1
     out[at.chips] = table.chips[seat] / MOST

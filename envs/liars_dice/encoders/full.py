@@ -1,4 +1,4 @@
-"""Everything in the round: what a player sees (version 0), and the other's dice."""
+"""Full information: the slices of version 0, and the other player's dice."""
 
 from typing import Any
 

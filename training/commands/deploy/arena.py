@@ -1,4 +1,4 @@
-"""`parlour deploy arena`: a policy or a bot for TurnState arenas, which call it, or whose sessions it polls."""
+"""`parlour deploy arena`: a policy or a bot on TurnState arenas, which call it, or which it polls."""
 
 import logging
 import os
@@ -13,7 +13,7 @@ from ....wrappers.live.arena.push_agent import ArenaAgentServer
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
 from ..arguments import AccessArguments, AddressArguments, PolicyArguments, SessionArguments
-from ..lookup import agent, bots_of, game_of, tell_differences
+from ..lookup import agent, bots_of, game_of, warn_about_differences
 
 PORT = AddressArguments(port=8100)
 
@@ -38,25 +38,25 @@ def command(
 
     Args:
         name: The agent's id. Default: the run's or bot's.
-        arena: Where to register, http://…. Default: nowhere, the arena is told by hand.
-        sessions: Sessions of the arena to play in at once, by polling. Default: none, the arena calls us.
-        invites: Codes of sessions to join first, before those that wait for players, and our own.
-        poll: Seconds between two looks at a running session.
-        claim_token: What the arena gave for the name when it was first used there. Default: the environment's
+        arena: URL of the arena to register at, http://…. Default: none; register by hand.
+        sessions: Number of sessions to play at the same time, by polling. Default: none; the arena calls the agent.
+        invites: Codes of sessions to join first, before open sessions and new ones.
+        poll: Seconds between two requests for a running session.
+        claim_token: The token that the arena gave for the name at its first use. Default: the environment's
             PARLOUR_CLAIM_TOKEN, else none.
-        endpoint: The URL under which the arena reaches us. Default: where we listen.
-        deadline: Seconds for a decision, then the safe action; arenas give 30, in sessions 60.
-        matches: End after so many. Default: until Ctrl-C.
+        endpoint: URL under which the arena reaches this agent. Default: the address of the server.
+        deadline: Seconds for a decision; then the safe action is played. Arenas allow 30, and 60 in sessions.
+        matches: Number of matches after which the command ends. Default: until Ctrl-C.
     """
     if sessions and arena is None:
         raise ValueError(f"sessions={sessions}: name the arena with --arena http://…")
     if invites and not sessions:
-        raise ValueError("invites are of sessions: give --sessions too")
+        raise ValueError("--invites needs --sessions")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     run, console = deployed.run, Console(highlight=False)
     chosen = _game(deployed)
     player = ArenaAgent(name or Path(run).stem, agent(run, chosen, session.seed))
-    tell_differences([(run, player.agent)], chosen)
+    warn_about_differences([(run, player.agent)], chosen)
     with opened(session.log) as book:
         if arena is not None and sessions:
             polling = ArenaPollingAgent(

@@ -1,4 +1,4 @@
-"""`parlour deploy mafia`: our agents behind the WebSocket service that hosts of `AgentPolicy` call."""
+"""`parlour deploy mafia`: serves agents over WebSocket to mafia hosts."""
 
 import asyncio
 import logging
@@ -30,14 +30,14 @@ def command(
     access: AccessArguments,
     session: SessionArguments,
 ) -> None:
-    """Serve agents to hosts of `AgentPolicy` over WebSocket, until Ctrl-C.
+    """Serve agents over WebSocket to mafia hosts, until Ctrl-C.
 
     Args:
         run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, a personality (aggressive,
             cautious, analytical, social), llm (the language model of --model), or llm:PERSONA.
-        prompts: TOML file with what a language model is told, personas included. Default: Parlour's own prompts.
-        players: Players of the game that a policy file was trained for, where the file does not tell. Default: 10.
-        deadline: Seconds for a call; then a stream is cut off, and a choice is made in the agent's place.
+        prompts: TOML file with the prompts of language models, personas included. Default: Parlour's own prompts.
+        players: Number of players that a policy file was trained for, if the file does not have it. Default: 10.
+        deadline: Seconds for a call; then a stream is cut off, and the safe action replaces a choice.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     game = game_with("mafia", seats=players)

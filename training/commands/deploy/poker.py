@@ -1,4 +1,4 @@
-"""`parlour deploy poker`: a policy, a bot or a person at a live poker table."""
+"""`parlour deploy poker`: lets a policy, a bot or a person play at a live poker table."""
 
 import logging
 import sys
@@ -21,7 +21,7 @@ from ..arguments import AccessArguments, SessionArguments, secret
 from ..lookup import agent, game_with
 
 MOST_SEATS = 10
-"""Bots play as at a table of so many seats, on which every live table has room."""
+"""The number of seats of the game that bots play; live tables do not have more."""
 FOR_GOOD = (
     messages.UNAUTHORIZED,
     messages.INVALID_API_KEY,
@@ -30,7 +30,7 @@ FOR_GOOD = (
     messages.TABLE_NOT_FOUND,
     UNTRUSTED_CERTIFICATE,
 )
-"""What a server says to somebody who should not try again as things are."""
+"""Error codes after which a retry does not help."""
 
 
 def command(
@@ -57,37 +57,37 @@ def command(
 ) -> None:
     """Let a policy, a bot or a person play at live poker tables.
 
-    Exit codes: 0 the table has ended, or --hands or --until is reached; 75 try again: the server is away, or closed the
-    connection without a word; 2 a mistake or a refusal, where another try is of no use; 130 and 143 stopped by Ctrl-C
-    and SIGTERM, after giving the seat back.
+    Exit codes: 0: the table has ended, or --hands or --until is reached; 75: retry later, the server is away or closed
+    the connection without a reason; 2: an error or a refusal, a retry does not help; 130 and 143: stopped by Ctrl-C and
+    SIGTERM, after leaving the seat.
 
     Args:
         run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, or human.
         bot: A bot's name, in place of a run.
-        url: A seat's WebSocket, ws:// or wss://. Its token may stand in it, in --session-token-file, or in the
-            environment's PARLOUR_SESSION_TOKEN, where nobody else can read it.
+        url: WebSocket URL of a seat, ws:// or wss://. The token is in the URL, in --session-token-file, or in the
+            environment's PARLOUR_SESSION_TOKEN. Other users cannot read the last two.
         session_token_file: File with the seat's token.
-        api: The platform's REST address, http:// or https://; registers and joins by itself.
+        api: REST URL of the platform, http:// or https://; registers and joins a table.
         name: Name to register with. Default: the run's or bot's.
         table: Table to join. Default: the platform chooses.
         seat: The preferred seat.
-        api_key: Key of an agent registered before. Everybody on this machine can read it here: rather use the file, or
+        api_key: Key of an agent registered before. Other users of this machine can read it here; better use the file or
             the environment's PARLOUR_API_KEY.
         api_key_file: File with that key.
-        ca_file: Certificates (PEM) of authorities that are trusted beside the system's.
-        keep_playing: When a table ends, when the chips are gone, or when the server has forgotten us, join the next,
-            until stopped or --hands or --until is reached. So it is with --api, unless --one-table is given.
+        ca_file: File with certificates (PEM) of further trusted authorities.
+        keep_playing: Join the next table when a table ends, when the chips are gone, or when the server has restarted,
+            until stopped or until --hands or --until is reached. It is the default with --api, except with --one-table.
         one_table: With --api, stop when the table ends.
-        hands: Leave after so many hands, over all tables.
-        until: Leave after the hand that is played at this time, such as 2030-01-31T07:00:00 (local time).
-        deadline: Seconds for a decision, then the safe action. Default: four fifths of the platform's.
-        seats: Seats of the game that a policy file was trained for, where the file does not tell. Default: 2.
+        hands: Number of hands, at all tables, after which the player leaves. Default: no limit.
+        until: Time after which the player leaves at the end of the hand, such as 2030-01-31T07:00:00 (local time).
+        deadline: Seconds for a decision; then the safe action is played. Default: four fifths of the platform's time.
+        seats: Number of seats that a policy file was trained for, if the file does not have it. Default: 2.
     """
     spec = run or bot
     if spec is None or (run and bot):
-        raise ValueError("give a run, or --bot NAME: one of them")
+        raise ValueError("give either a run or --bot NAME")
     if (url is None) == (api is None):
-        raise ValueError("give --url ws://… of a seat, or --api http://… of the platform: one of them")
+        raise ValueError("give either --url ws://… of a seat or --api http://… of the platform")
     if keep_playing and one_table:
         raise ValueError("give --keep-playing or --one-table, not both")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")

@@ -1,4 +1,4 @@
-"""`parlour host arena`: round robins of any game between policies, bots and agents behind HTTP."""
+"""`parlour host arena`: a round robin of any game between policies, bots and HTTP agents."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ from ....wrappers.live.arena.results import ArenaResult, Standing, standings
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
 from ..arguments import AsJson, GameArguments, SessionArguments, TlsServerArguments
-from ..lookup import agent, game_with, names_seats, tell_differences
+from ..lookup import agent, game_with, names_seats, warn_about_differences
 
 Cost = Literal["keep", "pass", "end"]
 PORT = TlsServerArguments(port=9100)
@@ -44,22 +44,23 @@ def command(
     session: SessionArguments,
     as_json: AsJson = False,
 ) -> None:
-    """Play a round robin of a game between policies, bots and agents behind HTTP, and print how each did.
+    """Play a round robin of a game between policies, bots and HTTP agents, and print the standings.
 
     While it runs, agents may also open and join sessions at /api/sessions, and start matches by POST /api/match.
 
     Args:
         agents: Runs, policy files, bots.
-        remote: Agents behind HTTP, as name=http://….
-        wait: How many agents to wait for, which register at POST /api/register.
-        rounds: In each, every group of agents that fills the table meets, once in each rotation of the seats.
-        serve: Play no round robin, but what agents ask for, until Ctrl-C.
-        seats: Seats of the game. Default: as it comes, or as many as there are agents if that is what it takes.
+        remote: HTTP agents, as name=http://….
+        wait: Number of agents to wait for; they register at POST /api/register.
+        rounds: Number of rounds. In each, every group of agents that fills the table plays once in each rotation of the
+            seats.
+        serve: Play no round robin, only the sessions and matches that agents request, until Ctrl-C.
+        seats: Seats of the game. Default: the game's default, or the number of agents if there are fewer.
         timeout: Seconds for a turn.
-        concurrent: Matches that are played side by side.
-        max_actions: Game actions of a match. Default: 20 for two agents, no limit for more; 0: no limit.
-        rejected: What a rejected answer costs: nothing (three times), the turn, or the match.
-        failed: What an exception or a late answer costs.
+        concurrent: Number of matches played at the same time.
+        max_actions: The most game actions of a match; 0: no limit. Default: 20 for two agents, no limit for more.
+        rejected: The cost of a rejected answer: keep (nothing, three times), the turn, or the match.
+        failed: The cost of an exception or a late answer.
     """
     if rounds < 1 or wait < 0:
         raise ValueError(f"rounds={rounds}, wait={wait}: need at least 1 round, and agents from 0 up")
@@ -69,7 +70,7 @@ def command(
     if coming < played.seats and not serve:
         raise ValueError(f"{coming} agents for {played.seats} seats: name more --agents, --remote, --wait, or --serve")
     ours = _seated(agents, played, session.seed)
-    tell_differences([(one.agent_id, one.agent) for one in ours], played)
+    warn_about_differences([(one.agent_id, one.agent) for one in ours], played)
     theirs = [_remote(one) for one in remote]
     limits = ArenaLimits(actions=-1 if max_actions is None else max_actions or None, rejected=rejected, failed=failed)
     console = Console(highlight=False, stderr=as_json)
@@ -104,7 +105,7 @@ def _report(results: Sequence[ArenaResult], game: Game, as_json: bool, console: 
 
 
 def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:
-    """Return the game; one that by itself has more seats than agents come gets as many as come."""
+    """Return the game; if its default has more seats than there are agents, with one seat per agent."""
     if seats is not None:
         return game_with(name, options, seats=seats)
     game = game_with(name, options)
@@ -114,7 +115,7 @@ def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> 
 
 
 def _seated(specs: Sequence[str], game: Game, seed: int | None) -> list[ArenaAgent]:
-    """Return the agents that `specs` name; each has a name of its own that is no word of the game."""
+    """Return the agents that `specs` name, with different names that are not words of the game."""
     taken = set(reserved_words(game)) if specs else set()
     seated = []
     for number, spec in enumerate(specs):
@@ -169,7 +170,7 @@ def _open(arena: ArenaHost, ours: Sequence[ArenaAgent], theirs: Sequence[tuple[s
 
 
 def _table(lines: Sequence[Standing], title: str) -> Table:
-    """Return the standings as a table for people."""
+    """Return the standings as a table."""
     table = Table("agent", "matches", "payoff ± 95 %", "deals", "of surplus", "rating", "mistakes", title=title)
     for column in table.columns[1:]:
         column.justify = "right"

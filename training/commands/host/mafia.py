@@ -1,4 +1,4 @@
-"""`parlour host mafia`: matches of `AgentPolicy` agents, shown to observers."""
+"""`parlour host mafia`: hosts mafia matches, with observers."""
 
 import asyncio
 import logging
@@ -46,7 +46,7 @@ NAMES = [
     "Trent",
     "Victor",
 ]
-"""What our agents are called, seat by seat."""
+"""The names of our agents, seat by seat."""
 
 PORT = AddressArguments(port=hosting.PORT)
 
@@ -69,22 +69,22 @@ def command(
     wait: int = 0,
     quiet: bool = False,
 ) -> None:
-    """Play mafia between agents, and show it to observers over WebSocket.
+    """Play mafia matches between agents, and send the events to observers over WebSocket.
 
     Args:
         agents: Personalities (aggressive, cautious, analytical, social), runs, policy files, bots, llm (the language
-            model of --model, with one persona after another), or llm:PERSONA. They fill the seats that remote agents
-            leave, again and again from the first.
-        remote: Services of agents, ws://…; each plays one seat for every time it is named.
-        players: 5 to 20. Default: 10, or as many as the options say.
-        matches: How many are played.
-        parallel: How many of them are played at once. With more than one, results are printed and no statements.
-        prompts: TOML file with what a language model is told, personas included. Default: Parlour's own prompts.
+            model of --model, with one persona after another), or llm:PERSONA. They fill the seats without remote
+            agents, in a cycle.
+        remote: URLs of agent services, ws://…; a URL given twice plays two seats.
+        players: Number of players, 5 to 20. Default: 10, or that of the options.
+        matches: Number of matches.
+        parallel: Number of matches played at the same time. With more than one, only results are printed.
+        prompts: TOML file with the prompts of language models, personas included. Default: Parlour's own prompts.
         options: The game's options as name=value.
         timeout: Seconds for a stream, an action or a vote.
-        admin_token: Token that admins must bear. Default: the environment's PARLOUR_ADMIN_TOKEN, else one is made up.
-        wait: Seconds before the first match, for observers to come.
-        quiet: Print results only, no statements.
+        admin_token: Access token of admins. Default: the environment's PARLOUR_ADMIN_TOKEN, else a random one.
+        wait: Seconds before the first match, so that observers can connect.
+        quiet: Print only results, no statements.
     """
     if matches < 1 or parallel < 1 or wait < 0:
         given = f"matches={matches}, parallel={parallel}, wait={wait}"
@@ -110,7 +110,7 @@ def command(
             port=listening.port,
             admin_token=token,
             log=book,
-            on_event=None if quiet or parallel > 1 else _Teller(console),
+            on_event=None if quiet or parallel > 1 else _EventPrinter(console),
         )
         connections = [ServiceConnection(url, access.token) for url in remote]
         until_done(_play(server, makes, connections, (matches, parallel), wait, console, token is None))
@@ -163,8 +163,8 @@ def _seated(makes: Sequence[MakeAgent], connections: Sequence[ServiceConnection]
     return agents
 
 
-class _Teller:
-    """Prints what the public hears, statement by statement."""
+class _EventPrinter:
+    """Prints the public events, one per line."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

@@ -1,7 +1,7 @@
-"""Our agents in an arena's own process: an object with `act`.
+"""Agents in the arena's process: objects with `act`.
 
-An arena calls ``act(state)`` with types of its own and gets the types that it needs. A decision that raises or cannot
-be read is replaced by the safe action; the first one of a match gets a warning.
+An arena calls ``act(state)`` with its own types and gets the types that it needs. If the agent raises an exception, or
+its answer cannot be read, the safe action is returned. The log has one warning per match.
 """
 
 import sys
@@ -21,16 +21,16 @@ from .platform_games import supported_games
 
 
 class ArenaAgent:
-    """An agent of ours as an arena wants it.
+    """An agent in the form that arenas expect.
 
     Args:
-        agent_id: its name in the arena.
-        agent: what plays: a `PolicyAgent`, or whatever has `respond`.
+        agent_id: the agent's name in the arena.
+        agent: the agent that decides: a `PolicyAgent`, or any object with `respond`.
         response_type: what `act` returns: a pydantic model, dataclass or struct. None: a dict for a dict, else the
             `AgentResponse` of the module that defines the state's class, else ours.
 
     Attributes:
-        statistics: its counters, whether it is called in process or behind HTTP.
+        statistics: counters of the answered turns.
     """
 
     def __init__(self, agent_id: str, agent: Agent, response_type: Any = None) -> None:
@@ -41,7 +41,7 @@ class ArenaAgent:
         self._response_type = response_type
 
     def act(self, state: Any) -> Any:
-        """Answer a turn in the caller's own types. Never raises for what the agent does.
+        """Answer a turn in the caller's own types. An exception of the agent is never raised here.
 
         Raises:
             ValueError, TypeError: if `state` is no TurnState, naming the field.
@@ -49,7 +49,7 @@ class ArenaAgent:
         return _as_caller(self.respond(read_state(state)), state, self._response_type)
 
     def respond(self, state: TurnState) -> AgentResponse:
-        """Answer a turn; the safe action where the agent raises or answers what cannot be read."""
+        """Answer a turn; with the safe action if the agent raises an exception or its answer cannot be read."""
         if not state.is_my_turn:
             return out_of_turn(state)
         turn = self.session.turn(state)
@@ -63,28 +63,28 @@ class ArenaAgent:
         return response
 
     def count(self, answer: AgentAnswer, match_id: str, response: AgentResponse) -> None:
-        """Count an answered turn; of a match's turns that the safe action answered, the first one gets a warning."""
+        """Count an answered turn. The first turn of a match that the safe action answered is logged as a warning."""
         warns = answer.problem is not None and self.session.is_first_problem(match_id)
         count_turn(self.statistics, answer, f"match {match_id}", response.action.action_type, warns)
 
     @property
     def supported_games(self) -> list[str] | None:
-        """The ids of the games that it plays, as platforms call them; None: it does not tell."""
+        """The platforms' ids of the games that the agent plays; None if they are not known."""
         return supported_games(self.agent.game) if isinstance(self.agent, PolicyAgent) else None
 
     def get_metadata(self) -> dict[str, Any]:
-        """Return what platforms write beside a match: the agent's id, what plays, and its game."""
+        """Return what platforms write into a match's log: the agent's id, the type of its policy, and its game."""
         told = {"agent_id": self.agent_id, "type": type(self.agent).__name__}
         if isinstance(self.agent, PolicyAgent):
             told |= {"type": type(self.agent.policy).__name__, "game": self.agent.game.id}
         return told
 
     def on_match_start(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
-        """Learn who sits where."""
+        """Store the agents of a match in the order of their seats."""
         self.session.match_started(match_id, agent_ids)
 
     def on_match_end(self, match_id: str, outcome: Mapping[str, Any] | None) -> None:
-        """Forget the match."""
+        """Remove what is stored of the match."""
         self.session.match_ended(match_id)
 
 

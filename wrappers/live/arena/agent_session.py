@@ -1,4 +1,4 @@
-"""An agent's end of an arena without I/O: who sits where, and each turn in the names that the agent knows."""
+"""An agent's end of an arena, without I/O: the seats of its matches, and each turn in its own game's form."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .foreign_types import plain, read_response
 from .platform_games import PLATFORM_GAMES, PlatformGame
 
 MATCHES = 10_000
-"""Matches of which something is remembered."""
+"""Number of matches that are remembered."""
 
 
 @dataclass
@@ -24,9 +24,9 @@ class ArenaTurn:
     """A turn of the agent.
 
     Attributes:
-        state: as the arena sent it.
-        seen: as the agent sees it: our game's name and fields, and the seats' names where they are known.
-        problem: why the agent cannot be shown the state; None if it can.
+        state: the TurnState that the arena sent.
+        seen: the TurnState that the agent gets: our game's id and fields, and the seats' names if they are known.
+        problem: why there is no such TurnState; None if there is one.
     """
 
     state: TurnState
@@ -38,7 +38,7 @@ class ArenaTurn:
     _platform: PlatformGame | None = None
 
     def response(self, answer: Any) -> AgentResponse:
-        """Return the agent's answer as the arena gets it.
+        """Return the agent's answer in the arena's form.
 
         Raises:
             ValueError: if its action is none of ``allowed_actions``.
@@ -59,7 +59,7 @@ class ArenaTurn:
         return None
 
     def safe_response(self) -> AgentResponse:
-        """Return the game's safe action where it is known and offered; else the offer that commits to least."""
+        """Return the game's safe action if the state can be loaded and the action is offered; else `quiet_action`."""
         try:
             response = self._safe_response()
         except Exception:  # a state that the game cannot read, so that the offer has to do
@@ -81,11 +81,11 @@ class ArenaTurn:
         return response if self._platform is None else self._platform.played(response, self.state)
 
     def logged(self) -> TurnState:
-        """Return a copy for the log, which the agent cannot change: as our game has it, with the arena's names."""
+        """Return a copy of the state for the log, in our game's form and with the agents' ids."""
         return TurnState.from_dict(self._own.to_dict())
 
     def thoughts(self, thoughts: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the agent's thoughts with the arena's names in them."""
+        """Return the agent's thoughts with the agents' ids."""
         named = dict(thoughts)
         if self._names is not None and "probabilities" in named:
             chances = named["probabilities"].items()
@@ -94,7 +94,7 @@ class ArenaTurn:
 
 
 def out_of_turn(state: TurnState) -> AgentResponse:
-    """Return what an agent answers where it is asked for words alone: none."""
+    """Return the answer when the arena asks for messages out of turn: none."""
     offered = [offer.action_type for offer in state.allowed_actions]
     silent = not offered or "message_only" in offered
     return AgentResponse(Action("message_only") if silent else quiet_action(state.allowed_actions))
@@ -104,7 +104,7 @@ class ArenaAgentSession:
     """One agent in any number of matches.
 
     Args:
-        game: the game that the agent knows, in whose names it sees its matches; None: it sees states as they are.
+        game: the game of the agent's policy; None: the agent gets the arena's states without changes.
     """
 
     def __init__(self, game: Game | None) -> None:
@@ -113,31 +113,31 @@ class ArenaAgentSession:
         self._told: dict[str, None] = {}
 
     def warm_up(self) -> None:
-        """Find the game's words now, which takes up to a second, and not when a clock runs."""
+        """Prepare the translation of names, which takes up to a second, before the first turn."""
         self._words.intersection(())
 
     def match_started(self, match_id: str, agent_ids: Sequence[str]) -> None:
-        """Learn who sits where."""
+        """Store the agents of a match in the order of their seats."""
         _remember(self._orders, match_id, list(agent_ids))
 
     def knows(self, match_id: str) -> bool:
-        """Tell whether it is known who sits where."""
+        """Return whether the order of the seats is known."""
         return match_id in self._orders
 
     def match_ended(self, match_id: str) -> None:
-        """Forget the match."""
+        """Remove what is stored of the match."""
         self._orders.pop(match_id, None)
         self._told.pop(match_id, None)
 
     def is_first_problem(self, match_id: str) -> bool:
-        """Tell whether this is the first problem of a match: later ones are only counted."""
+        """Return whether this is the first problem of a match. Later ones are counted, but not logged."""
         if match_id in self._told:
             return False
         _remember(self._told, match_id, None)
         return True
 
     def turn(self, state: TurnState) -> ArenaTurn:
-        """Return a turn as the agent sees it. Never raises: a state that cannot be shown is a turn with a problem."""
+        """Return a turn. Never raises: if the state cannot be translated, the turn has a problem."""
         try:
             return self._turn(state)
         except Exception as error:  # whatever a foreign state holds
@@ -154,7 +154,7 @@ class ArenaAgentSession:
         return ArenaTurn(state, seen, None, own, names, self._game, platform)
 
     def _names(self, state: TurnState) -> AgentNames | None:
-        """Return who sits where, if that is known and every text that is an agent's id means the agent."""
+        """Return the translation of names; None if the seats are not known, or an id is a word of the game."""
         order = self._orders.get(state.match_id)
         if self._game is None or order is None or len(order) != self._game.seats or len(set(order)) != len(order):
             return None

@@ -1,4 +1,4 @@
-"""How an agent of ours decides for an arena behind HTTP: before a deadline, with a log, in any number of matches."""
+"""Decisions of an agent for arenas over HTTP: with a deadline and a log, in any number of matches."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -20,17 +20,17 @@ from .messages import ANSWER_SECONDS
 
 
 class ArenaDecisions:
-    """Asks one agent on behalf of all its matches, a turn at a time.
+    """Asks one agent for the answers of all its matches, one turn at a time.
 
     Args:
-        agent: answers, in a thread of its own.
-        deadline: seconds for a decision, then the safe action.
-        log: where every decision is written; None: nowhere.
+        agent: the agent; it runs in its own thread.
+        deadline: seconds for a decision; after them the safe action is the answer.
+        log: the log of all decisions; None: no log.
 
     Attributes:
         agent: the agent.
-        turns: turns answered.
-        ended: matches that ended.
+        turns: number of answered turns.
+        ended: counter of ended matches.
 
     Raises:
         ValueError: if the deadline is not above 0.
@@ -47,7 +47,7 @@ class ArenaDecisions:
         self._driver: AgentDriver
 
     async def open(self) -> None:
-        """Let the agent warm up, if it can."""
+        """Warm up the agent, if it has `warm_up`."""
         self._driver = AgentDriver(
             self.agent.agent, log=self._log, statistics=self.agent.statistics, fail_when_busy=True
         )
@@ -55,11 +55,11 @@ class ArenaDecisions:
         await asyncio.to_thread(self.agent.session.warm_up)
 
     def close(self) -> None:
-        """Let the agent go."""
+        """Stop the agent's thread."""
         self._driver.close()
 
     async def decide(self, state: TurnState) -> AgentResponse:
-        """Answer a turn, or a call for words. Never raises for what the agent does."""
+        """Answer a turn, or a request for messages out of turn. An exception of the agent is never raised here."""
         self.turns += 1
         if not state.is_my_turn:
             return out_of_turn(state)
@@ -77,22 +77,22 @@ class ArenaDecisions:
         return await self._driver.ask(turn.seen, Deadline.after(self._deadline), turn.refusal)
 
     def match_started(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
-        """Learn who sits where."""
+        """Store the agents of a match in the order of their seats, and log the beginning."""
         self.agent.on_match_start(match_id, game_id, agent_ids)
         self._log.write("joined", match_id=match_id, game_id=game_id, agent_ids=list(agent_ids))
 
     def match_ended(self, match_id: str, outcome: Mapping[str, Any] | None) -> None:
-        """Write the end down, and forget the match."""
+        """Log the end, and remove what is stored of the match."""
         self._log.write("ended", match_id=match_id, outcome=outcome)
         self.agent.on_match_end(match_id, outcome)
         self.ended.add()
 
 
 def arena_url(arena: str) -> URL:
-    """Return the address of an arena.
+    """Return the URL of an arena.
 
     Raises:
-        ValueError: if it is none.
+        ValueError: if it is not an HTTP URL.
     """
     url = URL(arena)
     if url.scheme not in ("http", "https") or not url.host:
@@ -101,16 +101,16 @@ def arena_url(arena: str) -> URL:
 
 
 def arena_client(access_token: str | None) -> aiohttp.ClientSession:
-    """Return what calls an arena; with a token, it bears it."""
+    """Return the HTTP client for an arena; with the access token in every request."""
     headers = {} if access_token is None else {"Authorization": f"Bearer {access_token}"}
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS), headers=headers)
 
 
 async def call(http: aiohttp.ClientSession, method: str, url: URL, backoff: Backoff, **kind: Any) -> Any:
-    """Return the JSON that an arena answers; again and again while it cannot be reached, or fails (5xx).
+    """Return the JSON of an arena's answer. Repeats the request if the arena cannot be reached or answers 5xx.
 
     Raises:
-        LiveError: ``HTTP 4xx`` with what it says, or `UNREACHABLE` when the backoff gives up.
+        LiveError: ``HTTP 4xx`` with the arena's text, or `UNREACHABLE` after the last try.
     """
 
     async def attempt() -> Any:
@@ -129,16 +129,16 @@ async def call(http: aiohttp.ClientSession, method: str, url: URL, backoff: Back
 
 
 async def register(http: aiohttp.ClientSession, url: URL, backoff: Backoff, body: Mapping[str, Any]) -> None:
-    """Tell an arena about an agent.
+    """Register an agent.
 
     Args:
-        http: what calls it.
-        url: the arena's.
-        backoff: how often it is tried.
-        body: the agent's id, and what else the arena should know; null is left out.
+        http: the HTTP client.
+        url: the arena's URL.
+        backoff: number of tries and waits.
+        body: the fields of the registration; those that are None are not sent.
 
     Raises:
-        ConnectionError: if it refuses, or cannot be reached in the end.
+        ConnectionError: if the arena refuses, or cannot be reached after all tries.
     """
     told = {key: value for key, value in body.items() if value is not None}
     try:

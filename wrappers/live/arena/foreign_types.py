@@ -1,4 +1,4 @@
-"""TurnStates and answers in others' types: dicts, pydantic models, dataclasses, structs, and objects alike."""
+"""TurnStates and answers in other types: dicts, pydantic models, dataclasses, structs, and other objects."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -10,11 +10,11 @@ import msgspec
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 
 FIELDS = ("action", "messages", "action_type", "payload", "scope", "content", "to_agent_ids")
-"""The fields of an answer, by which an object of a foreign type is read."""
+"""The fields that are read from an answer of any other type."""
 
 
 def plain(value: Any) -> Any:
-    """Return an answer of any kind as plain data; what is of no kind that can be read is returned as it is."""
+    """Return an answer of any type as plain data; an object that cannot be read is returned unchanged."""
     if isinstance(value, Enum):
         return value.value
     if value is None or isinstance(value, (str, int, float)):
@@ -45,7 +45,7 @@ def read_response(answer: Any) -> AgentResponse:
 
 
 def read_state(state: Any) -> TurnState:
-    """Read a TurnState of any kind: ours, a dict, a pydantic model, a dataclass, an object with its attributes.
+    """Read a TurnState of any type: ours, a dict, a pydantic model, a dataclass, an object with the same attributes.
 
     Raises:
         ValueError, TypeError: naming the field that does not fit.
@@ -59,7 +59,7 @@ def read_state(state: Any) -> TurnState:
 
 
 def _foreign(value: Any) -> Any:
-    """Return the parts of a foreign TurnState as plain data; their classes have all their attributes in `__dict__`."""
+    """Return a TurnState of another type as plain data; its objects have their attributes in `__dict__`."""
     if isinstance(value, (list, tuple)):
         return [_foreign(part) for part in value]
     if isinstance(value, Mapping):
@@ -70,7 +70,7 @@ def _foreign(value: Any) -> Any:
 
 
 def convert_to(value: msgspec.Struct, kind: Any) -> Any:
-    """Return a value of ours as a dict, a pydantic model or a dataclass; itself where `kind` is none of them."""
+    """Convert a value to `kind`: a dict, a pydantic model or a dataclass; for any other `kind` return it unchanged."""
     if not isinstance(kind, type):
         return value
     if hasattr(kind, "model_validate"):

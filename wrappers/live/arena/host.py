@@ -1,8 +1,8 @@
-"""Our arena: any Parlour game between policies, bots, objects with `act` and agents behind HTTP.
+"""The arena host: matches of any Parlour game between policies, bots, objects with `act` and agents over HTTP.
 
-`ArenaHostSession` decides everything that is played; here are times and the round robin, in `rest` the HTTP calls. An
-agent that raises, hangs, talks without end, answers nonsense or vanishes loses what the limits say, and the others
-play on.
+`ArenaHostSession` applies the rules of a match. This module has the deadlines and the round robin; `rest` has the HTTP
+calls. An agent that raises an exception, does not answer, sends too many messages or disconnects costs what the limits
+say; the other agents go on.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from .agent import ArenaAgent
 from .agent_names import reserved_words
 from .host_session import ArenaHostSession, ArenaLimits
 from .hosted_sessions import HostedSession, HostedSessions
-from .messages import ANSWER_SECONDS, AgentId, MatchEnd, MatchStart, Register
+from .messages import ANSWER_LIMIT, ANSWER_SECONDS, AgentId, MatchEnd, MatchStart, Register
 from .platform_games import hosted_games
 from .players import IDLE_SECONDS, AgentGone, ArenaPlayer, LocalPlayer, PolicyPlayer, RemotePlayer, TimeBudget
 from .rest import ArenaRest
@@ -39,7 +39,7 @@ from .running_matches import RunningMatches
 
 logger = logging.getLogger(__name__)
 
-BODY_LIMIT = 16_384
+BODY_LIMIT = ANSWER_LIMIT
 """Bytes of a request's body."""
 
 
@@ -49,25 +49,25 @@ class ArenaHost(Server):
     >>> async with ArenaHost(game, log=log) as host:      # doctest: +SKIP
     ...     host.add(ArenaAgent("ours", PolicyAgent(game, policy)))
     ...     host.add(their_agent)
-    ...     await host.wait_for(3)                   # an agent of others, by POST /api/register
+    ...     await host.wait_for(3)                   # one more agent, by POST /api/register
     ...     await host.tournament(rounds=10)
     ...     print(standings(host.results))
 
     Args:
-        game: what is played.
-        limits: what agents may do, and what their mistakes cost.
+        game: the game that is played.
+        limits: limits of a match, and the cost of mistakes.
         timeout: seconds for a turn, and for each of the two hooks.
-        concurrent: matches played side by side.
-        seed: makes the deals reproducible; None takes the operating system's entropy.
-        address, port: where agents register and results are read; port 0 takes a free one.
-        access_token: what ``POST /api/register`` must bear; None lets everybody in.
-        log: gets every match when it is over, as lines that replay.
-        on_result: is called with every result.
+        concurrent: number of matches at the same time.
+        seed: seed of all deals; None: the operating system's entropy.
+        address, port: where the HTTP calls are served; port 0 takes a free port.
+        access_token: the token that agents must send to register, join a session or start a match; None: no token.
+        log: the log of all matches; each is written when it is over.
+        on_result: called with every result.
 
     Attributes:
         url: base of the REST calls, once started.
-        matches: the running matches, where answers from outside go.
-        results: of the matches that are over, in order.
+        matches: the running matches.
+        results: results of the ended matches, in order.
     """
 
     def __init__(
@@ -111,12 +111,12 @@ class ArenaHost(Server):
         return ArenaRest(self, self._access_token).routes()
 
     async def start(self) -> None:
-        """See `Server`; the URL is one by which agents on this machine reach the arena."""
+        """See `Server`. `url` is an address that agents on this machine can reach."""
         await super().start()
         self.url = local_url(self.url)
 
     async def opening(self) -> None:
-        """Make ready to call agents behind HTTP."""
+        """Open the HTTP client for agents over HTTP."""
         self._http = aiohttp.ClientSession(
             timeout=aiohttp.ClientTimeout(total=None),  # every call has a deadline of its own
             headers={"Accept-Encoding": "identity"},
@@ -125,7 +125,7 @@ class ArenaHost(Server):
         )
 
     async def closing(self) -> None:
-        """Let the agents go."""
+        """End the matches that were asked for, and close the players and the HTTP client."""
         for task in self._asked_for:
             task.cancel()
         for player in self._players.values():
@@ -138,14 +138,14 @@ class ArenaHost(Server):
 
     @property
     def agent_ids(self) -> list[str]:
-        """Who plays here, in the order of coming."""
+        """The ids of the agents, in the order in which they were added."""
         return list(self._players)
 
     def add(self, agent: Any) -> str:
-        """Take in an object with `agent_id` and `act(state)`, such as `ArenaAgent` (see `LocalPlayer`).
+        """Add an object with `agent_id` and `act(state)`, such as `ArenaAgent` (see `LocalPlayer`).
 
         Returns:
-            its id.
+            the agent's id.
 
         Raises:
             ValueError: if it is no agent, or its id is taken, not 1 to 64 printable characters, or a word of the game.
@@ -155,12 +155,12 @@ class ArenaHost(Server):
         return self._enter(LocalPlayer(agent))
 
     def add_remote(self, agent_id: str, endpoint: str) -> str:
-        """Take in an agent behind HTTP; raises as `add` does."""
+        """Add an agent over HTTP; raises the errors of `add`."""
         Register.from_dict({"agent_id": agent_id, "endpoint": endpoint})  # which checks both
         return self._enter(RemotePlayer(agent_id, endpoint, hosted_games(self.game)[0], self._client))
 
     async def wait_for(self, count: int) -> None:
-        """Wait until at least `count` agents are here."""
+        """Wait until there are at least `count` agents."""
         while len(self._players) < count:
             self._came.clear()
             await self._came.wait()
@@ -174,7 +174,7 @@ class ArenaHost(Server):
         return name
 
     def checked_name(self, name: str) -> str:
-        """Return a name that an agent may have here.
+        """Return the name if an agent may have it.
 
         Raises:
             ValueError: if it is not 1 to 64 printable characters, or a word of the game.
@@ -185,7 +185,7 @@ class ArenaHost(Server):
 
     @property
     def players(self) -> Mapping[str, ArenaPlayer]:
-        """The agents that can be asked to play, by id."""
+        """The players by id."""
         return self._players
 
     def _client(self) -> aiohttp.ClientSession:
@@ -196,7 +196,7 @@ class ArenaHost(Server):
     # Matches.
 
     async def play(self, agent_ids: Sequence[str], seed: int | None = None) -> ArenaResult:
-        """Play one match and return what came of it.
+        """Play one match and return the result.
 
         Raises:
             ValueError: if an agent is not here, or the number does not fit the game.
@@ -213,7 +213,7 @@ class ArenaHost(Server):
         limits: ArenaLimits | None = None,
         seconds: float | None = None,
     ) -> tuple[ArenaResult, dict[str, Any]]:
-        """Play one match and return what came of it, and its outcome; `seconds` are for a turn."""
+        """Play one match; return the result and the outcome. `seconds`: time for a turn."""
         async with self._table([one.agent_id for one in players], seed, limits or self._limits) as session:
             told = [one for one in players if not isinstance(one, PolicyPlayer)]
             start = MatchStart(session.match_id, self.game.id, session.agent_ids)
@@ -225,13 +225,13 @@ class ArenaHost(Server):
         return result, outcome
 
     def play_when_asked(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Play matches that somebody asked for, beside everything else; they end with the host."""
+        """Run matches that an HTTP call asked for, as a task that ends with the host."""
         task = asyncio.create_task(work)
         self._asked_for.add(task)
         task.add_done_callback(self._asked_for.discard)
 
     async def play_session(self, session: HostedSession, sessions: HostedSessions) -> None:
-        """Play the match of a session whose seats are taken."""
+        """Play the match of a session in which all seats are taken."""
         limits = self._limits
         if session.most_actions is not None:
             limits = replace(limits, actions=session.most_actions)
@@ -244,7 +244,7 @@ class ArenaHost(Server):
             sessions.ended(session, outcome, result.error)
 
     async def tournament(self, rounds: int = 1, agent_ids: Sequence[str] | None = None) -> list[ArenaResult]:
-        """Play a round robin: in every round each group of agents that fills the table meets, once in each rotation.
+        """Play a round robin: in each round every group that fills the table plays once per rotation of its seats.
 
         Every match is dealt anew, so that no agent learns in one what others hold in the next.
 
@@ -313,7 +313,7 @@ class ArenaHost(Server):
                 session.failed(name, describe_error(error))
 
     async def _call_hooks(self, match_id: str, calls: Sequence[Coroutine[Any, Any, None]]) -> None:
-        """Call the agents' hooks side by side. A hook that fails costs nothing."""
+        """Call the agents' hooks concurrently. A hook that fails costs nothing."""
         for problem in await asyncio.gather(*calls, return_exceptions=True) if calls else ():
             if isinstance(problem, Exception):
                 logger.info("match %s: a hook failed: %s", match_id, describe_error(problem))
@@ -342,7 +342,7 @@ class ArenaHost(Server):
         return result
 
     def _write(self, session: ArenaHostSession) -> None:
-        """Write a match in one piece: matches are played side by side, and a log is read line by line."""
+        """Write all lines of a match together, because matches are played concurrently."""
         for event in session.events:
             self._log.write(**event)
 

@@ -1,4 +1,4 @@
-"""A match of an arena without I/O: the order of turns, limits, refusals, and the cost of mistakes.
+"""A match of an arena, without I/O: the order of turns, limits, refusals, and the cost of mistakes.
 
 It has no socket and no clock: the shell calls `ArenaHostSession.failed` where an agent raised, vanished or was late.
 """
@@ -15,7 +15,7 @@ from .agent_names import AgentNames
 from .foreign_types import plain, read_response
 
 Cost = Literal["keep", "pass", "end"]
-"""What a mistake costs: nothing, the turn (the game's safe action is played), or the match, its error recorded."""
+"""What a mistake costs: nothing, the turn (the safe action is played), or the match (the error is recorded)."""
 
 LATE = "no answer in time"
 TOO_LONG = "max_actions_exceeded"
@@ -24,7 +24,7 @@ FAILED = "error"
 
 @dataclass(frozen=True, kw_only=True)
 class ArenaLimits:
-    """What agents may do, and what their mistakes cost.
+    """Limits of a match, and the cost of mistakes.
 
     Attributes:
         actions: game actions of a match, after which it ends with what has been won so far; None: no limit;
@@ -120,7 +120,7 @@ class ArenaHostSession:
         ]
 
     def turn_state(self, agent_id: str) -> TurnState:
-        """Return what an agent sees, at any time: a copy of its own.
+        """Return the agent's TurnState, at any time: a copy.
 
         Raises:
             ValueError: if it is not in the match.
@@ -161,7 +161,7 @@ class ArenaHostSession:
         return self._submit(agent_id, self._names.response_for_game(response))
 
     def seat_state(self, agent_id: str) -> TurnState:
-        """Return what an agent of the match sees, in the game's own names: for policies of ours."""
+        """Return the agent's TurnState with the game's own names, for our policies."""
         state = self.match.turn_state(self._names.seat_of[agent_id])
         state.match_id = self.match_id
         return state
@@ -169,7 +169,7 @@ class ArenaHostSession:
     def act_as_seat(
         self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
     ) -> ActionResult:
-        """Do what `act` does with an answer in the game's own names; `thoughts` go into the log."""
+        """Do the same as `act` for an answer with the game's own names; `thoughts` are written to the log."""
         problem = self._barred(agent_id) or self._out_of_turn(agent_id)
         if problem is not None:
             return problem
@@ -180,7 +180,7 @@ class ArenaHostSession:
     def _submit(
         self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
     ) -> ActionResult:
-        """Have the referee carry out an answer to the agent's turn."""
+        """Submit an answer to the referee."""
         only_talked = response.action.action_type == "message_only" and self._waited == self.limits.waits
         if only_talked and not response.action.payload:
             response.action = self._safe()
@@ -219,7 +219,7 @@ class ArenaHostSession:
         return result
 
     def failed(self, agent_id: str, problem: str) -> ActionResult:
-        """Take note that the agent whose turn it is gave no answer: it raised, or vanished. See `timeout` too."""
+        """Record that the acting agent gave no answer: it raised an exception, or disconnected. See also `timeout`."""
         refusal = self._barred(agent_id) or self._out_of_turn(agent_id)
         if refusal is not None:
             return refusal
@@ -229,7 +229,7 @@ class ArenaHostSession:
         return ts.accepted()
 
     def timeout(self, agent_id: str) -> ActionResult:
-        """Take note that the agent's time is up. Where a failure costs nothing ("keep"), this costs the turn."""
+        """Record that the agent's time is over. Where a failure costs nothing ("keep"), this costs the turn."""
         refusal = self._barred(agent_id) or self._out_of_turn(agent_id)
         if refusal is None:
             self._mistakes = self.limits.attempts
@@ -237,7 +237,7 @@ class ArenaHostSession:
         return refusal or ts.accepted()
 
     def gave_up(self, agent_id: str, problem: str) -> None:
-        """Take note that the agent whose turn it is will never answer again, which ends the match."""
+        """Record that the acting agent will not answer any more, and end the match."""
         if self._barred(agent_id) is None and self._out_of_turn(agent_id) is None:
             self.failures[agent_id] += 1
             self.events.append({"kind": "failed", "agent_id": agent_id, "problem": problem})
@@ -279,7 +279,7 @@ class ArenaHostSession:
         return result
 
     def _pay(self, agent_id: str, cost: Cost, problem: str) -> None:
-        """Carry out what a mistake in the agent's turn costs."""
+        """Apply the cost of a mistake in the agent's turn."""
         self._mistakes += 1
         if cost == "end":
             self.error = f"{agent_id}: {problem}"
@@ -324,6 +324,6 @@ class ArenaHostSession:
 
 
 def _messages_in(answer: Any) -> int:
-    """Return how many messages an answer of any kind holds, without looking at them."""
+    """Return the number of messages of an answer of any type, without reading them."""
     found = answer.get("messages") if isinstance(answer, Mapping) else getattr(answer, "messages", None)
     return len(found) if isinstance(found, (list, tuple)) else 0

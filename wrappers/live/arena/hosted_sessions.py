@@ -1,6 +1,6 @@
-"""The sessions of our arena without I/O: who has which seat by which token, who waits, and what is over.
+"""The sessions of the arena host, without I/O: seats, tokens, invite codes, states and chat.
 
-A session is one match of agents that poll. The shell plays it once all seats are taken.
+A session is one match of agents that poll. The host plays it when all seats are taken.
 """
 
 import secrets
@@ -14,7 +14,7 @@ from .players import SessionPlayer
 WAITING_SECONDS = 300.0
 """Seconds for which a session waits for players."""
 MOST_SESSIONS = 1_000
-"""Sessions that wait or run at once; of those that are over, as many are remembered."""
+"""Most sessions that wait or run at the same time; the same number of ended sessions is remembered."""
 MOST_WORDS = 1_000
 """Messages of a session's chat."""
 
@@ -22,7 +22,7 @@ Status = Literal["waiting", "running", "finished", "error"]
 
 
 class SessionRefused(ValueError):
-    """A call that cannot be served. Its text is a sentence for the caller.
+    """A refused call. Its text is a sentence for the caller.
 
     Args:
         text: the sentence.
@@ -39,15 +39,16 @@ class HostedSession:
     """A session.
 
     Attributes:
-        session_id, game_id: its names; the game's is the one that its creator asked for.
-        seats: players by id, in the order of coming, which is that of the seats.
-        codes: invite codes that are left.
-        most_actions: game actions of the match; None: the arena's own limit.
-        created: when, on the arena's clock.
-        status: as the platform calls it.
-        outcome: of the match, once it is over.
-        error: what ended the session, where something did.
-        words: its chat, which is no part of the match.
+        session_id: the session's id.
+        game_id: the game's id that its creator used.
+        seats: players by id, in the order of the seats, which is the order of joining.
+        codes: unused invite codes.
+        most_actions: limit of game actions in the match; None: the arena's limit.
+        created: time of creation on the event loop's clock, in seconds.
+        status: the status.
+        outcome: the match's outcome; None before its end.
+        error: the error that ended the session; None without one.
+        words: the chat.
     """
 
     session_id: str
@@ -67,7 +68,7 @@ class HostedSession:
         return [player.agent_id for player in self.seats.values()]
 
     def listed(self) -> dict[str, Any]:
-        """Return it as the arena's list has it. While it waits, its codes are for everybody."""
+        """Return the session's entry in the public list; while it waits, with its invite codes."""
         return {
             "session_id": self.session_id,
             "game_id": self.game_id,
@@ -90,7 +91,7 @@ class HostedSessions:
     def create(
         self, game_id: str, name: str, players: int, most_actions: int | None, now: float
     ) -> tuple[HostedSession, dict[str, Any]]:
-        """Open a session; return it and the creator's seat.
+        """Create a session; return the session and the creator's seat.
 
         Raises:
             SessionRefused: if too many are open.
@@ -105,10 +106,10 @@ class HostedSessions:
         return session, self._seat(session, name) | {"invite_codes": list(codes)}
 
     def join(self, code: str, name: str, now: float) -> tuple[HostedSession, dict[str, Any]]:
-        """Take a seat in a session that waits; return it and the seat.
+        """Take a seat in a waiting session; return the session and the seat.
 
         Raises:
-            SessionRefused: if the code is of no use, or the name is taken there.
+            SessionRefused: if the code is unknown or used, or another player of the session has the name.
         """
         self.expire(now)
         session = self._by_code.get(code)
@@ -146,7 +147,7 @@ class HostedSessions:
         return self._by_token[token]
 
     def state(self, token: str, now: float) -> dict[str, Any]:
-        """Return what a player sees: that it has to wait, its turn, or the end."""
+        """Return the state of a player: waiting, its turn, or the end."""
         session, player_id = self.seat(token, now)
         if session.status == "waiting":
             seats = {"players_joined": len(session.seats), "slots_remaining": len(session.codes)}
@@ -160,10 +161,10 @@ class HostedSessions:
         return {"status": "running", "waiting": False, "agent_ids": session.names, **state.to_dict()}
 
     def act(self, token: str, answer: Any, now: float) -> None:
-        """Take a player's answer to its turn. What is wrong with it shows in its next state.
+        """Take a player's answer to its turn. If the match rejects it, the player gets the turn again.
 
         Raises:
-            SessionRefused: if it is not its turn.
+            SessionRefused: if it is not the player's turn.
         """
         session, player_id = self.seat(token, now)
         if session.status != "running":
@@ -193,19 +194,19 @@ class HostedSessions:
         )
 
     def words(self, token: str, since: int, now: float) -> dict[str, Any]:
-        """Return the chat that a player may read, from an index on; ``total`` is the index to ask from next."""
+        """Return the chat messages that a player may read, from an index on; ``total`` is the next index."""
         session, player_id = self.seat(token, now)
         seen = [one for one in session.words[max(since, 0) :] if _may_read(one, player_id)]
         return {"messages": seen, "total": len(session.words)}
 
     def listed(self, status: str | None, game_id: str | None, now: float) -> list[dict[str, Any]]:
-        """Return the sessions of a status and a game; None: all. The oldest is first."""
+        """Return the sessions with a status and a game (None: any), the oldest first."""
         self.expire(now)
         found: Iterable[HostedSession] = self._sessions.values()
         return [one.listed() for one in found if status in (None, one.status) and game_id in (None, one.game_id)]
 
     def ended(self, session: HostedSession, outcome: dict[str, Any] | None, error: str | None) -> None:
-        """Take note of the end of a session's match."""
+        """Record the end of a session's match."""
         session.outcome, session.error = outcome, error
         session.status = "finished" if outcome is not None else "error"
         self._forget()
@@ -221,7 +222,7 @@ class HostedSessions:
                 self._forget()
 
     def _forget(self) -> None:
-        """Forget the oldest sessions that are over, where there are too many."""
+        """Remove the oldest ended sessions if there are too many."""
         over = [one for one in self._sessions.values() if one.status in ("finished", "error")]
         for session in over[: max(0, len(over) - MOST_SESSIONS)]:
             del self._sessions[session.session_id]

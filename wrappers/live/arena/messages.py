@@ -16,7 +16,7 @@ ANSWER_SECONDS = 30.0
 ANSWER_LIMIT = 2**19
 """Bytes of an answer: ten messages of 4,000 characters fit, however they are escaped."""
 STATE_LIMIT = 2**23
-"""Bytes of a TurnState, which carries the whole chat."""
+"""Bytes of a TurnState, which contains all messages of the match."""
 
 AgentId = Annotated[str, msgspec.Meta(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f\x7f]+\Z")]
 
@@ -27,7 +27,7 @@ Names = Annotated[list[Name], msgspec.Meta(max_length=64)]
 
 
 class Register(Wire):
-    """The body of ``POST /api/register``: where an agent is found (null: it plays in sessions alone), what it is."""
+    """The body of ``POST /api/register``. Without an endpoint the agent plays in sessions only."""
 
     agent_id: AgentId
     endpoint: Endpoint | None = None
@@ -37,7 +37,7 @@ class Register(Wire):
 
 
 class StartMatch(Wire):
-    """The body of ``POST /api/match``: agents that have registered play one match, or more."""
+    """The body of ``POST /api/match``: one match or several between registered agents."""
 
     agent_ids: Names
     game_id: Name | None = None
@@ -45,7 +45,7 @@ class StartMatch(Wire):
 
 
 class CreateSession(Wire):
-    """The body of ``POST /api/sessions/create``; null and "" take what the arena has."""
+    """The body of ``POST /api/sessions/create``; the arena has defaults for all fields."""
 
     game_id: Name | None = None
     player_name: Name = ""
@@ -62,7 +62,7 @@ class JoinSession(Wire):
 
 
 class JoinedSession(Wire):
-    """The answer to both: a seat, and what is needed to play there. `claim_token` is for the player's name."""
+    """The answer to both: a seat with its token. `claim_token` belongs to the player's name."""
 
     session_id: str
     player_id: str
@@ -75,7 +75,7 @@ class JoinedSession(Wire):
 
 
 class SessionAct(Wire):
-    """The body of ``POST /api/sessions/act``; the messages go out before the action."""
+    """The body of ``POST /api/sessions/act``; the messages are delivered before the action."""
 
     token: Name
     action_type: str
@@ -84,7 +84,7 @@ class SessionAct(Wire):
 
 
 class SessionChat(Wire):
-    """The body of ``POST /api/sessions/chat``: words beside the match."""
+    """The body of ``POST /api/sessions/chat``, a chat that is not part of the match."""
 
     token: Name
     content: Annotated[str, msgspec.Meta(min_length=1, max_length=MESSAGE_LENGTH)]

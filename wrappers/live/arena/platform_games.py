@@ -1,8 +1,8 @@
-"""The platforms' games that are games of ours by another name, or nearly so, and what differs.
+"""The platforms' games that our games can play, and the translation of their states and answers.
 
-`ultimatum` is bargaining with shares for all: each of n agents needs all others to accept. Our negotiator sees it as a
-negotiation between itself and one other over 2/n of the pie, with the same reservation value. What it demands it gets;
-the others share the rest equally. With two agents this is bargaining itself.
+In `ultimatum` an offer has shares for all n agents, and all others must accept it. Our agent sees it as bargaining with
+one other agent over 2/n of the pie, with the same reservation value. An offer gives the agent the share that it demands
+and the others equal parts of the rest. With two agents this is bargaining itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from ....envs.core.loading import amount, moves_in, round_of
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 
 OTHERS = "others"
-"""The name under which a negotiator sees all others of an `ultimatum`."""
+"""The name of all others together in an `ultimatum` of more than two agents."""
 
 
 def _same_response(response: AgentResponse, state: TurnState) -> AgentResponse:
@@ -28,10 +28,10 @@ class PlatformGame:
     """A platform's game.
 
     Attributes:
-        name: of our game.
-        seen: returns the platform's state as our game has it. Raises ValueError for what it cannot read.
-        options: options that our game must have to play it.
-        played: returns an answer of our game, in the agents' own names, as the platform has it.
+        name: the name of our game.
+        seen: ``seen(state) -> TurnState`` in our game's form. Raises ValueError if the state cannot be read.
+        options: options that our game must have.
+        played: ``played(response, state) -> AgentResponse`` in the platform's form.
     """
 
     name: str
@@ -40,7 +40,7 @@ class PlatformGame:
     played: Callable[[AgentResponse, TurnState], AgentResponse] = _same_response
 
     def fits(self, game: Game) -> bool:
-        """Tell whether a policy for `game` plays this."""
+        """Return whether a policy for `game` can play this."""
         return game.name == self.name and all(game.options.get(key) == value for key, value in self.options.items())
 
 
@@ -118,7 +118,7 @@ def _negotiation(state: TurnState) -> TurnState:
 
 
 def _two_sided(state: TurnState, other: str, proposed: Callable[[Any, Any], float]) -> list[dict[str, Any]]:
-    """Return the history with one row for the others between two of the agent's: their last offer, else their last."""
+    """Return the history with one row for all others between two rows of the agent: their last offer, else the last."""
     me = state.agent_id
     rows: list[dict[str, Any]] = []
     for row in _moves(state, ("submit_offer", "accept", "reject")):
@@ -135,7 +135,7 @@ def _two_sided(state: TurnState, other: str, proposed: Callable[[Any, Any], floa
 
 
 def _shares(response: AgentResponse, state: TurnState) -> AgentResponse:
-    """Return a demand as shares of all: the agent's own, and the rest in equal parts, which sum to the total."""
+    """Return a demand as shares of all agents, which sum to the total: the others get equal parts of the rest."""
     if response.action.action_type != "submit_offer" or "my_share" not in response.action.payload:
         return response
     order, total = _order(state), amount(state.game_state.get("total"), "total")
@@ -151,14 +151,14 @@ PLATFORM_GAMES = {
     "first-price-auction": PlatformGame("auction", _auction, {"rule": "first-price"}),
     "all-pay-auction": PlatformGame("auction", _auction, {"rule": "all-pay"}),
 }
-"""By the platforms' ids. In the chat phase of `all-pay-auction` no bid is offered, so that a bidder passes there."""
+"""By the platforms' ids. In the chat phase of `all-pay-auction` no bid is offered, so our bidder passes."""
 
 
 def supported_games(game: Game) -> list[str]:
-    """Return the ids by which platforms call what a policy for `game` plays; our own id where they have none."""
+    """Return the platforms' ids of the games that a policy for `game` can play; our own id if there is none."""
     return [name for name, platform in PLATFORM_GAMES.items() if platform.fits(game)] or [game.id]
 
 
 def hosted_games(game: Game) -> list[str]:
-    """Return the ids of platforms for which our own table of `game` stands: its payloads are the platform's."""
+    """Return the platforms' ids under which we can host `game`: those with the same payloads as ours."""
     return [one for one in supported_games(game) if one == game.id or PLATFORM_GAMES[one].played is _same_response]

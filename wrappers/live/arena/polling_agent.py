@@ -1,7 +1,7 @@
-"""Our agents in an arena's sessions, which they poll: for agents that no arena can reach.
+"""Agents that poll the sessions of an arena: the arena needs no way to reach them.
 
-A session is one match. It is opened by one player and joined by the others with invite codes; each has a token, asks
-for the state until it is its turn, and posts an action.
+A session is one match. One player creates it, and the others join with invite codes. Each player has a token, requests
+its state until it is its turn, and posts an action.
 """
 
 import asyncio
@@ -26,18 +26,18 @@ from .messages import ANSWER_SECONDS, JoinedSession
 logger = logging.getLogger(__name__)
 
 STALE_SECONDS = 2.0
-"""A state equal to the one that was answered is taken for the same turn for so long: the arena may not have gone on."""
+"""For so long, a state that equals the answered one counts as the same turn: the arena may be slow."""
 TRIES = 20
-"""Calls in a row that may fail before a session is given up."""
+"""Tries of a call before the arena counts as unreachable."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PollingTimes:
-    """How often an arena is asked, in seconds.
+    """Times between requests, in seconds.
 
     Attributes:
-        running: between two looks at a match in which it is not the agent's turn.
-        waiting: between two looks at a session that has yet to begin, and between two looks for one.
+        running: between two requests of the state, when it is not the agent's turn.
+        waiting: between two requests for sessions, and of the state of a session that waits for players.
         retry: before the second try of a call that failed; later waits are longer.
     """
 
@@ -56,29 +56,29 @@ class PollingTimes:
 
 
 class ArenaPollingAgent:
-    """An agent of ours in any number of an arena's sessions at once.
+    """An agent in any number of an arena's sessions at the same time.
 
     >>> async with ArenaPollingAgent(ArenaAgent("me", agent), "http://127.0.0.1:9100") as player:  # doctest: +SKIP
     ...     await player.register()
     ...     await player.play(sessions=4, matches=100)
 
     Args:
-        agent: answers, in a thread of its own, one turn at a time.
+        agent: the agent; it runs in its own thread, one turn at a time.
         arena: the arena's address, ``http://…``.
-        games: the ids of the games that it plays; None: those that the agent supports.
-        deadline: seconds for a decision, then the safe action.
-        access_token: what the arena asks of those who come, if it does.
-        claim_token: proves that the name is ours, where the arena gave such a token for it before.
-        times: how often the arena is asked.
-        log: where every decision is written; None: nowhere.
+        games: the ids of the games to play; None: those that the agent supports.
+        deadline: seconds for a decision; after them the safe action is played.
+        access_token: the arena's access token; None: it has none.
+        claim_token: the token that the arena gave for the agent's name earlier; None: none.
+        times: times between requests.
+        log: the log of all decisions; None: no log.
 
     Attributes:
         agent: the agent.
-        lost: sessions that ended without an outcome, or could not be played to their end.
-        claim_token: what the arena gave for the name; None: nothing yet.
+        lost: number of sessions that ended without an outcome, or could not be played to their end.
+        claim_token: the arena's token for the agent's name; None: none yet.
 
     Raises:
-        ValueError: if `arena` is no address, or there is no game to play.
+        ValueError: if `arena` is not an HTTP URL, or there is no game to play.
     """
 
     def __init__(
@@ -110,12 +110,12 @@ class ArenaPollingAgent:
 
     @property
     def turns(self) -> int:
-        """Turns answered."""
+        """Number of answered turns."""
         return self._decisions.turns
 
     @property
     def matches(self) -> int:
-        """Matches that ended with an outcome."""
+        """Number of matches that ended with an outcome."""
         return self._decisions.ended.count
 
     async def __aenter__(self) -> "ArenaPollingAgent":
@@ -128,27 +128,27 @@ class ArenaPollingAgent:
         await self._http.close()
 
     async def register(self) -> None:
-        """Tell the arena which games the agent plays.
+        """Register the agent with the games that it plays.
 
         Raises:
-            ConnectionError: if it refuses us, or cannot be reached in the end.
+            ConnectionError: if the arena refuses, or cannot be reached after all tries.
         """
         name = self.agent.agent_id
         body = {"agent_id": name, "agent_type": "polling", "display_name": name, "supported_games": self._games}
         await register(self._http, self._url, self._backoff(), body)
 
     async def play(self, sessions: int = 1, matches: int | None = None, invites: Sequence[str] = ()) -> None:
-        """Play in so many sessions at once: those of `invites` first, then such as wait for players, then its own.
+        """Play sessions: those of `invites` first, then sessions that wait for players, then sessions of its own.
 
-        A session of its own that still waits for players at the end is left to expire.
+        An own session that still waits for players at the end stays there until it expires.
 
         Args:
-            sessions: at once, at least 1.
-            matches: end after so many sessions; None: never.
-            invites: codes of sessions to join.
+            sessions: number of sessions at the same time, at least 1.
+            matches: number of sessions in all; None: no limit.
+            invites: invite codes of sessions to join.
 
         Raises:
-            ConnectionError: if the arena cannot be reached in the end, or refuses the agent.
+            ConnectionError: if the arena refuses, or cannot be reached after all tries.
             ValueError: if `sessions` is below 1.
         """
         if sessions < 1:
@@ -173,10 +173,10 @@ class ArenaPollingAgent:
             raise ConnectionError(f"cannot play at {self._url}: {errors.exceptions[0]}") from None
 
     async def _games_there(self) -> list[str]:
-        """Return those of the agent's games that the arena has; all, where it does not tell.
+        """Return the agent's games that the arena has; all of them if the arena has no list.
 
         Raises:
-            LiveError: if it has none of them.
+            LiveError: if the arena has none of them.
         """
         try:
             told = await call(self._http, "GET", self._url / "api/games", self._backoff())
@@ -193,13 +193,13 @@ class ArenaPollingAgent:
     # A seat.
 
     async def _seat_that_begins(self, looking: bool) -> JoinedSession | None:
-        """Return a seat in a session that begins: one of our own that others joined, or one that was joined now.
+        """Return a seat in a session: an own session that others have joined, or one that the agent joins now.
 
-        At most one session of our own waits for players, and is never left. Where two agents open one each, the
-        younger joins the older.
+        At most one own session waits for players, and the agent keeps its seat there. If two agents have created one
+        session each, the creator of the younger session joins the older session.
 
         Args:
-            looking: whether to look for more than our own.
+            looking: whether to join or create further sessions.
         """
         if self._own is not None:
             body = await self._call("GET", "state", params={"token": self._own.token})
@@ -214,7 +214,7 @@ class ArenaPollingAgent:
         return seat
 
     async def _find(self) -> JoinedSession | None:
-        """Join a session that waits for players and is older than our own; None if there is none."""
+        """Join a session that waits for players and is older than the own one; None if there is none."""
         for game in self._games:
             found = await self._call("GET", "", params={"status": "waiting", "game_id": game})
             for session in found.get("sessions") or ():
@@ -224,14 +224,14 @@ class ArenaPollingAgent:
                 codes = session.get("invite_codes") or ()
                 if self.agent.agent_id in names or session.get("game_id") != game:
                     continue
-                for code in codes:  # others may take seats meanwhile; all meet in the oldest session that has room
+                for code in codes:  # other agents may use some of them in the meantime
                     seat = await self._join(code)
                     if seat is not None:
                         return seat
         return None
 
     async def _join(self, code: str) -> JoinedSession | None:
-        """Return the seat of an invite code; None where it is taken, or the session has expired."""
+        """Return the seat of an invite code; None if the code was used or the session has expired."""
         try:
             return await self._enter("join", {"invite_code": code})
         except LiveError as error:
@@ -241,7 +241,7 @@ class ArenaPollingAgent:
             return None
 
     async def _open(self) -> JoinedSession:
-        """Open a session of the next game; its invite codes are in the arena's list, and in our log."""
+        """Create a session of the next game. Its invite codes are logged."""
         self._opened += 1
         seat = await self._enter("create", {"game_id": self._games[self._opened % len(self._games)]})
         logger.info("session %s waits for players: %s", seat.session_id, ", ".join(seat.invite_codes))
@@ -262,10 +262,10 @@ class ArenaPollingAgent:
     # A session.
 
     async def _play(self, session: JoinedSession) -> None:
-        """Play a session to its end. One that cannot be played any longer is counted as lost.
+        """Play a session to its end. If that is not possible, count it as lost.
 
         Raises:
-            LiveError: if the arena cannot be reached in the end.
+            LiveError: if the arena cannot be reached after all tries.
         """
         try:
             await self._poll(session)
@@ -276,7 +276,7 @@ class ArenaPollingAgent:
             logger.warning("session %s is lost: %s", session.session_id, error)
 
     async def _poll(self, session: JoinedSession) -> None:
-        """Ask and answer until the session is over."""
+        """Request states and answer turns until the session is over."""
         token, match_id = session.token, session.session_id
         answered: tuple[Any, float] = (None, 0.0)
         while True:
@@ -293,7 +293,7 @@ class ArenaPollingAgent:
                 answered = body, time.monotonic()
 
     async def _decide(self, body: dict[str, Any]) -> AgentResponse:
-        """Answer a turn, or a call for words, which has a state but is not the agent's turn."""
+        """Answer a turn, or a request for messages, which has a state but is not the agent's turn."""
         order = body.get("agent_ids")
         try:
             state = read_state({"agent_id": self.agent.agent_id, **body})
@@ -343,5 +343,5 @@ def _is_stale(body: Any, answered: Any, at: float) -> bool:
 
 
 def _intent(intent: dict[str, Any]) -> dict[str, Any]:
-    """Return a message without a null, which one arena does not take."""
+    """Return a message without null, which one arena does not accept."""
     return {**intent, "to_agent_ids": intent["to_agent_ids"] or []}

@@ -1,4 +1,4 @@
-"""Our agents behind HTTP, where an arena calls them: it posts a TurnState to ``{endpoint}/act``."""
+"""Agents over HTTP that the arena calls: it posts a TurnState to ``{endpoint}/act``."""
 
 import msgspec
 from aiohttp import web
@@ -15,17 +15,17 @@ from .messages import ANSWER_SECONDS, STATE_LIMIT, MatchEnd, MatchStart
 
 
 class ArenaAgentServer(Server):
-    """An agent of ours behind HTTP: ``POST /act``, ``/match_start``, ``/match_end``, ``GET /health``.
+    """An agent over HTTP: ``POST /act``, ``/match_start``, ``/match_end``, ``GET /health``.
 
     >>> async with ArenaAgentServer(ArenaAgent("me", agent), port=8100) as server:      # doctest: +SKIP
     ...     await server.register("http://127.0.0.1:9100")
 
     Args:
-        agent: answers, in a thread of its own, one call at a time.
-        address, port: where to listen; port 0 takes a free one.
-        deadline: seconds for a decision, then the safe action.
-        endpoint: the URL under which arenas reach us; None: the one we listen at.
-        log: where every decision is written; None: nowhere.
+        agent: the agent; it runs in its own thread, one call at a time.
+        address, port: where to listen; port 0 takes a free port.
+        deadline: seconds for a decision; after them the safe action is the answer.
+        endpoint: the URL under which arenas reach the agent; None: the address where it listens.
+        log: the log of all decisions; None: no log.
     """
 
     def __init__(
@@ -45,17 +45,17 @@ class ArenaAgentServer(Server):
 
     @property
     def endpoint(self) -> str:
-        """The URL under which arenas reach us, once started."""
+        """The URL under which arenas reach the agent, after the start."""
         return self._endpoint or local_url(self.url)
 
     @property
     def turns(self) -> int:
-        """Turns answered."""
+        """Number of answered turns."""
         return self._decisions.turns
 
     @property
     def matches(self) -> int:
-        """Matches that ended."""
+        """Number of ended matches."""
         return self._decisions.ended.count
 
     def routes(self) -> list[web.RouteDef]:
@@ -68,25 +68,25 @@ class ArenaAgentServer(Server):
         ]
 
     async def opening(self) -> None:
-        """Let the agent warm up, if it can."""
+        """Warm up the agent, if it has `warm_up`."""
         await self._decisions.open()
 
     async def closing(self) -> None:
-        """Let the agent go."""
+        """Stop the agent's thread."""
         self._decisions.close()
 
     async def register(self, arena: str, access_token: str | None = None, retries: int = 10, wait: float = 1.0) -> None:
-        """Send an arena our endpoint; again and again while it cannot be reached.
+        """Register the agent at an arena.
 
         Args:
-            arena: its address, ``http://…``.
-            access_token: what it asks of those who register, if it does.
-            retries: further tries, before it is given up.
+            arena: the arena's address, ``http://…``.
+            access_token: the arena's access token; None: it has none.
+            retries: number of further tries if the arena cannot be reached.
             wait: seconds between tries.
 
         Raises:
-            ConnectionError: if it refuses us, or cannot be reached in the end.
-            ValueError: if `arena` is no address.
+            ConnectionError: if the arena refuses, or cannot be reached after all tries.
+            ValueError: if `arena` is not an HTTP URL.
         """
         body = {
             "agent_id": self.agent.agent_id,
@@ -100,7 +100,7 @@ class ArenaAgentServer(Server):
             await register(http, url, Backoff(wait, retries + 1, growth=1), body)
 
     async def played(self, matches: int | None = None) -> None:
-        """Wait until so many matches have ended; None waits for ever."""
+        """Wait until this number of matches has ended; None: without end."""
         await self._decisions.ended.reached(matches)
 
     # The calls of an arena.
@@ -133,6 +133,6 @@ class ArenaAgentServer(Server):
 
 
 def unreadable(error: Exception) -> web.Response:
-    """Return HTTP 400 with what was wrong with a body."""
+    """Return HTTP 400 with the error of a request's body."""
     detail = describe_error(error)
     return web.json_response({"ok": False, "error": INVALID_PAYLOAD, "error_detail": detail}, status=400)

@@ -1,7 +1,7 @@
-"""The HTTP calls of our arena: those of Strategic Agent Games, and results of our own.
+"""The HTTP calls of the arena host: those of Strategic Agent Games, and some of our own.
 
-Agents behind HTTP register and are called (push); agents that poll open and join sessions. A refusal is HTTP 4xx with
-``{"error", "error_detail"}``.
+Agents over HTTP register and are called by the host (push). Agents that poll create and join sessions. A refusal is
+HTTP 4xx with ``{"error", "error_detail"}``.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ from .results import ArenaResult, standings
 from .running_matches import RunningMatches
 
 MOST_AGENTS = 1_000
-"""Agents that may register."""
+"""Most agents that may register."""
 MOST_ASKED = 1_000
-"""Calls of ``POST /api/match`` whose results are remembered."""
+"""Most calls of ``POST /api/match`` whose results are remembered."""
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.Response]]
 Body = TypeVar("Body", bound=Wire)
 
 
 class Arena(Protocol):
-    """What the calls need of the host (see `ArenaHost`)."""
+    """The part of `ArenaHost` that the calls use."""
 
     game: Game
     matches: RunningMatches
@@ -44,19 +44,19 @@ class Arena(Protocol):
 
     @property
     def players(self) -> Any:
-        """The agents that can be asked to play, by id."""
+        """The players by id."""
         ...
 
     def add_remote(self, agent_id: str, endpoint: str) -> str:
-        """Take in an agent behind HTTP."""
+        """Add an agent over HTTP."""
         ...
 
     def checked_name(self, name: str) -> str:
-        """Return a name that an agent may have."""
+        """Return the name if an agent may have it."""
         ...
 
     def play_when_asked(self, work: Any) -> None:
-        """Play matches beside everything else."""
+        """Run matches as a task."""
         ...
 
     async def play(self, agent_ids: Sequence[str], seed: int | None = None) -> ArenaResult:
@@ -73,7 +73,8 @@ class ArenaRest:
 
     Args:
         arena: the host.
-        access_token: what those must bear who register, open or join a session, or start a match; None: nobody must.
+        access_token: the token that agents must send to register, create or join a session, or start a match; None:
+            no token.
     """
 
     def __init__(self, arena: Arena, access_token: str | None) -> None:
@@ -87,7 +88,7 @@ class ArenaRest:
         self._game_ids = list(dict.fromkeys([*hosted_games(game), game.id, game.name]))
 
     def routes(self) -> list[web.RouteDef]:
-        """Return them all."""
+        """Return the routes of all calls."""
         sessions = "/api/sessions"
         return [
             web.get("/SKILL.md", self._skill),
@@ -272,7 +273,7 @@ def refuse(status: int, error: str, detail: str) -> web.Response:
 
 
 def _answered(handler: Handler) -> Handler:
-    """Return a handler that answers what it raises."""
+    """Return a handler that answers with a refusal where `handler` raises an error."""
 
     async def answer(request: web.Request) -> web.Response:
         try:
@@ -302,7 +303,7 @@ def _first_lines(game: Game) -> str:
 
 
 def rules_text(game: Game) -> str:
-    """Return what an agent needs to play: the options, and every action with what it means."""
+    """Return the rules for agents: the options, and every action with its meaning."""
     lines = [f"# {game.name}", "", _first_lines(game), "", "## Actions", ""]
     lines += [f"- **{name}**: {', '.join(space) or 'no payload'}" for name, space in game.view.action_spaces.items()]
     lines += ["", "## What they mean", ""]
@@ -324,4 +325,4 @@ SKILL = """# A TurnState arena
 5. When it is `finished`, `outcome.payoffs` has the utilities. `POST /api/sessions/chat` and
    `GET /api/sessions/chat/sync?token=…&index=0` are a chat beside the match.
 """
-"""What a program reads that finds the arena."""
+"""The text of ``GET /SKILL.md``: instructions for agents."""

@@ -1,4 +1,4 @@
-"""Connecting to a server, and trying again."""
+"""Connecting to a server, with retries."""
 
 import asyncio
 import logging
@@ -13,29 +13,29 @@ from yarl import URL
 logger = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 30.0
-"""Seconds for a handshake."""
+"""The timeout of a handshake in seconds."""
 HEARTBEAT = 30.0
-"""Seconds between WebSocket's own pings, which find out that a peer is gone."""
+"""Seconds between WebSocket pings, which detect a lost peer."""
 CLOSE_SECONDS = 2.0
-"""Seconds that a server has to answer a close."""
+"""Seconds to wait for the answer to a close."""
 UNREACHABLE = "UNREACHABLE"
-"""The code of a `LiveError` where the server did not answer, however often it was tried."""
+"""The code of a `LiveError` after the last retry failed."""
 UNTRUSTED_CERTIFICATE = "UNTRUSTED_CERTIFICATE"
-"""The code of a `LiveError` where the server's certificate is not trusted."""
+"""The code of a `LiveError` if the server's certificate is not trusted."""
 
 CONNECTION_ERRORS = (aiohttp.ClientError, OSError, TimeoutError)
-"""What connecting, sending and receiving may raise."""
+"""The errors of connecting, sending and receiving."""
 
 Result = TypeVar("Result")
 
 
 class LiveError(ConnectionError):
-    """The platform cannot be played on, or not any longer. Another try is of no use.
+    """Play on the platform is not possible, or has ended. A retry does not help.
 
     Args:
-        code: the protocol's, or `UNREACHABLE`.
+        code: the protocol's error code, or `UNREACHABLE`.
         message: a sentence.
-        details: what a program can use of it.
+        details: data for programs.
     """
 
     def __init__(self, code: str, message: str, details: Any = None) -> None:
@@ -45,22 +45,22 @@ class LiveError(ConnectionError):
 
 
 class TryAgain(Exception):
-    """An attempt failed, and another one may work. Its text is a sentence for the log, without secrets."""
+    """An attempt failed, and a retry may work. The message is a sentence for the log, without secrets."""
 
 
 class Backoff:
-    """How long to wait between tries to connect, and when to give up. It has no clock.
+    """The waits between attempts to connect, and the number of attempts. It has no clock.
 
     Args:
-        wait: seconds between the first try and the second. The n-th wait is n times as long, at most `growth` times.
-        tries: tries in a row, after which it is given up; None: never.
-        first_tries: the same while the server has never been reached, since its address may be wrong; None: `tries`.
-        growth: how many times as long as the first wait the longest is; 1: all are equally long.
+        wait: seconds between the first attempt and the second. The n-th wait is n times this, at most `growth` times.
+        tries: the most failed attempts in a row; None: no limit.
+        first_tries: the same before the first success, when the address may be wrong; None: `tries`.
+        growth: the longest wait as a multiple of the first; 1: all waits are equal.
 
     Attributes:
-        failures: tries in a row that failed.
-        reached: whether the server was reached at any time.
-        longest: seconds of the longest wait.
+        failures: number of failed attempts in a row.
+        reached: whether an attempt has ever succeeded.
+        longest: the longest wait in seconds.
     """
 
     def __init__(self, wait: float, tries: int | None, *, first_tries: int | None = None, growth: int = 10) -> None:
@@ -73,16 +73,16 @@ class Backoff:
 
     @property
     def tries(self) -> int | None:
-        """After how many tries in a row it is given up, as things stand; None: never."""
+        """The current limit of failed attempts in a row; None: no limit."""
         return self._tries if self.reached else self._first_tries
 
     def succeeded(self) -> None:
-        """Begin to count anew."""
+        """Reset the count of failures."""
         self.failures = 0
         self.reached = True
 
     def failed(self) -> float | None:
-        """Count a failure; return the seconds to wait before the next try, or None if it is time to give up."""
+        """Count a failure; return the seconds to wait before the next try, or None after the last attempt."""
         self.failures += 1
         if self.tries is not None and self.failures >= self.tries:
             return None
@@ -122,7 +122,7 @@ async def retry(attempt: Callable[[], Awaitable[Result]], backoff: Backoff) -> R
 
 
 def describe_connection_error(error: BaseException) -> str:
-    """Return what happened in words, without the URL: it may hold a token."""
+    """Return a description of the error, without the URL, which may contain a token."""
     if isinstance(error, aiohttp.WSServerHandshakeError):
         return f"the server answered the handshake with HTTP {error.status}"
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
@@ -155,10 +155,10 @@ async def open_websocket(
     """Connect to a server's WebSocket.
 
     Args:
-        http: what connects.
+        http: the HTTP session.
         url: ``ws://…`` or ``wss://…``.
-        most_bytes: of a message; a longer one ends the connection.
-        seconds: for the handshake.
+        most_bytes: the most bytes of a message; a longer one ends the connection.
+        seconds: the timeout of the handshake.
 
     Raises:
         aiohttp.ClientError, OSError, TimeoutError: if it cannot be reached, or refuses.

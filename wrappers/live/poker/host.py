@@ -7,6 +7,7 @@ speaks the agent format where a client asks for ``format=agent``, else the platf
 
 import asyncio
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any
 
 from aiohttp import WSCloseCode, web
@@ -23,6 +24,7 @@ from .hosted_table import HostedTable, TableTimes
 from .messages import Error
 from .rest import PokerRest, answer_refusals, skill_url
 from .seats import Refusal
+from .store import IN_MEMORY, PokerStore
 from .table_pool import TablePool
 
 FRAME_LIMIT = 2**20
@@ -50,7 +52,8 @@ class PokerHost(Server):
         that is served on the same port: a page for people. origins: which web pages may speak to the server. on_event:
         called as ``on_event(kind, table_id=…, …)`` with what happens at the tables, as plain data; the kind is
             ``joined``, ``left``, ``hand`` (all cards included: not for players' eyes) or ``ended``. `MatchLog.write`
-            can be given.
+            can be given. state: the file (SQLite) that keeps agents, tables, seats, chips and tokens over restarts; a
+            hand that a restart interrupts is void, and its stakes are returned. None: all ends with the server.
 
     Attributes:
         url: base of the REST calls, once started.
@@ -83,6 +86,7 @@ class PokerHost(Server):
         beside: Sequence[web.RouteDef] = (),
         origins: Origins | None = None,
         on_event: Callable[..., None] | None = None,
+        state: str | PathLike[str] | None = None,
     ) -> None:
         if tables < 1:
             raise ValueError(f"tables={tables}: a server has at least 1")
@@ -112,10 +116,11 @@ class PokerHost(Server):
         }
         PokerHostSession(**options)  # wrong options are named at once
         times = TableTimes(act=timeout, hand=hand_delay, abandoned=abandoned_after, away=away_after)
-        self._tokens: SeatTokens[HostedTable] = SeatTokens(session_lifetime)
+        self._store = PokerStore(IN_MEMORY if state is None else state)
+        self._tokens: SeatTokens[HostedTable] = SeatTokens(session_lifetime, self._store)
         on_event = on_event or (lambda kind, **fields: None)
-        self._pool = TablePool(options, times, seed, session_lifetime, on_event, self._tokens.revoke)
-        self._rest = PokerRest(self._pool, Accounts(), self._tokens, options["timeout"], access_token)
+        self._pool = TablePool(options, times, seed, session_lifetime, on_event, self._tokens.revoke, self._store)
+        self._rest = PokerRest(self._pool, Accounts(self._store), self._tokens, options["timeout"], access_token)
         self._count = tables
         self._observers = observers
         self._beside = beside
@@ -151,10 +156,17 @@ class PokerHost(Server):
         """Open the tables."""
         await asyncio.to_thread(_warm_up)
         self._pool.open(self._count)
+        self._tokens.restore(self._pool.tables, asyncio.get_running_loop().time())
 
     async def closing(self) -> None:
-        """End every table where somebody sits."""
+        """End every table where somebody sits; those that a file keeps wait for the next start."""
         self._pool.end()
+
+    async def stop(self) -> None:
+        """See `Server`."""
+        await super().stop()
+        if self._store.lasting:
+            self._store.close()
 
     # WebSocket.
 

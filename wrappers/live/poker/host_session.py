@@ -24,7 +24,12 @@ from .hand import LiveHand
 from .host_messages import OBSERVERS, HostMessages
 from .messages import Ack, Action, Error, Ping, PlayerJoined, PlayerLeft, Pong, Unknown
 from .seats import PokerSeat, Refusal
+from .snapshot import SavedSeat, TableSnapshot
 
+SAVED_OPTIONS = ("seats", "small_blind", "big_blind", "stacks", "raise_cap")
+"""Options of the rules with which a saved table goes on."""
+SEQ_GAP = 1_000
+"""By how much `seq` grows at a restart: no number of an interrupted hand comes again."""
 MOST_LEFT = 1_000
 """Agents who left and whose chips are remembered; beyond, the one who left first is forgotten."""
 
@@ -193,7 +198,7 @@ class PokerHostSession:
         if len(connected) < self.min_players:
             return [self._messages.to(number, self._messages.waiting(number, self.min_players))]
         self.status = "running"
-        return [self._welcome(other) for other in connected] + self._deal()
+        return [self._welcome(other) for other in connected] + self.next_hand()
 
     def connect_observer(self) -> Sends:
         """Return what somebody who begins to look on is sent."""
@@ -328,6 +333,35 @@ class PokerHostSession:
         for number in [number for number, seat in self.seats.items() if seat.leaving]:
             self._free(number)
         return sends
+
+    # A restart.
+
+    def snapshot(self) -> TableSnapshot:
+        """Return what survives a restart. A hand under way is void in it, and its stakes are returned."""
+        hand, left = self._hand, dict(self._left)
+        seats: dict[int, SavedSeat] = {}
+        for number, seat in self.seats.items():
+            chips = hand.chips(number) + seat.chips
+            if seat.leaving:
+                left[seat.agent_id] = chips
+            else:
+                seats[number] = SavedSeat(seat.agent_id, seat.name, chips)
+        options = {name: self.game.options[name] for name in SAVED_OPTIONS}
+        stream = int(hand.table.stream)
+        return TableSnapshot(options, "", hand.number, hand.seq, int(hand.table.dealer), stream, seats, left)
+
+    def restore(self, saved: TableSnapshot) -> None:
+        """Take up a table that was saved, in place of an empty one: it waits for its players to connect.
+
+        Raises:
+            ValueError: if it was saved with other rules.
+        """
+        options = {name: self.game.options[name] for name in SAVED_OPTIONS}
+        if saved.options != options:
+            raise ValueError(f"the saved tables have other rules: {saved.options}; this host has {options}")
+        self._hand.restore(saved.hand, saved.seq + SEQ_GAP, saved.dealer, saved.stream)
+        self._left = dict(saved.left)
+        self.seats.update({number: PokerSeat(one.agent_id, one.name, one.chips) for number, one in saved.seats.items()})
 
     # Small questions.
 

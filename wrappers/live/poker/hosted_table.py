@@ -2,10 +2,13 @@
 
 import asyncio
 import logging
+import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from ..common.connection import Connection
 from ..common.session_timer import SessionTimer
@@ -13,6 +16,8 @@ from .accounts import Account
 from .full_table import FullTableForm, encode
 from .host_messages import OBSERVERS
 from .host_session import PokerDue, PokerHostSession, Reason, Sends
+from .snapshot import TableSnapshot
+from .store import PokerStore
 
 logger = logging.getLogger(__name__)
 
@@ -51,12 +56,19 @@ class HostedTable:
         times: TableTimes,
         on_event: Callable[..., None],
         on_end: Callable[["HostedTable"], None],
+        store: PokerStore,
+        saved: TableSnapshot | None = None,
     ) -> None:
         self.table_id = table_id
         self.session = session
         self.ended_at: float | None = None
         self.observers: set[Connection] = set()
-        self._created = datetime.now(UTC).isoformat()
+        self._created = datetime.now(UTC).isoformat() if saved is None else saved.created
+        self._store = store
+        self._saved: Any = None  # what the saved snapshot depends on
+        if saved is not None:
+            session.restore(saved)
+        self._save()
         self._times = times
         self._on_event = on_event
         self._on_end = on_end
@@ -64,6 +76,7 @@ class HostedTable:
         self._timer: SessionTimer[PokerDue] = SessionTimer(self.ring)
         self._desertion: asyncio.TimerHandle | None = None
         self._away: dict[int, asyncio.TimerHandle] = {}
+        self._asleep = False
         self._written: Any = None  # the hand that was written last
 
     def join(self, agent: Account, preferred: int | None) -> int:
@@ -99,7 +112,7 @@ class HostedTable:
             del self._connections[seat]
             self.session.disconnect(seat)
             self._deliver([])
-            if self._times.away is not None and self.ended_at is None:
+            if self._times.away is not None and self.ended_at is None and not self._asleep:
                 self._away[seat] = asyncio.get_running_loop().call_later(self._times.away, self._give_up, seat)
 
     def connect_observer(self, connection: Connection) -> None:
@@ -177,12 +190,43 @@ class HostedTable:
         if self.session.hand_log is not self._written:
             self._written = self.session.hand_log
             self._report("hand", **self._written)
+        self._save()
         self._set_timers()
         if self.session.status == "ended" and self.ended_at is None:
             self._close()
 
+    def _save(self) -> None:
+        """Keep the table in the store, where something has changed that survives a restart."""
+        session = self.session
+        seats = tuple((number, seat.agent_id, seat.leaving) for number, seat in session.seats.items())
+        state = session.status == "ended", session.hand, session.hand_log, seats
+        if state == self._saved:
+            return
+        self._saved = state
+        try:
+            if session.status == "ended":
+                self._store.drop_table(self.table_id)
+            else:
+                self._store.save_table(self.table_id, replace(session.snapshot(), created=self._created))
+        except sqlite3.Error:  # a full disk must not stop the game
+            logger.exception("table %s cannot be saved", self.table_id)
+
+    def wake(self) -> None:
+        """Let a restored table wait for its players; it is abandoned if none comes."""
+        self._set_timers()
+
+    def sleep(self) -> None:
+        """Stop the clocks: the server ends, and the store keeps the table."""
+        self._asleep = True
+        self._timer.stop()
+        for handle in (self._desertion, *self._away.values()):
+            if handle is not None:
+                handle.cancel()
+
     def _set_timers(self) -> None:
         """Set the timers to what the session waits for."""
+        if self._asleep:
+            return
         due = self.session.due
         self._timer.follow(due, self._times.act if due is not None and due.what == "act" else self._times.hand)
         if self.session.deserted and self._desertion is None:
