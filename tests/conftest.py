@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 from parlour import envs
 
-sys.path.append(str(Path(__file__).parent))  # for browser, cases and kuhn
+sys.path.append(str(Path(__file__).parent))  # for browser, cases and three_cards
 
 from browser import chromium
 from cases import CASES

@@ -26,6 +26,9 @@ def part(text, **delta):
     return f"data: {json.dumps(piece)}\n\n".encode()
 
 
+USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+
+
 @asynccontextmanager
 async def endpoint(answer):
     """Serve `answer(request, body)`; yields the base URL and the bodies that came, each with its headers."""
@@ -60,8 +63,10 @@ def talking(text="Hm. I suspect Bob.", choice='{"targetId": "p2"}'):
 
     async def answer(request, body):
         if body.get("stream"):
-            return await stream(request, *(part(f"{word} ") for word in text.split()), b"data: [DONE]\n\n")
-        return web.json_response(said(choice))
+            last = json.dumps({**said(""), "object": "chat.completion.chunk", "choices": [], "usage": USAGE})
+            words = (part(f"{word} ") for word in text.split())
+            return await stream(request, *words, f"data: {last}\n\n".encode(), b"data: [DONE]\n\n")
+        return web.json_response({**said(choice), "usage": USAGE})
 
     return answer
 

@@ -1,4 +1,4 @@
-"""The `parlour` command: the front page, and how mistakes end."""
+"""The `parlour` command: the overview, and the handling of errors."""
 
 import os
 import sys
@@ -23,21 +23,21 @@ EXTRAS = {
     "plot": ("matplotlib",),
     "render": ("resvg_py", "ttf_opensans", "PIL", "imageio_ffmpeg"),
 }
-"""Packages that some commands need, by the extra that installs them."""
+"""Packages that some commands need, and the extras that install them."""
 
 MISTAKE = 2
-"""Exit code of what the user can put right."""
+"""Exit code of an error that the user can correct."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the `parlour` command and return its exit code.
 
-    A mistake is told in one line on stderr, with exit code 2; ``PARLOUR_TRACEBACK=1`` shows where it was found.
+    A user error prints one line on stderr and returns exit code 2. ``PARLOUR_TRACEBACK=1`` shows the traceback.
 
     Args:
-        argv: the arguments; None takes the process's.
+        argv: the arguments; None: those of the process.
     """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # networks this small only lose by more
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small networks are slower with more threads
     args = list(sys.argv[1:] if argv is None else argv)
     if not args or args[0] in (*HELP, "help"):
         _front_page()
@@ -48,9 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     name = args[0]
     try:
         run = parse(args)
-        from .compiling import compiling_told  # Numba; the command has loaded it by now
+        from .compiling import compiling_notice  # Numba; the command has loaded it by now
 
-        with compiling_told():
+        with compiling_notice():
             run()
         return 0
     except KeyboardInterrupt:
@@ -87,8 +87,8 @@ def _front_page() -> None:
     from rich.table import Table
 
     console = Console(highlight=False)
-    console.print("[bold]Parlour[/]: parlour games for multi-agent learning, and the road to a live table.\n")
-    console.print("[bold]Usage:[/] parlour COMMAND …      (parlour COMMAND --help tells all of one)\n")
+    console.print("[bold]Parlour[/]: parlour games for multi-agent learning and live play.\n")
+    console.print("[bold]Usage:[/] parlour COMMAND …      (parlour COMMAND --help describes a command)\n")
     table = Table.grid(padding=(0, 3))
     for name, summary in COMMANDS.items():
         table.add_row(f"  [bold cyan]{name}[/]", summary)

@@ -1,4 +1,4 @@
-"""Says so on stderr while Numba compiles. The first use of a game takes a while; the machine code is kept on disk."""
+"""A notice on stderr while Numba compiles. The first use of a game takes a while; later uses load the cached code."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,14 +13,14 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from .progress import STDERR
 
 PATIENCE = 1.0
-"""Seconds of compiling before anything is said."""
+"""Seconds of compiling before the notice appears."""
 EVERY = 10.0
-"""Seconds between two lines where stderr is no terminal."""
+"""Seconds between two lines if stderr is not a terminal."""
 
 
 @contextmanager
-def compiling_told(console: Console = STDERR) -> Iterator[None]:
-    """Show what is compiled, and for how long, while anything is compiled within."""
+def compiling_notice(console: Console = STDERR) -> Iterator[None]:
+    """Show what is compiled, and for how long, while the body of the `with` statement runs."""
     notice = CompilingNotice(console)
     try:
         with install_listener("numba:compile", notice):
@@ -30,11 +30,11 @@ def compiling_told(console: Console = STDERR) -> Iterator[None]:
 
 
 class CompilingNotice(Listener):
-    """Listens to Numba's events: a display on a terminal, elsewhere a line now and then.
+    """A listener for Numba's events. It shows a display on a terminal, and prints lines elsewhere.
 
     Args:
-        console: where it is shown.
-        patience: seconds of compiling before anything is shown.
+        console: the console of the notice.
+        patience: seconds of compiling before the notice appears.
     """
 
     def __init__(self, console: Console, patience: float = PATIENCE) -> None:
@@ -45,14 +45,14 @@ class CompilingNotice(Listener):
             SpinnerColumn(), TextColumn("{task.description} …"), TimeElapsedColumn(), console=console, transient=True
         )
         self._shown = False
-        self._depth = 0  # functions under way, each called by the one before
-        self._spent = 0.0  # seconds until the outermost function under way
+        self._depth = 0  # functions being compiled, each called by the one before
+        self._spent = 0.0  # seconds before the current outermost function
         self._begun = 0.0
-        self._due = patience  # seconds of compiling after which something is shown
+        self._due = patience  # seconds of compiling after which the next line is shown
         self._what = "the environment"
 
     def on_start(self, event: Any) -> None:
-        """Take note that Numba begins to compile a function."""
+        """Called when Numba begins to compile a function."""
         with self._lock:
             self._name(event.data["dispatcher"].py_func.__module__)
             self._depth += 1
@@ -61,7 +61,7 @@ class CompilingNotice(Listener):
                 self._wait(max(0.0, self._due - self._spent))
 
     def on_end(self, event: Any) -> None:
-        """Take note that Numba has compiled it."""
+        """Called when Numba has compiled it."""
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
@@ -69,7 +69,7 @@ class CompilingNotice(Listener):
                 self._stop()
 
     def close(self) -> None:
-        """Stop showing anything."""
+        """Remove the display."""
         with self._lock:
             self._depth = 0
             self._stop()

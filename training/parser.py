@@ -15,21 +15,21 @@ from .commands import COMMANDS
 
 HELP = ("-h", "--help")
 COMPLETION = ("--tyro-print-completion", "--tyro-write-completion")
-"""tyro's options that make a shell's completion."""
+"""tyro's options for shell completion."""
 
 Run = Callable[[], object]
-"""Does what was asked for."""
+"""A function that runs the command."""
 
 
 def parse(args: Sequence[str]) -> Run:
-    """Return what does what the arguments ask for.
+    """Return a function that runs the command of the arguments.
 
     Args:
         args: the command's name and its arguments.
 
     Raises:
-        ValueError: for a mistake in them, in one sentence.
-        SystemExit: after help or a completion was printed.
+        ValueError: for wrong arguments, in one sentence.
+        SystemExit: after printing help or a completion script.
     """
     if args[0] in COMPLETION:
         return _parsed(_subcommands(COMMANDS), "parlour", args)
@@ -55,7 +55,7 @@ def _check(kind: str, name: str, known: Iterable[str]) -> None:
 
 
 def _platforms(name: str) -> list[str]:
-    """Return the platforms of a command, the modules of its package; none where it is a module."""
+    """Return the platforms of a command: the modules of its package; empty if it is a module."""
     found = next((entry for entry in iter_modules(commands.__path__) if entry.name == name), None)
     if found is None or not found.ispkg:
         return []
@@ -70,7 +70,7 @@ def _load(module: str, args: Sequence[str]) -> Callable[..., object]:
 
 
 def _subcommands(summaries: Mapping[str, str | None], package: str = "") -> Any:
-    """Return the type by which tyro parses any of these commands, all of which are loaded."""
+    """Return the type with which tyro parses these commands; it loads all of them."""
     import tyro
 
     members = []
@@ -90,7 +90,7 @@ def _parsed(command: Any, prog: str, args: Sequence[str]) -> Run:
     target = _deferred(command) if isfunction(command) else command
     config = (tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff)
     if set(HELP) & set(args):
-        args = HELP[1:]  # tyro's help leaves out the arguments that stand before it
+        args = HELP[1:]  # tyro's help does not show the arguments before it
     with redirect_stderr(StringIO()) as told:
         try:
             return cast(Run, tyro.cli(target, prog=prog, args=args, config=config))
@@ -101,7 +101,7 @@ def _parsed(command: Any, prog: str, args: Sequence[str]) -> Run:
 
 
 def _deferred(command: Callable[..., object]) -> Callable[..., Run]:
-    """Return what makes the call of a command, so that it runs after its arguments have been parsed."""
+    """Return a function that returns the call of a command, to run after the parsing."""
 
     @wraps(command)
     def deferred(**arguments: Any) -> Run:
@@ -111,7 +111,7 @@ def _deferred(command: Callable[..., object]) -> Callable[..., Run]:
 
 
 def _in_one_line(box: str) -> str:
-    """Return what tyro says in a box, without the box, its title, and what is told once more below."""
+    """Return the text of tyro's error box, without the box, its title and the repeated hints."""
     _title, *lines = (re.sub("[╭╮╰╯│─]", " ", line).strip() for line in box.strip().splitlines())
     text = " ".join(" ".join(line for line in lines if line.strip("-")).split())
     for hint in ("For full helptext", "Argument helptext:", "Got errors:"):

@@ -1,4 +1,4 @@
-"""Progress on stderr: bars for what takes long. Nothing is drawn where stderr is no terminal."""
+"""Progress bars on stderr. Nothing is drawn if stderr is not a terminal."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,19 +14,19 @@ from rich.progress import (
 )
 
 STDERR = Console(stderr=True, highlight=False)
-"""The one console on stderr: displays on one console do not overwrite each other."""
+"""The only console on stderr: displays on the same console do not overwrite each other."""
 
 
 @contextmanager
 def counting_bar(task: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar on the terminal that counts up to `total`; yield what advances it."""
+    """Show a bar that counts up to `total`; yield the function that advances it."""
     with Progress(console=STDERR, transient=True, disable=not STDERR.is_terminal) as bar:
         number = bar.add_task(task, total=total)
         yield lambda count: bar.advance(number, count)
 
 
 def training_bar(shown: bool) -> Progress:
-    """Return a bar for training; its tasks have a `note`, which stands at the end of the line."""
+    """Return a bar for training; its tasks have a `note`, shown at the end of the line."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

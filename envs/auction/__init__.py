@@ -1,4 +1,4 @@
-"""Sealed-bid auctions for 2 to 16 bidders (protocol: turnstate.md and its notes, first-price-auction)."""
+"""Sealed-bid auctions for 2 to 16 bidders: the game `first-price-auction` of the TurnState platforms, and variants."""
 
 from .game import game
 

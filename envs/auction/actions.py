@@ -1,4 +1,4 @@
-"""Action index ◄─► move ◄─► documented payload (turnstate-notes.md: submit_bid, pass, message_only)."""
+"""Action index ◄─► move ◄─► payload. The payloads are those of `first-price-auction` on the TurnState platforms."""
 
 from math import isfinite
 from reprlib import repr
@@ -18,7 +18,7 @@ from .table import BID, PASS, TALK
 
 TYPES = ("submit_bid", "pass", "message_only")
 HIGHEST = 10
-"""An exact bid may be this many times the highest one on the grid."""
+"""The highest exact bid, as a multiple of the highest bid on the grid."""
 
 
 class SubmitBid(msgspec.Struct, forbid_unknown_fields=True):
@@ -39,7 +39,7 @@ def action_spaces(table: Any) -> dict[str, spaces.Dict]:
 
 
 def action_ranges(bids: int, top: float, talk: StructuredTalk | None) -> tuple[ActionRange, ...]:
-    """Return what the action indices mean, with those of `talk` where there is some; `top`: the grid's highest bid."""
+    """Return the action ranges, with those of `talk` if it is not None; `top` is the grid's highest bid."""
     return (
         ActionRange(0, bids, ("submit_bid",), f"bid 0, {top / (bids - 1):g}, … {top:g}"),
         ActionRange(bids, bids + 1, ("pass",), "do not bid in this round"),
@@ -48,7 +48,7 @@ def action_ranges(bids: int, top: float, talk: StructuredTalk | None) -> tuple[A
 
 
 def allowed(table: Any) -> list[AllowedAction]:
-    """Return what the acting seat may do, with bounds."""
+    """Return the legal actions of the acting seat, with their bounds."""
     schema = {
         "type": "object",
         "properties": {"bid": {"type": "number", "minimum": 0, "maximum": highest(table)}},
@@ -63,7 +63,7 @@ def allowed(table: Any) -> list[AllowedAction]:
 
 
 def encode(talk: StructuredTalk, table: Any, action: int) -> AgentResponse:
-    """Return the payload of a legal action index; talk is a public message."""
+    """Return the payload of a legal action index; a talk action is a public message."""
     move = decode(table, action)
     if move.kind == BID:
         return AgentResponse(Action("submit_bid", {"bid": float(move.value)}))
@@ -74,7 +74,7 @@ def encode(talk: StructuredTalk, table: Any, action: int) -> AgentResponse:
 
 
 def parse(table: Any, action: Action) -> Move | ActionResult:
-    """Return the exact move of a payload, or the refusal that names what would be right."""
+    """Return the exact move of a payload, or a refusal that names the right values."""
     if action.action_type == "submit_bid":
         return _parse_bid(table, action.payload)
     if action.action_type != "pass":
@@ -97,7 +97,7 @@ def _parse_bid(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
 
 
 def nearest(table: Any, move: Move) -> int:
-    """Return the action index that stands for `move`, or for the bid on the grid that is nearest to it."""
+    """Return the action index of `move`, or of the nearest bid on the grid."""
     bids = int(table.bids)
     if move.kind == TALK:
         return bids + 1 + int(move.value)

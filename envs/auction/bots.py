@@ -1,6 +1,7 @@
-"""Scripted bidders, and the equilibrium in closed form. Bots see their seat's observation and mask, no more."""
+"""Scripted bidders, and the equilibrium in closed form. Bots get only the observation and mask of their seat."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +16,8 @@ def equilibrium_bid(rule: str, bidders: int, quantiles: ArrayLike, valuations: A
     """Return the symmetric risk-neutral equilibrium bids (Krishna, Auction Theory, 2nd ed., chapters 2 and 3).
 
     With F the distribution of one valuation and G = F^(n−1) that of the highest of the others, a bidder of valuation v
-    bids v − ∫G/G(v) at the first price, v at the second and v·G(v) − ∫G where all pay, with the integral up to v.
+    bids v − ∫G/G(v) in a first-price auction, v in a second-price auction and v·G(v) − ∫G in an all-pay auction, with
+    the integral up to v.
     For valuations uniform on [0, 1] these are (n−1)/n·v, v and (n−1)/n·vⁿ.
 
     Args:
@@ -23,23 +25,23 @@ def equilibrium_bid(rule: str, bidders: int, quantiles: ArrayLike, valuations: A
         bidders: n, at least 2.
         quantiles: the distribution, the same for all, as in the option `valuations`; strictly rising unless the rule is
             second-price.
-        valuations: any shape.
+        valuations: float, any shape.
 
     Returns:
         float64 of the shape of `valuations`.
 
     Raises:
-        ValueError: for an unknown rule, or a distribution with atoms: it has no such equilibrium.
+        ValueError: for an unknown rule, or a distribution with atoms, which has no such equilibrium.
     """
     value = np.asarray(valuations, np.float64)
     if rule == "second-price":
         return value
     if rule not in ("first-price", "all-pay"):
-        raise ValueError(f"rule {rule!r} is none of first-price, second-price, all-pay")
+        raise ValueError(f"rule {rule!r} is unknown; choose from first-price, second-price, all-pay")
     knots = np.asarray(quantiles, np.float64)
     widths = np.diff(knots)
     if not (widths > 0).all():
-        raise ValueError(f"quantiles {knots.tolist()} do not rise strictly: there is no equilibrium in closed form")
+        raise ValueError(f"quantiles {knots.tolist()} are not strictly rising: there is no equilibrium in closed form")
     chances = np.linspace(0, 1, len(knots))
     # On a piece where F rises from a to b over a width w, ∫F^(n−1) = w (bⁿ − aⁿ) / n / (b − a).
     pieces = widths * np.diff(chances**bidders) / bidders / np.diff(chances)
@@ -55,10 +57,10 @@ def equilibrium_bid(rule: str, bidders: int, quantiles: ArrayLike, valuations: A
 
 
 class Bot:
-    """A bidder that bids a function of its own valuation, rounded to the grid.
+    """A bidder whose bid is a function of its valuation, rounded to the grid.
 
     Args:
-        bid: from float64[N] valuations to float64[N] bids.
+        bid: function from float64[N] valuations to float64[N] bids.
         game: an auction with any options.
     """
 
@@ -80,20 +82,20 @@ class Bot:
 
 
 def shade(game: Game, seed: int | None = None, factor: float = 0.8) -> Bot:
-    """Bid `factor` times the valuation."""
-    return Bot(lambda valuations: factor * valuations, game)
+    """Return the bot that bids `factor` times its valuation."""
+    return Bot(partial(np.multiply, factor), game)
 
 
 def truthful(game: Game, seed: int | None = None) -> Bot:
-    """Bid the valuation."""
+    """Return the bot that bids its valuation."""
     return shade(game, seed, 1.0)
 
 
 def equilibrium(game: Game, seed: int | None = None) -> Bot:
-    """Bid the equilibrium's bid.
+    """Return the bot that bids the equilibrium bid of its valuation.
 
     Raises:
-        ValueError: unless all seats have one distribution without atoms (second-price: always fine).
+        ValueError: unless all seats have the same distribution, without atoms (any distribution in second-price).
     """
     rule, quantiles = game.options["rule"], game.options["valuations"]
     if rule == "second-price":
@@ -101,9 +103,9 @@ def equilibrium(game: Game, seed: int | None = None) -> Bot:
     if isinstance(quantiles[0], list):
         raise ValueError("seats with different distributions have no equilibrium in closed form")
     equilibrium_bid(rule, game.seats, quantiles, 0.0)
-    return Bot(lambda valuations: equilibrium_bid(rule, game.seats, quantiles, valuations), game)
+    return Bot(partial(equilibrium_bid, rule, game.seats, quantiles), game)
 
 
 BOTS = {"random": random_bot, "truthful": truthful, "shade": shade, "equilibrium": equilibrium}
-"""`random`: any legal number. `truthful`: bids its valuation. `shade`: bids 80 % of it. `equilibrium`: see
+"""`random`: any legal action. `truthful`: bids its valuation. `shade`: bids 80 % of it. `equilibrium`: see
 `equilibrium_bid`."""

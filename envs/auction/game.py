@@ -1,4 +1,4 @@
-"""The auction's rooms put together: options in, `Game` out."""
+"""The auction's `game` function: makes the game from its options."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,6 +16,7 @@ from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, view
+from .load import load
 from .table import POINTS, RULES, SEATS, TABLE
 
 Quantiles = Sequence[float]
@@ -34,20 +35,21 @@ def game(
     """Return a sealed-bid auction with these options.
 
     Args:
-        seats: bidders, 2 to 16.
+        seats: number of bidders, 2 to 16.
         rule: ``"first-price"``: the winner pays its bid; ``"second-price"``: it pays the second-highest bid;
-            ``"all-pay"``: everybody pays the own bid.
+            ``"all-pay"``: every bidder pays its own bid.
         valuations: the distribution of the private valuations as a small table of quantiles: at least 2 numbers from 0
-            to 1,000,000, never falling, at evenly spaced probabilities from 0 to 1, in straight lines between. So
-            ``(0, 100)`` is uniform, ``(0, 20, 100)`` has half its mass below 20, ``(70, 70)`` is always 70. Give one
-            table for all seats (at most 32 numbers) or a sequence of one per seat (together at most 32). Every
-            valuation is rounded to hundredths.
-        bids: how many bids the grid of action indices has, from 0 to `highest_bid`; 2 to 256.
+            to 1,000,000, never falling, at evenly spaced probabilities from 0 to 1, with linear interpolation. For
+            example, ``(0, 100)`` is uniform, ``(0, 20, 100)`` has half its mass below 20, ``(70, 70)`` is always 70.
+            Give one table for all seats (at most 32 numbers) or a sequence of one per seat (together at most 32).
+            Every valuation is rounded to hundredths.
+        bids: number of bids that have an action index, evenly spaced from 0 to `highest_bid`; 2 to 256.
         highest_bid: the grid's highest bid; None: the highest valuation. Exact bids may be ten times as high.
-        rounds: a seat that passes may bid in the next round; after the last one, the auction ends with nothing for all.
-        talk: whether talk acts are part of actions and observation (see
-            `parlour.envs.core.structured_talk`). Off by default, so that a learner has the game's own actions only;
-            messages then still travel by `submit` and `send`.
+        rounds: number of rounds, at least 1. A seat that passes may bid in the next round; after the last one, the
+            auction ends without a winner.
+        talk: whether talk is a part of actions and observation (see
+            `parlour.envs.core.structured_talk`). False by default: then there are only the game's own actions;
+            messages can be sent by `submit` and `send` in both cases.
 
     Raises:
         ValueError: naming the option, its value and its range.
@@ -89,7 +91,7 @@ def _quantiles(valuations: Any, seats: int) -> list[tuple[float, ...]]:
 
 
 def _blank(options: dict[str, Any], tables: list[tuple[float, ...]], most: float) -> Tables:
-    """Return one table with the options filled in; `most` is the highest valuation."""
+    """Return one table with these options; `most` is the highest valuation."""
     blank = new_table(TABLE)
     table = blank[0]
     top = most if options["highest_bid"] is None else options["highest_bid"]
@@ -146,7 +148,7 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,
-            load=partial(view.load, blank, words),
+            load=partial(load, blank, words),
             resample=view.resample,
         ),
         renderer=Renderer(render.render, picture.picture),

@@ -1,4 +1,4 @@
-"""Action indices: the move that each stands for, and which are legal. Compiled."""
+"""Action indices: their moves, and the action mask. Compiled."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .table import BID, PASS, TALK
 
 @compiled
 def decode(table: Any, action: int) -> Move:
-    """Return the move that an action index stands for: the grid of bids, pass, talk."""
+    """Return the move of an action index: the grid of bids, pass, talk."""
     if action < table.bids:
         return Move(BID, action * table.bid_step)
     if action == table.bids:
@@ -20,7 +20,7 @@ def decode(table: Any, action: int) -> Move:
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal action indices: all, but no more talk after `LIMIT` messages."""
+    """Write the action mask of the acting seat: all actions are legal, except talk after `LIMIT` messages."""
     mask[:] = 1
     if table.talk and table.spoken >= LIMIT:
         mask[table.bids + 1 : table.bids + 1 + NUM_ACTIONS] = 0

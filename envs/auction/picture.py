@@ -1,4 +1,4 @@
-"""The auction as a picture: a row per bidder with its envelope, its valuation as a bar, its bid as a mark, its gain."""
+"""The auction as a picture: a row per bidder, with an envelope, its valuation as a bar, its bid as a mark, its gain."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -25,11 +25,11 @@ from ..render.svg import (
 
 TOP, BOTTOM = 74.0, 384.0
 LEFT, RIGHT = 264.0, 552.0
-"""The rows, and in them the axis of money."""
+"""The area of the rows, and of the money axis in them."""
 
 
 def picture(states: Sequence[TurnState]) -> str:
-    """Draw what `states` tell together (see `Game.picture`)."""
+    """Draw the table from `states` (see `Renderer.picture`)."""
     first = states[0]
     game = first.game_state
     names = _bidders(states)
@@ -71,7 +71,7 @@ def _bidders(states: Sequence[TurnState]) -> list[str]:
     ours = [f"player_{seat}" for seat in range(count)]
     if set(known) <= set(ours):
         return ours
-    if len(states) == 1:  # first whose view it is: all others move no row when they become known
+    if len(states) == 1:  # the observer first: then no row moves when another bidder becomes known
         known.sort(key=lambda name: name != states[0].agent_id)
     return [*known, *(f"bidder {place + 1}" for place in range(len(known), count))]
 
@@ -141,7 +141,7 @@ class _Row(NamedTuple):
 
     @remembered
     def envelope(self, *, sealed: bool, won: bool) -> str:
-        """Return the bidder's envelope: with a seal once the bid is in, gold for the winner's."""
+        """Return the bidder's envelope: with a seal after the bid, in gold for the winner."""
         tall = min(24.0, self.height * 0.62)
         wide = tall * 1.5
         x, y = 182 - wide / 2, self.middle - tall / 2
@@ -153,7 +153,7 @@ class _Row(NamedTuple):
 
     @remembered
     def valuation(self, value: float | None, most: float) -> str:
-        """Return the bar, and before the axis the number: there no bid can hide it."""
+        """Return the bar, and the number to the left of the axis, where no bid covers it."""
         words = text(LEFT - 8, self.middle + 4, "?" if value is None else number(value), 12, anchor="end")
         width = (RIGHT - LEFT) * (value or 0.0) / most
         return group(

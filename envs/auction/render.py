@@ -6,7 +6,7 @@ from .table import RULES
 
 
 def render(table: Any, seat: int | None) -> str:
-    """Return a few lines of text. `seat` sees its own valuation and bid only, None sees all."""
+    """Return a few lines of text. `seat`: whose valuation and bid are shown; None: all of them."""
     lines = [f"{RULES[int(table.rule)]} auction · round {int(table.round_number)} of {int(table.rounds)}"]
     for other in range(int(table.num_bidders)):
         shown = seat is None or other == seat

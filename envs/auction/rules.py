@@ -1,7 +1,8 @@
-"""The rules of a sealed-bid auction over one record, compiled (turnstate-notes.md, first-price-auction).
+"""The rules of a sealed-bid auction over one record, compiled .
 
-Seats decide in turn; nobody sees an amount. A seat that passes has another turn in the next round. The auction
-resolves once all have bid; after the last round it ends without a winner.
+The game is `first-price-auction` of agent-colosseum and Strategic Agent Games, with two more payment rules (Krishna,
+Auction Theory). Seats act in turn and do not see the amounts of others. A seat that passes has another turn in the next
+round. The highest bid wins when all have bid; after the last round the auction ends without a winner.
 """
 
 from math import floor
@@ -14,7 +15,7 @@ from .table import ALL_PAY, BID, SECOND_PRICE, TALK
 
 
 class Move(NamedTuple):
-    """What a seat does: `BID` an amount, `PASS`, or `TALK` (`value` is the index of the talk action)."""
+    """A move: `BID` (`value` is the amount), `PASS`, or `TALK` (`value` is the index of the talk action)."""
 
     kind: int
     value: float
@@ -46,7 +47,7 @@ def cents(amount: float) -> float:
 
 @compiled
 def draw_valuation(table: Any, seat: int) -> float:
-    """Draw from the seat's distribution: the quantile at a uniform probability."""
+    """Draw a valuation from the seat's distribution: the quantile at a uniform probability."""
     place = uniform(table) * (table.points[seat] - 1)
     whole = int(place)
     k = table.first_point[seat] + whole
@@ -56,7 +57,7 @@ def draw_valuation(table: Any, seat: int) -> float:
 
 @compiled
 def step(table: Any, move: Any) -> None:
-    """Apply the acting seat's legal move and go on to the next decision."""
+    """Apply the acting seat's legal move, up to the next decision."""
     if move.kind == TALK:
         say(table, table.num_bidders, int(move.value))
         return
@@ -92,7 +93,7 @@ def _next_turn(table: Any) -> None:
 
 @compiled
 def resolve(table: Any) -> None:
-    """The highest bid wins, a tie is drawn. Write the utilities: the winner's valuation less the price, else 0."""
+    """Draw the winner among the highest bids, and write the utilities: valuation minus price, else 0."""
     best = table.bid[0]
     second = -1.0
     tied = 1

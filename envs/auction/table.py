@@ -1,4 +1,4 @@
-"""The record: the whole state of one auction. Names are those of turnstate-notes.md where it has one.
+"""The record: the whole state of one auction. Names are those of the TurnState platforms, if they have one.
 
 Valuations, bids and rewards are amounts of money; valuations and rewards are rounded to hundredths.
 """
@@ -7,9 +7,9 @@ from ..core import structured_talk
 from ..core.record import record
 
 SEATS = 16
-"""Most bidders."""
+"""The most bidders."""
 POINTS = 32
-"""Most points of all distributions' quantile tables together."""
+"""The most numbers in all quantile tables together."""
 
 RULES = ("first-price", "second-price", "all-pay")
 FIRST_PRICE, SECOND_PRICE, ALL_PAY = range(3)
@@ -18,7 +18,7 @@ KINDS = ("submit_bid", "pass", "talk")
 BID, PASS, TALK = range(3)
 
 TABLE = record(
-    # Small types, and what every decision needs first: 4,096 tables are faster the less memory they take.
+    # Small types, and the fields of every decision first: with less memory, many tables are faster.
     ("stream", "u8"),
     ("turn", "i2"),
     ("num_bids_submitted", "i2"),
@@ -40,7 +40,7 @@ TABLE = record(
     ("bid", "f8", SEATS),
     ("rewards", "f8", SEATS),  # the utilities, once the auction is over
     # the valuations' distributions: quantiles at evenly spaced probabilities from 0 to 1
-    ("first_point", "i1", SEATS),  # where the seat's table begins
+    ("first_point", "i1", SEATS),  # the index of the first point of the seat's table
     ("points", "i1", SEATS),
     ("quantiles", "f8", POINTS),
     *structured_talk.fields(SEATS),

@@ -1,4 +1,4 @@
-"""Two agents split a pie by alternating offers (protocol: turnstate.md and its notes, unfair-split)."""
+"""Two agents split a pie by alternating offers: the game `unfair-split` of the TurnState platforms."""
 
 from .game import game
 

@@ -1,4 +1,4 @@
-"""Action index ◄─► move ◄─► documented payload (turnstate-notes.md, unfair-split)."""
+"""Action index ◄─► move ◄─► payload. The payloads are those of `unfair-split` on the TurnState platforms."""
 
 from math import isfinite
 from reprlib import repr
@@ -20,7 +20,7 @@ TYPES = (*KINDS[:TALK], "message_only")
 
 
 class SubmitOffer(msgspec.Struct, forbid_unknown_fields=True):
-    """The payload of `submit_offer`: what the proposer wants for itself."""
+    """The payload of `submit_offer`: the share that the proposer demands for itself."""
 
     my_share: float
 
@@ -32,8 +32,8 @@ def action_spaces(total: float) -> dict[str, spaces.Dict]:
 
 
 def action_ranges(offers: int, total: float, talk: StructuredTalk | None) -> tuple[ActionRange, ...]:
-    """Return what the action indices mean, with those of `talk` where there is some."""
-    kinds = {ACCEPT: "take the standing offer", REJECT: "turn it down", PASS: "do nothing; a standing offer stays"}
+    """Return the action ranges, with those of `talk` if it is not None."""
+    kinds = {ACCEPT: "accept the standing offer", REJECT: "reject it", PASS: "do nothing; a standing offer stays"}
     return (
         ActionRange(0, offers, ("submit_offer",), f"demand 0, {total / (offers - 1):g}, … {total:g} for oneself"),
         *(
@@ -45,7 +45,7 @@ def action_ranges(offers: int, total: float, talk: StructuredTalk | None) -> tup
 
 
 def allowed(table: Any) -> list[AllowedAction]:
-    """Return what the acting seat may do, with bounds."""
+    """Return the legal actions of the acting seat, with their bounds."""
     total = float(table.total)
     schema = {
         "type": "object",
@@ -68,7 +68,7 @@ def _offered(table: Any) -> bool:
 
 
 def encode(talk: StructuredTalk, table: Any, action: int) -> AgentResponse:
-    """Return the payload of a legal action index; talk is a public message."""
+    """Return the payload of a legal action index; a talk action is a public message."""
     move = decode(table, action)
     if move.kind == OFFER:
         return AgentResponse(Action("submit_offer", {"my_share": float(move.value)}))
@@ -79,7 +79,7 @@ def encode(talk: StructuredTalk, table: Any, action: int) -> AgentResponse:
 
 
 def parse(table: Any, action: Action) -> Turn | ActionResult:
-    """Return the exact move of a payload, or the refusal that names what would be right."""
+    """Return the exact move of a payload, or a refusal that names the right values."""
     name = action.action_type
     if name == "submit_offer":
         return _parse_offer(table, action.payload)
@@ -105,7 +105,7 @@ def _parse_offer(table: Any, payload: dict[str, Any]) -> Turn | ActionResult:
 
 
 def nearest(table: Any, move: Turn) -> int:
-    """Return the action index that stands for `move`, or for the offer on the grid that is nearest to it."""
+    """Return the action index of `move`, or of the nearest offer on the grid."""
     offers = int(table.offers)
     if move.kind == TALK:
         return offers + 3 + int(move.value)

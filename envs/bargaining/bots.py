@@ -1,11 +1,12 @@
-"""Scripted negotiators, and the subgame-perfect split. Bots see the observation and the mask of their seat, no more.
+"""Scripted negotiators, and the subgame-perfect split. Bots get only the observation and the mask of their seat.
 
-Most bots are a demand: the share of the pie that each wants now. It accepts what gives it no less, and else demands the
-lowest share on the grid that does, never less than its reservation value.
+Most bots are defined by a demand: a share of the pie that depends on the observation. Such a bot accepts an offer of at
+least its demand. Else it offers the lowest share on the grid that meets the demand and its reservation value.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,20 +18,20 @@ from .encoders.v0 import LAST
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 NOISE = 1e-5
-"""Shares of the pie that the observation's float32 cannot tell apart."""
+"""The rounding error of shares of the pie in the observation's float32."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a batch of observations tells a negotiator; float64[N], amounts as shares of the pie.
+    """A decoded batch of observations: float64[N], amounts as shares of the pie.
 
     Attributes:
-        reservation: its own value.
-        opponent_reservation: the other's, where it is public (else 0).
-        offered: what it would get from the opponent's standing offer; −1 without one.
-        moves: int64[N], made so far.
-        last: float64[N, 4], what it would have got from each of the last moves, newest first (the opponent's, its own,
-            …); −1 where that was no offer.
+        reservation: the observer's reservation value.
+        opponent_reservation: the opponent's, if it is public; else 0.
+        offered: the observer's share in the opponent's current offer; −1 without one.
+        moves: int64[N], the number of moves so far.
+        last: float64[N, 4], the observer's share in each of the last four moves, newest first; −1 if the move was not
+            an offer.
     """
 
     reservation: Floats
@@ -44,7 +45,7 @@ Demand = Callable[[Seen], Floats]
 
 
 class Reader:
-    """Reads the observations of a game.
+    """Decodes the observations of a game.
 
     Args:
         game: bargaining with any options.
@@ -61,7 +62,7 @@ class Reader:
         self._public = layout["game_state.opponent_reservation_value"].start if table.public else None
 
     def see(self, observations: NDArray[np.float32]) -> Seen:
-        """Read float32[N, D] observations."""
+        """Decode float32[N, D] observations."""
         rows = observations.astype(np.float64)
         reservation, offer, by, left = self._starts
         last = rows[:, self._last.start : self._last.stop].reshape(-1, LAST, 3)
@@ -75,10 +76,10 @@ class Reader:
 
 
 class Bot(Reader):
-    """A negotiator that follows a demand.
+    """A negotiator that is defined by a demand.
 
     Args:
-        demand: from `Seen` to float64[N] shares of the pie.
+        demand: function from `Seen` to float64[N] shares of the pie.
         game: bargaining with any options.
     """
 
@@ -132,71 +133,75 @@ class PerfectBot(Reader):
         return np.where(accepts, self._last_offer + 1, np.where(waits, self._last_offer + 3, number))
 
 
+def _fixed_share(share: float, seen: Seen) -> Floats:
+    return np.full(len(seen.moves), share)
+
+
 def fair(game: Game, seed: int | None = None) -> Bot:
-    """Demand half of the pie."""
-    return Bot(lambda seen: np.full(len(seen.moves), 0.5), game)
+    """Return the bot that demands half of the pie."""
+    return Bot(partial(_fixed_share, 0.5), game)
 
 
 def hardliner(game: Game, seed: int | None = None, share: float = 0.9) -> Bot:
-    """Demand `share` of the pie to the end."""
-    return Bot(lambda seen: np.full(len(seen.moves), share), game)
+    """Return the bot that demands `share` of the pie until the end."""
+    return Bot(partial(_fixed_share, share), game)
 
 
 def conceder(game: Game, seed: int | None = None, beta: float = 1.0) -> Bot:
-    """Concede from the whole pie to the reservation value as time goes by, as its power 1/`beta`.
+    """Return the bot that concedes from the whole pie to its reservation value, by the time to the power 1/`beta`.
 
     Faratin, Sierra and Jennings (1998), time-dependent tactics: 1 is linear, below 1 is boulware (late concessions).
     """
     last = max(1, 2 * int(game.rules.blank[0].rounds) - 2)  # seat 0's last move; no offer after it can be accepted
+    return Bot(partial(_conceded_share, last, beta), game)
 
-    def demand(seen: Seen) -> Floats:
-        conceded = np.minimum(seen.moves / last, 1.0) ** (1 / beta)
-        return np.asarray(1 - (1 - seen.reservation) * conceded)
 
-    return Bot(demand, game)
+def _conceded_share(last: int, beta: float, seen: Seen) -> Floats:
+    conceded = np.minimum(seen.moves / last, 1.0) ** (1 / beta)
+    return np.asarray(1 - (1 - seen.reservation) * conceded)
 
 
 def boulware(game: Game, seed: int | None = None) -> Bot:
-    """Concede late: `conceder` with `beta` 0.2."""
+    """Return the bot that concedes late: `conceder` with `beta` 0.2."""
     return conceder(game, seed, 0.2)
 
 
 def perfect(game: Game, seed: int | None = None) -> PerfectBot:
-    """Play the subgame-perfect equilibrium of a game with public reservation values."""
+    """Return the bot that plays the subgame-perfect equilibrium; the reservation values must be public."""
     return PerfectBot(game)
 
 
 def tit_for_tat(game: Game, seed: int | None = None) -> Bot:
-    """Demand the whole pie; then concede as much as the opponent did with its last offer, and take nothing back.
+    """Return the bot that demands the whole pie, and then concedes as much as the opponent did with its last offer.
 
-    Faratin, Sierra and Jennings (1998), absolute tit-for-tat.
+    It never raises its demand. Faratin, Sierra and Jennings (1998), absolute tit-for-tat.
     """
+    return Bot(_returned_share, game)
 
-    def demand(seen: Seen) -> Floats:
-        now, own, before = seen.last[:, 0], seen.last[:, 1], seen.last[:, 2]
-        conceded = np.where((now >= 0) & (before >= 0), np.maximum(now - before, 0.0), 0.0)
-        return np.where(own >= 0, own, 1.0) - conceded
 
-    return Bot(demand, game)
+def _returned_share(seen: Seen) -> Floats:
+    now, own, before = seen.last[:, 0], seen.last[:, 1], seen.last[:, 2]
+    conceded = np.where((now >= 0) & (before >= 0), np.maximum(now - before, 0.0), 0.0)
+    return np.asarray(np.where(own >= 0, own, 1.0) - conceded)
 
 
 def subgame_perfect(total: float, rounds: int, discount: float, reservations: ArrayLike) -> tuple[Floats, Floats]:
     """Solve the game with known reservation values by backward induction.
 
-    In turn t = 0 … 2·`rounds` − 1 seat t mod 2 moves; an agreement reached in turn t is worth d^(t−1) times share less
-    reservation value, with d = √`discount`. The one who moves in turn t + 1 accepts exactly what its own play from
-    there is worth, so the mover of turn t offers that, or passes where waiting is worth more. For reservation values 0
-    and many rounds this tends to Rubinstein's (1982) split, 1 : d.
+    In turn t = 0 … 2·`rounds` − 1 seat t mod 2 moves. An agreement in turn t has the utility d^(t−1) · (share −
+    reservation value), with d = √`discount`. The mover of turn t + 1 accepts exactly the value of its own best play
+    from there. So the mover of turn t offers that value, or passes if waiting has a higher value. For reservation
+    values 0 and many rounds this tends to Rubinstein's (1982) split, 1 : d.
 
     Args:
         total: the pie.
-        rounds: of the negotiation.
-        discount: per round.
-        reservations: of seat 0 and seat 1: shape (2,), or (2, N) for N games at once.
+        rounds: the number of rounds.
+        discount: the factor per round.
+        reservations: the reservation values of seat 0 and seat 1: shape (2,), or (2, N) for N games at once.
 
     Returns:
         Two float64 arrays of shape (2·rounds,) or (2·rounds, N). ``demands[t]``: the share that the mover of turn t
-        asks for if it accepts nothing; NaN where it passes. ``values[t]``: the utility that it then gets, discounted.
+        demands if it does not accept; NaN if it passes. ``values[t]``: its discounted utility then.
     """
     moves, d = 2 * rounds, discount**0.5
     reservation = np.asarray(reservations, np.float64)
@@ -206,7 +211,7 @@ def subgame_perfect(total: float, rounds: int, discount: float, reservations: Ar
         mine, theirs = reservation[t % 2], reservation[1 - t % 2]
         demand = total - theirs - values[t + 1] / d**t
         offering = d**t * (demand - mine)
-        waiting = values[t + 2]  # the other cannot do better than to let it come to that
+        waiting = values[t + 2]  # the opponent cannot get more than by this play
         demands[t] = np.where(offering >= waiting, demand, np.nan)
         values[t] = np.maximum(offering, waiting)
     return demands, values[:moves]
@@ -221,6 +226,6 @@ BOTS = {
     "tit-for-tat": tit_for_tat,
     "perfect": perfect,
 }
-"""`random`: any legal number. `fair`: demands half. `hardliner`: demands 90 % to the end. `conceder`: concedes
+"""`random`: any legal action. `fair`: demands half. `hardliner`: demands 90 % until the end. `conceder`: concedes
 linearly. `boulware`: concedes late. `tit-for-tat`: concedes as the opponent does. `perfect`: plays the subgame-perfect
 equilibrium (public reservation values only)."""

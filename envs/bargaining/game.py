@@ -1,4 +1,4 @@
-"""Bargaining's rooms put together: options in, `Game` out."""
+"""Bargaining's `game` function: makes the game from its options."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,6 +17,7 @@ from ..core.structured_talk import NUM_ACTIONS, StructuredTalk
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, view
+from .load import load
 from .table import ROUNDS, SEATS, TABLE
 
 Range = Sequence[float]
@@ -35,16 +36,17 @@ def game(
     """Return a negotiation over a pie with these options.
 
     Args:
-        rounds: 1 to 50; in a round each seat has one turn, player_0 first. After the last, both get 0.
+        rounds: number of rounds, 1 to 50. In a round each seat has one turn, player_0 first. After the last, both get
+            0.
         total: the pie, 0.01 to 1,000,000.
-        discount: factor per round, above 0 and at most 1. A round is two turns; each turn costs the square root.
+        discount: factor per round, above 0 and at most 1. The factor per turn is its square root.
         reservations: range from which the reservation values are drawn uniformly, rounded to hundredths: (low, high)
             within the pie, or one such pair per seat; None: the lower half of the pie.
         public: whether both seats see both reservation values.
-        offers: how many offers the grid of action indices has, from 0 to `total`; 2 to 256.
-        talk: whether talk acts are part of actions and observation (see
-            `parlour.envs.core.structured_talk`). Off by default, so that a learner has the game's own actions only;
-            messages then still travel by `submit` and `send`.
+        offers: number of offers that have an action index, evenly spaced from 0 to `total`; 2 to 256.
+        talk: whether talk is a part of actions and observation (see
+            `parlour.envs.core.structured_talk`). False by default: then there are only the game's own actions;
+            messages can be sent by `submit` and `send` in both cases.
 
     Raises:
         ValueError: naming the option, its value and its range.
@@ -79,7 +81,7 @@ def _ranges(reservations: Any, total: float) -> list[tuple[float, float]]:
 
 
 def _blank(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Tables:
-    """Return one table with the options filled in."""
+    """Return one table with these options."""
     blank = new_table(TABLE)
     table = blank[0]
     total, rounds, offers = options["total"], options["rounds"], options["offers"]
@@ -128,7 +130,7 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,
-            load=partial(view.load, blank, words),
+            load=partial(load, blank, words),
             resample=view.resample,
         ),
         renderer=Renderer(render.render, picture.picture),

@@ -1,4 +1,4 @@
-"""Action indices: the move that each stands for, and which are legal. Compiled."""
+"""Action indices: their moves, and the action mask. Compiled."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .table import ACCEPT, OFFER, TALK
 
 @compiled
 def decode(table: Any, action: int) -> Turn:
-    """Return the move that an action index stands for: the grid of offers, accept, reject, pass, talk."""
+    """Return the move of an action index: the grid of offers, accept, reject, pass, talk."""
     offers = table.offers
     if action < offers:
         return Turn(OFFER, action * table.offer_step)
@@ -21,7 +21,7 @@ def decode(table: Any, action: int) -> Turn:
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal action indices; accept and reject only the other's standing offer."""
+    """Write the action mask of the acting seat; accept and reject are legal if the other seat has a current offer."""
     offers = table.offers
     mask[:] = 1
     stands = table.last_offer_by == 1 - table.turn

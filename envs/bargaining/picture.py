@@ -1,7 +1,8 @@
-"""The negotiation as a picture: the pie as it is offered, and all offers over the rounds with the reservation values.
+"""The negotiation as a picture: the current offer as a pie, and all offers over the rounds with the reservation values.
 
-The chart's height is the first proposer's share: a demand of the other's stands where it leaves the first its rest. Its
-reservation value is a line from below, the other's one from above; between the two lie the deals that serve both.
+The chart's vertical axis is the share of the first proposer, so a demand of the other agent is drawn at the total minus
+the demand. The reservation values are lines, that of the first from below and that of the other from above. Agreements
+between the lines are better than no agreement for both.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,13 +31,13 @@ from ..render.svg import (
 )
 
 LEFT, RIGHT, TOP, BOTTOM = 296.0, 612.0, 84.0, 340.0
-"""The chart."""
+"""The area of the chart."""
 PIE = 142.0, 200.0, 84.0
-"""Middle and radius of the pie."""
+"""The centre and the radius of the pie."""
 
 
 def picture(states: Sequence[TurnState]) -> str:
-    """Draw what `states` tell together (see `Game.picture`)."""
+    """Draw the table from `states` (see `Renderer.picture`)."""
     first = states[0]
     game = first.game_state
     names = _parties(states)
@@ -55,13 +56,13 @@ def picture(states: Sequence[TurnState]) -> str:
 
 
 def _parties(states: Sequence[TurnState]) -> list[str]:
-    """Return who acts first, and the other."""
+    """Return the name of the agent that acts first, and of the other one."""
     first = states[0]
     history = first.game_state["action_history"]
     known = [entry["agent_id"] for entry in history[:2]] or [first.current_turn_agent_id or first.agent_id]
     known = list(dict.fromkeys([*known, *agents(states)]))
     if len(known) == 1:
-        known.append({"player_0": "player_1"}.get(known[0], "the other"))
+        known.append({"player_0": "player_1"}.get(known[0], "the other agent"))
     return known[:2]
 
 
@@ -75,7 +76,7 @@ def _reserved(states: Sequence[TurnState], names: Sequence[str]) -> dict[str, fl
 
 
 def _share(state: TurnState, names: Sequence[str]) -> list[float] | None:
-    """Return both shares as agreed or as they stand on offer."""
+    """Return both shares of the agreement or the current offer."""
     game = state.game_state
     if game["current_offer"] is None:
         return None
@@ -122,7 +123,7 @@ def _pie(share: Sequence[float] | None, total: float) -> list[str]:
 
 @remembered
 def _slice(part: float, colour: str) -> str:
-    """Return the first share, from the top to the left."""
+    """Return the first agent's slice, from the top to the left."""
     x, y, radius = PIE
     angle = -pi / 2 - 2 * pi * part
     end = x + radius * cos(angle), y + radius * sin(angle)
@@ -191,7 +192,7 @@ def _chart(game: Mapping[str, Any], names: Sequence[str], reserved: Mapping[str,
 
 @remembered
 def _grid(total: float) -> tuple[str, str]:
-    """Return the lines of a quarter, a half and three, and what they stand for."""
+    """Return the grid lines at quarters of the total, and their labels."""
     quarters = [(total * i / 4, _height(total * i / 4, total)) for i in range(5)]
     return (
         group(*(line([(LEFT, y), (RIGHT, y)], LINE) for _, y in quarters[1:4])),
@@ -216,7 +217,7 @@ def _height(share: float, total: float) -> float:
 
 
 def _zone(names: Sequence[str], reserved: Mapping[str, float], total: float) -> str:
-    """Return the deals that serve both, where both reservation values are known and there are any."""
+    """Return the area of agreements that are better for both; empty if there are none or a value is not known."""
     if not all(name in reserved for name in names) or sum(reserved[name] for name in names) > total:
         return ""
     upper, lower = _height(total - reserved[names[1]], total), _height(reserved[names[0]], total)
@@ -231,7 +232,7 @@ def _reservation(seat: int, name: str, reserved: Mapping[str, float], total: flo
 
 
 def _answers(history: Sequence[Mapping[str, Any]], names: Sequence[str], total: float, at: Any) -> list[str]:
-    """Return a mark for every answer that is no offer: a ring for yes, a cross for no, a dot below for a pass."""
+    """Return a mark for every move that is not an offer: a ring for accept, a cross for reject, a dot for pass."""
     marks = []
     standing = total / 2
     for move, entry in enumerate(history):

@@ -6,7 +6,7 @@ from .table import KINDS, OFFER
 
 
 def render(table: Any, seat: int | None) -> str:
-    """Return a few lines of text. `seat` sees the other's reservation value only if it is public, None sees all."""
+    """Return a few lines of text. `seat`: whose reservation value is shown (a public one always is); None: both."""
     rounds, moves = int(table.rounds), int(table.moves)
     lines = [f"pie {float(table.total):g} · round {min(moves // 2 + 1, rounds)} of {rounds}"]
     for other in range(2):

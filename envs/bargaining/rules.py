@@ -1,10 +1,11 @@
-"""The rules of alternating offers over one record, compiled (turnstate-notes.md, unfair-split).
+"""The rules of alternating offers over one record, compiled .
 
-In its turn a seat offers, accepts the other's standing offer, rejects it or passes. An offer replaces the one before, a
-rejection removes it; a pass leaves it standing. Without agreement after the last round both get 0.
+The game is `unfair-split` of agent-colosseum and Strategic Agent Games. In its turn a seat makes an offer, accepts the
+other seat's current offer, rejects it or passes. An offer replaces the one before, a rejection removes it, and a pass
+keeps it. Without an agreement after the last round both get 0.
 
-The discount is per round, and a round is two turns, so every turn costs its square root: an agreement in turn t (from
-0) is discounted by t − 1 of them. This is Rubinstein's model (Econometrica 50, 1982) with a deadline and δ = √discount.
+The discount is per round. A round has two turns, so the factor per turn is its square root, and an agreement in turn t
+(from 0) is discounted by t − 1 turns. It is Rubinstein's model (Econometrica 50, 1982) with a deadline; δ = √discount.
 """
 
 from math import floor
@@ -16,9 +17,9 @@ from ..core.structured_talk import hush, say
 from .table import ACCEPT, OFFER, REJECT, TALK
 
 
-# Not `Move`: Numba mixes up the auction's tuple of that name and these types, and then looks every argument up anew.
+# Not `Move`: Numba would confuse it with the auction's tuple of that name and types, which makes calls slow.
 class Turn(NamedTuple):
-    """What a seat does: `OFFER` (`value`: its share), `ACCEPT`, `REJECT`, `PASS`, `TALK` (`value`: talk action)."""
+    """A move: `OFFER` (`value`: own share), `ACCEPT`, `REJECT`, `PASS`, `TALK` (`value`: index of the talk action)."""
 
     kind: int
     value: float
@@ -49,13 +50,13 @@ def cents(amount: float) -> float:
 
 @compiled
 def draw_reservation(table: Any, seat: int) -> float:
-    """Draw uniformly from the seat's range."""
+    """Draw a reservation value uniformly from the seat's range."""
     return cents(table.low[seat] + uniform(table) * (table.high[seat] - table.low[seat]))
 
 
 @compiled
 def step(table: Any, move: Any) -> None:
-    """Apply the acting seat's legal move and go on to the next decision."""
+    """Apply the acting seat's legal move, up to the next decision."""
     kind = move.kind
     if kind == TALK:
         say(table, 2, int(move.value))
@@ -80,7 +81,7 @@ def step(table: Any, move: Any) -> None:
 
 @compiled
 def _agree(table: Any) -> None:
-    """Split the pie as offered and write the utilities: the share less the own reservation value, discounted."""
+    """Split the pie as offered and write the utilities: (share − own reservation value), discounted."""
     proposer = table.last_offer_by
     weight = table.turn_discount ** (table.moves - 1)
     for seat in range(2):

@@ -1,4 +1,4 @@
-"""The record: the whole state of one negotiation. Names are those of turnstate-notes.md where it has one.
+"""The record: the whole state of one negotiation. Names are those of the TurnState platforms, if they have one.
 
 Amounts are in the unit of `total`. The seats act in strict alternation, seat 0 first: entry t of the log is that of
 seat t mod 2.
@@ -9,17 +9,17 @@ from ..core.record import record
 
 SEATS = 2
 ROUNDS = 50
-"""Most rounds."""
+"""The most rounds."""
 
 KINDS = ("submit_offer", "accept", "reject", "pass", "talk")
 OFFER, ACCEPT, REJECT, PASS, TALK = range(5)
 
 TABLE = record(
-    # Small types, and what every decision needs first: 4,096 tables are faster the less memory they take.
+    # Small types, and the fields of every decision first: with less memory, many tables are faster.
     ("stream", "u8"),
     ("turn", "i1"),
-    ("moves", "i1"),  # made so far; the next one is in round moves // 2 + 1
-    ("last_offer_by", "i1"),  # −1: no offer stands
+    ("moves", "i1"),  # number of moves so far; the next one is in round moves // 2 + 1
+    ("last_offer_by", "i1"),  # −1: there is no current offer
     ("done", "?"),
     ("truncated", "?"),
     ("agreed", "?"),

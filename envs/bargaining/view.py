@@ -1,4 +1,4 @@
-"""Record ──► what a negotiator may see, and back. `game_state` and `outcome` are those of turnstate-notes.md.
+"""Record ──► TurnState of a negotiator, and back. `game_state` and `outcome` are those of the TurnState platforms.
 
 With public reservation values `game_state` also has ``opponent_reservation_value``; with talk, ``messages_left``: how
 many messages the acting seat may still send in this turn.
@@ -8,20 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..core.record import Tables
-from ..core.structured_talk import LIMIT, StructuredTalk, spoken
-from ..core.turn_state import TurnState
+from ..core.structured_talk import LIMIT
 from .rules import draw_reservation
 from .table import KINDS, OFFER
 
 
 def phase(table: Any) -> str:
-    """Return the phase's name: there is one."""
+    """Return the name of the only phase."""
     return "negotiation"
 
 
 def public(table: Any) -> dict[str, Any]:
-    """Return the negotiation as everybody may see it: the offers."""
+    """Return the public view of the negotiation: the offers."""
     return {**_offer(table), "action_history": _history(table)}
 
 
@@ -66,7 +64,7 @@ def _history(table: Any) -> list[dict[str, Any]]:
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
-    """Return the end: both utilities, the reason, and the split by agent (None without agreement)."""
+    """Return the outcome: both utilities, the reason, and the split by agent (None without agreement)."""
     split = None
     if table.agreed:
         offer, proposer = float(table.current_offer), int(table.last_offer_by)
@@ -78,63 +76,11 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
     }
 
 
-def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables, int]:
-    """Rebuild the record with what the seat of `state` may know; the rest is blank.
-
-    Agents may have any names: who acts first is seat 0.
-
-    Args:
-        blank: a table with the options that TurnState does not tell.
-        talk: the words of this game.
-        state: the negotiation's TurnState.
-
-    Returns:
-        The record (recarray of shape (1,)) and the seat in it.
-
-    Raises:
-        KeyError, TypeError, ValueError: if `game_state` lacks a field, or holds what cannot be.
-    """
-    game = state.game_state
-    tables = blank.copy().view(np.recarray)
-    table = tables[0]
-    history = game["action_history"]
-    if game["total"] != table.total:
-        raise ValueError(f"a pie of {game['total']}; this game was made for {float(table.total):g}")
-    if len(history) > 2 * table.rounds:
-        raise ValueError(f"{len(history)} moves in history; this game was made for {2 * int(table.rounds)}")
-    first = history[0]["agent_id"] if history else state.current_turn_agent_id
-    seat = 0 if state.agent_id == first else 1
-    table.my_reservation_value[seat] = game["my_reservation_value"]
-    if table.public:
-        table.my_reservation_value[1 - seat] = game["opponent_reservation_value"]
-    if game["current_offer"] is not None:
-        table.current_offer = game["current_offer"]
-        table.last_offer_by = seat if game["last_offer_by"] == state.agent_id else 1 - seat
-    for move, entry in enumerate(history):
-        table.log_kind[move] = KINDS.index(entry["action"])
-        table.log_share[move] = entry.get("my_share", 0.0)
-    table.moves = len(history)
-    table.turn = seat if state.is_my_turn else 1 - seat
-    if state.game_over:
-        _load_end(table, state, seat)
-    if table.talk:
-        others = {message.sender_id for message in state.messages}
-        talk.load(table, seat, state.messages, dict.fromkeys(others, 1 - seat) | {state.agent_id: seat})
-        if state.is_my_turn:
-            table.spoken = spoken(state.messages, state.agent_id, game.get("messages_left"))
-    return tables, seat
-
-
-def _load_end(table: Any, state: TurnState, seat: int) -> None:
-    end = state.outcome or {}
-    table.done, table.turn = True, -1
-    table.agreed = end.get("reason") == "agreement"
-    for payoff in end.get("payoffs", ()):
-        table.rewards[seat if payoff["agent_id"] == state.agent_id else 1 - seat] = payoff["utility"]
-
-
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
-    """Draw anew, in place, the other's private reservation value, and the stream. An agreement's utilities tell it."""
+    """Draw the other seat's private reservation value again, in place, and the stream.
+
+    After an agreement nothing is drawn, because the utilities reveal the value.
+    """
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     if not table.public and not table.agreed:
         table.my_reservation_value[1 - seat] = draw_reservation(table, 1 - seat)

@@ -1,1 +1,1 @@
-"""What all games share: TurnState, the game's contract, and the environments over it."""
+"""What all games share: the parts of a `Game`, the TurnState types, and the environments made from a `Game`."""

@@ -20,22 +20,22 @@ class ActionMode(Protocol):
     """One way to give actions to an environment.
 
     Attributes:
-        space: of the actions.
-        mask_space: of the masks.
+        space: the space of the actions.
+        mask_space: the space of the masks.
     """
 
     space: spaces.Space[Any]
     mask_space: spaces.Space[Any]
 
     def mask(self, match: Match, *, closed: bool) -> Mask:
-        """Return what is legal for the acting seat, in new arrays; nothing if `closed`."""
+        """Return the mask of the acting seat in new arrays: 1 where legal. All 0 if `closed`."""
         ...
 
     def play(self, match: Match, action: Any) -> None:
         """Play an action of the acting seat.
 
         Raises:
-            ValueError: if it is not legal, naming what is; nothing has changed then.
+            ValueError: if the action is not legal; the error names the legal ones. The table is unchanged then.
         """
         ...
 
@@ -56,7 +56,7 @@ class DiscreteActions:
         """See `ActionMode`."""
         mask = match.batch.masks[0]
         try:
-            chosen = index(action)  # any whole number, also NumPy's or in an array without axes, as learners return it
+            chosen = index(action)  # any integer type: learners also return NumPy integers and arrays of shape ()
         except TypeError:
             chosen = -1
         if not 0 <= chosen < len(mask) or not mask[chosen]:
@@ -89,10 +89,10 @@ class PayloadActions:
 
     def _action(self, action: Any) -> Action:
         if not isinstance(action, Mapping) or "action_type" not in action:
-            raise ValueError(f"action {action!r} is no payload; give {{'action_type': i, <type>: payload}}")
+            raise ValueError(f"action {action!r} is not a payload; give {{'action_type': i, <type>: payload}}")
         number = int(action["action_type"])
         if not 0 <= number < len(self._types):
-            raise ValueError(f"action_type {number} is none of 0 to {len(self._types) - 1}")
+            raise ValueError(f"action_type {number} is out of range; give 0 to {len(self._types) - 1}")
         name = self._types[number]
         return Action(name, {key: np.asarray(value).tolist() for key, value in action.get(name, {}).items()})
 
@@ -114,7 +114,7 @@ class GridActions:
         """See `ActionMode`."""
         values = np.asarray(action)
         if values.dtype.kind not in "iu" or values.shape != (len(self._grid.sizes),):
-            raise ValueError(f"action {action!r} is no choice on this grid; give {len(self._grid.sizes)} whole numbers")
+            raise ValueError(f"action {action!r} does not fit this grid; give {len(self._grid.sizes)} whole numbers")
         for value, mask in zip(values.tolist(), self._grid.legal(match.table), strict=True):
             if not 0 <= value < len(mask) or not mask[value]:
                 raise ValueError(f"action {action!r} is not legal: {value} is none of {np.flatnonzero(mask).tolist()}")
@@ -122,7 +122,7 @@ class GridActions:
 
 
 def action_mode(name: str, game: Game) -> ActionMode:
-    """Return the action mode of a name: ``"discrete"``, ``"payload"``, or ``"grid"`` where the game has one.
+    """Return the action mode called `name`: ``"discrete"``, ``"payload"``, or ``"grid"`` where the game has one.
 
     Raises:
         ValueError: for an unknown name.

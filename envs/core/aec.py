@@ -1,4 +1,4 @@
-"""GameEnv: any Game as a PettingZoo AECEnv. A thin shell around `Match`."""
+"""GameEnv: any Game as a PettingZoo AECEnv. The game is played by a `Match`; this class adds PettingZoo's API."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -27,19 +27,19 @@ class GameEnv(AECEnv[str, Any, Any]):
         observation: ``"dict"``: nested dict that mirrors TurnState; ``"flat"``: float32[D]. Either is the
             ``"observation"`` of ``{"observation": …, "action_mask": int8[A]}``.
         action: ``"discrete"``: masked action indices; ``"payload"``: ``{"action_type": i, <type>: payload}``, a dict
-            space of the documented payloads, with `action_mask` over the action types; ``"grid"``: one value of each
-            of the choices of `View.grid`, with `action_mask` a tuple of theirs, as `spaces.MultiDiscrete.sample` takes.
-        render_mode: ``"human"`` (a window, drawn anew by every reset, step and submit), ``"rgb_array"``, ``"svg"``,
+            space of the documented payloads, with `action_mask` over the action types; ``"grid"``: one value for each
+            choice of `View.grid`, where `action_mask` is a tuple of masks, as `spaces.MultiDiscrete.sample` takes.
+        render_mode: ``"human"`` (a window, redrawn by every reset, step and submit), ``"rgb_array"``, ``"svg"``,
             ``"ansi"`` or None; see `render`.
-        render_view: whose view `render` shows: ``"public"`` (what all may see), an agent's name, or ``"all"`` (every
-            hidden card open). None: public; where the game has no public view, the first agent's.
-        encoder: how agents observe the table; None: the game's own encoder.
+        render_view: whose view `render` shows: ``"public"`` (what everybody may see), an agent's name, or ``"all"``
+            (hidden information included). None: public; where the game has no public view, the first agent's.
+        encoder: name of the encoder that makes the observations; None: the game's own encoder.
 
     Attributes:
-        match: the referee: the record, the messages and the turn.
+        match: the `Match` that holds the record, the messages and the turn.
 
     Raises:
-        ValueError: for an unknown mode, or one that the game does not have.
+        ValueError: for an unknown mode, or a mode that the game does not have.
     """
 
     def __init__(
@@ -79,9 +79,12 @@ class GameEnv(AECEnv[str, Any, Any]):
         return self.action_mode.space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin an episode. Without a seed the table's own stream goes on (a first reset takes fresh entropy).
+        """Begin an episode.
 
-        `options` is PettingZoo's and changes nothing: a game's options belong to its constructor.
+        Args:
+            seed: seed of the table's random stream, from 0 up. None continues the stream; a first reset then takes
+                entropy from the operating system.
+            options: not used. PettingZoo's signature has it; a game's options are arguments of its constructor.
 
         Raises:
             ValueError: for a negative seed.
@@ -95,7 +98,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         self._select()
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return ``{"observation": …, "action_mask": …}`` in new arrays; no action is legal out of turn."""
+        """Return ``{"observation": …, "action_mask": …}`` in new arrays; the mask is all 0 out of turn."""
         match = self.match
         seat = match.seat_of(agent)
         flat = match.observation(seat)
@@ -106,7 +109,7 @@ class GameEnv(AECEnv[str, Any, Any]):
         """Play the selected agent's action (None for an agent whose episode is over).
 
         Raises:
-            ValueError: if the action is not legal, naming the legal ones; nothing has changed then.
+            ValueError: if the action is not legal; the error names the legal ones. The table is unchanged then.
         """
         if not self.agents:
             raise ValueError("step() on a finished episode: call reset() first")
@@ -122,7 +125,11 @@ class GameEnv(AECEnv[str, Any, Any]):
         return np.frombuffer(self.table.tobytes(), np.uint8)
 
     def render(self) -> NDArray[np.uint8] | str | None:
-        """Show the table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None."""
+        """Draw the table as `render_view` sees it.
+
+        Returns:
+            By `render_mode`: ``"rgb_array"``: uint8[480, 640, 3]; ``"svg"`` and ``"ansi"``: a string; else None.
+        """
         view = self.render_view
         seat = {"all": None, "public": -1}[view] if view in ("all", "public") else self.possible_agents.index(view)
         return self._display.show(self.table, seat, partial(self.match.turn_states, view))
@@ -135,12 +142,12 @@ class GameEnv(AECEnv[str, Any, Any]):
 
     @property
     def table(self) -> Any:
-        """The record itself; its bytes are the whole game."""
+        """The record: the whole state of the table, hidden information included."""
         return self.match.table
 
     @property
     def messages(self) -> list[Message]:
-        """Everything said in this episode."""
+        """Every message of this episode, in order."""
         return self.match.messages
 
     def turn_state(self, agent: str) -> TurnState:
@@ -169,12 +176,12 @@ class GameEnv(AECEnv[str, Any, Any]):
         return twin
 
     def _ended(self, agent: str) -> ActionResult | None:
-        """Refuse what comes after a wrapper has ended the episode for an illegal action: the match does not know."""
+        """Return a refusal after a wrapper has ended the episode for an illegal action: the match still runs then."""
         running = agent not in self.possible_agents or (self.agents and not self.terminations[self.agents[0]])
         return None if running else not_running()
 
     def _settle(self, before: int) -> None:
-        """Bring PettingZoo's bookkeeping up to the match, if it has played a decision since it had played `before`."""
+        """Update PettingZoo's attributes if the match has played a decision since its count was `before`."""
         match = self.match
         if match.decisions == before:
             return

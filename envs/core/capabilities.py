@@ -1,4 +1,4 @@
-"""What only some games have, each a small protocol of its own: talk, teams, hidden turns, a public view, chance."""
+"""Capabilities: what only some games have. Talk, teams, hidden turns, a public view, chance."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from .turn_state import Action, Message, MessageIntent
 
 @dataclass(frozen=True, kw_only=True)
 class Talk:
-    """Messages are a part of the game. Every function may be left out.
+    """The functions of a game whose messages are a part of it. Every function may be None.
 
     Attributes:
-        record_message: ``record_message(table, seat, intent)`` notes in the record a message that `seat` sends.
-        messages_for: ``messages_for(table, seat) -> list[Message]``: what `seat` heard, as far as the record holds it.
-        action_messages: ``action_messages(table, action) -> list[MessageIntent]``: what others hear of an accepted
-            `Action`. They are sent before it is played.
-        interpret: ``interpret(table, action, names) -> Action``: the same action with the meaning of its words written
-            out, where players call the seats by `names`.
-        message_violation: ``message_violation(table, seat, intent) -> str | None``: why the rules do not let `seat`
-            send this message now; None where they do.
+        record_message: ``record_message(table, seat, intent)`` writes a message into the record.
+        messages_for: ``messages_for(table, seat) -> list[Message]``: the messages in the record that `seat` can read.
+        action_messages: ``action_messages(table, action) -> list[MessageIntent]``: the messages that an accepted
+            `Action` sends to the others, before it is played.
+        interpret: ``interpret(table, action, names) -> Action``: the same action, with the meaning of its text as
+            structured data. `names` are the names by which the text calls the seats.
+        message_violation: ``message_violation(table, seat, intent) -> str | None``: why the rules forbid `seat` to send
+            this message now; None if they allow it.
     """
 
     record_message: Callable[[Any, int, MessageIntent], None] | None = None
@@ -43,8 +43,8 @@ class Teams:
     """The seats of a team win and lose together.
 
     Attributes:
-        names: of the teams; a team's number is its place here.
-        of: ``of(tables) -> int8[N, seats]``: the team of every seat in the episode under way.
+        names: the teams' names; a team's number is its index here.
+        of: ``of(tables) -> int8[N, seats]``: the team number of every seat in the current episode.
     """
 
     names: tuple[str, ...]
@@ -58,11 +58,11 @@ class Teams:
 
 @dataclass(frozen=True)
 class HiddenTurn:
-    """Not every seat may know whose turn it is.
+    """The function of a game in which a seat may not know whose turn it is.
 
     Attributes:
-        visible_turn: ``visible_turn(table, seat) -> int``: whose turn it is; −1 where `seat` may not know (seat −1
-            stands for observers). `table` may be a copy that is no record.
+        visible_turn: ``visible_turn(table, seat) -> int``: the seat whose turn it is; −1 if `seat` may not know it.
+            Seat −1 is an observer. `table` may be a copy made by `record.plain`.
     """
 
     visible_turn: Callable[[Any, int], int]
@@ -74,10 +74,10 @@ class HiddenTurn:
 
 @dataclass(frozen=True)
 class PublicView:
-    """Observers without a seat may watch.
+    """The function of a game that observers without a seat may watch.
 
     Attributes:
-        game_state: ``game_state(table) -> dict``: what every seat knows. `table` may be a copy that is no record.
+        game_state: ``game_state(table) -> dict``: what every seat knows. `table` may be a copy made by `record.plain`.
     """
 
     game_state: Callable[[Any], dict[str, Any]]
@@ -89,22 +89,23 @@ class PublicView:
 
 @dataclass(frozen=True, kw_only=True)
 class Chance:
-    """Random events one by one, so that a tree of the game can be walked exactly (`parlour.envs.core.chance`).
+    """Random events one at a time, so that the game tree can be enumerated exactly (`parlour.envs.core.chance`).
 
-    `begin` and `step` do what those of the rules do, but stop before a random event: there `outcomes` is above 0,
-    nobody has the turn, and `play` goes on from it. The rules' own `reset` and `step` are these functions, and `play`
-    with outcomes drawn from the record's stream (``while outcomes(table): play(table, draw(table, outcomes(table)))``).
+    `begin` and `step` do the same as `reset` and `step` of the rules, but they stop before a random event. There
+    `outcomes` is above 0, no seat has the turn, and `play` continues with one outcome. The rules' `reset` and `step`
+    call these functions, and then `play` with outcomes from the record's stream
+    (``while outcomes(table): play(table, draw(table, outcomes(table)))``).
 
-    Mafia has it. Hold'em's deck, the auction's and the bargaining game's draws of real numbers, and tangram's figures
-    are drawn in one piece today: these games do not have it.
+    Mafia, Kuhn poker, Leduc hold'em and liar's dice have this capability. Hold'em draws its whole deck at once, the
+    auction and the bargaining game draw real numbers, and tangram draws a whole figure; these games do not have it.
 
     Attributes:
         begin: ``begin(table)`` begins an episode.
         step: ``step(table, move)`` applies the acting seat's exact move.
-        outcomes: ``outcomes(table) -> int``: how many outcomes the random event has that is due now; 0: none is due.
-        play: ``play(table, outcome)`` lets it happen, and goes on to the next random event or decision.
-        probability: ``probability(table, outcome) -> float``: of one of them, from 0 up to `outcomes`, exclusive. By
-            default they are equally likely.
+        outcomes: ``outcomes(table) -> int``: how many outcomes the next random event has; 0: no random event is next.
+        play: ``play(table, outcome)`` applies one outcome and continues to the next random event or decision.
+        probability: ``probability(table, outcome) -> float``: the probability of an outcome (0 to `outcomes` − 1). By
+            default all outcomes have the same probability.
     """
 
     begin: Callable[[Any], None]
@@ -120,7 +121,7 @@ class Chance:
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What a game has besides rules, encoders and a view; None: it has not."""
+    """The capabilities of a game; None: the game does not have this one."""
 
     talk: Talk | None = None
     teams: Teams | None = None

@@ -1,11 +1,11 @@
-"""Chance: walks the tree of a game whose random events can be enumerated, exactly, on copies of a record.
+"""Chance: the exact game tree of a game whose random events can be enumerated. It works on copies of a record.
 
-    for probability, table in starts(game):                 # the first decisions, all that can be dealt
+    for probability, table in starts(game):                 # every first decision that can be dealt
         ...
-    for probability, child in after(game, table, action):   # where an action leads, with all that can happen then
+    for probability, child in after(game, table, action):   # every result of an action
         ...
 
-What happens by chance is weighed, not drawn: the random streams of the copies are not used.
+Every outcome is visited with its probability. Nothing is drawn: the random streams of the copies are not used.
 """
 
 from collections.abc import Callable
@@ -22,8 +22,8 @@ class Branch(NamedTuple):
     """A record that a random event can lead to.
 
     Attributes:
-        probability: of this record.
-        table: the record, a copy of its own.
+        probability: the probability of this record.
+        table: the record, a copy.
     """
 
     probability: float
@@ -48,7 +48,7 @@ def starts(game: Game, most: int | None = None) -> list[Branch]:
 def after(game: Game, table: Any, action: int, most: int | None = None) -> list[Branch]:
     """Return the records that a legal action index can lead to, each at the next decision or at the end.
 
-    `table` stays as it is. In the records, ``rewards`` is what the action and the random events after it brought.
+    `table` is not changed. In the records, ``rewards`` are those of the action and of the random events after it.
 
     Raises:
         ValueError: as `starts` does.
@@ -59,9 +59,9 @@ def after(game: Game, table: Any, action: int, most: int | None = None) -> list[
 
 
 def settled(game: Game, table: Any, most: int | None = None) -> list[Branch]:
-    """Return the records at the next decision, or at the end, that `table` can become by the random events due.
+    """Return the records at the next decision, or at the end, that follow from `table` by the next random events.
 
-    Records that differ in nothing but the random stream are one. Where no event is due, it is `table` itself.
+    Records that differ only in the random stream are merged. Without a random event the only record is `table`.
 
     Raises:
         ValueError: as `starts` does.
@@ -76,13 +76,13 @@ def settled(game: Game, table: Any, most: int | None = None) -> list[Branch]:
             else:
                 _merge(ends, [branch])
         if most is not None and len(following) + len(ends) > most:
-            raise ValueError(f"the random events due lead to more than {most} records")
+            raise ValueError(f"the next random events lead to more than {most} records")
         open_ = following
     return list(ends.values())
 
 
 def outcomes(game: Game, table: Any) -> list[Branch]:
-    """Return what the one random event that is due can lead to: a copy of `table` per outcome.
+    """Return the results of the next random event alone: a copy of `table` per outcome.
 
     Raises:
         ValueError: if the game's random events cannot be enumerated.
@@ -107,7 +107,7 @@ def uniform(table: Any, mask: NDArray[np.int8]) -> NDArray[np.float64]:
 
 
 def expected_returns(game: Game, strategy: Strategy = uniform, most: int | None = None) -> NDArray[np.float64]:
-    """Return what every seat wins on average where all play by `strategy`: float64[seats], exact but for rounding.
+    """Return the expected return of every seat when all play by `strategy`: float64[seats], exact but for rounding.
 
     Args:
         game: a game with the capability `Chance`.
@@ -140,14 +140,14 @@ def expected_returns(game: Game, strategy: Strategy = uniform, most: int | None 
 def _chance(game: Game) -> Chance:
     chance = game.capabilities.chance
     if chance is None:
-        raise ValueError(f"the random events of {game.id} cannot be enumerated: it has no capability chance")
+        raise ValueError(f"the random events of {game.id} cannot be enumerated: the game lacks the capability `chance`")
     return chance
 
 
 def _merge(into: dict[bytes, Branch], branches: list[Branch]) -> None:
     """Add branches, those with equal records together."""
     for probability, table in branches:
-        table.stream = 0  # nothing is drawn from it
+        table.stream = 0  # nothing is drawn from it, so records that differ only here are equal
         key = table.tobytes()
         before = into[key].probability if key in into else 0.0
         into[key] = Branch(before + probability, table)

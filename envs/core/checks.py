@@ -1,4 +1,4 @@
-"""Checks of what a game is made of: a mistake is an error in one sentence when the part is made."""
+"""Checks of the parts of a game. A wrong part is a ValueError with one sentence, raised when the part is made."""
 
 from collections.abc import Iterable, Mapping
 from reprlib import repr
@@ -6,15 +6,15 @@ from typing import Any
 
 
 def require_functions(owner: str, functions: Mapping[str, Any], optional: Iterable[str] = ()) -> None:
-    """Refuse what cannot be called.
+    """Raise ValueError unless every value is a function.
 
     Args:
-        owner: what the functions belong to, for the error.
+        owner: the class or module that the functions belong to, for the error.
         functions: the functions by name.
         optional: names of functions that may be None.
 
     Raises:
-        ValueError: naming the first one that is no function.
+        ValueError: naming the first one that is not a function.
     """
     left_out = set(optional)
     for name, function in functions.items():
@@ -23,7 +23,7 @@ def require_functions(owner: str, functions: Mapping[str, Any], optional: Iterab
 
 
 def require_type(owner: str, name: str, value: Any, kind: type) -> None:
-    """Refuse a value of another type.
+    """Raise ValueError unless the value has this type.
 
     Raises:
         ValueError: naming the value and the type.
@@ -33,35 +33,35 @@ def require_type(owner: str, name: str, value: Any, kind: type) -> None:
 
 
 def require_names(owner: str, name: str, values: Any, least: int = 1) -> None:
-    """Refuse what is no tuple or list of at least `least` different, non-empty names.
+    """Raise ValueError unless `values` is a tuple or list of at least `least` different, non-empty names.
 
     Raises:
-        ValueError: saying what is wrong.
+        ValueError: naming the wrong value.
     """
     if not isinstance(values, (tuple, list)) or len(values) < least:
         raise ValueError(f"{owner}: {name} is {repr(values)}; it needs to be a tuple of at least {least}")
     for value in values:
         if not isinstance(value, str) or not value:
-            raise ValueError(f"{owner}: {value!r} in {name} is no name; write a non-empty string")
+            raise ValueError(f"{owner}: {value!r} in {name} is not a name; write a non-empty string")
         if values.count(value) > 1:
-            raise ValueError(f"{owner}: {value!r} stands in {name} more than once")
+            raise ValueError(f"{owner}: {value!r} is in {name} more than once")
 
 
 def require_mapping(owner: str, name: str, value: Any, kind: str) -> None:
-    """Refuse what maps no names.
+    """Raise ValueError unless the value is a mapping with non-empty names as keys.
 
     Raises:
-        ValueError: saying which name is wrong.
+        ValueError: naming the wrong key.
     """
     if not isinstance(value, Mapping):
         raise ValueError(f"{owner}: {name} is {repr(value)}; it needs to be a dict of {kind}")
     for key in value:
         if not isinstance(key, str) or not key:
-            raise ValueError(f"{owner}: {key!r} in {name} is no name; write a non-empty string")
+            raise ValueError(f"{owner}: {key!r} in {name} is not a name; write a non-empty string")
 
 
 def require_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """Refuse a value that is none of the choices.
+    """Raise ValueError unless the value is one of the choices.
 
     Raises:
         ValueError: naming the value and the choices.

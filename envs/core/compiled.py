@@ -1,4 +1,4 @@
-"""The decorators of compiled functions: Numba with a cache that can be trusted."""
+"""Decorators that compile a function with Numba and cache the machine code on disk, without stale caches."""
 
 import marshal
 import warnings
@@ -19,45 +19,47 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.extending import is_jitted
 
-# An encoder that extends another one hands it a record of offsets with more fields at the end: what is meant here.
+# An encoder that extends another one passes it a record of offsets with more fields at the end. That is intended.
 warnings.filterwarnings("ignore", r"Record\(.* has been considered a subtype", NumbaExperimentalFeatureWarning)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 NUMBA = ">=0.61,<0.69"
-"""The versions of Numba whose insides are known to be those that are used here; see pyproject.toml."""
+"""The versions of Numba whose private attributes are those that this module uses; see pyproject.toml."""
 
 _njit: Any = numba.njit  # its signature does not name all of its options
 _config: Any = numba.config  # its settings have no types
 
 
-def compiled(function: Function, inline: str = "never") -> Function:
-    """Compile `function` with Numba at its first call and keep the machine code on disk.
+def compiled(function: Function, inline: str = "never", nogil: bool = False) -> Function:
+    """Compile `function` with Numba at its first call and cache the machine code on disk.
 
-    Numba's cache looks only at the file of the function itself, and goes stale when a function that it calls lives in
-    another file and changes. Here the key is every source file in its folder, in `core`, and in the folders of the
-    compiled functions that it calls, as they were when it was defined (constants from yet other folders do not count).
-    Where no folder for the cache can be written (package and home both read-only), the function is compiled anew in
-    every process; so is one that was written in a notebook, where no file tells when another cell has changed.
+    Numba's own cache checks only the file of the function itself. It goes stale when the function calls another one
+    in another file, and that file changes. Here the cache key holds every source file in the function's folder, in
+    `core`, and in the folders of the compiled functions that it calls, as they were when it was defined. Constants
+    imported from other folders are not part of the key. A function is compiled again in every process if no cache
+    folder can be written (package and home both read-only), or if it was defined in a notebook, where no file shows
+    that another cell has changed.
 
-    Numba also compiles a function anew for every constant and every width of whole numbers that it is called with.
-    Here all signed whole numbers that compiled functions pass to one another are 64 bits wide: half as much to compile.
-    The entry for C code, which nobody uses, would be a seventh more.
+    Numba also compiles a function again for every constant and every integer width that it is called with. Here all
+    signed integers that compiled functions pass to each other have 64 bits, which halves the compile time. The
+    wrapper for C code is left out, because nothing calls it and it would take a seventh more time.
 
     Args:
-        function: plain function over records and arrays, with no closure over other compiled functions.
+        function: a plain function over records and arrays, with no closure over other compiled functions.
         inline: see `inlined`.
+        nogil: whether other Python threads run meanwhile; for loops that are called from a pool of threads.
 
     Returns:
         The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` itself.
 
     Raises:
-        ImportError: if this version of Numba is not built as it needs to be.
+        ImportError: if this version of Numba lacks a private attribute that is used here.
     """
     stamp = _stamp(function)
     if stamp is None or _config.DISABLE_JIT:
         return cast(Function, numba.njit(function))
     try:
-        dispatcher: Any = _njit(cache=True, inline=inline, no_cfunc_wrapper=True)(function)
+        dispatcher: Any = _njit(cache=True, inline=inline, nogil=nogil, no_cfunc_wrapper=True)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
         dispatcher = numba.njit(function)
     else:
@@ -71,10 +73,10 @@ def compiled(function: Function, inline: str = "never") -> Function:
 
 
 def _inside(thing: Any, *names: str) -> Any:
-    """Return an attribute of an attribute of a part of Numba that is not public.
+    """Return a private attribute of Numba, by the names that lead to it from `thing`.
 
     Raises:
-        ImportError: if there is none: without it, machine code would go stale unnoticed.
+        ImportError: if it is missing; the cache could then be stale without notice.
     """
     for name in names:
         if not hasattr(thing, name):
@@ -85,8 +87,8 @@ def _inside(thing: Any, *names: str) -> Any:
 
 def _unknown_numba(missing: str) -> str:
     return (
-        f"Numba {numba.__version__} has no {missing}, on which the cache of compiled functions relies: "
-        f"install 'numba{NUMBA}', the versions that are known to have it"
+        f"Numba {numba.__version__} has no {missing}, which the cache of compiled functions needs: "
+        f"install 'numba{NUMBA}', the versions that have it"
     )
 
 
@@ -97,11 +99,11 @@ if not hasattr(Flags, "no_cfunc_wrapper"):
 
 
 Stamp = frozenset[tuple[str, int, int]]
-"""Name, time and size of every source that machine code rests on; and name, 0 and checksum of every function's code."""
+"""Name, time and size of every source file that machine code depends on; and name, 0 and checksum of every function."""
 
 
 def _stamp(function: Callable[..., Any], within: tuple[Callable[..., Any], ...] = ()) -> Stamp | None:
-    """Return what the machine code of a function rests on; None where no file tells."""
+    """Return what the machine code of a function depends on; None if it has no source file."""
     code = function.__code__
     file = Path(code.co_filename)
     if not file.is_file():
@@ -111,7 +113,7 @@ def _stamp(function: Callable[..., Any], within: tuple[Callable[..., Any], ...] 
         with scandir(folder) as entries:
             for entry in entries:
                 if entry.name.endswith(".py"):
-                    with suppress(OSError):  # an editor's lock is a link to nowhere
+                    with suppress(OSError):  # an editor's lock file may be a broken link
                         stamp.add((entry.path, entry.stat().st_mtime_ns, entry.stat().st_size))
     for one in _called(function):
         if one.py_func in within:  # it calls itself
@@ -143,16 +145,16 @@ def _called(function: Callable[..., Any]) -> list[Any]:
 
 
 def inlined(function: Function) -> Function:
-    """Compile `function` as a part of those that call it; by itself too, where Python calls it.
+    """Compile `function` inline, as a part of its callers; and by itself, for calls from Python.
 
-    A compiled function is optimised together with all that it calls, and all of that once more in each of its callers.
-    Where a large function has one caller, or two, this is a step less, and faster to compile.
+    Numba optimises a function together with everything that it calls, and again in each of its callers. Inlining a
+    large function that has one or two callers saves one of these steps, so it compiles faster.
     """
     return compiled(function, inline="always")
 
 
 def _widened(template: Callable[..., Any], args: Any, kws: Any) -> Any:
-    """Have a call by another compiled function resolved with whole numbers of 64 bits."""
+    """Resolve a call by another compiled function with 64-bit integers."""
     return template([types.int64 if _whole(one) else one for one in args], kws)
 
 

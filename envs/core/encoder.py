@@ -1,4 +1,4 @@
-"""Encoder: how what a seat may know becomes a vector of numbers."""
+"""Encoder: turns what a seat may know into an observation, a float32 vector."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,15 +24,15 @@ class Encoder:
     """One way to observe a game.
 
     Raises:
-        ValueError: if `layout` is no `Layout`, or `observe` is no function.
+        ValueError: if `layout` is not a `Layout`, or `observe` is not a function.
 
     Attributes:
         layout: the slices of the observation.
-        observe: ``observe(table, seat, at, out)`` writes what `seat` may know into `out` (float32[layout.size]), which
-            is not blank before. `at` says where each slice begins (see `Layout.offsets`): ``out[at.players_stack]``.
-            Compiled.
-        full_information: whether it shows hidden information. Such an encoder is for critics and analysis; no policy
-            that plays is given its observations.
+        observe: ``observe(table, seat, at, out)`` writes what `seat` may know into `out` (float32[layout.size]). `out`
+            may hold anything before. `at` has the start index of each slice (see `Layout.offsets`):
+            ``out[at.players_stack]``. Compiled.
+        full_information: whether the observation shows hidden information. Such an encoder is for critics and
+            analysis. A policy that plays never gets its observations.
     """
 
     layout: Layout
@@ -46,35 +46,50 @@ class Encoder:
         require_type("Encoder", "full_information", self.full_information, bool)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what makes the encoder; compiled loops are made anew."""
+        """Return the state without the compiled loop, which is compiled again after loading."""
         return {name: value for name, value in self.__dict__.items() if name != "_observe_rows"}
 
     def extended(
         self, slices: Sequence[Slice], observe: Callable[..., None], *, full_information: bool = False
     ) -> "Encoder":
-        """Return an encoder that shows what this one does and more.
+        """Return an encoder with the slices of this one and more.
 
         Args:
-            slices: what it shows besides.
-            observe: ``observe(table, seat, at, out)`` writes these slices; there are zeros before. Compiled.
-            full_information: whether any of it is hidden information.
+            slices: the additional slices.
+            observe: ``observe(table, seat, at, out)`` writes the additional slices, which hold zeros before. Compiled.
+            full_information: whether any additional slice shows hidden information.
         """
         both = loops.compile_loop(loops.observe_both, observe=self.observe, observe_more=observe)
         return Encoder(Layout([*self.layout, *slices]), both, full_information or self.full_information)
 
     def observation(self, table: Any, seat: int) -> NDArray[np.float32]:
-        """Return what `seat` sees in a new array: float32[layout.size]."""
+        """Return the observation of `seat` in a new array: float32[layout.size]."""
         out = np.zeros(self.layout.size, np.float32)
-        self.observe(table, int(seat), self.layout.offsets[0], out)  # not compiled anew for narrower whole numbers
+        self.observe(table, int(seat), self.layout.offsets[0], out)  # int(): no second compilation for NumPy integers
         return out
 
     def observations(
-        self, tables: Tables | NDArray[Any], rows: NDArray[np.int64], out: NDArray[np.float32] | None = None
+        self,
+        tables: Tables | NDArray[Any],
+        rows: NDArray[np.int64],
+        out: NDArray[np.float32] | None = None,
+        seats: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float32]:
-        """Return what the acting seats of the tables `rows` see: float32[len(rows), layout.size], in `out` if given."""
+        """Return the observations of one seat at each of the tables `rows`: float32[M, layout.size].
+
+        Args:
+            tables: the records.
+            rows: int64[M], indices into `tables`.
+            out: the array to write into; None makes a new one.
+            seats: int64[M], the seats; None: the acting seats.
+        """
+        records = tables.view(np.ndarray)
         if out is None:
             out = np.empty((len(rows), self.layout.size), np.float32)
-        self._observe_rows(tables.view(np.ndarray), np.asarray(rows, np.int64), self.layout.offsets, out)
+        if seats is None:
+            seats = records["turn"][rows]
+        whole = np.asarray(rows, np.int64), np.asarray(seats, np.int64)
+        self._observe_rows(records, *whole, self.layout.offsets, out)
         return out
 
     @cached_property
@@ -83,13 +98,13 @@ class Encoder:
 
 
 class Encoders(Mapping[str, Encoder]):
-    """The encoders of a game by name: the modules of its package ``encoders``, each loaded when it is first asked for.
+    """The encoders of a game by name: the modules of its package ``encoders``, each loaded at its first use.
 
-    Every module there, such as ``v0`` or ``full``, has a function ``encoder(table) -> Encoder``.
+    Every module, such as ``v0`` or ``full``, has a function ``encoder(table) -> Encoder``.
 
     Args:
         package: the game's package, such as ``"parlour.envs.holdem"``.
-        blank: one table with the game's options filled in (recarray of shape (1,)).
+        blank: one table with the game's options (recarray of shape (1,)).
     """
 
     def __init__(self, package: str, blank: Tables) -> None:

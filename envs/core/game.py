@@ -1,4 +1,4 @@
-"""Game: rules, encoders, view and renderer of one game with its options fixed. Data plus functions, no subclasses."""
+"""Game: rules, encoders, view and renderer of one game, for fixed options. It is data and functions, no subclass."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -26,14 +26,14 @@ from .view import View
 
 @dataclass(frozen=True)
 class Payoffs:
-    """What the seats can win.
+    """The range and the unit of the returns.
 
     Attributes:
-        low: the least sum of a seat's rewards over one episode.
-        high: the greatest.
+        low: the lowest return of a seat in one episode.
+        high: the highest return of a seat in one episode.
         zero_sum: whether all seats' rewards sum to zero.
-        unit: the reward that reports count as 1 (hold'em: the big blind).
-        unit_name: its name.
+        unit: the reward that reports show as 1 (hold'em: the big blind).
+        unit_name: the name of this unit, plural.
     """
 
     low: float
@@ -45,7 +45,7 @@ class Payoffs:
     def __post_init__(self) -> None:
         """Check the bounds."""
         if not (isfinite(self.low) and isfinite(self.high) and self.low <= self.high):
-            raise ValueError(f"Payoffs: low={self.low!r}, high={self.high!r}: two finite numbers are needed, low first")
+            raise ValueError(f"Payoffs: low={self.low!r}, high={self.high!r}: give two finite numbers, low first")
         if not (isfinite(self.unit) and self.unit > 0):
             raise ValueError(f"Payoffs: unit={self.unit!r} needs to be above 0")
 
@@ -53,9 +53,9 @@ class Payoffs:
 class Loops(NamedTuple):
     """The loops over many tables, compiled with a game's functions (see `parlour.envs.core.loops`).
 
-    ``reset(tables, batch)`` begins an episode on every table and shows it.
-    ``step(tables, actions, batch, again)`` plays one decision on every table whose action is not −1; where an episode
-    ends, the next one begins if `again`, else the table is not shown.
+    ``reset(tables, batch)`` begins an episode on every table and writes its observations into `batch`.
+    ``step(tables, actions, batch, again)`` plays one decision on every table whose action is not −1. Where an episode
+    ends, the next one begins if `again` is true; else its observation and mask are not written.
     """
 
     reset: Callable[[Any, Batch], None]
@@ -69,20 +69,21 @@ class Game:
     Attributes:
         name: such as ``"holdem"``.
         agents: the agents' names, seat by seat.
-        rules: how it is played.
-        encoders: how it is observed, by name: ``"v0"``, ``"v1"``, …, and ``"full"`` for critics.
-        payoffs: what the seats can win.
-        encoder: the name of the encoder that environments use if none is named. It is the game's version too.
-        view: what agents see and answer; by default everything but the random stream, and action indices.
-        renderer: text and pictures; by default TurnState as text.
+        rules: the compiled functions that play it.
+        encoders: the encoders by name: ``"v0"``, ``"v1"``, …, and ``"full"`` for critics.
+        payoffs: the range and the unit of the returns.
+        encoder: the name of the default encoder. It is also the game's version.
+        view: the TurnState that agents see, and the payloads that they answer with. By default they see every field of
+            the record but the random stream, and answer with action indices.
+        renderer: text and pictures. By default the text is the game state of each seat.
         bots: scripted players by name; ``bots[name](game, seed)`` makes a policy.
         options: the options this game was made with, by name.
-        capabilities: what only some games have.
+        capabilities: talk, teams, hidden turns, a public view, chance; each may be None.
 
     Raises:
-        ValueError: in one sentence, if a part is missing, of a wrong type, or does not fit the others: agents of one
-            name, no room in the record for every seat's reward, an encoder that is missing or shows hidden information,
-            action ranges that are more or fewer than the action indices.
+        ValueError: in one sentence, if a part is missing, has a wrong type, or does not fit the others: two agents with
+            the same name, too few rewards in the record, a default encoder that is missing or shows hidden
+            information, action ranges that do not cover the action indices.
     """
 
     name: str
@@ -113,7 +114,7 @@ class Game:
         if room < self.seats:
             raise ValueError(f"the field rewards has room for {room} of {self.seats} seats")
         if not (self.encoder[:1] == "v" and self.encoder[1:].isdecimal()):
-            raise ValueError(f"encoder={self.encoder!r}: a game plays with a version of its encoder, such as 'v0'")
+            raise ValueError(f"encoder={self.encoder!r}: the default encoder is a version, such as 'v0'")
         self.check_encoder(self.encoder)
         if self.view is None:
             self._check_that_nothing_is_hidden()
@@ -135,7 +136,7 @@ class Game:
                 )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what makes the game; compiled loops are made anew."""
+        """Return the state without the compiled loops, which are compiled again after loading."""
         return {name: value for name, value in self.__dict__.items() if name != "_loops"}
 
     @property
@@ -145,24 +146,24 @@ class Game:
 
     @property
     def seats(self) -> int:
-        """How many seats."""
+        """The number of seats."""
         return len(self.agents)
 
     @property
     def num_actions(self) -> int:
-        """How many action indices there are."""
+        """The number of action indices."""
         return self.rules.num_actions
 
     @property
     def layout(self) -> Layout:
-        """The layout of `encoder`."""
+        """The layout of the default encoder."""
         return self.encoders[self.encoder].layout
 
     def check_encoder(self, name: str) -> None:
-        """Refuse an encoder that this game does not have, or that no policy that plays may be given.
+        """Raise ValueError unless a policy may play with this encoder.
 
         Raises:
-            ValueError: saying which it is.
+            ValueError: if the game does not have the encoder, or the encoder shows hidden information.
         """
         if name not in self.encoders:
             raise ValueError(f"{self.name} has no encoder {name!r}; it has {', '.join(self.encoders) or 'none'}")
@@ -173,11 +174,11 @@ class Game:
     # Many tables.
 
     def tables(self, count: int) -> Tables:
-        """Return `count` fresh tables with this game's options (recarray of shape (count,))."""
+        """Return `count` new tables with this game's options (recarray of shape (count,))."""
         return self.rules.tables(count)
 
     def batch(self, count: int, encoder: str | None = None) -> Batch:
-        """Return a blank batch for `count` tables, observed with an encoder (None: the game's own)."""
+        """Return a blank batch for `count` tables, for the observations of `encoder` (None: the default)."""
         layout = self.encoders[encoder or self.encoder].layout
         return Batch(
             np.zeros((count, layout.size), np.float32),
@@ -190,7 +191,7 @@ class Game:
         )
 
     def loops(self, encoder: str | None = None) -> Loops:
-        """Return the loops over many tables, compiled with this game's functions and an encoder's."""
+        """Return the loops over many tables, compiled with this game's functions and those of `encoder`."""
         name = encoder or self.encoder
         if name not in self._loops:
             rules, observe = self.rules, self.encoders[name].observe
@@ -208,19 +209,23 @@ class Game:
     # One table.
 
     def observation(self, table: Any, seat: int) -> NDArray[np.float32]:
-        """Return what `seat` sees, with the game's own encoder, in a new array: float32[layout.size]."""
+        """Return the observation of `seat` by the default encoder, in a new array: float32[layout.size]."""
         return self.encoders[self.encoder].observation(table, seat)
 
     def mask(self, table: Any, seat: int) -> NDArray[np.int8]:
-        """Return `seat`'s legal action indices, int8[num_actions]; none where it is not its turn."""
+        """Return the action mask of `seat`, int8[num_actions]: 1 where legal; all 0 if it is not its turn."""
         return self.rules.mask(table, seat)
 
     def turn_state(
         self, table: Any, seat: int, messages: Sequence[Message] | None = None, match_id: str = ""
     ) -> TurnState:
-        """Return the table as `seat` may see it. When the match is over, the last phase and state stay visible.
+        """Return the table as `seat` may see it. After the end of the match, the last phase and state stay visible.
 
-        `messages` are those that `seat` can read; None takes what the record holds of them.
+        Args:
+            table: the record.
+            seat: whose view it is.
+            messages: the messages that `seat` can read; None takes those that the record holds.
+            match_id: the match's identifier.
         """
         talk, view = self.capabilities.talk, self.view
         if messages is None:
@@ -243,9 +248,15 @@ class Game:
         )
 
     def public_turn_state(self, table: Any, messages: Sequence[Message] = (), match_id: str = "") -> TurnState:
-        """Return the table as observers without a seat see it: no agent's, so that nothing is allowed.
+        """Return the table as observers without a seat see it. `agent_id` is empty and no action is allowed.
 
-        `messages` are the public ones. Of the outcome they see payoffs and reason.
+        Args:
+            table: the record.
+            messages: the public messages.
+            match_id: the match's identifier.
+
+        Returns:
+            The public state. Its outcome has the payoffs and the reason, and nothing else.
 
         Raises:
             ValueError: if the game has no public view.
@@ -271,7 +282,7 @@ class Game:
         )
 
     def visible_turn(self, table: Any, seat: int) -> str | None:
-        """Return whose turn it is; None where `seat` (−1: an observer) may not know, or the match is over."""
+        """Return the agent whose turn it is; None if `seat` (−1: an observer) may not know it, or the match is over."""
         hidden = self.capabilities.hidden_turn
         turn = int(table.turn) if hidden is None or table.done else hidden.visible_turn(table, seat)
         return None if table.done or turn < 0 else self.agents[turn]

@@ -19,11 +19,11 @@ class Slice:
     """One named part of the observation.
 
     Attributes:
-        path: where its content stands in TurnState, such as ``"game_state.players.stack"``.
+        path: the field of TurnState with the same content, such as ``"game_state.players.stack"``.
         shape: its shape; a single number has shape ``(1,)``.
         low: smallest value.
         high: largest value.
-        meaning: one line for people.
+        meaning: one line of description.
         start: its first index in the flat vector (set by `Layout`).
     """
 
@@ -36,7 +36,7 @@ class Slice:
 
     @property
     def stop(self) -> int:
-        """Index after its last."""
+        """The index after its last one."""
         return self.start + prod(self.shape)
 
 
@@ -44,11 +44,11 @@ class Layout:
     """The slices of an observation, in order.
 
     Args:
-        slices: paths must differ, and no path may continue another.
+        slices: the slices. Their paths must differ, and no path may be the beginning of another.
 
     Raises:
-        ValueError: if there is no slice, two paths clash, a shape or bound is wrong, or a path makes no field: each of
-            its names is one in Python, and joined by ``_`` they are no attribute of NumPy's records.
+        ValueError: if there is no slice, two paths clash, a shape or bound is wrong, or a path cannot be a field name:
+            its parts must be Python identifiers, and joined by ``_`` they must not be an attribute of `np.record`.
 
     >>> layout = Layout([Slice("phase", (3,), 0, 1, "one-hot"), Slice("game_state.pot", (1,), 0, 9, "chips")])
     >>> layout.size, layout["game_state.pot"].start
@@ -71,10 +71,10 @@ class Layout:
         self.size = start
         self._nested = _nest(self)
         self._plan = _plan(self._nested)
-        _offsets_dtype(tuple(map(_field, self._slices)))  # a path that makes no field is an error now, not in a game
+        _offsets_dtype(tuple(map(_field, self._slices)))  # raises for a path that cannot be a field
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what makes the layout; the offsets are made anew, with the dtype that this process shares."""
+        """Return the state without the offsets: they are made again, with the dtype shared in this process."""
         return {name: value for name, value in self.__dict__.items() if name != "offsets"}
 
     def __getitem__(self, path: str) -> Slice:
@@ -85,10 +85,11 @@ class Layout:
 
     @cached_property
     def offsets(self) -> NDArray[Any]:
-        """Where each slice begins, for compiled code: an array of shape (1,) of records with a field (int64) per slice.
+        """The start index of each slice, for compiled code: an array of one record, with one int64 field per slice.
 
-        A field has its slice's path, without ``game_state.`` in front and with ``_`` for ``.``: ``players_stack`` for
-        ``"game_state.players.stack"``. Layouts of the same paths share one dtype, so compiled code serves them all.
+        The field's name is the slice's path, without ``game_state.`` in front and with ``_`` for ``.``:
+        ``players_stack`` for ``"game_state.players.stack"``. Layouts with the same paths share one dtype, so the same
+        compiled code serves all of them.
         """
         offsets = np.zeros(1, _offsets_dtype(tuple(map(_field, self._slices)))).view(np.recarray)
         for path, part in self._slices.items():
@@ -122,14 +123,14 @@ class Layout:
 
 
 def _check_slice(part: Slice) -> None:
-    """Refuse a slice that is wrong by itself."""
+    """Raise ValueError for a slice with a wrong path, shape or bound."""
     require_type("Layout", "a slice", part, Slice)
     names = part.path.split(".") if isinstance(part.path, str) else [""]
     if not all(name.isidentifier() for name in names):
-        raise ValueError(f"slice {part.path!r}: a path is names with dots between them, such as 'game_state.pot'")
+        raise ValueError(f"slice {part.path!r}: write names with dots between them, such as 'game_state.pot'")
     shape = part.shape
     if not isinstance(shape, tuple) or not shape or not all(isinstance(n, (int, np.integer)) and n > 0 for n in shape):
-        raise ValueError(f"slice {part.path!r}: shape {shape!r} needs whole numbers from 1 up; one number has (1,)")
+        raise ValueError(f"slice {part.path!r}: shape {shape!r} needs integers from 1 up; a single number has (1,)")
     if not (np.ndim(part.low) == np.ndim(part.high) == 0 and part.low <= part.high):
         raise ValueError(f"slice {part.path!r}: low is {part.low!r} and high {part.high!r}; low may not be above high")
 
@@ -138,7 +139,7 @@ def _field(path: str) -> str:
     return path.removeprefix("game_state.").replace(".", "_")
 
 
-@cache  # one dtype object: Numba would otherwise compare all fields at every call
+@cache  # one dtype object: else Numba compares all fields at every call
 def _offsets_dtype(fields: tuple[str, ...]) -> np.dtype[np.void]:
     return record(*((field, "i8") for field in fields))
 
@@ -162,7 +163,7 @@ def _space(node: dict[str, Any] | Slice) -> spaces.Space[Any]:
 
 
 _Plan = list[tuple[str, slice | None, Any]]
-"""Per name: where the leaf lies and its shape if it has more than one axis; or None and the plan below the name."""
+"""Per name: the slice of a leaf and its shape if it has several axes; or None and the plan of a subtree."""
 
 
 def _plan(node: dict[str, Any]) -> _Plan:

@@ -1,8 +1,8 @@
 """The loops over many tables, written once and compiled with each game's own functions.
 
-Numba keeps no compiled closure over compiled functions on disk, and calls a function that it is handed at half the
-speed. Here a game's functions take the place of the names below, as if the loop stood in the game's `rules.py`.
-(The lines are spelt out: passing `batch` on to a function of one table costs a fifth of the speed.)
+Numba cannot cache a closure over compiled functions on disk, and a function passed as an argument halves the speed.
+So `compile_loop` binds a game's functions to the global names below, as if the loop were written in the game's
+`rules.py`. The loop bodies are written out: a call of a function of one table with `batch` costs a fifth of the speed.
 """
 
 from collections.abc import Callable
@@ -28,11 +28,16 @@ play: Any = None
 
 
 class Batch(NamedTuple):
-    """What the loops write, one row per table.
+    """The arrays that the loops write, one row per table.
 
-    ``observations`` float32[N, D] and ``masks`` int8[N, A] belong to the seat ``turn`` int64[N] that decides next;
-    ``rewards`` float32[N, seats], ``dones`` and ``truncations`` bool[N] to the step just made. ``offsets`` is the
-    encoder's: where its slices begin (`Layout.offsets`).
+    Attributes:
+        observations: float32[N, D], of the seat that decides next.
+        masks: int8[N, A], the action mask of this seat.
+        turn: int64[N], this seat.
+        rewards: float32[N, seats], of the last step.
+        dones: bool[N], whether the episode ended in the last step.
+        truncations: bool[N], whether it ended by a limit.
+        offsets: the start indices of the encoder's slices (`Layout.offsets`).
     """
 
     observations: NDArray[np.float32]
@@ -50,7 +55,7 @@ def play_action(table: Any, action: int) -> None:
 
 
 def reset_batch(tables: Any, batch: Any) -> None:
-    """Begin an episode on every table and show it."""
+    """Begin an episode on every table and write observations, masks and turns into `batch`."""
     at = batch.offsets[0]
     for i in range(len(tables)):
         table = tables[i]
@@ -80,34 +85,33 @@ def step_batch(tables: Any, actions: Any, batch: Any, again: bool) -> None:
 
 
 def observe_both(table: Any, seat: int, at: Any, out: Any) -> None:
-    """Write what two encoders show."""
+    """Write the slices of two encoders."""
     observe(table, seat, at, out)
     observe_more(table, seat, at, out)
 
 
-def observe_rows(tables: Any, rows: Any, offsets: Any, out: Any) -> None:
-    """Write what the acting seats of the tables `rows` (int64[M]) see into float32[M, D]."""
+def observe_rows(tables: Any, rows: Any, seats: Any, offsets: Any, out: Any) -> None:
+    """Write the observations of `seats` (int64[M]) at the tables `rows` (int64[M]) into float32[M, D]."""
     at = offsets[0]
     for i in range(len(rows)):
-        table = tables[rows[i]]
-        observe(table, table.turn, at, out[i])
+        observe(tables[rows[i]], seats[i], at, out[i])
 
 
 def legal_rows(tables: Any, rows: Any, out: Any) -> None:
-    """Write the acting seats' legal action indices at the tables `rows` (int64[M]) into int8[M, A]."""
+    """Write the action masks of the acting seats at the tables `rows` (int64[M]) into int8[M, A]."""
     for i in range(len(rows)):
         legal(tables[rows[i]], out[i])
 
 
 @cache
 def compile_loop(loop: Callable[..., None], **functions: Any) -> Callable[..., None]:
-    """Return `loop` with a game's functions in the place of the names above: compiled, where all of these are."""
+    """Return `loop` with a game's functions bound to the global names above; compiled if all of these are compiled."""
     own = FunctionType(loop.__code__, {"__name__": __name__, **functions}, loop.__name__)
     if not all(map(is_jitted, functions.values())):
         return own
     sources = [function.py_func for function in functions.values()]
-    if any(source.__closure__ or source.__defaults__ for source in sources):  # no file tells what these hold
+    if any(source.__closure__ or source.__defaults__ for source in sources):  # their values are in no source file
         return cast(Callable[..., None], njit(own))
     names = repr([(source.__code__.co_filename, source.__qualname__) for source in sources])
-    own.__qualname__ = f"{loop.__name__}_{crc32(names.encode()):08x}"  # names the file with the machine code
-    return compiled(own)
+    own.__qualname__ = f"{loop.__name__}_{crc32(names.encode()):08x}"  # part of the cache file's name
+    return compiled(own, nogil=True)  # `VectorGame` calls them from several threads

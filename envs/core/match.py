@@ -1,6 +1,6 @@
-"""Match: the referee of one table. The record, the messages, whose turn it is, what is accepted and what is refused.
+"""Match: the referee of one table. It holds the record, the messages and the turn, and accepts or refuses actions.
 
-It knows no environment API, no socket and no clock. `GameEnv` and the hosts of live protocols stand on it.
+It has no environment API, no I/O and no clock. `GameEnv` and the hosts of the live protocols use it.
 """
 
 import json
@@ -24,8 +24,8 @@ Wired = TypeVar("Wired", bound=ts.Wire)
 WAITS_PER_TURN = 10
 """`message_only` actions an agent may take in one turn before its safe action is played for it."""
 
-_ROW = np.zeros(1, np.int64)  # the table's own row in arrays of one
-_OWN = ("table", "_records", "_stream", "_rewards", "_loops", "_talk")  # what a copy makes for itself
+_ROW = np.zeros(1, np.int64)  # the row of the only table
+_OWN = ("table", "_records", "_stream", "_rewards", "_loops", "_talk")  # attributes that a copy makes again
 
 
 class Match:
@@ -33,16 +33,16 @@ class Match:
 
     Args:
         game: the game with its options.
-        encoder: how `observe` shows it; None: the game's own encoder.
+        encoder: name of the encoder of the observations; None: the game's own encoder.
 
     Attributes:
-        table: the record itself; its bytes are the whole game.
-        messages: everything said in this episode, in order.
-        match_id: differs from episode to episode.
+        table: the record: the whole state of the table, hidden information included.
+        messages: every message of this episode, in order.
+        match_id: a different string for every episode.
         done: whether the episode is over; None before the first one.
-        turn: the seat that decides next; that of the last decision once the episode is over.
-        decisions: how many were played in this episode.
-        batch: what the acting seat sees, and what the latest step brought (see `loops.Batch`), in row 0.
+        turn: the seat that decides next; after the end of the episode, the seat of the last decision.
+        decisions: the number of decisions in this episode.
+        batch: the acting seat's observation and mask, and the last step's rewards, in row 0 (see `loops.Batch`).
 
     Raises:
         ValueError: if the encoder shows hidden information.
@@ -65,12 +65,16 @@ class Match:
         self._matches = 0
         self._waits = 0
         self._sent: dict[str, int] = {}
-        self._numbers: dict[str, int] = {}  # of messages, by how their ids begin
+        self._numbers: dict[str, int] = {}  # of messages, by the beginning of their ids
 
     # The episode.
 
     def reset(self, seed: int | None = None) -> None:
-        """Begin an episode. Without a seed the table's own stream goes on (a first reset takes fresh entropy).
+        """Begin an episode.
+
+        Args:
+            seed: seed of the table's random stream, from 0 up. None continues the stream; a first reset then takes
+                entropy from the operating system.
 
         Raises:
             ValueError: for a negative seed.
@@ -80,7 +84,7 @@ class Match:
             self._tables[:] = self.game.rules.blank
             self._stream[0] = fresh
             self._matches = 0
-        # One-way: from the stream itself an agent could work out every hidden card.
+        # A digest: from the stream itself an agent could compute every hidden card.
         digest = blake2b(self._stream.tobytes(), digest_size=8).hexdigest()
         self.match_id = f"{self.game.id}-{digest}-{self._matches}"
         self._matches += 1
@@ -93,7 +97,7 @@ class Match:
 
     @property
     def rewards(self) -> list[float]:
-        """What the latest step brought each seat."""
+        """The rewards of the last step, one per seat."""
         return self._rewards.tolist()[: self.game.seats]  # type: ignore[no-any-return]
 
     def seat_of(self, agent: str) -> int:
@@ -103,15 +107,15 @@ class Match:
             ValueError: for an unknown agent, or before the first reset.
         """
         if agent not in self._seat_of:
-            raise ValueError(f"{agent!r} is no agent of this game; the agents are {', '.join(self.game.agents)}")
+            raise ValueError(f"{agent!r} is not an agent of this game; the agents are {', '.join(self.game.agents)}")
         if self.done is None:
             raise ValueError("the table is empty: call reset() first")
         return self._seat_of[agent]
 
-    # What is seen.
+    # Observations.
 
     def turn_state(self, agent: str) -> TurnState:
-        """Return what `agent` sees, at any time.
+        """Return the TurnState of `agent`, in turn or out of it.
 
         Raises:
             ValueError: for an unknown agent, or before the first reset.
@@ -120,7 +124,7 @@ class Match:
         return self.game.turn_state(self.table, seat, [m for m in self.messages if _reads(agent, m)], self.match_id)
 
     def public_turn_state(self) -> TurnState:
-        """Return what observers without a seat see.
+        """Return the TurnState of observers without a seat.
 
         Raises:
             ValueError: if the game has no public view, or before the first reset.
@@ -133,7 +137,7 @@ class Match:
         """Return the TurnStates of a view, as `Renderer.picture` takes them.
 
         Args:
-            view: ``"public"``, an agent's name, or ``"all"`` (every agent's).
+            view: ``"public"``, an agent's name, or ``"all"`` (one state per agent).
 
         Raises:
             ValueError: for an unknown agent, if the game has no public view, or before the first reset.
@@ -143,30 +147,31 @@ class Match:
         return [self.public_turn_state() if view == "public" else self.turn_state(view)]
 
     def observation(self, seat: int) -> NDArray[np.float32]:
-        """Return what a seat sees, with this match's encoder, in a new array: float32[D]."""
+        """Return the observation of a seat, by this match's encoder, in a new array: float32[D]."""
         if seat == self.turn and not self.done:
             current: NDArray[np.float32] = self.batch.observations[0]
             return current.copy()
         return self.game.encoders[self.encoder].observation(self.table, seat)
 
-    # What is played.
+    # Actions.
 
     def submit(self, agent: str, response: AgentResponse | Action | Mapping[str, Any]) -> ActionResult:
-        """Play a documented payload exactly: messages first, then the action.
+        """Send the messages of a response, then play its action, a documented payload.
 
         Args:
-            agent: who answers.
+            agent: the agent that answers.
             response: `AgentResponse` or `Action`, or either as a dict. ``message_only {}`` sends the messages and keeps
-                the turn; ``pass {}`` plays the game's safe action where the game has no `pass` of its own.
+                the turn. ``pass {}`` plays the game's safe action if the game has no action type `pass`.
 
         Returns:
-            ok, or a documented error code with a sentence. A refused response changes nothing and keeps the turn.
+            ok, or an error code of `turn_state.ERROR_CODES` with a sentence. A refused response changes nothing, and
+            the agent keeps the turn.
         """
         problem = self._barred(agent)
         if problem is not None:
             return problem
         if self._seat_of[agent] != self.turn:
-            whose = self.game.visible_turn(self.table, self._seat_of[agent]) or "another"
+            whose = self.game.visible_turn(self.table, self._seat_of[agent]) or "another agent"
             return ts.refused(ts.NOT_YOUR_TURN, f"{agent} cannot act: it is {whose}'s turn")
         try:
             messages, action = _response(response)
@@ -190,7 +195,11 @@ class Match:
         return ts.accepted()
 
     def send(self, agent: str, intent: MessageIntent | Mapping[str, Any]) -> ActionResult:
-        """Send one message, in turn or out of it. It never moves the turn."""
+        """Send one message, in turn or out of it. The turn does not change.
+
+        Returns:
+            ok, or an error code of `turn_state.ERROR_CODES` with a sentence.
+        """
         problem = self._barred(agent)
         if problem is not None:
             return problem
@@ -204,7 +213,7 @@ class Match:
         return problem or ts.accepted()
 
     def play(self, action: int) -> None:
-        """Play the acting seat's legal action index; what it says is sent as a message."""
+        """Play the acting seat's legal action index, and send the messages that belong to it."""
         if self._talk is not None:
             response = self.game.view.encode(self.table, action)
             messages = response.messages + self._action_messages(response.action)
@@ -212,20 +221,20 @@ class Match:
         self.step_action(action)
 
     def step_action(self, action: int) -> None:
-        """Play the acting seat's legal action index; nothing is sent, whatever it says."""
+        """Play the acting seat's legal action index, and send no message."""
         self._action[0] = action
         self._loops.step(self._records, self._action, self.batch, False)
         self._played()
 
     def step(self, move: Any) -> None:
-        """Play an exact move of the acting seat, which `View.parse` or `ActionGrid.decode` made; nothing is sent."""
+        """Play a move of the acting seat that `View.parse` or `ActionGrid.decode` returned, and send no message."""
         self.game.rules.step(self.table, move)
         self.refresh()
         self._played()
 
     def refresh(self) -> None:
-        """Bring `batch` up to the record, where it was changed by anything else than an action index."""
-        batch, records = self.batch, self._records  # an array's fields are read in a tenth of the time of a record's
+        """Update `batch` from the record, after the record was changed in another way than by an action index."""
+        batch, records = self.batch, self._records  # ten times faster to read than the record's attributes
         batch.rewards[0] = self._rewards[: self.game.seats]
         batch.dones[:], batch.truncations[:] = records["done"], records["truncated"]
         self.done = bool(batch.dones[0])
@@ -238,7 +247,7 @@ class Match:
     # Copies.
 
     def clone(self) -> "Match":
-        """Return an independent copy: the record's bytes, the messages and all counters."""
+        """Return an independent copy of the record, the messages and all counters."""
         return deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Match":
@@ -255,7 +264,7 @@ class Match:
         self._share()
 
     def _share(self) -> None:
-        """Make the ways to the record, which all lead to the same memory."""
+        """Make the attributes that share the record's memory, and those that a copy cannot take over."""
         self._loops = self.game.loops(self.encoder)
         self._talk = self.game.capabilities.talk
         self.table = self._tables[0]
@@ -263,7 +272,7 @@ class Match:
         self._stream = self._tables["stream"]  # faster than the record's attributes
         self._rewards = self._tables["rewards"][0]
 
-    # Below: not for others.
+    # Private.
 
     def _played(self) -> None:
         self.done = bool(self.batch.dones[0])
@@ -280,7 +289,7 @@ class Match:
         return None
 
     def _wait(self, agent: str, messages: list[MessageIntent], action: Action) -> ActionResult:
-        """Send messages and keep the turn, as often as it is allowed."""
+        """Send messages and keep the turn; after `WAITS_PER_TURN` times, play the safe action."""
         if action.payload:
             return ts.refused(ts.INVALID_PAYLOAD, f"message_only takes no payload, got {repr(action.payload)}")
         self._deliver(agent, messages, record=True)
@@ -295,7 +304,7 @@ class Match:
 
     def _unsendable(self, agent: str, messages: Sequence[MessageIntent]) -> ActionResult | None:
         if self._sent.get(agent, 0) + len(messages) > ts.MESSAGES_PER_TURN:
-            return ts.refused(ts.GAME_RULE_VIOLATION, f"{ts.MESSAGES_PER_TURN} messages a turn are the limit")
+            return ts.refused(ts.GAME_RULE_VIOLATION, f"{ts.MESSAGES_PER_TURN} is the limit of messages in a turn")
         talk = self._talk
         for message in messages:
             strangers = [reader for reader in message.to_agent_ids or () if reader not in self._seat_of]
@@ -322,10 +331,10 @@ class Match:
             self._sent[agent] = self._sent.get(agent, 0) + len(messages)
 
     def _message_id(self, sender: str, scope: ts.MessageScope, readers: Sequence[str]) -> str:
-        """Return an id that says nothing of messages that its readers cannot read.
+        """Return an id that reveals nothing about messages that its readers cannot read.
 
-        Public messages count from 0. A private one has the number of public messages before it, who reads it, and a
-        number that counts the private messages between the same.
+        Public messages are numbered from 0. The id of a private one has the number of public messages before it, the
+        names of its readers, and a number that counts the private messages of the same readers.
         """
         series = ""
         if scope == ts.MessageScope.PRIVATE:
@@ -336,7 +345,7 @@ class Match:
 
 
 def not_running() -> ActionResult:
-    """Return the result of whatever comes before the first reset or after the end."""
+    """Return the refusal of an action before the first reset or after the end."""
     return ts.refused(ts.MATCH_NOT_RUNNING, "the match is over or has not begun; reset() begins one")
 
 
@@ -353,13 +362,13 @@ def _response(response: Any) -> tuple[list[MessageIntent], Action]:
 
 
 def _read(data: Any, kind: type[Wired]) -> Wired:
-    """Read `data` as if it had come over a wire; raise ValueError, TypeError or RecursionError if it could not."""
+    """Convert `data` as if it were JSON; raise ValueError, TypeError or RecursionError if JSON cannot hold it."""
     builtins = msgspec.to_builtins(msgspec.convert(data, kind, from_attributes=True), enc_hook=_number_of_numpy)
     json.dumps(builtins, allow_nan=False, ensure_ascii=False).encode()
     return msgspec.convert(builtins, kind)
 
 
 def _number_of_numpy(value: Any) -> Any:
-    if isinstance(value, np.generic):  # an amount that was computed from an observation
+    if isinstance(value, np.generic):  # such as an amount computed from an observation
         return value.item()
-    raise TypeError(f"{type(value).__name__} {value!r} is no JSON")
+    raise TypeError(f"{type(value).__name__} {value!r} cannot be written as JSON")

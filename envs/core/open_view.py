@@ -1,7 +1,7 @@
-"""The view of a game without one of its own: all seats see every field of the record but the random stream.
+"""The default view: all seats see every field of the record but the random stream.
 
-It serves games of perfect information whose moves are action indices. A game with hidden information needs a `View` of
-its own: where this one is replaced in part only (``dataclasses.replace``), what it shows must be hidden by hand.
+It is for games of perfect information whose moves are action indices. A game with hidden information needs a `View` of
+its own. If it replaces only some functions of this one (``dataclasses.replace``), it must hide the rest itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,13 +25,13 @@ def open_view(rules: Rules, agents: Sequence[str], meanings: Mapping[int, str] |
     """Return the view that shows everything and takes action indices.
 
     Args:
-        rules: of the game.
+        rules: the game's rules.
         agents: the agents' names, seat by seat.
-        meanings: what action indices mean, for people.
+        meanings: a description of each action index; by default ``"action 0"``, …
     """
     made = _OpenView(rules, tuple(agents))
-    told = meanings or {}
-    ranges = [ActionRange(i, i + 1, (PLAY,), told.get(i, f"action {i}")) for i in range(rules.num_actions)]
+    known = meanings or {}
+    ranges = [ActionRange(i, i + 1, (PLAY,), known.get(i, f"action {i}")) for i in range(rules.num_actions)]
     return View(
         action_spaces={PLAY: spaces.Dict({"action": spaces.Box(0, rules.num_actions - 1, (), np.int64)})},
         action_ranges=tuple(ranges),
@@ -62,7 +62,7 @@ class _OpenView:
 
     def parse(self, table: Any, action: Action) -> Any | ActionResult:
         if action.action_type != PLAY:
-            return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: {PLAY}")
+            return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here; use {PLAY}")
         index = action.payload.get("action")
         if action.payload.keys() != {"action"} or not isinstance(index, int) or isinstance(index, bool):
             wanted = "{'action': index}"

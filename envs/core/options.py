@@ -1,4 +1,4 @@
-"""Options and names as people give them: taken, or refused in one sentence that says what would be right."""
+"""Checks of options and names. A wrong one is a ValueError with one sentence that names the right ones."""
 
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
@@ -16,7 +16,7 @@ def whole(option: str, value: Any, low: int, high: int | None = None) -> int:
     """Return `value` as an int.
 
     Raises:
-        ValueError: if it is no whole number from `low` to `high` (None: without end).
+        ValueError: if it is not a whole number from `low` to `high` (None: no upper bound).
     """
     try:
         number = None if isinstance(value, (bool, np.bool_)) else index(value)
@@ -32,7 +32,7 @@ def number(option: str, value: Any, low: float, high: float, *, above: bool = Fa
     """Return `value` as a float.
 
     Raises:
-        ValueError: if it is no number from `low` (or, if so wanted, from `above` it) to `high`.
+        ValueError: if it is not a number from `low` to `high`, or, with `above`, if it equals `low`.
     """
     real = isinstance(value, Real) and not isinstance(value, bool)
     if not real or not low <= value <= high or (above and value == low):
@@ -45,7 +45,7 @@ def switch(option: str, value: Any) -> bool:
     """Return `value` as a bool.
 
     Raises:
-        ValueError: if it is neither True nor False.
+        ValueError: if it is not True or False.
     """
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{option}={value!r}: need True or False")
@@ -53,17 +53,17 @@ def switch(option: str, value: Any) -> bool:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return what to say of a name that is none of `known`: the nearest of them, or all."""
+    """Return a hint for a name that is not in `known`: the most similar known name, or all of them."""
     names = list(known)
     guess = get_close_matches(str(name), names, 1, 0.5)
-    return f"did you mean {guess[0]!r}?" if guess else f"known are {', '.join(names) or 'none'}"
+    return f"did you mean {guess[0]!r}?" if guess else f"choose from {', '.join(names) or 'none'}"
 
 
 def named(kind: str, name: str, known: Iterable[str]) -> str:
     """Return `name` if it is one of `known`.
 
     Raises:
-        ValueError: if not, with the nearest one.
+        ValueError: if it is not, with the most similar one.
     """
     names = list(known)
     if name not in names:
@@ -72,10 +72,10 @@ def named(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def with_options(source: Callable[..., Game], options: Mapping[str, Any]) -> Game:
-    """Return the game that `source` makes of `options`.
+    """Return ``source(**options)``.
 
     Raises:
-        ValueError: for an option that it does not have, with the nearest one, or for a value it does not take.
+        ValueError: for an unknown option, with the most similar one, or for a value that the option does not take.
     """
     known = signature(source).parameters.values()
     if not any(option.kind is Parameter.VAR_KEYWORD for option in known):

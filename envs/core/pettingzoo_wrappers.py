@@ -1,4 +1,4 @@
-"""PettingZoo's standard wrappers around a `GameEnv`, without the detours that cost more than a step of the game."""
+"""PettingZoo's standard wrappers around a `GameEnv`, faster: they read the `GameEnv` directly."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -17,7 +17,7 @@ def _of_table(name: str) -> property:
 
 
 class _Direct:
-    """A wrapper that asks the table itself, where PettingZoo's ask the next wrapper, which asks the next."""
+    """A wrapper that reads the `GameEnv`'s attributes directly. PettingZoo's wrappers read them through each other."""
 
     agent_selection = _of_table("agent_selection")
     terminations = _of_table("terminations")
@@ -38,7 +38,7 @@ class _AssertOutOfBounds(_Direct, AssertOutOfBoundsWrapper[str, Any, Any]):
 
 
 class _TurnOrder(OrderEnforcingWrapper[str, Any, Any]):
-    """PettingZoo's order check, which also knows that `submit` ends a turn, and asks the table without detours."""
+    """PettingZoo's check of the call order. It knows that `submit` ends a turn, and reads the `GameEnv` directly."""
 
     def __init__(self, env: AECEnv[str, Any, Any]) -> None:
         super().__init__(env)
@@ -55,7 +55,7 @@ class _TurnOrder(OrderEnforcingWrapper[str, Any, Any]):
         """Return the selected agent's observation, rewards since its last turn, termination, truncation and info."""
         agent = self.agent_selection
         raw = self._raw
-        observation = self.env.observe(agent) if observe else None  # by the wrappers: one keeps the mask
+        observation = self.env.observe(agent) if observe else None  # through the wrappers: one of them keeps the mask
         return (
             observation,
             raw._cumulative_rewards[agent],
@@ -81,7 +81,7 @@ _AFTER_RESET = {"rewards", "terminations", "truncations", "infos", "agent_select
 
 
 def wrapped(env: GameEnv, illegal_reward: float) -> AECEnv[str, Any, Any]:
-    """Put PettingZoo's standard wrappers around `env`: an illegal action ends the episode with `illegal_reward`."""
+    """Put PettingZoo's standard wrappers around `env`. An illegal action ends the episode with `illegal_reward`."""
     if not isinstance(env.action_mode, DiscreteActions):
         return _TurnOrder(env)
     return _TurnOrder(_AssertOutOfBounds(_TerminateIllegal(env, illegal_reward=illegal_reward)))

@@ -1,13 +1,13 @@
-"""The record: everything about one table, as one NumPy structured dtype.
+"""The record: the whole state of one table, as one NumPy structured dtype.
 
-Every record has these fields, besides those of its own game:
+Every record has these fields, and those of its own game:
 
 ==============  ========================  ==========================================================
 ``stream``      uint64                    the record's random stream (`parlour.envs.core.rng`)
 ``turn``        integer                   the seat that decides next; −1 when the episode is over
 ``done``        bool                      the episode is over
-``truncated``   bool                      it is over by a limit, not by the rules
-``rewards``     float64[≥ seats]          what the latest step brought each seat
+``truncated``   bool                      it ended by a limit, not by the rules
+``rewards``     float64[≥ seats]          the rewards of the last step, one per seat
 ==============  ========================  ==========================================================
 """
 
@@ -35,7 +35,7 @@ _REQUIRED_TYPES: dict[str, tuple[str, Callable[[np.dtype[Any]], bool]]] = {
 
 
 def check_required_fields(dtype: np.dtype[Any]) -> None:
-    """Refuse the dtype of a record that lacks one of `REQUIRED_FIELDS`, or has it with another type.
+    """Raise ValueError if the dtype of a record lacks one of `REQUIRED_FIELDS`, or has it with another type.
 
     Raises:
         ValueError: naming the field.
@@ -51,17 +51,17 @@ def check_required_fields(dtype: np.dtype[Any]) -> None:
 def record(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
     """Return the dtype of a record with these fields: aligned for speed, and without gaps.
 
-    NumPy does not copy the bytes between the fields of an aligned dtype. Here every byte belongs to a field, so that
-    the same game always has the same bytes.
+    NumPy does not copy the padding bytes of an aligned dtype. Here every byte belongs to a field, so that equal states
+    have equal bytes.
 
     Raises:
-        ValueError: for a name that Python does not allow, or that every NumPy record already has (``size``, ``round``).
+        ValueError: for a name that is not a Python identifier, or is an attribute of every NumPy record (``size``).
     """
     for name, *_ in fields:
         if not str(name).isidentifier() or iskeyword(name):
             raise ValueError(f"a record's field cannot be called {name!r}: Python could not write table.{name}")
         if hasattr(np.record, name):
-            raise ValueError(f"a record's field cannot be called {name!r}: every NumPy record has that already")
+            raise ValueError(f"a record's field cannot be called {name!r}: it is an attribute of every NumPy record")
     aligned = np.dtype(list(fields), align=True)
     whole: list[tuple[Any, ...]] = []
     end = 0
@@ -73,8 +73,8 @@ def record(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
         end = offset + aligned[name].itemsize
     if aligned.itemsize > end:
         whole.append((f"_gap{end}", "u1", aligned.itemsize - end))
-    # A record dtype from the start: a view as recarray would make a new one each time, and Numba then compares all
-    # fields of every record that it is given.
+    # np.record from the start: a view as recarray would make a new dtype each time, and Numba would then compare all
+    # fields at every call.
     return np.dtype((np.record, np.dtype(whole, align=True)))
 
 
@@ -92,15 +92,15 @@ def new_table(dtype: np.dtype[np.void], **values: Any) -> Tables:
 
 
 def with_required_fields(seats: int, *fields: tuple[Any, ...]) -> np.dtype[np.void]:
-    """Return a record's dtype with the fields that every record has, for `seats` seats, and those of one's own."""
+    """Return a record's dtype: the fields that every record has, for `seats` seats, and `fields`."""
     required = [("stream", "u8"), ("turn", "i4"), ("done", "?"), ("truncated", "?"), ("rewards", "f8", seats)]
     return record(*required, *fields)
 
 
 def plain(table: Any) -> SimpleNamespace:
-    """Return a copy of a record with plain attributes: a record takes a microsecond to look one up.
+    """Return a copy of a record with plain attributes, which are faster to read (a record takes a microsecond each).
 
-    Such a copy is returned as it is.
+    A copy made by this function is returned unchanged.
     """
     if isinstance(table, SimpleNamespace):
         return table

@@ -1,4 +1,4 @@
-"""The registered games: by name here, and with PettingZoo and Gymnasium."""
+"""The registry: games by name, here and with PettingZoo and Gymnasium."""
 
 import re
 import sys
@@ -21,25 +21,25 @@ PACKAGE = __name__.rpartition(".core.")[0]
 """The package that holds the games' packages: ``parlour.envs``."""
 
 GAMES: dict[str, str | Callable[..., Game]] = {}
-"""Every registered game: its id to the package of this project that has its function `game`, or to that function."""
+"""Every registered game by id: the name of its package in ``parlour.envs``, or its function from options to `Game`."""
 
 
 def register(game_id: str, source: Callable[..., Game] | None = None) -> VersionModule:
-    """Register a game here, with PettingZoo and with Gymnasium. Nothing of it is loaded before it is used.
+    """Register a game here, with PettingZoo and with Gymnasium. The game's code is loaded at its first use.
 
     Args:
-        game_id: name and version, such as ``"holdem-v0"``. The version is that of the encoder with which it is played.
-        source: a function from options to `Game`. None: the function `game` of the package of that name here.
+        game_id: name and version, such as ``"holdem-v0"``. The version names the default encoder.
+        source: a function from options to `Game`. None: the function `game` of the package ``parlour.envs.<name>``.
 
     Returns:
         The game's version module, such as ``parlour.envs.holdem_v0``.
 
     Raises:
-        ValueError: if the id is no name (letters, digits, ``_``) with a version (``-v`` and a number), or `source`
-            is no function.
+        ValueError: if the id is not a name (letters, digits, ``_``) with a version (``-v`` and a number), or `source`
+            is not a function.
     """
     if not re.fullmatch(r"[A-Za-z]\w*-v(0|[1-9]\d*)", game_id, re.ASCII):
-        raise ValueError(f"{game_id!r} is no game's id: write a name and its version, such as my_game-v0")
+        raise ValueError(f"{game_id!r} is not a game id: write a name and its version, such as my_game-v0")
     if source is not None:
         require_functions(f"register({game_id!r})", {"source": source})
     name, _, version = game_id.partition("-")
@@ -61,7 +61,7 @@ def find(name: str) -> Callable[..., Game]:
     """Return the function from options to `Game` by the game's name (``"holdem"``: its newest version).
 
     Raises:
-        ValueError: for an unknown name, with the nearest known one.
+        ValueError: for an unknown name, with the most similar known one.
     """
     source = GAMES[_id(name)]
     if isinstance(source, str):
@@ -73,16 +73,16 @@ def game(name: str, **options: Any) -> Game:
     """Return a game by name (``"holdem"``: its newest version; ``"holdem-v0"``) with its options.
 
     Raises:
-        ValueError: for an unknown name or option, with the nearest known one, a value that the option does not take, or
-            a game that calls itself otherwise than it is registered.
+        ValueError: for an unknown name or option, with the most similar known one; for a value that the option does not
+            take; or if the game has another name or version than it is registered with.
     """
     game_id = _id(name)
     made = with_options(find(game_id), options)
     if not isinstance(made, Game):
-        raise ValueError(f"{game_id} is registered for a function that returns {made!r}, which is no Game")
+        raise ValueError(f"{game_id} is registered with a function that returns {made!r}, which is not a Game")
     own, _, version = game_id.partition("-")
     if made.name != own or version not in made.encoders:
-        raise ValueError(f"{game_id} is registered for a Game that is {made.id}: give both one name and version")
+        raise ValueError(f"{game_id} is registered with a Game that is {made.id}: give both the same name and version")
     return made if made.encoder == version else replace(made, encoder=version)
 
 

@@ -1,7 +1,7 @@
-"""A random stream that lives in the record: one unsigned 64-bit word, advanced by SplitMix64.
+"""A random stream inside the record: one unsigned 64-bit word, advanced by SplitMix64.
 
-A record with a field ``stream`` (``uint64``) carries its own chance: copying a record's bytes copies its
-future. SplitMix64 is Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+All random events of a table are drawn from the field ``stream`` (``uint64``) of its record. A copy of the record draws
+the same events. SplitMix64 is Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 """
 
 from collections.abc import Sequence
@@ -42,15 +42,15 @@ def uniform(table: Any) -> float:
 
 
 LONG_MASK = 32
-"""Numbers of a mask from which `choose` tries before it counts."""
+"""The length of a mask from which `choose` tries one random index before it counts the legal ones."""
 
 
 @compiled
 def choose(mask: Any, least: int, bits: Any) -> int:
-    """Choose one of the numbers from `least` up whose `mask` (int8[A]) is 1, uniformly, by 64 random bits.
+    """Choose an index from `least` up whose `mask` (int8[A]) is 1, uniformly, by 64 random bits; A if there is none.
 
-    Without branches, which random choices would have mispredicted; A where no number is open. Of a long mask most is
-    open as a rule: there a first try saves the counting.
+    The loops have no branches, because the processor would mispredict random ones. In a long mask most entries are
+    usually 1, so one random try often saves the count.
     """
     if len(mask) - least >= LONG_MASK:
         low = bits & np.uint64(0xFFFFFFFF)
@@ -70,7 +70,7 @@ def choose(mask: Any, least: int, bits: Any) -> int:
 
 @compiled
 def draw_legal(masks: Any, words: Any, out: Any) -> None:
-    """Draw one of the open numbers of each of `masks` (int8[N, A]), from the stream ``words[0]``, into int64[N]."""
+    """Draw a legal index for each of `masks` (int8[N, A]) from the stream ``words[0]``, into `out` (int64[N])."""
     for i in range(len(masks)):
         words[0] += GOLDEN
         out[i] = choose(masks[i], 0, mix(words[0]))
@@ -81,14 +81,14 @@ def streams(seed: int | Sequence[int] | None, count: int) -> NDArray[np.uint64]:
 
     Args:
         seed: one non-negative seed for all, from which each table gets its own stream (the first table's is the same
-            for every `count`); or one seed per table; or None for fresh entropy from the operating system.
+            for every `count`); or one seed per table; or None for entropy from the operating system.
         count: how many streams.
 
     Returns:
         uint64[count].
 
     Raises:
-        ValueError: if there are not `count` seeds, or one is negative or no whole number.
+        ValueError: if there are not `count` seeds, or one is negative or not a whole number.
     """
     if np.ndim(seed) == 0:  # type: ignore[arg-type]
         return _words(None if seed is None else _entropy(seed), count)
@@ -108,5 +108,5 @@ def _entropy(seed: Any) -> int:
     except TypeError:
         entropy = -1
     if entropy < 0:
-        raise ValueError(f"seed {seed!r} is negative or no whole number; give one from 0 up")
+        raise ValueError(f"seed {seed!r} is not a whole number from 0 up")
     return entropy

@@ -1,4 +1,4 @@
-"""Rollouts: policies play tables to the end. The one loop behind evaluation, demonstrations and comparisons."""
+"""Rollouts: policies play tables to the end. Evaluation, demonstrations and comparisons use this loop."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -16,9 +16,9 @@ from .vector import STAY
 class Policy(Protocol):
     """Plays any number of seats at once.
 
-    A policy may have an attribute `encoder`: the name of the encoder whose observations it takes; without it, or where
-    it is None, it takes those of the game's own encoder. A policy that needs the records themselves (a teacher, a
-    solver) has a method ``act_on(tables, rows, observations, masks)`` besides, which is called in place of `act`.
+    A policy may have an attribute `encoder`: the name of the encoder whose observations it takes. Without it, or with
+    None, it takes those of the game's default encoder. A policy that needs the records (a teacher, a solver)
+    also has a method ``act_on(tables, rows, observations, masks)``, which is called in place of `act`.
     """
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
@@ -27,11 +27,15 @@ class Policy(Protocol):
 
 
 class Decisions(NamedTuple):
-    """The decisions of one step, one row per table that is not over.
+    """The decisions of one step, one row per table whose episode is not over.
 
-    ``tables`` int64[M] are the tables and ``seats`` int64[M] who decided there, by ``observations`` float32[M, D] of
-    the first policy's encoder and ``masks`` int8[M, A]: ``actions`` int64[M]. ``returns`` float64[M] is what the seat
-    had won in the episode before.
+    Attributes:
+        tables: int64[M], the tables' indices.
+        seats: int64[M], the acting seats.
+        observations: float32[M, D], of the first policy's encoder.
+        masks: int8[M, A], the action masks.
+        actions: int64[M], the chosen action indices.
+        returns: float64[M], the sum of the acting seat's rewards in the episode before this decision.
     """
 
     tables: NDArray[np.int64]
@@ -43,10 +47,10 @@ class Decisions(NamedTuple):
 
 
 def encoder_of(policy: Policy, game: Game) -> str:
-    """Return the name of the encoder that a policy plays with.
+    """Return the name of the encoder whose observations a policy takes.
 
     Raises:
-        ValueError: if the game does not have it, or it shows hidden information.
+        ValueError: if the game does not have it, or if it shows hidden information.
     """
     name = getattr(policy, "encoder", None) or game.encoder
     game.check_encoder(name)
@@ -69,13 +73,13 @@ def choose_actions(
 
     Args:
         game: the game with its options.
-        policies: who plays.
-        who: int64[M], which policy decides at each of the tables.
+        policies: the policies.
+        who: int64[M], the index of the policy that decides at each of the tables `rows`.
         tables: the records.
-        rows: int64[M], the tables.
+        rows: int64[M], indices of tables.
         observations: float32[N, D] of all tables, of the encoder `encoder`.
         masks: int8[N, A] of all tables.
-        encoder: the name of that encoder. Policies of another one get their own observations.
+        encoder: the name of the encoder of `observations`. A policy with another encoder gets its own observations.
         actions: int64[N] of all tables; those at `rows` are written.
     """
     order = np.argsort(who, kind="stable")
@@ -104,19 +108,19 @@ def play_until_done(
 
     Args:
         game: the game with its options.
-        policies: who plays; the first one's encoder is that of `Decisions.observations`.
-        tables: recarray of shape (N,), with a random stream each (`tables_with_seed` makes them).
-        who: returns which policy plays each seat of the tables as they begin: int64[N, seats]. None: the first policy
-            plays all seats.
-        on_decisions: called after every step with the decisions just made.
-        begin: whether the episodes begin here; else the tables go on from where they are, all of them undecided.
-        steps: stop after so many decisions per table; None: play to the end.
+        policies: the policies; the first one's encoder makes `Decisions.observations`.
+        tables: recarray of shape (N,), as `tables_with_seed` returns.
+        who: ``who(tables)``, called at the start, returns the policy of each seat: int64[N, seats], indices into
+            `policies`. None: the first policy plays all seats.
+        on_decisions: called after every step with its decisions.
+        begin: whether to reset the tables; if not, their episodes continue, and none of them may be over.
+        steps: the most decisions per table; None: play to the end.
 
     Returns:
         The sum of every seat's rewards: float64[N, seats].
 
     Raises:
-        ValueError: if a policy's encoder is none of the game's, or shows hidden information.
+        ValueError: if the game does not have a policy's encoder, or if it shows hidden information.
     """
     encoder = encoder_of(policies[0], game)
     records = tables.view(np.ndarray)
@@ -154,7 +158,7 @@ def play_until_done(
 
 
 def tables_with_seed(game: Game, count: int, seed: int | Sequence[int] | None) -> Tables:
-    """Return `count` fresh tables whose random streams follow from `seed` (see `rng.streams`)."""
+    """Return `count` new tables whose random streams are made from `seed` (see `rng.streams`)."""
     tables = game.tables(count)
     tables.stream = streams(seed, count)
     return tables

@@ -1,4 +1,4 @@
-"""Rules: the compiled functions that play a game on a record. They know nothing of observations, JSON or pictures."""
+"""Rules: the compiled functions that play a game on a record. They do not make observations, JSON or pictures."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,23 +22,23 @@ def action_as_move(table: Any, action: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """How a game is played. Every function takes one record `table` of `blank`'s dtype.
+    """The rules of a game. Every function takes one record `table` of `blank`'s dtype.
 
-    Compiled functions do not check the bounds of arrays that they write; ``NUMBA_DISABLE_JIT=1`` does.
+    Compiled functions do not check array bounds; with ``NUMBA_DISABLE_JIT=1`` NumPy checks them.
 
     Attributes:
-        blank: one table with the game's options filled in and nothing dealt (recarray of shape (1,)).
-        num_actions: how many action indices there are.
-        reset: ``reset(table)`` begins an episode, chance included, drawn from ``table.stream``. Compiled.
-        step: ``step(table, move)`` applies the acting seat's exact move and goes on to the next decision. Compiled.
+        blank: one table with the game's options and nothing dealt (recarray of shape (1,)).
+        num_actions: the number of action indices.
+        reset: ``reset(table)`` begins an episode. Random events are drawn from ``table.stream``. Compiled.
+        step: ``step(table, move)`` applies the acting seat's legal move, up to the next decision. Compiled.
         legal: ``legal(table, mask)`` writes 1 for the acting seat's legal action indices into int8[num_actions] and 0
-            for all others; the mask is not blank before. Compiled.
-        decode: ``decode(table, action) -> move``: the move that an action index stands for. Compiled. By default the
-            move is the action index.
+            for all others; the mask may hold anything before. Compiled.
+        decode: ``decode(table, action) -> move``: the move of an action index. Compiled. By default the move is the
+            action index.
 
     Raises:
-        ValueError: if `blank` is not one record, lacks a field that every record has or has it with another type, or
-            another part is missing or wrong.
+        ValueError: if `blank` is not one record, or lacks a required field (`record.REQUIRED_FIELDS`), or has it with
+            another type; or if another part is missing or wrong.
     """
 
     blank: Tables
@@ -49,7 +49,7 @@ class Rules:
     decode: Callable[[Any, int], Any] = action_as_move
 
     def __post_init__(self) -> None:
-        """Check the record: compiled functions would not."""
+        """Check the parts; compiled functions do not check the record."""
         blank, count = self.blank, self.num_actions
         if not isinstance(blank, Tables) or blank.shape != (1,):
             what = f"{type(blank).__name__} of shape {np.shape(blank)}"
@@ -61,7 +61,7 @@ class Rules:
         require_functions("Rules", functions)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what makes the rules; compiled loops are made anew."""
+        """Return the state without the compiled loops, which are compiled again after loading."""
         return {name: value for name, value in self.__dict__.items() if name not in ("play", "_legal_rows")}
 
     @cached_property
@@ -70,11 +70,11 @@ class Rules:
         return loops.compile_loop(loops.play_action, step=self.step, decode=self.decode)
 
     def tables(self, count: int) -> Tables:
-        """Return `count` fresh tables (recarray of shape (count,))."""
+        """Return `count` new tables (recarray of shape (count,))."""
         return np.repeat(self.blank, count).view(np.recarray)
 
     def mask(self, table: Any, seat: int) -> NDArray[np.int8]:
-        """Return `seat`'s legal action indices, int8[num_actions]; none where it is not its turn."""
+        """Return the action mask of `seat`, int8[num_actions]: 1 where legal; all 0 if it is not its turn."""
         out = np.zeros(self.num_actions, np.int8)
         if not table.done and int(table.turn) == seat:
             self.legal(table, out)
@@ -83,8 +83,13 @@ class Rules:
     def masks(
         self, tables: Tables | NDArray[Any], rows: NDArray[np.int64], out: NDArray[np.int8] | None = None
     ) -> NDArray[np.int8]:
-        """Return the acting seats' legal action indices at the tables `rows`: int8[len(rows), num_actions], in `out` if
-        given."""
+        """Return the action masks of the acting seats at the tables `rows`: int8[len(rows), num_actions].
+
+        Args:
+            tables: the records.
+            rows: int64[M], indices into `tables`.
+            out: the array to write into; None makes a new one.
+        """
         if out is None:
             out = np.zeros((len(rows), self.num_actions), np.int8)
         self._legal_rows(tables.view(np.ndarray), np.asarray(rows, np.int64), out)

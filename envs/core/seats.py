@@ -1,10 +1,10 @@
-"""Seats as an observer counts them. Compiled."""
+"""Relative seats: seats counted from an observer. Compiled."""
 
 from .compiled import compiled
 
 
 @compiled
 def relative(other: int, seat: int, seats: int) -> int:
-    """Count seats from `seat` onwards: 0 is itself. (A remainder would do; division is slow.)"""
+    """Return the relative seat of `other`: 0 is `seat`, 1 the next one. (`%` does the same, but is slower.)"""
     away = other - seat
     return away + seats if away < 0 else away

@@ -1,11 +1,12 @@
-"""Structured talk: what a learner can say by action index, and hears in its observation.
+"""Structured talk: messages that an agent sends by action index and receives in its observation.
 
 There are four acts: claim a value, announce what one will do (a bid, a demand), threaten to walk away, appeal to
-fairness. An act is said as one sentence of the game's own words, and heard in any text that holds such a sentence
-(`StructuredTalk.read`). By action index it is public; by text it may be private. Saying something never moves the turn.
+fairness. An act is sent as one sentence in the words of the game. It is recognised in any text with such a sentence
+(`StructuredTalk.read`). A message sent by action index is public; one sent as text may be private. Messages do not
+change the turn.
 
-A game with talk takes `fields` into its record, `slices` into its layout, and calls the compiled functions here.
-Values are kept in whole thousandths of the highest, so that index, sentence and record say the same.
+A game with talk adds `fields` to its record and `slices` to its layout, and calls the compiled functions here. Values
+are stored in whole thousandths of the highest value, so that index, sentence and record hold the same value.
 """
 
 import re
@@ -21,33 +22,33 @@ from .view import ActionRange
 ACTS = ("claim", "announce", "threaten", "appeal")
 CLAIM, ANNOUNCE, THREATEN, APPEAL = range(1, 5)
 STEPS = 11
-"""Values that a claim or an announcement can name by action index: 0, 1/10, … 10/10 of the highest."""
+"""The number of values that an action index can claim or announce: 0, 1/10, … 10/10 of the highest value."""
 NUM_ACTIONS = 2 * STEPS + 2
-"""Action indices of talk: claims, announcements, the threat, the appeal."""
+"""The number of action indices of talk: claims, announcements, the threat, the appeal."""
 LIMIT = MESSAGES_PER_TURN
-"""Messages of one turn after which no more talk is open (turnstate-notes.md, Matches)."""
+"""The number of messages in a turn after which talk actions are illegal; TurnState platforms allow so many."""
 
 
 def fields(seats: int) -> tuple[tuple[Any, ...], ...]:
     """Return the record's fields for talk among at most `seats`."""
     return (
         ("talk", "?"),  # an option
-        ("spoken", "i1"),  # messages of the acting seat in this turn
+        ("spoken", "i1"),  # messages that the acting seat sent in this turn
         ("heard", "i2", (seats, seats)),  # [listener, speaker]: 1024 · the last act heard + its value; 0: none
     )
 
 
 def slices(seats: int) -> list[Slice]:
-    """Return the observation's slices of talk: the last act heard of every seat, one's own included."""
+    """Return the observation's slices of talk: the last act of every seat, the observer included."""
     return [
         Slice("messages.act", (seats, len(ACTS)), 0, 1, "last act of each relative seat, one-hot: " + ", ".join(ACTS)),
-        Slice("messages.value", (seats,), 0, 1, "the value it named, as a share of the highest"),
+        Slice("messages.value", (seats,), 0, 1, "the value in it, as a share of the highest value"),
     ]
 
 
 @compiled
 def hush(table: Any, seats: int) -> None:
-    """Forget all that was said (at the beginning of an episode)."""
+    """Clear all messages (at the beginning of an episode)."""
     table.spoken = 0
     for listener in range(seats):
         for speaker in range(seats):
@@ -56,7 +57,7 @@ def hush(table: Any, seats: int) -> None:
 
 @compiled
 def say(table: Any, seats: int, index: int) -> None:
-    """Let the acting seat say the talk action `index` (0 to `NUM_ACTIONS` − 1) to all."""
+    """Send the acting seat's talk action `index` (0 to `NUM_ACTIONS` − 1) to all seats."""
     act = CLAIM
     tenths = index
     if index >= 2 * STEPS:
@@ -83,7 +84,7 @@ def observe_talk(table: Any, seats: int, seat: int, at: Any, out: Any) -> None:
 
 @dataclass(frozen=True)
 class StructuredTalk:
-    """The words of one game: a sentence per act; ``{}`` stands for the value.
+    """The sentences of one game, one per act; ``{}`` stands for the value.
 
     >>> agents = ("a", "b")
     >>> talk = StructuredTalk("My valuation is {}", "I will bid {}", "I will walk away", "Let us be fair", agents, 100)
@@ -93,12 +94,12 @@ class StructuredTalk:
     (2, 312)
 
     Attributes:
-        claim: sentence that claims a value.
-        announce: sentence that announces a bid or a demand.
-        threaten: sentence that threatens to walk away.
-        appeal: sentence that appeals to fairness.
+        claim: the sentence that claims a value.
+        announce: the sentence that announces a bid or a demand.
+        threaten: the sentence that threatens to walk away.
+        appeal: the sentence that appeals to fairness.
         agents: the agents' names, seat by seat.
-        highest: the highest value that is named, above 0.
+        highest: the highest value that a sentence can hold, above 0.
     """
 
     claim: str
@@ -109,17 +110,17 @@ class StructuredTalk:
     highest: float
 
     def action_ranges(self, start: int) -> tuple[ActionRange, ...]:
-        """Return what the talk actions mean where their indices begin at `start`."""
+        """Return the action ranges of the talk actions, whose indices begin at `start`."""
         values = f"with 0, {self.highest / (STEPS - 1):g}, … {self.highest:g}"
         blocks = ((STEPS, f"“{self.claim}.” {values}"), (STEPS, f"“{self.announce}.” {values}"))
-        told = []
+        ranges = []
         for count, meaning in (*blocks, (1, f"“{self.threaten}.”"), (1, f"“{self.appeal}.”")):
-            told.append(ActionRange(start, start + count, ("message_only",), f"say to all {meaning}"))
+            ranges.append(ActionRange(start, start + count, ("message_only",), f"say to all {meaning}"))
             start += count
-        return tuple(told)
+        return tuple(ranges)
 
     def sentence(self, index: int) -> str:
-        """Return what the talk action `index` (0 to `NUM_ACTIONS` − 1) says."""
+        """Return the sentence of the talk action `index` (0 to `NUM_ACTIONS` − 1)."""
         if index >= 2 * STEPS:
             return self._sentence(THREATEN + index - 2 * STEPS, 0)
         return self._sentence(CLAIM + index // STEPS, index % STEPS * 100)
@@ -132,10 +133,10 @@ class StructuredTalk:
         return self.claim, self.announce, self.threaten, self.appeal
 
     def read(self, text: str) -> tuple[int, int] | None:
-        """Return act (1 to 4) and value of the last sentence in `text` that is one of ours; None without any.
+        """Return the act (1 to 4) and the value of the last of these sentences in `text`; None if there is none.
 
-        Case does not matter, nor what stands before and after; white space between words may be of any length. A value
-        is a plain decimal number. It is heard in thousandths of the highest, and one above the highest as the highest.
+        Case and the text before and after do not matter, and there may be any white space between words. A value is a
+        plain decimal number. It is returned in thousandths of the highest value, at most 1000.
         """
         found = None
         for act, template in enumerate(self._templates(), start=CLAIM):
@@ -148,7 +149,7 @@ class StructuredTalk:
         return found and found[1:]
 
     def record_message(self, table: Any, seat: int, intent: MessageIntent) -> None:
-        """Note in the record what `seat` sends, for all who may read it."""
+        """Write a message of `seat` into the record, for every seat that may read it."""
         if seat == table.turn:
             table.spoken = min(int(table.spoken) + 1, LIMIT)
         said = self.read(intent.content)
@@ -159,14 +160,14 @@ class StructuredTalk:
                     table.heard[listener, seat] = 1024 * said[0] + said[1]
 
     def messages_for(self, table: Any, seat: int) -> list[Message]:
-        """Return the last act that `seat` heard of every seat as messages, in seat order."""
+        """Return the last act of every seat that `seat` has heard, as messages in seat order."""
         heard = [(self.agents[speaker], int(table.heard[seat, speaker])) for speaker in range(len(self.agents))]
         sentences = [(agent, self._sentence(code >> 10, code & 1023)) for agent, code in heard if code]
         public = MessageScope.PUBLIC
         return [Message(str(i), agent, public, sentence) for i, (agent, sentence) in enumerate(sentences)]
 
     def load(self, table: Any, seat: int, messages: Sequence[Message], seats: Mapping[str, int]) -> None:
-        """Rebuild what `seat` heard from the messages that it can read; `seats` maps senders to seats."""
+        """Write the messages that `seat` can read into the record; `seats` maps senders to seats."""
         for message in messages:
             said = self.read(message.content)
             if said is not None and message.sender_id in seats:
@@ -174,8 +175,14 @@ class StructuredTalk:
 
 
 def spoken(messages: Sequence[Message], agent: str, left: int | None) -> int:
-    """Return how many messages of this turn are behind `agent`: from `left`, or where no one tells how many are left,
-    those at the end of the history that are its own (perhaps too many: better silent than endless)."""
+    """Return how many messages `agent` has sent in this turn.
+
+    Args:
+        messages: the history, oldest first.
+        agent: the agent's name.
+        left: how many messages it may still send in this turn. None, if that is not known: then its messages at the
+            end of the history count. These may be too many; then talk ends too early, and never too late.
+    """
     if left is not None:
         return LIMIT - left
     count = 0

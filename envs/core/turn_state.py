@@ -1,8 +1,9 @@
-"""The types of the TurnState protocol (turnstate.md): what an agent sees each turn, and what it answers.
+"""The types of the TurnState protocol: what an agent sees each turn, and what it answers.
 
-They are the narrow waist of Parlour: every game shows itself as a `TurnState` and takes an `AgentResponse`; every
-policy, person and live bridge stands on the other side. Every type converts both ways with `to_dict`/`from_dict` and
-`to_json`/`from_json`; reading ignores unknown fields and fills documented defaults.
+The protocol is that of agent-colosseum (https://github.com/March-08/agent-colosseum, "Type Reference") and Strategic
+Agent Games (https://github.com/saskia-jungen/strategic-agent-games). Every game makes a `TurnState` and takes an
+`AgentResponse`; policies, people and live bridges use these types for all games. Every type converts both ways with
+`to_dict`/`from_dict` and `to_json`/`from_json`. Reading ignores unknown fields and fills in the documented defaults.
 """
 
 from enum import StrEnum
@@ -27,20 +28,20 @@ ERROR_CODES = (
     GAME_RULE_VIOLATION,
     AGENT_NOT_IN_MATCH,
 )
-"""Every code that `ActionResult.error` may hold (turnstate-notes.md, Types)."""
+"""Every code that `ActionResult.error` may hold."""
 
 
 MESSAGES_PER_TURN = 10
-"""Messages an agent may send in one turn (turnstate-notes.md, Matches)."""
+"""The most messages that an agent may send in one turn, as on the TurnState platforms."""
 MESSAGE_LENGTH = 4_000
-"""Characters a message may have."""
+"""The most characters of a message."""
 
 
 class Wire(msgspec.Struct, kw_only=False):
-    """A type that travels: plain dicts and JSON both ways."""
+    """A type of the protocol, which converts to and from dicts and JSON."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return this as plain dicts, lists, strings and numbers."""
+        """Return the same content as plain dicts, lists, strings and numbers."""
         return msgspec.to_builtins(self)  # type: ignore[no-any-return]
 
     @classmethod
@@ -48,12 +49,12 @@ class Wire(msgspec.Struct, kw_only=False):
         """Read from a dict (or an object with the same attributes).
 
         Raises:
-            msgspec.ValidationError: naming the field that does not fit.
+            msgspec.ValidationError: if a field does not fit; the error names it.
         """
         return msgspec.convert(data, cls, from_attributes=True)
 
     def to_json(self) -> bytes:
-        """Return this as UTF-8 JSON."""
+        """Return the same content as UTF-8 JSON."""
         return msgspec.json.encode(self)
 
     @classmethod
@@ -67,14 +68,14 @@ class Wire(msgspec.Struct, kw_only=False):
 
 
 class MessageScope(StrEnum):
-    """Who reads a message."""
+    """Who can read a message."""
 
     PUBLIC = "public"
     PRIVATE = "private"
 
 
 class Message(Wire):
-    """A delivered message. `timestamp_ns` is null where no clock is kept (environments keep none)."""
+    """A delivered message. `timestamp_ns` is null without a clock; environments have no clock."""
 
     message_id: str
     sender_id: str
@@ -107,7 +108,7 @@ class AgentResponse(Wire):
 
 
 class ActionResult(Wire):
-    """The environment's answer to an action: ok, or an error code of `ERROR_CODES` and a sentence for people."""
+    """The environment's answer to an action: ok, or an error code of `ERROR_CODES` and a sentence that explains it."""
 
     ok: bool
     error: str | None = None
@@ -119,19 +120,19 @@ NOTHING: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "
 
 
 class AllowedAction(Wire):
-    """An available action, with the JSON schema of its payload (bounds are those of this very turn)."""
+    """A legal action type, with the JSON schema of its payload. The schema's bounds are those of this turn."""
 
     action_type: str
     description: str = ""
     payload_schema: dict[str, Any] = {}
 
     def __post_init__(self) -> None:
-        """Take a copy of the schema: games give out constants, and who gets this may change it."""
+        """Copy the schema: games return constants, and the caller may change it."""
         self.payload_schema = msgspec.to_builtins(self.payload_schema)
 
 
 class TurnState(Wire):
-    """What an agent sees. Fields and meaning are those of turnstate.md, in its order."""
+    """What an agent sees. The fields are those of the protocol, in its order."""
 
     match_id: str
     game_id: str
@@ -152,6 +153,6 @@ def accepted() -> ActionResult:
 
 
 def refused(error: str, detail: str) -> ActionResult:
-    """Return the result of a refused action: one of `ERROR_CODES`, and what was wrong and would be right."""
-    # A detail quotes what was sent: without half characters, which no JSON can carry, and not the whole of it.
+    """Return the result of a refused action: one of `ERROR_CODES`, and a sentence about it."""
+    # The detail quotes what was sent: without lone surrogates, which JSON cannot hold, and at most 500 characters.
     return ActionResult(ok=False, error=error, error_detail=detail.encode(errors="replace").decode()[:500])

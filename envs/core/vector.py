@@ -1,7 +1,9 @@
 """VectorGame: any Game as N tables stepped together."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from .compiled import compiled
 from .game import Game
+from .loops import Batch
 from .rng import GOLDEN, choose, mix, streams
 
 STAY = -1
-"""The action that leaves a table as it is."""
+"""The action that plays nothing at a table."""
 
 
 @compiled
@@ -36,40 +39,67 @@ class VectorGame:
     """`num_envs` tables of one game, one decision per table per step.
 
     A finished table is reset **within the same step**: ``dones[i]`` and ``rewards[i, :]`` belong to the episode that
-    ended, ``observations[i]`` to the one that began. All arrays are written in place by every `reset` and `step`; copy
-    what you keep.
+    ended, ``observations[i]`` to the one that began. Every `reset` and `step` writes all arrays in place; copy an array
+    to keep its values.
 
     Args:
         game: the game with its options.
-        num_envs: how many tables.
-        encoder: how they are observed; None: the game's own encoder. ``"full"`` is for critics and analysis.
+        num_envs: the number of tables N.
+        encoder: name of the encoder of the observations; None: the game's own encoder. ``"full"`` shows hidden
+            information and is for critics and analysis.
+        threads: the number of threads that step the tables, each a share of them. The results do not depend on it.
+
+    Raises:
+        ValueError: if `num_envs` or `threads` is below 1, or there are more threads than tables.
 
     Attributes:
-        observations: float32[N, D], what the seat ``turn[i]`` sees.
-        action_masks: int8[N, A], its legal action indices.
+        observations: float32[N, D], of the seat ``turn[i]``.
+        action_masks: int8[N, A], the action mask of this seat.
         turn: int64[N], the seat that decides next.
-        rewards: float32[N, seats], what the last step brought each seat.
-        dones: bool[N], the episode ended in the last step (by the rules or by a limit).
-        truncations: bool[N], it ended by a limit.
-        tables: the N records; copying them (``tables.copy()``) clones every game.
+        rewards: float32[N, seats], of the last step.
+        dones: bool[N], whether the episode ended in the last step (by the rules or by a limit).
+        truncations: bool[N], whether it ended by a limit.
+        tables: the N records (recarray of shape (N,)); ``tables.copy()`` copies the state of every table.
     """
 
-    def __init__(self, game: Game, num_envs: int, encoder: str | None = None) -> None:
+    def __init__(self, game: Game, num_envs: int, encoder: str | None = None, threads: int = 1) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs is {num_envs}; it must be at least 1")
+        if not 1 <= threads <= num_envs:
+            raise ValueError(f"threads is {threads}; it must be 1 to {num_envs}, the number of tables")
         self.game = game
         self.encoder = encoder or game.encoder
         self.num_envs = num_envs
+        self.threads = threads
         self.tables = game.tables(num_envs)
-        self._records = self.tables.view(np.ndarray)  # the same memory; Numba takes a plain array faster
         self._batch = game.batch(num_envs, self.encoder)
         self.observations, self.action_masks, self.turn, self.rewards, self.dones, self.truncations, _ = self._batch
-        self._loops = game.loops(self.encoder)
         self._words = np.zeros(num_envs, np.uint64)
         self._seeded = False
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Make what is not copied: the compiled loops, and every thread's share of the tables."""
+        self._loops = self.game.loops(self.encoder)
+        records = self.tables.view(np.ndarray)  # the same memory; Numba takes a plain array faster
+        ends = [self.num_envs * thread // self.threads for thread in range(self.threads + 1)]
+        *arrays, offsets = self._batch
+        self._shares: list[tuple[slice, NDArray[Any], Batch]] = []
+        for first, last in pairwise(ends):
+            rows = slice(first, last)
+            self._shares.append((rows, records[rows], Batch(*(array[rows] for array in arrays), offsets)))
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    def _run(self, work: Callable[[slice, NDArray[Any], Batch], None]) -> None:
+        """Do `work` with the rows, the records and the batch of every share."""
+        if self._pool is None:
+            work(*self._shares[0])
+        else:
+            for done in [self._pool.submit(work, *share) for share in self._shares]:
+                done.result()
 
     def clone(self) -> "VectorGame":
-        """Return an independent copy that goes on in the same way, samples included."""
+        """Return an independent copy: the same actions give the same results, and `sample` draws the same."""
         return deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "VectorGame":
@@ -79,28 +109,27 @@ class VectorGame:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_records", "_loops")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_shares", "_loops", "_pool")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._loops = self.game.loops(self.encoder)
-        self._records = self.tables.view(np.ndarray)
+        self._prepare()
 
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
         """Begin a new episode on every table.
 
         Args:
-            seed: one seed for all (table 0 then equals the AEC environment's game with that seed), or one per table.
-                None goes on with the tables' streams, which a first reset takes from the operating system's entropy.
+            seed: one seed for all (table 0 then plays as the AEC environment with that seed), or one per table. None
+                continues the tables' streams; a first reset then takes entropy from the operating system.
         """
         if seed is not None or not self._seeded:
             fresh = streams(seed, self.num_envs)
             self.tables[:] = self.game.rules.blank
             self.tables.stream = fresh
-            # Sampled actions must not disturb the deal: they have streams of their own.
+            # Sampled actions have streams of their own, so that they do not change the deal.
             self._words = self.tables.stream ^ np.uint64(0xD1B54A32D192ED03)
             self._seeded = True
-        self._loops.reset(self._records, self._batch)
+        self._run(lambda rows, records, batch: self._loops.reset(records, batch))
         self.rewards[:] = 0
         self.dones[:] = False
         self.truncations[:] = False
@@ -112,12 +141,12 @@ class VectorGame:
             actions: int[N] action indices of the seats in `turn`; `STAY` (−1) leaves a table as it is.
 
         Raises:
-            ValueError: if an action is masked, out of range or no whole number, or the shape is wrong; nothing has
+            ValueError: if an action is masked, out of range or not an integer, or the shape is wrong. No table is
                 changed then.
         """
         given = np.asarray(actions)
         if given.dtype.kind not in "iu":
-            raise ValueError(f"actions are {given.dtype}; they need whole numbers")
+            raise ValueError(f"actions are {given.dtype}; an integer dtype is needed")
         indices = np.ascontiguousarray(given, np.int64)
         if indices.shape != (self.num_envs,):
             raise ValueError(f"actions have shape {indices.shape}; they need one index per table: ({self.num_envs},)")
@@ -130,10 +159,10 @@ class VectorGame:
         self.rewards[:] = 0
         self.dones[:] = False
         self.truncations[:] = False
-        self._loops.step(self._records, indices, self._batch, True)
+        self._run(lambda rows, records, batch: self._loops.step(records, indices[rows], batch, True))
 
     def sample(self) -> NDArray[np.int64]:
-        """Draw a random legal action for every table, uniformly, from the tables' own sampling streams: new int64[N].
+        """Draw a legal action for every table, uniformly, from its sampling stream: int64[N], a new array.
 
         Raises:
             ValueError: before the first reset.

@@ -1,4 +1,4 @@
-"""PettingZoo's version modules, such as ``parlour.envs.holdem_v0``: made for every registered game, not written."""
+"""PettingZoo's version modules, such as ``parlour.envs.holdem_v0``. `register` makes one for every game."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -13,11 +13,11 @@ from .vector import VectorGame
 
 
 class VersionModule(ModuleType):
-    """The functions of PettingZoo's version modules, for one version of a game.
+    """A module with `env`, `raw_env` and `vector_env` for one version of a game.
 
     Args:
-        name: of the module, such as ``"parlour.envs.holdem_v0"``.
-        make: makes the game from its options.
+        name: the module's name, such as ``"parlour.envs.holdem_v0"``.
+        make: the function from options to `Game`.
     """
 
     def __init__(self, name: str, make: Callable[..., Game]) -> None:
@@ -47,10 +47,11 @@ class VersionModule(ModuleType):
         encoder: str | None = None,
         **options: Any,
     ) -> AECEnv[str, Any, Any]:
-        """Return one table with PettingZoo's standard wrappers: an illegal action ends the episode, one unit lost."""
+        """Return one table with PettingZoo's standard wrappers: an illegal action ends the episode and costs
+        one unit (`Payoffs.unit`)."""
         raw = GameEnv(self.game(**options), observation, action, render_mode, render_view, encoder)
         return wrapped(raw, illegal_reward=-raw.game.payoffs.unit)
 
-    def vector_env(self, num_envs: int, **options: Any) -> VectorGame:
+    def vector_env(self, num_envs: int, *, encoder: str | None = None, threads: int = 1, **options: Any) -> VectorGame:
         """Return `num_envs` tables stepped together (see `VectorGame`)."""
-        return VectorGame(self.game(**options), num_envs)
+        return VectorGame(self.game(**options), num_envs, encoder, threads)

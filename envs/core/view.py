@@ -1,4 +1,4 @@
-"""View: how a table is shown as TurnState, and how it is answered with documented payloads."""
+"""View: how a table becomes a TurnState, and how documented payloads become moves."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, Turn
 
 
 class ActionRange(NamedTuple):
-    """Action indices that belong together, for people: from `start` up to `stop` (exclusive), the action types that
-    they stand for, and what they mean."""
+    """Action indices that belong together: from `start` up to `stop` (exclusive), their action types, and a
+    description."""
 
     start: int
     stop: int
@@ -25,12 +25,12 @@ class ActionRange(NamedTuple):
 
 @dataclass(frozen=True)
 class ActionGrid:
-    """A second space of actions: several choices at once (`spaces.MultiDiscrete`).
+    """A second action space, of several choices at once (`spaces.MultiDiscrete`).
 
     Attributes:
-        sizes: how many values each choice has.
+        sizes: the number of values of each choice.
         legal: ``legal(table) -> (int8[sizes[0]], int8[sizes[1]], …)``: the acting seat's legal values of each choice.
-        decode: ``decode(table, values) -> move``: the move that one legal value of each choice stands for.
+        decode: ``decode(table, values) -> move``: the move of one legal value per choice.
     """
 
     sizes: tuple[int, ...]
@@ -46,29 +46,29 @@ class ActionGrid:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What agents see of a table and how they answer. The functions are plain Python and take one record `table`.
+    """What agents see of a table, and how they answer. The functions are plain Python and take one record `table`.
 
     Raises:
         ValueError: if a part is missing or wrong, or the action ranges do not follow one another from 0 on.
 
-    Functions marked with * only read attributes of `table`; it may be a copy that is no record (`record.plain`).
+    Functions marked with * only read attributes of `table`, which may be a copy made by `record.plain`.
 
     Attributes:
         action_spaces: every action type of the documented protocol, with the space of its payload.
-        action_ranges: what the action indices mean, all of them in order; empty: it is not described.
-        grid: a second space of actions, of several choices at once; None: there is none.
+        action_ranges: descriptions of all action indices, in order; empty: there are no descriptions.
+        grid: a second action space, of several choices at once; None: there is none.
         encode: ``encode(table, action) -> AgentResponse``: a legal action index as documented messages and payload.
-        parse: ``parse(table, action) -> move``, or the `ActionResult` that refuses an `Action`. Never raises, changes
-            nothing.
-        nearest: ``nearest(table, move) -> int``: the action index that stands for a move, or the nearest one.
-        safe: ``safe(table) -> int``: the action index played in place of an agent that gives no answer.
+        parse: ``parse(table, action) -> move``, or the `ActionResult` that refuses an `Action`. It never raises
+            and does not change the table.
+        nearest: ``nearest(table, move) -> int``: the action index of a move, or the nearest one.
+        safe: ``safe(table) -> int``: the action index that is played for an agent that does not answer.
         allowed: ``allowed(table) -> list[AllowedAction]`` for the acting seat, with the bounds of this turn.
         phase: ``phase(table) -> str`` *.
         game_state: ``game_state(table, seat) -> dict``: what `seat` may see *.
         outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it *.
-        load: ``load(turn_state) -> (tables, seat)``: the record (recarray of shape (1,)) with what that seat may know.
-            The state may be of a table with more or fewer seats than the game has.
-        resample: ``resample(table, seat, generator)`` draws anew, in place, everything that `seat` cannot know.
+        load: ``load(turn_state) -> (tables, seat)``: the record (recarray of shape (1,)) with what that seat may know,
+            and the seat. The state may have more or fewer seats than the game.
+        resample: ``resample(table, seat, generator)`` draws the information hidden from `seat` again, in place.
     """
 
     action_spaces: Mapping[str, spaces.Dict]

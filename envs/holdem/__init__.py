@@ -1,4 +1,4 @@
-"""No-limit Texas hold'em for 2 to 10 seats (protocol: poker.md and its notes)."""
+"""No-limit Texas hold'em for 2 to 10 seats. Its states and payloads are those of Moltpoker's agent format."""
 
 from .game import game
 

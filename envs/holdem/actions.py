@@ -1,4 +1,4 @@
-"""Action index ◄─► move ◄─► documented payload (poker.md: fold, check, call, raiseTo)."""
+"""Action index ◄─► move ◄─► payload. The payloads are those of Moltpoker's agent format."""
 
 from collections.abc import Sequence
 from reprlib import repr
@@ -30,9 +30,9 @@ def action_spaces(most_chips: int) -> dict[str, spaces.Dict]:
 
 
 def action_ranges(fractions: Sequence[float]) -> tuple[ActionRange, ...]:
-    """Return what the action indices mean; of several that name the same amount, one is open."""
+    """Return the action ranges. Of several raises to the same amount only one is legal."""
     raises = [
-        "raise to the least that is allowed",
+        "raise to the least legal amount",
         *(f"raise by {part:.3g} × the pot after the call" for part in fractions),
     ]
     return (
@@ -46,7 +46,7 @@ def action_ranges(fractions: Sequence[float]) -> tuple[ActionRange, ...]:
 
 
 def allowed(table: Any) -> list[AllowedAction]:
-    """Return what the acting seat may do, with live bounds; fold always, then check or call, then raiseTo."""
+    """Return the legal actions of the acting seat, with their bounds: fold, then check or call, then raiseTo."""
     to_call = int(table.to_call)
     actions = [AllowedAction("fold", "give up the hand", NOTHING)]
     if to_call > 0:
@@ -77,7 +77,7 @@ def encode(table: Any, action: int) -> AgentResponse:
 
 
 def parse(table: Any, action: Action) -> Move | ActionResult:
-    """Return the exact move of a payload, or the refusal that names what would be right."""
+    """Return the exact move of a payload, or a refusal that names the right values."""
     kind = action.action_type
     if kind not in KINDS:
         return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(kind)} is not an action of hold'em: {', '.join(KINDS)}")
@@ -99,14 +99,14 @@ def _parse_raise(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
         return ts.refused(ts.INVALID_PAYLOAD, f"raiseTo needs {{'amount': whole chips}}: {error}")
     low, high = int(table.raise_min), int(table.raise_max)
     if high == 0:
-        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot raise to {amount}: no raise is open to this seat now")
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot raise to {amount}: this seat may not raise now")
     if not low <= amount <= high:
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot raise to {amount}: the bounds are {low} to {high}")
     return Move(RAISE, amount)
 
 
 def nearest(table: Any, move: Move) -> int:
-    """Return the action index that stands for `move`, or of the open raises the one whose amount is nearest."""
+    """Return the action index of `move`; for a raise between the indices, the legal raise with the nearest amount."""
     if move.kind == FOLD:
         return FOLD_ACTION
     if move.kind == CALL:

@@ -1,4 +1,4 @@
-"""Scripted opponents. Policies like any other: they see the observation and the mask of their seat, no more."""
+"""Scripted opponents. They are policies: they get the observation and the mask of their seat, and nothing else."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +17,7 @@ from .table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
 
 @compiled
 def _raise(mask: Any, least: int, top: int, bits: Any) -> int:
-    """Choose one of the legal raises from number `least` to `top`; `CALL_ACTION` if there is none."""
+    """Choose a legal raise with an action index from `least` to `top`; `CALL_ACTION` if there is none."""
     number = choose(mask[: top + 1], least, bits)
     return number if number <= top else CALL_ACTION
 
@@ -39,7 +39,7 @@ def _maniac(observations: Any, masks: Any, words: Any, fields: Any, out: Any) ->
 
 @compiled
 def _tight(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> None:
-    """Tight-aggressive: raise with a clear favourite, call when the pot pays for it, else check or fold."""
+    """Tight-aggressive: raise as a clear favourite, call when the pot odds are good enough, else check or fold."""
     cards, board, folded, seated, pot, to_call, seats = fields
     hole = np.empty(2, np.int8)
     open_board = np.empty(5, np.int8)
@@ -62,7 +62,7 @@ def _tight(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> 
         owed = seen[to_call] ** 2
         price = owed / (owed + seen[pot] ** 2)
         fair = 1.0 / (opponents + 1)
-        # Betting says something: the more must be paid, the better the hand must be.
+        # A bet shows strength: the more there is to call, the higher the equity must be.
         wanted = max(price + 0.05, fair if owed > 0 else 0.0)
         words[0] += GOLDEN
         if share > min(0.85, fair + 0.15 + 0.25 * price):
@@ -74,12 +74,12 @@ def _tight(observations: Any, masks: Any, words: Any, fields: Any, out: Any) -> 
 
 
 SAMPLES = 64
-"""Deals that `tight` samples at a decision."""
+"""The number of deals that `tight` samples at a decision."""
 
 
 @compiled
 def _sized(mask: Any, share: float, bits: Any) -> int:
-    """Choose a raise near the pot; all-in only with a near certainty, or where nothing less is open to a good hand."""
+    """Choose a raise near the pot; all-in only with an almost certain hand, or if it is the only one."""
     last = len(mask) - 1
     number = _raise(mask, max(LEAST_RAISE, last - 4), last if share > 0.9 else last - 1, bits)
     return last if number == CALL_ACTION and share > 0.75 and mask[last] else number
@@ -91,7 +91,7 @@ class Bot:
     Args:
         rule: compiled ``rule(observations, masks, words, fields, out)``.
         game: hold'em with any options.
-        seed: of the bot's own random stream; None for fresh entropy.
+        seed: seed of the bot's random stream; None takes entropy from the operating system.
     """
 
     encoder = "v0"
@@ -116,5 +116,5 @@ BOTS: dict[str, Callable[..., Any]] = {
     "tight": partial(Bot, _tight),
     "maniac": partial(Bot, _maniac),
 }
-"""`random`: any legal number. `call`: never folds, never raises. `tight`: tight-aggressive by Monte-Carlo equity.
+"""`random`: any legal action. `call`: never folds, never raises. `tight`: tight-aggressive by Monte-Carlo equity.
 `maniac`: raises four times in five."""

@@ -1,4 +1,4 @@
-"""Hold'em's rooms put together: options in, `Game` out."""
+"""The function `game`: makes hold'em from its options."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +18,7 @@ from . import actions, bots, moves, picture, render, rules, view
 from .table import FIRST_FRACTION, FRACTIONS, SEATS, TABLE
 
 CHIPS = 2**30 - 1
-"""Most chips on a table."""
+"""The most chips on a table."""
 
 
 def game(
@@ -36,16 +36,18 @@ def game(
     """Return no-limit hold'em with these options.
 
     Args:
-        seats: 2 to 10.
+        seats: number of players, 2 to 10.
         small_blind: chips, from 0 to the big blind.
         big_blind: chips, at least 1.
         ante: chips every player posts before the cards.
-        stacks: chips at the start of an episode: one number, or one per seat (0: that seat is empty). Two seats need
-            more than ante and small blind, so that an episode always has a decision.
-        hands: hands per episode; stacks carry over and the button moves on. Ends early when one player has all chips.
-        button: the first hand's dealer; None draws one.
+        stacks: chips at the start of an episode: one number, or one per seat (0: the seat is empty). At least two seats
+            need more than ante and small blind together, so that every episode has a decision.
+        hands: hands per episode, at least 1. Stacks carry over and the button moves. The episode ends early when one
+            player has all chips.
+        button: the seat of the first hand's dealer; None draws one.
         raise_cap: bets and raises allowed on a street, blinds not counted; None: no cap.
-        pot_fractions: raises on the menu, as fractions of the pot after the call, rising; at most 12.
+        pot_fractions: raise sizes that have an action index, as fractions of the pot after the call: at most 12 rising
+            numbers above 0.
 
     Raises:
         ValueError: naming the option, its value and its range.
@@ -84,7 +86,7 @@ def _fractions(pot_fractions: Any) -> list[float]:
 
 
 def _check_together(options: dict[str, Any]) -> None:
-    """Check what no option can tell by itself."""
+    """Check the options that depend on each other."""
     stacks, ante = options["stacks"], options["ante"]
     small_blind, big_blind = options["small_blind"], options["big_blind"]
     if small_blind > big_blind:
@@ -93,7 +95,7 @@ def _check_together(options: dict[str, Any]) -> None:
     if sum(chips > ante + small_blind for chips in per_seat) < 2:
         raise ValueError(
             f"stacks={stacks}, ante={ante}, small_blind={small_blind}: two seats need more than ante and small blind "
-            "together, or nobody may have anything to decide"
+            "together, or an episode may have no decision"
         )
     if sum(per_seat) > CHIPS:
         raise ValueError(f"stacks={stacks}: a table holds at most {CHIPS:,} chips")
@@ -105,7 +107,7 @@ def _per_seat(options: dict[str, Any]) -> list[int]:
 
 
 def _blank(options: dict[str, Any]) -> Tables:
-    """Return one table with the options filled in."""
+    """Return one table with these options."""
     blank = new_table(TABLE)
     table = blank[0]
     for name in ("seats", "small_blind", "big_blind", "ante", "hands"):

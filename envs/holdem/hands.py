@@ -1,7 +1,7 @@
-"""Hand ranking: the standard order of poker hands, as one whole number per hand, and the equity of a hand by sampling.
+"""Hand ranking: one integer per hand, in the standard order of poker hands; and the equity of a hand by sampling.
 
 A card is a whole number from 0 to 51, ``4 * rank + suit``: ranks from 0 (two) to 12 (ace), suits in the order c d h s.
-A set of cards is one int64, bit ``16 * suit + rank``, so that hole cards and board join with ``|``.
+A set of cards is one int64 with the bits ``16 * suit + rank``; ``|`` is the union of two sets.
 """
 
 from functools import cache
@@ -81,7 +81,7 @@ def _top(ranks: int, count: int) -> int:
 @compiled
 def _straight(ranks: int) -> int:
     """Find the highest card of the best straight in `ranks`; no bit if there is none."""
-    from_ace = ranks << 1 | ranks >> 12  # the ace also stands below the two
+    from_ace = ranks << 1 | ranks >> 12  # the ace also counts below the two
     return _top(from_ace & from_ace >> 1 & from_ace >> 2 & from_ace >> 3 & from_ace >> 4, 1) << 3
 
 
@@ -105,13 +105,13 @@ def _code(category: int, made: int, kickers: int) -> int:
 def set_strength(held: int) -> int:
     """Rank the best hand of up to five cards within a set of 2 to 7 cards, by the standard ranking of poker hands.
 
-    Of fewer than five cards the hand is what they make already: high card, pair, two pair, three or four of a kind.
+    Fewer than five cards are ranked as they are: high card, pair, two pair, three or four of a kind.
 
     Args:
         held: the cards, a union of sets made by `card_set` (int64).
 
     Returns:
-        A whole number from 0 to 2**30 − 1: higher wins, equal ties. It holds `category` and what `describe` tells.
+        An integer from 0 to 2**30 − 1: the higher one wins, equal ones tie. `category` and `describe` decode it.
     """
     clubs, diamonds, hearts, spades = held & _SUIT, held >> 16 & _SUIT, held >> 32 & _SUIT, held >> 48
     minor, major = clubs | diamonds, hearts | spades
@@ -156,20 +156,20 @@ def strength(cards: Any, count: int) -> int:
 
 @compiled
 def pocket_strength(first: int, second: int) -> int:
-    """Rank two hole cards alone, as `set_strength` does but faster: most decisions fall before the flop."""
+    """Rank two hole cards, as `set_strength` does but faster: most decisions are before the flop."""
     high, low = 1 << (int(first) >> 2), 1 << (int(second) >> 2)
     return _code(PAIR, high, 0) if high == low else _code(HIGH_CARD, 0, high | low)
 
 
 @compiled
 def category(strength: int) -> int:
-    """Tell the category of a hand from its strength: 0 high card, 1 pair, … 8 straight flush (a royal flush is one)."""
+    """Return the category of a strength: 0 high card, 1 pair, … 8 straight flush (a royal flush is one)."""
     return strength >> 26
 
 
 @cache
 def describe(strength: int) -> str:
-    """Name a hand from its strength: ``"Two Pair, Aces and Kings"``, ``"Straight, Ten-high"``, ``"Royal Flush"``.
+    """Return the name of a strength: ``"Two Pair, Aces and Kings"``, ``"Straight, Ten-high"``, ``"Royal Flush"``.
 
     Raises:
         ValueError: if `strength` was not returned by `strength` or `set_strength` for two cards or more.
@@ -177,7 +177,7 @@ def describe(strength: int) -> str:
     code = int(strength)
     ranks = [rank for ranks in (code >> 13, code) for rank in range(12, -1, -1) if ranks >> rank & 1]
     if not (0 <= category(code) < len(_DESCRIPTIONS) and ranks):
-        raise ValueError(f"{strength} is no strength of a hand; give what strength(cards, count) returned")
+        raise ValueError(f"{strength} is not the strength of a hand; give a value that strength(cards, count) returned")
     if category(code) == STRAIGHT_FLUSH and ranks[0] == 12:
         return "Royal Flush"
     high, low = _NAMES[ranks[0]], _NAMES[ranks[min(1, len(ranks) - 1)]]
@@ -193,7 +193,7 @@ def _deal(taken: int, count: int, stream: Any) -> Any:
     """Add `count` random cards that are not in `taken`; return the larger set and the advanced stream."""
     while count > 0:
         stream = stream + GOLDEN
-        # Drawing again when a card is taken beats shuffling: no deck to keep, and few cards are out.
+        # Rejection is faster than a shuffle: it needs no deck, and few cards are taken.
         card = _bit((mix(stream) >> np.uint64(32)) * np.uint64(52) >> np.uint64(32))
         if not taken & card:
             taken |= card
@@ -209,10 +209,10 @@ def equity(hole: Any, board: Any, board_count: int, opponents: int, samples: int
 
     Args:
         hole: integer[2], the hand.
-        board: integer[≥ `board_count`], the common cards; none of them in `hole`.
-        board_count: how many of `board` lie on the table, 0 to 5.
-        opponents: how many random hands, 0 to 22.
-        samples: how many showdowns to play, 1 or more.
+        board: integer[≥ `board_count`], the community cards; none of them in `hole`.
+        board_count: the number of open cards in `board`, 0 to 5.
+        opponents: the number of random hands, 0 to 22.
+        samples: the number of sampled showdowns, 1 or more.
         seed: uint64; the same seed gives the same estimate.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Action indices: the move that each stands for, and which are legal. Compiled."""
+"""Action indices: their moves, and the action mask. Compiled."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from .table import CALL, CALL_ACTION, FIRST_FRACTION, FOLD, FOLD_ACTION, LEAST_R
 
 @compiled
 def decode(table: Any, action: int) -> Move:
-    """Return the move that an action index stands for: fold, check or call, least raise, pot fractions, all-in."""
+    """Return the move of an action index: fold, check or call, least raise, pot fractions, all-in."""
     if action == FOLD_ACTION:
         return Move(FOLD, 0)
     if action == CALL_ACTION:
@@ -23,13 +23,13 @@ def decode(table: Any, action: int) -> Move:
 
 @compiled
 def _fraction_of_pot(table: Any, index: int) -> int:
-    """A raise by a fraction of the pot, counted after the call; half a chip rounds up."""
+    """Return the total of a raise by a fraction of the pot after the call; half a chip rounds up."""
     return table.current_bet + int(table.fractions[index] * (table.pot + table.to_call) + 0.5)
 
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal action indices. Of several for one amount only one is legal: all-in, then least."""
+    """Write the action mask of the acting seat. Of several raises to one amount, only one is legal."""
     all_in = FIRST_FRACTION + table.num_fractions
     mask[:] = 0
     mask[FOLD_ACTION] = 1

@@ -1,6 +1,6 @@
 """The table as a picture: seats around the felt, stacks, bets, cards, board, button, last actions, pot.
 
-Who looks sits at the bottom; a spectator, or who sees all hands, has seat 0 there.
+The observer's seat is at the bottom; in the public view and the view of everything, seat 0 is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,11 +39,11 @@ SUITS = {
     "c": "M12 2a4.6 4.6 0 0 0-3.9 7A4.6 4.6 0 1 0 10.9 16c-.1 2.3-.9 4.4-2.4 6h7c-1.5-1.6-2.3-3.7-2.4-6A4.6 4.6 0 1 "
     "0 15.9 9 4.6 4.6 0 0 0 12 2z",
 }
-"""Outlines in a square of 24: drawn, so that no font needs to have them."""
+"""Outlines of the suits in a square of 24: no font is needed."""
 
 
 def picture(states: Sequence[TurnState]) -> str:
-    """Draw what `states` tell together (see `Game.picture`)."""
+    """Draw the table from `states` (see `Renderer.picture`)."""
     first = states[0]
     game = first.game_state
     players: list[Row] = game["players"]
@@ -62,7 +62,7 @@ def picture(states: Sequence[TurnState]) -> str:
     things += [card(board[i], 199 + 49 * i, 204, 46, 64) if i < len(board) else _space(199 + 49 * i) for i in range(5)]
     angles = [pi / 2 + 2 * pi * ((i - base) % len(players)) / len(players) for i in range(len(players))]
     places = [_at(angle, 256, 178) for angle in angles]
-    for player, (x, y) in zip(players, places, strict=True):  # first, so that no long one hides a card
+    for player, (x, y) in zip(players, places, strict=True):  # bets first, so that a wide one does not cover a card
         things.append(_pill(ranks.get(player["seat"], ""), x, y + 38, PAPER, FAINT))
     for player, angle, (x, y) in zip(players, angles, places, strict=True):
         seat, stack, folded = player["seat"], player["stack"], player.get("folded", False)
@@ -92,7 +92,7 @@ def _title(game: Row) -> str:
 
 
 def _hands(states: Sequence[TurnState]) -> tuple[dict[int, list[str]], dict[int, str]]:
-    """Return the cards of every seat of which `states` tell them, and what they are worth to those still in."""
+    """Return the cards of every seat whose cards are in `states`, and the hand rank of the seats still in the hand."""
     hands: dict[int, list[str]] = {}
     ranks: dict[int, str] = {}
     out = {player["seat"] for player in states[0].game_state["players"] if player.get("folded")}
@@ -107,7 +107,7 @@ def _hands(states: Sequence[TurnState]) -> tuple[dict[int, list[str]], dict[int,
 
 
 def _tags(state: TurnState) -> dict[int, str]:
-    """Return what each seat did last on this street; at the end what it won."""
+    """Return each seat's last action on this street; at the end its winnings."""
     game = state.game_state
     tags: dict[int, str] = {}
     opened = game["phase"] == "preflop"
@@ -153,7 +153,7 @@ def _footer(state: TurnState, *, own: bool) -> str:
 
 
 def _result(state: TurnState) -> str:
-    """Return who won, and what came of it for the one who looks."""
+    """Return the winners, and the observer's result."""
     sums = {payoff["agent_id"]: payoff["utility"] for payoff in (state.outcome or {}).get("payoffs", ())}
     told = [agent for agent in sorted(sums, key=lambda agent: -sums[agent]) if sums[agent] > 0][:3]
     told += [state.agent_id] if sums.get(state.agent_id, 0) < 0 else []
@@ -167,7 +167,7 @@ def _name(game: Row, seat: int) -> str:
 
 @remembered
 def card(name: str, x: float, y: float, width: float, height: float) -> str:
-    """Return an open card, such as ``"Ah"``, from its upper left corner."""
+    """Return an open card, such as ``"Ah"``; (`x`, `y`) is its upper left corner."""
     rank, suit = name[:-1].replace("T", "10"), name[-1]
     colour = RED if suit in "hd" else BLACK
     big = width * 0.5

@@ -1,4 +1,4 @@
-"""(Hold'em only) ranges: all 1,326 holdings a seat may have, what it would see with each, and how each fares."""
+"""Ranges: all 1,326 pairs of hole cards, the observation with each of them, and their equity."""
 
 from itertools import combinations
 from typing import Any
@@ -13,7 +13,7 @@ from ..core.record import Tables
 from .hands import _bit, _deal, card_set, set_strength
 
 HOLDINGS = np.array(list(combinations(range(52), 2)), np.int8)
-"""Every pair of cards, int8[1326, 2]."""
+"""Every pair of hole cards, int8[1326, 2]."""
 
 
 @compiled
@@ -25,11 +25,11 @@ def possible(holdings: Any, known: Any, count: int, out: Any) -> None:
 
 
 def observe_holdings(encoder: Encoder, tables: Tables, seat: int, holdings: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Return what `seat` would see holding each of `holdings`: float32[H, D].
+    """Return the observations of `seat` with each of `holdings` as its hole cards: float32[H, D].
 
     Args:
-        encoder: how it sees.
-        tables: one record, shape (1,); the cards of `seat` are overwritten, so give a copy.
+        encoder: the encoder of the observations.
+        tables: one record, shape (1,). The cards of `seat` are overwritten; pass a copy.
         seat: the observer.
         holdings: int8[H, 2].
     """
@@ -39,7 +39,7 @@ def observe_holdings(encoder: Encoder, tables: Tables, seat: int, holdings: NDAr
     return out
 
 
-observe: Any = None  # the encoder's takes its place
+observe: Any = None  # bound to the encoder's function by `compile_loop`
 
 
 def _observe_holdings(tables: Any, seat: int, holdings: Any, offsets: Any, out: Any) -> None:
@@ -54,7 +54,7 @@ def _observe_holdings(tables: Any, seat: int, holdings: Any, offsets: Any, out: 
 def equities(hole: Any, board: Any, count: int, holdings: Any, samples: int, seed: Any, out: Any) -> None:
     """Write the share of the pot that `hole` wins at showdown against each of `holdings`, ties split.
 
-    From the flop on over every run-out of the board, before it over `samples` random boards.
+    From the flop on, every run-out of the board counts; before the flop, `samples` random boards.
 
     Args:
         hole: int8[2].
@@ -84,7 +84,7 @@ def equities(hole: Any, board: Any, count: int, holdings: Any, samples: int, see
 
 @compiled
 def _run_outs(taken: int, shown: int, count: int, samples: int, seed: Any) -> Any:
-    """List the complete boards (card sets, int64) that `shown` may grow into; no card of `taken` comes."""
+    """Return the complete boards (card sets, int64) that can follow from `shown`, without the cards of `taken`."""
     if count == 5:
         return np.full(1, shown, np.int64)
     boards = np.empty(max(samples, 52 * 51 // 2), np.int64)

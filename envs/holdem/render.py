@@ -8,7 +8,7 @@ from .view import phase
 
 
 def render(table: Any, seat: int | None) -> str:
-    """Return a few lines of text: board, seats, last action. `seat` sees its own cards only, None sees all."""
+    """Return the table as text: board, seats, last action. `seat`: whose cards are shown; None: all cards."""
     board = " ".join(card_name(int(card)) for card in table.board[: table.board_count]) or "no board"
     lines = [f"hand {int(table.hand)} · {phase(table)} · {board} · pot {int(table.pot)}"]
     for other in range(int(table.seats)):

@@ -1,8 +1,9 @@
-"""The rules of no-limit hold'em over one record, compiled (poker-notes.md, Rules).
+"""The rules of no-limit hold'em over one record, compiled.
 
-`reset` begins an episode, `step` applies the acting seat's move and goes on to the next decision, `legal` says which
-action indices the seat may play. `deal` begins a single hand on the stacks as they lie, for a caller that runs a table
-itself.
+They are the rules of Robert's Rules of Poker (no-limit) and of Moltpoker: a short all-in does not reopen the betting,
+odd chips go to the first winners left of the button, and uncalled chips are returned. `reset` begins an episode and
+`step` applies the acting seat's move, up to the next decision. `deal` begins a single hand with the current stacks, for
+a caller that runs a table itself.
 """
 
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from .table import (
 
 
 class Move(NamedTuple):
-    """What a seat does: `FOLD`; `CALL`, a check where nothing is to call; `RAISE`, to a total of `amount`."""
+    """A move: `FOLD`; `CALL`, which is a check if there is nothing to call; `RAISE` to a total of `amount` chips."""
 
     kind: int
     amount: int
@@ -31,7 +32,7 @@ class Move(NamedTuple):
 
 @compiled
 def reset(table: Any) -> None:
-    """Begin an episode: fresh stacks, hand 1, the button drawn (or where the option puts it)."""
+    """Begin an episode: initial stacks, hand 1, the button drawn or set by the option."""
     for seat in range(table.seats):
         table.stack[seat] = table.stacks[seat]
         table.total[seat] = 0
@@ -45,7 +46,7 @@ def reset(table: Any) -> None:
 
 @compiled
 def left_of(table: Any, seat: int) -> int:
-    """Return the seat to the left. (A remainder would do; division is slow.)"""
+    """Return the seat to the left. (`%` does the same, but is slower.)"""
     return seat + 1 if seat + 1 < table.seats else 0
 
 
@@ -62,7 +63,7 @@ def next_dealer(table: Any) -> int:
 
 @compiled
 def deal(table: Any) -> None:
-    """Begin a hand with the stacks and the dealer as they are; every seat with chips plays. Needs two of them."""
+    """Begin a hand with the current stacks and dealer. Every seat with chips plays; there must be at least two."""
     table.done = False
     table.truncated = False
     _open_hand(table)
@@ -71,7 +72,7 @@ def deal(table: Any) -> None:
 
 @compiled
 def deal_known(table: Any, cards: Any, board: Any) -> None:
-    """Do what `deal` does with these cards, int8[seats, 2] and int8[5], to play a hand again; −1: not known."""
+    """Do the same as `deal` with given cards, int8[seats, 2] and int8[5], to replay a hand; −1: not known."""
     table.done = False
     table.truncated = False
     _open_hand(table)
@@ -85,7 +86,7 @@ def deal_known(table: Any, cards: Any, board: Any) -> None:
 
 @compiled
 def step(table: Any, move: Any) -> None:
-    """Apply the acting seat's legal move and go on to the next decision (through streets, showdown and next hands)."""
+    """Apply the acting seat's legal move, up to the next decision: through streets, showdown and further hands."""
     seat = table.turn
     kind = move.kind
     amount = 0
@@ -113,7 +114,7 @@ def step(table: Any, move: Any) -> None:
     _go_on(table, seat)
 
 
-# A hand from its cards to its first decision.
+# A hand, up to its first decision.
 
 
 @compiled
@@ -164,7 +165,7 @@ def _small_blind_seat(table: Any) -> int:
     players = 0
     for seat in range(table.seats):
         players += table.seated[seat]
-    return table.dealer if players == 2 else _next_player(table, table.dealer)  # heads-up the dealer posts it
+    return table.dealer if players == 2 else _next_player(table, table.dealer)  # heads-up, the dealer posts it
 
 
 @compiled
@@ -214,7 +215,7 @@ def _write_log(table: Any, seat: int, kind: int, amount: int) -> None:
 
 @compiled
 def _go_on(table: Any, after: int) -> None:
-    """Find the next decision, left of seat `after`; deal streets and hands on the way."""
+    """Find the next decision, left of seat `after`; deal streets and hands until there is one."""
     while True:
         if _players_left(table) > 1:
             seat = after
@@ -253,7 +254,7 @@ def _must_decide(table: Any, seat: int) -> bool:
     if table.acted[seat] and not owes:
         return False
     for other in range(table.seats):
-        # Against players all-in for no more than one's own bet there is nothing to decide.
+        # No decision if all others are all-in for no more than this seat's bet.
         contests = table.stack[other] > 0 or (owes and table.bet[other] > table.bet[seat])
         if other != seat and table.seated[other] and not table.folded[other] and contests:
             return True
@@ -328,7 +329,7 @@ def _pay_out(table: Any) -> None:
 
 @compiled
 def _return_uncalled(table: Any) -> None:
-    """Give the one player who put in most what nobody else matched."""
+    """Return to the player who put in most the chips that nobody matched."""
     most = 0
     second = 0
     holder = 0
@@ -348,7 +349,7 @@ def _return_uncalled(table: Any) -> None:
 
 @compiled
 def _pay_pots(table: Any) -> None:
-    """Pay main and side pots. A pot is what was put in between two levels of the players still in."""
+    """Pay main and side pots. A pot holds the chips between two commitment levels of the players still in."""
     floor = 0
     unpaid = table.pot
     while unpaid > 0:

@@ -1,16 +1,16 @@
-"""The record: the whole state of one hold'em table. Names are those of poker.md's `game_state` where it has one.
+"""The record: the whole state of one hold'em table. Names are those of Moltpoker's `game_state` where it has one.
 
-Amounts are whole chips. A card is ``4 * rank + suit`` (see `hands`), −1 where there is none or it is not known.
+Amounts are whole chips. A card is ``4 * rank + suit`` (see `hands`), −1 for no card or an unknown one.
 """
 
 from ..core.record import record
 
 SEATS = 10
-"""Most seats a table has."""
+"""The most seats of a table."""
 LOG = 20
-"""Actions of a street that are remembered; older ones fall out."""
+"""The number of actions of a street in the log; older ones are dropped."""
 FRACTIONS = 12
-"""Most pot fractions a menu offers."""
+"""The most pot fractions."""
 
 PHASES = ("waiting", "preflop", "flop", "turn", "river", "showdown", "ended")
 WAITING, PREFLOP, FLOP, TURN, RIVER, SHOWDOWN, ENDED = range(7)
@@ -19,7 +19,7 @@ KINDS = ("fold", "check", "call", "raiseTo")
 FOLD, CHECK, CALL, RAISE = range(4)
 
 FOLD_ACTION, CALL_ACTION, LEAST_RAISE, FIRST_FRACTION = range(4)
-"""Action indices: fold; check or call; the least raise; the pot fractions from there on. The last is all-in."""
+"""Action indices: fold; check or call; the least raise; the first pot fraction. The last index is all-in."""
 
 TABLE = record(
     # options
@@ -37,7 +37,7 @@ TABLE = record(
     ("stream", "u8"),
     ("deck", "i1", 52),
     ("cards", "i1", (SEATS, 2)),
-    ("board", "i1", 5),  # all five; the first `board_count` lie open
+    ("board", "i1", 5),  # all five; the first `board_count` are open
     ("board_count", "i4"),
     ("board_rank", "i4"),  # category of the open cards
     ("board_set", "i8"),  # the open cards as a set (`hands`)
@@ -56,7 +56,7 @@ TABLE = record(
     ("current_bet", "i4"),
     ("full_raise", "i4"),  # size of the last full bet or raise
     ("raises", "i4"),  # on this street
-    # what the acting seat may do
+    # the acting seat's options
     ("to_call", "i4"),
     ("raise_min", "i8"),  # raise to; 0: it may not raise
     ("raise_max", "i8"),

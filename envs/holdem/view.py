@@ -1,7 +1,7 @@
-"""Record ──► what a seat may see, and back: the contract between simulation and live tables.
+"""Record ──► TurnState of a seat, and back. Simulation and live tables use the same functions.
 
-`game_state` mirrors poker.md's `game_state`. Beyond the document it holds what an agent there must gather over
-several messages or is told at joining: ``seat``, ``smallBlind``, ``bigBlind``, ``ante``, ``hands`` (per episode; 1
+`game_state` has the fields of `game_state` in Moltpoker's agent format. It also has what an agent there collects from
+several messages or gets when it joins: ``seat``, ``smallBlind``, ``bigBlind``, ``ante``, ``hands`` (per episode; 1
 where unknown), ``players[].committed`` (chips put in in this hand), own ``players[].rank``, and
 ``history``: this hand's actions in order, ``{street, seat, kind, bet}`` with the actor's bet on that street afterwards.
 """
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.loading import payoffs_in
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .hands import card_name, card_number, describe, strength
@@ -21,7 +22,7 @@ STREETS = PHASES[PREFLOP : PREFLOP + 4]
 
 
 def phase(table: Any) -> str:
-    """Return the phase's name as in poker.md."""
+    """Return the phase's name in Moltpoker's `game_state`."""
     return PHASES[int(table.phase)]
 
 
@@ -31,7 +32,7 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
 
 
 def public(table: Any) -> dict[str, Any]:
-    """Return the table as those see it who only look on: no cards but those that were shown; ``seat`` is None."""
+    """Return the public view of the table: no cards but those that were shown; ``seat`` is None."""
     return _seen(table, None)
 
 
@@ -118,7 +119,7 @@ def _history(table: Any) -> list[dict[str, Any]]:
 
 
 def results(table: Any, seat: int | None) -> list[dict[str, Any]]:
-    """Return `hand_complete`'s results: every seat dealt in; cards and rank where shown, or where they are `seat`'s."""
+    """Return the results of `hand_complete`: one row per seat dealt in; with cards if shown or `seat`'s."""
     rows = []
     for other in range(int(table.seats)):
         if table.seated[other]:
@@ -134,7 +135,7 @@ def results(table: Any, seat: int | None) -> list[dict[str, Any]]:
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
-    """Return the end of the episode: its payoffs in chips, and `hand_complete` of the last hand."""
+    """Return the outcome of the episode: its payoffs in chips, and `hand_complete` of the last hand."""
     return {
         "payoffs": [{"agent_id": f"player_{i}", "utility": int(table.total[i])} for i in range(int(table.seats))],
         "reason": "showdown" if table.showdown else "fold",
@@ -147,12 +148,13 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
 def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record with what the seat of `state` may know; the rest is blank.
 
-    Only what observation and menu need is rebuilt: the record can be looked at and asked for its legal actions, and
-    is not for playing on. A table with more seats than `blank` has is seen without those that matter least: empty
-    seats go first, then folded ones, then those who put in least.
+    The record serves for observations and legal actions. It is not complete, so it cannot be played further. If the
+    state has more seats than `blank`, some are left out: empty seats first, then folded ones, then those with the
+    smallest commitment. Without ``seat`` the observer is the player with the agent's name. Rows of the history that are
+    no actions are ignored; of too many, the latest are kept.
 
     Args:
-        blank: a table with the options that no wire tells (number of seats, menu).
+        blank: a table with the options that TurnState does not have (number of seats, pot fractions).
         state: hold'em's TurnState.
 
     Returns:
@@ -164,30 +166,56 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     game = state.game_state
     tables = blank.copy().view(np.recarray)
     table = tables[0]
-    seats = _seating(game["players"], int(table.seats), game["seat"])
-    table.small_blind, table.big_blind, table.ante = game["smallBlind"], game["bigBlind"], game["ante"]
-    # A live table plays on for ever: there every hand is an episode of one.
-    table.hand, table.hands = min(game["hand"], game["hands"]), game["hands"]
+    players = [_player(player) for player in game["players"]]
+    me = int(game["seat"]) if game.get("seat") is not None else _named(players, state.agent_id)
+    seats = _seating(players, int(table.seats), me)
+    table.big_blind, table.ante = int(game["bigBlind"]), int(game.get("ante", 0))
+    table.small_blind = int(game.get("smallBlind", table.big_blind // 2))
+    # A live table has no end: there every hand is an episode.
+    hands = int(game.get("hands", 1))
+    table.hand, table.hands = min(int(game.get("hand", 1)), hands), hands
     table.phase = PHASES.index(game["phase"])
-    table.dealer = _behind(game["dealer"], seats)
-    table.turn = seats.get(game["turn"], -1)
-    table.pot = game["pot"]
+    table.dealer = _behind(int(game["dealer"]), seats)
+    turn = me if state.is_my_turn else game.get("turn")
+    table.turn = -1 if turn is None else seats.get(int(turn), -1)
+    table.pot = int(game["pot"])
     table.board[:] = -1
     count = len(game["board"])
     table.board[:count] = [card_number(card) for card in game["board"]]
     open_board(table, count)
-    _load_players(table, game["players"], seats)
-    _load_actions(table, game, seats)
+    _load_players(table, players, seats)
+    _load_actions(table, game, players, seats[me])
     _load_history(table, game, seats)
     if state.game_over:
         table.done = True
-        for payoff in (state.outcome or {}).get("payoffs", ()):
-            table.total[int(payoff["agent_id"].removeprefix("player_"))] = payoff["utility"]
-    return tables, seats[game["seat"]]
+        for agent, utility in payoffs_in(state):
+            number = agent.removeprefix("player_")
+            if number.isdecimal() and int(number) < len(table.total):
+                table.total[int(number)] = utility
+    return tables, seats[me]
+
+
+def _player(player: dict[str, Any]) -> dict[str, Any]:
+    """Return a player with its chips as numbers; what was put in and is not told is the bet."""
+    bet = int(player.get("bet", 0))
+    chips = {"stack": int(player["stack"]), "bet": bet, "committed": int(player.get("committed", bet))}
+    return {**player, "seat": int(player["seat"]), **chips}
+
+
+def _named(players: list[dict[str, Any]], name: str) -> int:
+    """Return the seat of the player of this name.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    for player in players:
+        if name in (player.get("name"), player.get("agent_id")):
+            return int(player["seat"])
+    raise ValueError(f"neither seat nor players tell where {name!r} sits")
 
 
 def _seating(players: list[dict[str, Any]], room: int, me: int) -> dict[int, int]:
-    """Map the wire's seats to the record's: the same numbers where they fit, else the seats that matter, in order."""
+    """Map the state's seats to the record's: the same numbers if they fit, else the kept seats in order."""
     if all(player["seat"] < room for player in players):
         return {player["seat"]: player["seat"] for player in players}
 
@@ -200,12 +228,12 @@ def _seating(players: list[dict[str, Any]], room: int, me: int) -> dict[int, int
 
 
 def _behind(dealer: int, seats: dict[int, int]) -> int:
-    """Give the button to the nearest seat at or before `dealer`, so that the order of play stays."""
+    """Return the nearest kept seat at or before `dealer`, so that the order of play stays the same."""
     return seats[max((seat for seat in seats if seat <= dealer), default=max(seats))]
 
 
 def _load_players(table: Any, players: list[dict[str, Any]], seats: dict[int, int]) -> None:
-    # A record takes longer to look a field up than to fill it.
+    # A field lookup takes longer than filling it, so each field is looked up once.
     cards, stack, bet, committed = table.cards, table.stack, table.bet, table.committed
     folded, seated = table.folded, table.seated
     cards[:] = -1
@@ -221,38 +249,43 @@ def _load_players(table: Any, players: list[dict[str, Any]], seats: dict[int, in
                 cards[seat] = [card_number(card) for card in player["cards"]]
 
 
-def _load_actions(table: Any, game: dict[str, Any], seats: dict[int, int]) -> None:
-    if game["actions"]:
-        table.to_call = game["toCall"]
-        owed = max(player["bet"] for player in game["players"]) - table.bet[seats[game["seat"]]]
-        # A short blind leaves the bet to call above every bet on the table; a short stack calls less than it owes.
-        table.current_bet = table.bet[seats[game["seat"]]] + max(owed, table.to_call)
+def _load_actions(table: Any, game: dict[str, Any], players: list[dict[str, Any]], seat: int) -> None:
+    if game.get("actions"):
+        owed = max(player["bet"] for player in players) - table.bet[seat]
+        table.to_call = int(game.get("toCall", min(owed, table.stack[seat])))
+        # With a short blind, the bet to call is above every bet on the table; a short stack calls with less.
+        table.current_bet = table.bet[seat] + max(owed, table.to_call)
         for action in game["actions"]:
             if action["kind"] == "raiseTo":
-                table.raise_min, table.raise_max = action["min"], action["max"]
+                table.raise_min, table.raise_max = int(action["min"]), int(action["max"])
 
 
 def _load_history(table: Any, game: dict[str, Any], seats: dict[int, int]) -> None:
     table.last_seat = -1
     count, seat, kind, bet = table.log_count, table.log_seat, table.log_kind, table.log_bet
-    for entry in game["history"]:
-        if entry["seat"] in seats:
-            street = STREETS.index(entry["street"])
-            i = int(count[street])
-            if i == LOG:
-                raise ValueError(f"more than {LOG} actions of the {entry['street']} in history; keep the last {LOG}")
-            seat[street, i] = seats[entry["seat"]]
+    for street, entries in _streets(game.get("history"), seats).items():
+        for i, entry in enumerate(entries[-LOG:]):
+            seat[street, i] = seats[int(entry["seat"])]
             kind[street, i] = KINDS.index(entry["kind"])
-            bet[street, i] = entry["bet"]
-            count[street] = i + 1
-    last = game["last"]
-    if last and last["seat"] in seats:
+            bet[street, i] = int(entry.get("bet", 0))
+        count[street] = min(len(entries), LOG)
+    last = game.get("last")
+    if last and last.get("kind") in KINDS and last.get("seat") in seats:
         table.last_seat, table.last_kind = seats[last["seat"]], KINDS.index(last["kind"])
-        table.last_amount = last.get("amount", 0)
+        table.last_amount = int(last.get("amount", 0))
+
+
+def _streets(history: Any, seats: dict[int, int]) -> dict[int, list[dict[str, Any]]]:
+    """Return the actions of the seats that are seen, by street."""
+    found: dict[int, list[dict[str, Any]]] = {}
+    for entry in history or ():
+        if entry.get("kind") in KINDS and entry.get("street") in STREETS and int(entry.get("seat", -1)) in seats:
+            found.setdefault(STREETS.index(entry["street"]), []).append(entry)
+    return found
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
-    """Draw anew, in place, every card that `seat` cannot see, and the stream. Cards shown at the end stay."""
+    """Draw every card that `seat` cannot see again, in place, and the stream. Cards shown at the end stay."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
     holders = [
         other

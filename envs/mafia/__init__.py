@@ -1,4 +1,4 @@
-"""Mafia for 5 to 20 players (the protocol is the AgentPolicy document of mafia-ai-benchmark)."""
+"""Mafia for 5 to 20 players. Its states and payloads are those of mafia-ai-benchmark's agent interface."""
 
 from .game import game
 

@@ -1,4 +1,4 @@
-"""Action index ◄─► move ◄─► documented payload (NightAction, VoteAction; statements by `say`).
+"""Action index ◄─► move ◄─► payload: mafia-ai-benchmark's `NightAction` and `VoteAction`, and `say` for statements.
 
 Action indices are relative to the acting seat: see `action_ranges`.
 """
@@ -51,7 +51,7 @@ TYPE_OF_PHASE = ("nightAction", "say", "vote")
 
 
 class NightAction(msgspec.Struct, forbid_unknown_fields=True):
-    """The payload of `nightAction`. `metadata` is anybody's and changes nothing."""
+    """The payload of `nightAction`. `metadata` may hold anything and has no effect."""
 
     actionType: str
     targetId: str
@@ -59,15 +59,15 @@ class NightAction(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class VoteAction(msgspec.Struct, forbid_unknown_fields=True):
-    """The payload of `vote`: `targetId` None abstains. `reason` changes nothing."""
+    """The payload of `vote`: `targetId` None abstains. `reason` has no effect."""
 
     targetId: str | None
     reason: str | None = None
 
 
 class Say(msgspec.Struct, forbid_unknown_fields=True):
-    """The payload of `say`: an act, its words, or both. Without a `type` the act is read from `text`; without a `text`
-    it is said in a sentence of our own."""
+    """The payload of `say`: an act, a text, or both. Without a `type` the act is read from `text` (`statements.read`);
+    without a `text` the message is a standard sentence (`statements.sentence`)."""
 
     type: str | None = None
     targetId: str | None = None
@@ -77,23 +77,23 @@ class Say(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Among(spaces.Space[Any]):
-    """One of a few values, such as names or None."""
+    """The space of a few values, such as names or None."""
 
     def __init__(self, values: list[Any], seed: int | np.random.Generator | None = None) -> None:
         self.values = list(values)
         super().__init__(None, None, seed)
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """Draw one of the values, uniformly."""
+        """Return one of the values, drawn uniformly."""
         return self.values[int(self.np_random.integers(len(self.values)))]
 
     def contains(self, x: Any) -> bool:
-        """Tell whether `x` is one of the values."""
+        """Return whether `x` is one of the values."""
         return any(type(value) is type(plain) and value == plain for plain in [_plain(x)] for value in self.values)
 
     @property
     def is_np_flattenable(self) -> bool:
-        """No: the values are no numbers."""
+        """False: the values are not numbers."""
         return False
 
     def __eq__(self, other: object) -> bool:
@@ -130,8 +130,8 @@ _PRINTABLE = frozenset(map(chr, range(32, 127)))
 
 
 def action_ranges(seats: int) -> tuple[ActionRange, ...]:
-    """Return what the action indices mean: six blocks of n = `seats` and two more. Index r of a block means the seat r
-    places to the left of the acting one."""
+    """Return the action ranges: six blocks of n = `seats` indices, and two more. Index r of a block is the
+    relative seat r, counted from the acting seat."""
     others = {
         0: ("nightAction", "r is the target of the night", "oneself is (doctors)"),
         1: ("vote", "vote for r", "abstain"),
@@ -152,7 +152,7 @@ def action_ranges(seats: int) -> tuple[ActionRange, ...]:
 
 
 def allowed(table: Any) -> list[AllowedAction]:
-    """Return what the acting seat may do, with the targets that are open to it."""
+    """Return the legal actions of the acting seat, with their legal targets."""
     seat = int(table.turn)
     later = AllowedAction("message_only", "send private messages to your teammates and decide later", _schema({}, []))
     if table.phase == NIGHT:
@@ -202,7 +202,7 @@ def targets(table: Any) -> list[int]:
     return sorted((turn + r) % seats for r in away if r > 0 or table.phase == NIGHT)
 
 
-# Both ways.
+# Encode and parse.
 
 
 def encode(table: Any, action: int) -> AgentResponse:
@@ -221,13 +221,13 @@ def encode(table: Any, action: int) -> AgentResponse:
 
 
 def parse(table: Any, action: Action) -> Choice | ActionResult:
-    """Return the exact move of a payload, or the refusal that names what would be right."""
+    """Return the exact move of a payload, or a refusal that names the right values."""
     expected = TYPE_OF_PHASE[int(table.phase)]
     if action.action_type not in TYPE_OF_PHASE:
         known = ", ".join((*TYPE_OF_PHASE, "message_only"))
         return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: {known}")
     if action.action_type != expected:
-        return ts.refused(ts.GAME_RULE_VIOLATION, f"{action.action_type} is not open in this phase: {expected} is")
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"{action.action_type} is not legal in this phase; {expected} is")
     try:
         return {"nightAction": _night, "vote": _vote, "say": _say}[expected](table, action.payload)
     except msgspec.ValidationError as error:
@@ -257,13 +257,13 @@ def _aimed(table: Any, kind: int, target_id: str) -> Choice | ActionResult:
     if table.alive[target] and kind == TARGET and table.role[int(table.turn)] == DOCTOR:
         why = "was protected last night"
     names = ", ".join(map(name, open_))
-    return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot choose {target_id}, who {why}; open are {names}")
+    return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot choose {target_id}, who {why}; the legal targets are {names}")
 
 
 def _seat(table: Any, target_id: str) -> int:
     ids = [name(seat) for seat in range(int(table.seats))]
     if target_id not in ids:
-        raise ValueError(f"targetId {repr(target_id)} is none of {', '.join(ids)}")
+        raise ValueError(f"targetId {repr(target_id)} is not one of {', '.join(ids)}")
     return ids.index(target_id)
 
 
@@ -271,12 +271,12 @@ def _say(table: Any, payload: dict[str, Any]) -> Choice | ActionResult:
     wanted = msgspec.convert(payload, Say)
     text = wanted.text or ""
     if len(text) > MESSAGE_LENGTH:
-        raise ValueError(f"text has {len(text):,} characters; at most {MESSAGE_LENGTH:,} are taken")
+        raise ValueError(f"text has {len(text):,} characters; at most {MESSAGE_LENGTH:,} are allowed")
     if wanted.type is None:
         if (wanted.targetId, wanted.role, wanted.isMafia) != (None, None, None):
             raise ValueError(f"targetId, role and isMafia need a type: {', '.join(TYPES)}")
         if not text.strip():
-            raise ValueError(f"say something: give a type ({', '.join(TYPES)}) or a text")
+            raise ValueError(f"give a type ({', '.join(TYPES)}) or a text")
         return _heard(table, text, {name(seat): seat for seat in range(int(table.seats))})
     target = -1 if wanted.targetId is None else _seat(table, wanted.targetId)
     kind, target = from_wire(wanted.type, target, wanted.role, wanted.isMafia)
@@ -292,7 +292,7 @@ def _heard(table: Any, text: str, seats: dict[str, int]) -> Choice:
 
 
 def interpret(table: Any, action: Action, names: Sequence[str]) -> Action:
-    """Return words that come without an act with the one that they say, by `names`; any other action as it is."""
+    """Return a `say` action with the act that its text states, by `names`; any other action unchanged."""
     text = action.payload.get("text")
     if action.action_type != "say" or not isinstance(text, str) or not text.strip() or len(text) > MESSAGE_LENGTH:
         return action
@@ -303,12 +303,12 @@ def interpret(table: Any, action: Action, names: Sequence[str]) -> Action:
 
 
 def sayable(table: Any, kind: int, target: int) -> bool:
-    """Tell whether the acting seat may make a statement: of nobody, of another who lives, or in defence of itself."""
+    """Return whether a statement is legal: about nobody, about another living player, or in one's own defence."""
     return target < 0 or (bool(table.alive[target]) and (target != table.turn or kind == DEFEND))
 
 
 def action_messages(table: Any, action: Action) -> list[MessageIntent]:
-    """Return what all hear of an accepted action: the words of a statement."""
+    """Return the messages of an accepted action: the text of a statement, public."""
     if action.action_type != "say":
         return []
     text = action.payload.get("text")
@@ -324,10 +324,10 @@ def action_messages(table: Any, action: Action) -> list[MessageIntent]:
 def message_violation(table: Any, seat: int, intent: MessageIntent) -> str | None:
     """Return why `seat` may not send a message now: only living mafia may, at night, and only to their teammates."""
     if intent.scope == MessageScope.PUBLIC:
-        return "in public one speaks by say, once a discussion round"
+        return "a public statement is the action say, once in a discussion round"
     ours = [name(other) for other in range(int(table.seats)) if table.role[other] == MAFIA and table.alive[other]]
     if table.phase != NIGHT or name(seat) not in ours:
-        return "private messages are for the living mafia, at night"
+        return "private messages are only for the living mafia, at night"
     readers = intent.to_agent_ids or []
     if not readers or any(reader not in ours for reader in readers):
         return f"a private message needs to_agent_ids among the living mafia: {', '.join(ours)}"
@@ -335,7 +335,7 @@ def message_violation(table: Any, seat: int, intent: MessageIntent) -> str | Non
 
 
 def nearest(table: Any, move: Choice) -> int:
-    """Return the action index that stands for `move`; every move has one."""
+    """Return the action index of `move`; every move has one."""
     kind, target, seats = int(move.kind), int(move.target), int(table.seats)
     away = (target - int(table.turn)) % seats if target >= 0 else 0
     blocks = ((TARGET,), (VOTE,), (GENERAL, ACCUSE), (DEFEND,), (CLEARED, CLAIM_SHERIFF), (FOUND, CLAIM_DOCTOR))
@@ -344,7 +344,7 @@ def nearest(table: Any, move: Choice) -> int:
 
 
 def safe(table: Any) -> int:
-    """Return the index of the safe action: a legal target drawn from the match's stream, a general word, abstain."""
+    """Return the index of the safe action: a random legal target, a general statement, or abstain."""
     seats = int(table.seats)
     if table.phase != NIGHT:
         return seats if table.phase == VOTING else 2 * seats

@@ -1,4 +1,4 @@
-"""Ballots: whom the mafia chose at night, and whom the votes of the day are for. Compiled."""
+"""Ballots: the targets of the mafia at night, and of the votes of the day. Compiled."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from .table import MAFIA
 
 @compiled
 def row_of_round(table: Any) -> int:
-    """Return where this round begins in `night` and `votes`."""
+    """Return the index at which this round begins in `night` and `votes`."""
     return (table.round_number - 1) * table.seats
 
 
 @compiled
 def choice_of_most(table: Any) -> int:
-    """Return the target that more than half of the living mafia chose; −1: there is none."""
+    """Return the target of more than half of the living mafia; −1 if there is none."""
     row = row_of_round(table)
     chosen = -1
     for seat in range(table.seats):
@@ -31,7 +31,7 @@ def choice_of_most(table: Any) -> int:
 
 @compiled
 def choice_of_mafia(table: Any, n: int) -> int:
-    """Return whom the n-th of the living mafia chose."""
+    """Return the target of the n-th living mafia."""
     seat = -1
     while n >= 0:
         seat += 1
@@ -41,7 +41,7 @@ def choice_of_mafia(table: Any, n: int) -> int:
 
 @compiled
 def most_votes(table: Any) -> tuple[int, int]:
-    """Return the most votes that one of the living has, at least 1, and how many have as many."""
+    """Return the largest number of votes for a living player, at least 1, and how many players have it."""
     row = row_of_round(table)
     most = 1
     tied = 0
@@ -58,7 +58,7 @@ def most_votes(table: Any) -> tuple[int, int]:
 
 @compiled
 def tied_seat(table: Any, most: int, n: int) -> int:
-    """Return the n-th of the living who have `most` votes."""
+    """Return the n-th living player with `most` votes."""
     row = row_of_round(table)
     seat = -1
     while n >= 0:

@@ -1,17 +1,18 @@
-"""Scripted players: four personalities that play all four roles by the heuristics of mafia-ai-benchmark.
+"""Scripted players: four personalities, each of which plays all four roles by heuristics.
 
-Policies like any other: they see the observation and the mask of their seat, no more, and keep nothing in mind.
+They are policies: they get the observation and the mask of their seat, and nothing else, and they have no memory.
 
-- **Night.** The mafia agree on a target: whoever claims to be sheriff, else who claims to be doctor, else whom the town
-  trusts most. The doctor protects who claims to be sheriff, else the most trusted. The sheriff investigates the most
-  suspicious whom it has not checked.
-- **Discussion.** The sheriff reveals what it found: once it found mafia and the mafia could win soon, after some checks
-  (two, as a rule), when another claims to be sheriff, or when it looks suspicious itself; from then on always. The
-  doctor reveals itself when it looks suspicious. Others accuse whom they suspect enough, defend themselves, defend
-  whom they trust. The mafia lie as often as they are told to: they accuse the innocent, defend each other and
-  themselves, and claim what they are not; else they say nothing of note, or accuse a teammate who is lost anyway.
-- **Vote.** Whom one knows to be mafia; else now and then anybody; else the most accused of today; else whom one
-  suspects most, if enough. The mafia join the town where it goes for one of the town.
+- **Night.** The mafia choose the same target: a player who claims to be sheriff, else one who claims to be doctor, else
+  the player whom the town trusts most. The doctor protects a player who claims to be sheriff, else the most trusted
+  one. The sheriff investigates the most suspicious player whom it has not investigated.
+- **Discussion.** The sheriff reveals its results in four cases: it has found mafia and the mafia could win soon; it has
+  made some investigations (usually two); another player claims to be sheriff; it looks suspicious itself. From then on
+  it always reveals them. The doctor reveals its role when it looks suspicious. Others accuse a player with enough
+  suspicion, defend themselves, and defend players whom they trust. The mafia lie with the probability `lie_frequency`:
+  they accuse the innocent, defend each other and themselves, and make false claims. Otherwise they make a general
+  statement, or accuse a teammate who will be eliminated anyway.
+- **Vote.** For a player known to be mafia; else sometimes for a random player; else for the most accused of today; else
+  for the most suspicious, if the suspicion is enough. The mafia vote with the town against a player of the town.
 """
 
 from collections.abc import Callable
@@ -39,10 +40,10 @@ TRAITS = np.array(
         [0.55, 0.50, 0.85, 0.20, 0.10, 2.0, 0.20, 0.40, 0.50],
     ]
 )
-"""By personality: the suspicion from which it accuses and from which it votes; how often it votes for the most accused,
-and for anybody; how much its own impressions differ from the common suspicion; after how many checks its sheriff
-reveals; how often its mafia claims to be sheriff; how often it answers an accusation by defending itself; how often it
-defends whom it trusts when it suspects nobody enough."""
+"""By personality: the least suspicion to accuse and to vote; the probability of a vote for the most accused, and of a
+random vote; the size of the random change of its suspicion; the number of investigations after which its sheriff
+reveals them; and the probabilities that its mafia claims to be sheriff, that it answers an accusation with a defence of
+itself, and that it defends a trusted player when it suspects nobody enough."""
 ACCUSES, VOTES, FOLLOWS, ERRS, WAVERS, CHECKS, COUNTERS, DENIES, DEFENDS = range(9)
 
 
@@ -54,7 +55,7 @@ def _chance(words: Any) -> float:
 
 @compiled
 def _best(scores: Any, mask: Any, first: int, seats: int) -> int:
-    """Return the open target of the highest score (0 and below: not wanted); 0 if there is none."""
+    """Return the legal target with the highest score above 0; 0 if there is none."""
     best = 0
     for r in range(1, seats):
         if mask[first + r] and scores[r] > max(scores[best] if best else 0.0, 0.0):
@@ -66,7 +67,7 @@ def _best(scores: Any, mask: Any, first: int, seats: int) -> int:
 def _scripted(
     observations: Any, masks: Any, words: Any, offsets: Any, game: Any, who: Any, lies: Any, out: Any
 ) -> None:
-    """Play a decision of every row: as personality ``who``, −1 for one of its own."""
+    """Choose an action for every row, as the personality ``who``; −1: a personality per seat and match."""
     seats = game[0]
     at = offsets[0]
     scores = np.empty(seats)
@@ -95,8 +96,8 @@ def _scripted(
 
 @compiled
 def _personality(seen: Any, at: Any, seats: int, words: Any) -> int:
-    """Return a personality that stays the same for the match, and is another's at every seat: by how far away the first
-    sat who died at night. Before that, any."""
+    """Return a personality that is fixed for the match and differs between seats. It follows from the relative seat of
+    the first player killed at night; before that, it is random."""
     first = -1
     for r in range(seats):
         round_ = seen[at.players_eliminatedRound + r]
@@ -111,7 +112,7 @@ def _personality(seen: Any, at: Any, seats: int, words: Any) -> int:
 
 @compiled
 def _impressions(seen: Any, words: Any, at: Any, seats: int, traits: Any, scores: Any) -> None:
-    """Write how suspicious the living look to this personality, from above 0 to above 1; the dead get −1."""
+    """Write the suspicion of this personality for each living player, from above 0 to above 1; −1 for the dead."""
     for r in range(seats):
         scores[r] = -1.0
         if seen[at.players_alive + r] > 0:
@@ -120,14 +121,14 @@ def _impressions(seen: Any, words: Any, at: Any, seats: int, traits: Any, scores
 
 @compiled
 def _known(seen: Any, at: Any, game: Any, role: int, scores: Any) -> None:
-    """Put what a sheriff knows above all impressions: 2 and more for mafia, −1 for the innocent."""
+    """Replace the scores of investigated players: 2 and more for mafia, −1 for the innocent."""
     seats = game[0]
     for r in range(1, seats):
         result = seen[at.privateKnowledge_investigationResults + r]
         if scores[r] > 0 and result != 0:
             scores[r] = scores[r] + 2.0 if result > 0 else -1.0
         elif scores[r] > 0 and role == SHERIFF and game[1] == 1 and _claims(seen, at, r, SHERIFF):
-            scores[r] += 1.5  # there is but one, and that is oneself
+            scores[r] += 1.5  # there is only one sheriff, the observer
 
 
 @compiled
@@ -143,7 +144,7 @@ def _at_night(seen: Any, mask: Any, words: Any, at: Any, seats: int, traits: Any
             if seen[at.privateKnowledge_investigationResults + r] != 0:
                 scores[r] = -1.0
         return _best(scores, mask, 0, seats)
-    for r in range(1, seats):  # the most trusted first, and above them who claims to be of use to the town
+    for r in range(1, seats):  # the most trusted first; above them, players who claim to be sheriff or doctor
         if scores[r] > 0:
             scores[r] = 1.5 - scores[r]
             if _claims(seen, at, r, SHERIFF):
@@ -151,7 +152,7 @@ def _at_night(seen: Any, mask: Any, words: Any, at: Any, seats: int, traits: Any
             elif role == MAFIA and _claims(seen, at, r, DOCTOR):
                 scores[r] += 2.0
             if role == MAFIA:
-                scores[r] += 20.0 * seen[at.nightActions + r]  # as the teammates do
+                scores[r] += 20.0 * seen[at.nightActions + r]  # the same target as the teammates
                 if seen[at.players_role + 4 * r + MAFIA - 1] > 0:
                     scores[r] = -1.0
     target = _best(scores, mask, 0, seats)
@@ -162,7 +163,7 @@ def _at_night(seen: Any, mask: Any, words: Any, at: Any, seats: int, traits: Any
 
 @compiled
 def _accused_today(seen: Any, at: Any, seats: int, r: int) -> float:
-    """Return how often `r` was accused today; a result counts twice."""
+    """Return the number of accusations of `r` today; an investigation result counts twice."""
     total = 0.0
     for speaker in range(seats):
         total += max(seen[at.statements_today + speaker * seats + r], 0.0)
@@ -171,7 +172,7 @@ def _accused_today(seen: Any, at: Any, seats: int, r: int) -> float:
 
 @compiled
 def _leader(seen: Any, at: Any, seats: int, words: Any) -> int:
-    """Return the most accused of the living others today, of equals any; 0 if nobody was accused."""
+    """Return the most accused of the other living players today, at random among equals; 0 if nobody was accused."""
     best = 0
     most = 0.5
     for r in range(1, seats):
@@ -238,7 +239,7 @@ def _town_says(
 
 @compiled
 def _sheriff_says(seen: Any, at: Any, game: Any, traits: Any, threatened: bool, scores: Any) -> int:
-    """Return the sheriff's claim with the result that matters most; 0 where it keeps silent about its role."""
+    """Return the sheriff's claim with its most important result; 0 if it does not reveal its role."""
     seats = game[0]
     found = 0
     cleared = 0
@@ -254,7 +255,7 @@ def _sheriff_says(seen: Any, at: Any, game: Any, traits: Any, threatened: bool, 
         if alive and result > 0:
             found = r
         elif alive and result < 0 and (cleared == 0 or seen[at.statements_stance + r] == 0):
-            cleared = r  # rather one that has not been told yet
+            cleared = r  # preferably one that has not been revealed yet
     soon = 2 * round(seen[at.mafiaCount] * seats) + 2 >= living
     reveals = _claims(seen, at, 0, SHERIFF) or checks >= traits[CHECKS] or (found > 0 and soon)
     if not (reveals or threatened or (rival and checks > 0)):
@@ -277,10 +278,10 @@ def _mafia_says(
             if scores[r] > 0 and seen[at.suspicion + r] >= 0.8:
                 lost = r
             scores[r] = -1.0
-    if _chance(words) >= lie_frequency:  # the truth: about a teammate whom nobody would believe, or nothing
+    if _chance(words) >= lie_frequency:  # no lie: accuse a lost teammate, or make a general statement
         return 2 * seats + lost if lost > 0 and _chance(words) < traits[COUNTERS] else 2 * seats
     victim = _best(scores, mask, 2 * seats, seats)
-    for r in range(1, seats):  # who has claimed to have found one of the mafia is the one to discredit
+    for r in range(1, seats):  # accuse the player who claims to have found one of the mafia
         if scores[r] > 0 and _claims(seen, at, r, SHERIFF):
             victim = r
     accused = _accused_today(seen, at, seats, 0) > 0
@@ -301,10 +302,10 @@ class Scripted:
 
     Args:
         game: mafia with any options.
-        seed: of its own random stream; None for fresh entropy.
-        personality: one of `PERSONALITIES`, or ``"mixed"``: another one at every seat of a match.
-        lie_frequency: how often its mafia lies when it speaks, 0 to 1.
-        suspicion_threshold: how suspicious it must look, 0 to 100, for its sheriff and doctor to reveal themselves.
+        seed: seed of its random stream; None takes entropy from the operating system.
+        personality: one of `PERSONALITIES`, or ``"mixed"``: a different one at every seat of a match.
+        lie_frequency: the probability that its mafia lies in a statement, 0 to 1.
+        suspicion_threshold: the suspicion against it, 0 to 100, from which its sheriff and doctor reveal their role.
 
     Raises:
         ValueError: for a parameter that is out of its range.
@@ -340,7 +341,7 @@ def _loyal(observations: Any, masks: Any, words: Any, roles: int, out: Any) -> N
     seats = (masks.shape[1] - 2) // 6
     allowed = np.empty(masks.shape[1], np.int8)
     for i in range(len(masks)):
-        for k in range(len(allowed)):  # an assignment of arrays takes Numba seconds to compile
+        for k in range(len(allowed)):  # a loop: Numba takes seconds to compile an assignment of arrays
             allowed[k] = masks[i, k]
         mafia = observations[i, roles + MAFIA - 1] > 0
         last = 1
@@ -355,11 +356,11 @@ def _loyal(observations: Any, masks: Any, words: Any, roles: int, out: Any) -> N
 
 
 class Loyal:
-    """Any legal number, but it never abstains, and as mafia it never chooses a teammate, by night or by day.
+    """A random player that never abstains, and as mafia never chooses a teammate, at night or by day.
 
     Args:
         game: mafia with any options.
-        seed: of its own random stream; None for fresh entropy.
+        seed: seed of its random stream; None takes entropy from the operating system.
     """
 
     encoder = "v0"
@@ -380,5 +381,5 @@ BOTS: dict[str, Callable[..., Any]] = {
     "loyal": Loyal,
     **{personality: partial(Scripted, personality=personality) for personality in (*PERSONALITIES, "mixed")},
 }
-"""`random`: any legal number. `loyal`: the same without abstaining and without choosing teammates. Four scripted
-personalities, and `mixed`: another one at every seat."""
+"""`random`: any legal action. `loyal`: the same, but it never abstains and never chooses teammates. Four scripted
+personalities, and `mixed`: a different one at every seat."""

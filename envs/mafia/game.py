@@ -1,4 +1,4 @@
-"""Mafia's rooms put together: options in, `Game` out."""
+"""The function `game`: makes mafia from its options."""
 
 from functools import partial
 from typing import Any
@@ -31,14 +31,15 @@ def game(
     """Return mafia with these options.
 
     Args:
-        seats: players, 5 to 20; they are called p1, p2, …
-        mafia: how many are mafia, at least 1 and fewer than half; None: 3 in 10, rounded down, and at least 1.
-        doctors: how many are doctors, from 0 up.
-        sheriffs: how many are sheriffs, from 0 up. All others are villagers.
-        max_days: after so many days without a winner the match ends with nothing for all; 1 to 40.
-        discussion_rounds: how often each living player speaks on a day, 1 to 8; at most 80 in `max_days` together.
-        tie: what a tied vote does: ``"random"`` eliminates one of the leaders, ``"none"`` nobody.
-        talk: whether there is a discussion. Without it a day is its vote; actions and observation keep their shapes.
+        seats: number of players, 5 to 20; their names are p1, p2, …
+        mafia: number of mafia, at least 1 and fewer than half; None: 3 in 10, rounded down, and at least 1.
+        doctors: number of doctors, from 0 up.
+        sheriffs: number of sheriffs, from 0 up. All others are villagers.
+        max_days: number of days, 1 to 40, after which the match ends; without a winner all rewards are 0.
+        discussion_rounds: number of statements of each living player per day, 1 to 8; `max_days` times this number is
+            at most 80.
+        tie: the result of a tied vote: ``"random"`` eliminates one of the tied players, ``"none"`` nobody.
+        talk: whether there is a discussion. Without it a day has only the vote; shapes do not change.
 
     Raises:
         ValueError: naming the option, its value and its range.
@@ -75,7 +76,7 @@ def _blank(options: dict[str, Any]) -> Tables:
         table[name] = options[name]
     table.tie = TIES.index(options["tie"])
     table.per_seat, table.per_day = 1 / options["seats"], 1 / options["max_days"]
-    table.killed = -1
+    table.killed, table.saved = -1, -1
     table.night, table.votes = -1, -1
     return blank
 

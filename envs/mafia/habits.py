@@ -1,4 +1,4 @@
-"""How the mafia and the town have played, counted in finished matches. Compiled."""
+"""Statistics of the statements and votes of mafia and town in finished matches. Compiled."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from .table import (
     VILLAGER,
 )
 
-CLAIMED = np.zeros(16, np.int64)  # by kind of statement: the role that it claims, 0 for none
+CLAIMED = np.zeros(16, np.int64)  # by kind of statement: the claimed role, 0 for none
 CLAIMED[[CLEARED, FOUND, CLAIM_SHERIFF]] = SHERIFF
 CLAIMED[[CLAIM_DOCTOR, CLAIM_VILLAGER, CLAIM_MAFIA]] = DOCTOR, VILLAGER, MAFIA
 
@@ -31,11 +31,12 @@ HABITS = ("accusations", "defenses", "claims", "untrue", "abstentions", "changes
 
 
 def habits(tables: Tables, mafia: bool) -> dict[str, float]:
-    """Return how the mafia, or the town, played in finished matches (recarray of shape (N,)), as shares.
+    """Return statistics of the mafia's or the town's play in finished matches (recarray of shape (N,)), as shares.
 
-    Of its statements: ``accusations`` (a claimed result of "mafia" too), ``defenses``, ``claims``, and those that are
-    ``untrue``: that accuse who is not mafia, defend who is, claim a role or a result that is not so. Of its votes:
-    ``abstentions``, and ``changes``: for another player than in the vote before, though that one was still there.
+    Shares of the statements: ``accusations`` (claimed results "mafia" included), ``defenses``, ``claims``, and
+    ``untrue`` ones, which accuse an innocent player, defend a mafia, or claim a false role or result. Shares of the
+    votes: ``abstentions``, and ``changes``, votes for another player than in the vote before, while that one was
+    still alive.
     """
     counts, wholes = np.zeros(len(HABITS), np.int64), np.zeros(len(HABITS), np.int64)
     _count(tables.view(np.ndarray), mafia, counts, wholes)
@@ -73,6 +74,6 @@ def _count(tables: Any, mafia: bool, counts: Any, wholes: Any) -> None:
 
 @compiled
 def _there(table: Any, seat: int, day: int) -> bool:
-    """Tell whether `seat` could vote, and be voted for, on `day`."""
+    """Return whether `seat` could vote, and be voted for, on `day`."""
     gone = table.eliminated_round[seat]
     return bool(gone == 0 or gone > day or (gone == day and table.voted_out[seat] == 1))

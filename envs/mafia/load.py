@@ -1,4 +1,4 @@
-"""TurnState ──► record: what a player may know, also from other hosts of the protocol."""
+"""TurnState ──► record: with what a player may know. It reads the states of other hosts of the protocol, too."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -27,7 +27,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     `content`.
 
     Args:
-        blank: a table with the options that TurnState does not tell.
+        blank: a table with the options that TurnState does not have.
         state: the match's TurnState.
 
     Returns:
@@ -77,32 +77,34 @@ def _load(row: Any, game: Mapping[str, Any], state: TurnState) -> int:
 
 @compiled
 def _remember(tables: Any) -> None:
-    """Do `remember` for one table; Numba takes an array faster than a record."""
+    """Call `remember` for one table; Numba takes an array faster than a record."""
     remember(tables[0])
 
 
 def _load_history(row: Any, game: Mapping[str, Any], seats: Seats) -> None:
-    """Rebuild the public past: last night, and all votes."""
+    """Rebuild the public history: last night, and all votes."""
     last, history, count = game["lastNightResult"], game["votingHistory"], len(game["players"])
     if last is not None:
         row["killed"] = -1 if last["killed"] is None else seats[last["killed"]]
         row["prevented"] = last["prevented"]
+        row["saved"] = -1 if last.get("protected") is None else seats[last["protected"]]
     if len(history) > DAYS:
         raise ValueError(f"{len(history)} votes; there are at most {DAYS}")
     row["votings"] = len(history)
     votes, voted_out = memoryview(row["votes"]), memoryview(row["voted_out"])  # faster than arrays, item by item
     for i, voting in enumerate(history):
         for voter, target in voting["votes"].items():
-            votes[i * count + seats[voter]] = seats[target]
+            if target is not None:  # some hosts list those who abstained
+                votes[i * count + seats[voter]] = seats[target]
         if voting["eliminated"] is not None:
             voted_out[seats[voting["eliminated"]]] = 1
 
 
 def _load_private(row: Any, game: Mapping[str, Any], seat: int, seats: Seats) -> None:
-    """Rebuild `privateKnowledge`, and what is known of tonight."""
+    """Rebuild `privateKnowledge`, and the known choices of tonight."""
     private, count, round_number = game["privateKnowledge"], len(game["players"]), game["roundNumber"]
     role, night = memoryview(row["role"]), memoryview(row["night"])
-    for mate in private.get("mafiaTeammates", ()):
+    for mate in private.get("mafiaTeammates") or ():
         role[seats[mate["id"]]] = MAFIA
     if private.get("lastProtected") is not None:
         last_night = round_number - 1 - (game["phase"] == PHASES[NIGHT])

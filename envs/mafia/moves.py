@@ -1,6 +1,6 @@
-"""Action indices: the move that each stands for, and which are legal. Compiled.
+"""Action indices: their moves, and the action mask. Compiled.
 
-They come in blocks as long as there are seats, each target at its distance from the acting seat.
+The indices are in blocks of one per seat; the index in a block is the target's relative seat.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ from .table import (
 
 @compiled
 def decode(table: Any, action: int) -> Choice:
-    """Return the move that an action index stands for (see `parlour.envs.mafia.actions`)."""
+    """Return the move of an action index (see `parlour.envs.mafia.actions`)."""
     seats = table.seats
     block = action // seats
     away = action - block * seats
@@ -49,7 +49,7 @@ def decode(table: Any, action: int) -> Choice:
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal action indices: targets are alive; only a doctor may choose itself."""
+    """Write the action mask of the acting seat: targets are alive; only a doctor may choose itself."""
     seats = table.seats
     seat = table.turn
     mask[:] = 0
@@ -72,7 +72,7 @@ def legal(table: Any, mask: Any) -> None:
 
 @compiled
 def _write_living(table: Any, mask: Any, first: int) -> None:
-    """Write who lives from index `first` on, by distance from the acting seat, which lives itself."""
+    """Write 1 for each living player from index `first` on, by relative seat."""
     turn = table.turn
     for seat in range(turn, table.seats):
         mask[first + seat - turn] = table.alive[seat]

@@ -1,6 +1,6 @@
 """The village as a picture: the players in a ring by night or by day, their roles as far as known, who spoke.
 
-Arrows tell who chose whom tonight, whom they accuse and defend today, how they voted last.
+Arrows show the choices of tonight, the accusations and defences of today, and the last votes.
 """
 
 from bisect import bisect
@@ -33,7 +33,7 @@ Row = Mapping[str, Any]
 CENTRE = 320.0, 206.0
 ACROSS, DOWN = 250.0, 138.0
 LARGE, SMALL = 25.0, 16.0
-"""Radius of a player; the small ones where there are many."""
+"""The radius of a player's disc; small if there are many players."""
 STEPS = 5040
 """Of the ring; every number of players up to 10 divides it."""
 SKY = {"NIGHT_ACTIONS": "#1f2a44", "END": "#e9e6dc"}
@@ -45,7 +45,7 @@ PHASES = {"NIGHT_ACTIONS": "night", "DAY_DISCUSSION": "discussion", "DAY_VOTING"
 
 
 def picture(states: Sequence[TurnState]) -> str:
-    """Draw what `states` tell together (see `Game.picture`)."""
+    """Draw the match from `states` (see `Renderer.picture`)."""
     first = states[0]
     game = first.game_state
     players: list[Row] = game["players"]
@@ -112,7 +112,7 @@ def _news(state: TurnState) -> str:
 
 
 def _roles(states: Sequence[TurnState]) -> dict[str, str]:
-    """Return every role that one of `states` tells."""
+    """Return every role that is known in one of `states`."""
     return {
         player["id"]: player["role"]
         for state in states
@@ -130,7 +130,7 @@ def _place(i: int, count: int) -> tuple[float, float]:
 
 @remembered
 def _angles() -> list[float]:
-    """Return the angles of `STEPS` points that stand equally far apart on the ring, clockwise from the top."""
+    """Return the angles of `STEPS` equally spaced points on the ring, clockwise from the top."""
     fine = [-pi / 2 + 2 * pi * k / 20_000 for k in range(20_001)]
     points = [(ACROSS * cos(angle), DOWN * sin(angle)) for angle in fine]
     gone = [0.0, *accumulate(dist(*pair) for pair in pairwise(points))]
@@ -150,7 +150,7 @@ def _light(night: bool) -> str:
 def _token(
     name: str, role: str | None, place: tuple[float, float], size: float, colour: str, end: str, night: bool
 ) -> str:
-    """Return a player: its disc with its name, the role below it; who is gone is grey, with a cross and its `end`."""
+    """Return a player: a disc with its name, its role below. Eliminated ones are grey, with a cross and the `end`."""
     large = size == LARGE
     who, words = short(name, 8 if large else 6), role or "?"
     fitting = round(min(0.52, 3 / max(1, len(who))) * size, 1)
@@ -171,7 +171,7 @@ def _token(
 
 
 def _end(player: Row, voted_out: Collection[str], size: float) -> str:
-    """Return how a player came to its end, and in which round; "" for the living."""
+    """Return how and in which round a player was eliminated; "" for the living."""
     if player["alive"]:
         return ""
     end = "voted out" if player["id"] in voted_out else "killed"
@@ -182,7 +182,7 @@ def _end(player: Row, voted_out: Collection[str], size: float) -> str:
 
 @remembered
 def _mark(place: tuple[float, float], size: float, *, turn: bool, spoke: bool) -> str:
-    """Return a ring around who is to act, and a bubble beside who spoke last."""
+    """Return a ring around the acting player, and a bubble beside the last speaker."""
     x, y = place
     ring = f'<circle cx="{x:.5g}" cy="{y:.5g}" r="{size + 4:g}" fill="none" stroke="{TURN}" stroke-width="4"/>'
     left, top = x + size * 0.55, y - size * 1.25
@@ -222,7 +222,7 @@ def _speech(states: Sequence[TurnState], players: Sequence[Row]) -> str:
 
 
 def _arrows(states: Sequence[TurnState], roles: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
-    """Return from whom, to whom, in which colour and with which dashes."""
+    """Return the arrows: from, to, colour and dashes of each."""
     game = states[0].game_state
     if game["phase"] == "NIGHT_ACTIONS":
         chosen = {who: target for state in states for who, target in state.game_state.get("nightActions", {}).items()}
@@ -258,7 +258,7 @@ def _arrow(start: tuple[float, float], end: tuple[float, float], size: float, co
 
 
 def _legend(states: Sequence[TurnState], game: Row) -> list[tuple[float, str, str]]:
-    """Return what the colours of the arrows mean: where, words, colour."""
+    """Return the legend of the arrows: position, text, colour."""
     if game["phase"] == "NIGHT_ACTIONS" and any(state.game_state.get("nightActions") for state in states):
         return [(496, "kill", RED), (566, "protect", GREEN), (624, "check", CHOICES["sheriff"])]
     if game["phase"] == "DAY_DISCUSSION":

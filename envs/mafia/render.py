@@ -9,7 +9,7 @@ from .view import knows, log, name, visible_turn
 
 
 def render(table: Any, seat: int | None) -> str:
-    """Return a few lines of text. `seat` sees the roles and votes that it may know, None sees all."""
+    """Return a few lines of text. `seat`: whose known roles and votes are shown; None: all."""
     table = plain(table)
     seats, phase = int(table.seats), int(table.phase)
     day = int(table.round_number) - (phase == NIGHT)
@@ -43,7 +43,7 @@ def _last_night(table: Any, nights: int) -> str:
 
 
 def _said(table: Any, seat: int, day: int) -> str:
-    """Return what a player said today."""
+    """Return the statements of a player today."""
     if not table.talk:
         return ""
     rounds, ids = int(table.discussion_rounds), [name(other) for other in range(int(table.seats))]
@@ -52,7 +52,7 @@ def _said(table: Any, seat: int, day: int) -> str:
 
 
 def _chose(table: Any, seat: int) -> str:
-    """Return what a player chose tonight, or voted while the votes are sealed."""
+    """Return a player's choice of tonight, or its vote while the votes are sealed."""
     row = int(table.round_number) - 1
     if table.phase == NIGHT and log(table, "night")[row, seat] >= 0:
         return f"chose {name(int(log(table, 'night')[row, seat]))}"

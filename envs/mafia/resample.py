@@ -1,4 +1,4 @@
-"""Draws anew what a player cannot know: roles, choices of the nights, sealed votes."""
+"""Resampling of what a player cannot know: roles, choices of the nights, sealed votes."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from .view import last_night, log
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
-    """Draw anew, in place, all that `seat` cannot know, so that it fits what it knows.
+    """Draw everything that `seat` cannot know again, in place, so that it fits what the seat knows.
 
-    The roles of the living that it does not know, whose turn it is at night, what the others chose in all nights (also
-    what they have chosen tonight), how they voted while that is sealed, and the stream.
+    Drawn are the unknown roles of the living, whose turn it is at night, the choices of the others in all nights
+    (tonight included), their sealed votes, and the stream.
     """
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
-    if table.done:  # all roles are open
+    if table.done:  # all roles are known
         return
     world = plain(table)
     own = {seat}
@@ -31,7 +31,7 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
             if not turns:
                 continue
             world.turn = generator.choice(turns)
-        if all(_resample_night(world, row, own, generator) for row in range(world.round_number)):
+        if all(_resample_night(world, row, seat, own, generator) for row in range(world.round_number)):
             break
     if world.phase == VOTING:
         votes = log(world, "votes")[world.round_number - 1]
@@ -39,6 +39,7 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
             if voter < world.turn and voter != seat:
                 votes[voter] = generator.choice([-1, *(other for other in _living(world) if other != voter)])
     table.role, table.night, table.votes, table.turn = world.role, world.night, world.votes, world.turn
+    table.saved = world.saved
 
 
 def _living(world: Any) -> list[int]:
@@ -46,7 +47,7 @@ def _living(world: Any) -> list[int]:
 
 
 def _acted(world: Any) -> set[int]:
-    """Return who has chosen tonight, or, in the day, last night."""
+    """Return the seats that have chosen tonight or, by day, last night."""
     actors = [other for other in range(world.seats) if MAFIA <= world.role[other] <= SHERIFF]
     if world.phase != NIGHT:
         return {other for other in actors if world.eliminated_round[other] in (0, world.round_number)}
@@ -55,7 +56,7 @@ def _acted(world: Any) -> set[int]:
 
 
 def _resample_roles(world: Any, seat: int, own: set[int], generator: np.random.Generator) -> None:
-    """Deal the unknown roles of the living anew; whom `seat` investigated stays on the side where it was found."""
+    """Deal the unknown roles of the living again; players that `seat` investigated stay mafia or not mafia."""
     checked = set(log(world, "night")[: world.round_number, seat].tolist()) if world.role[seat] == SHERIFF else set()
     found = {other for other in checked if world.role[other] == MAFIA}
     hidden = [other for other in _living(world) if other not in own | found]
@@ -67,7 +68,7 @@ def _resample_roles(world: Any, seat: int, own: set[int], generator: np.random.G
 
 
 def _possible_turns(world: Any, seat: int, own: set[int], before: set[int]) -> list[int]:
-    """Return whose turn it could be, by the roles as they are now, so that of `own` those `before` have chosen."""
+    """Return the seats whose turn it could be, given the roles, so that of `own` the seats `before` have chosen."""
     turns = []
     for other in _living(world):
         if other != seat and MAFIA <= world.role[other] <= SHERIFF:
@@ -77,17 +78,19 @@ def _possible_turns(world: Any, seat: int, own: set[int], before: set[int]) -> l
     return turns
 
 
-def _resample_night(world: Any, row: int, own: set[int], generator: np.random.Generator) -> bool:
-    """Draw anew what the others chose in a night; who died, or that somebody was saved, stays.
+def _resample_night(world: Any, row: int, seat: int, own: set[int], generator: np.random.Generator) -> bool:
+    """Draw the choices of the others in a night again. The player who died, or the fact that one was saved, stays.
 
-    Returns whether it could be so: somebody of the mafia could choose the target, and where that one was saved, some
-    doctor had not protected it the night before.
+    Return whether this is possible: a mafia can choose the target, and if the target was saved, a doctor had not
+    protected it the night before.
     """
     there = [other for other in range(world.seats) if not 0 < world.eliminated_round[other] <= row]
     acted = there if row < world.round_number - 1 else _acted(world)
     died = [other for other in there if world.eliminated_round[other] == row + 1 and not world.voted_out[other]]
     over = row <= last_night(world)
-    target = _target(world, row, there, died, own, generator) if over else -1
+    target = _target(world, row, there, died, seat, own, generator) if over else -1
+    if row == last_night(world) and world.prevented:
+        world.saved = target
     nights = log(world, "night")
     for other in there:
         if other in own:
@@ -117,11 +120,15 @@ def _resample_night(world: Any, row: int, own: set[int], generator: np.random.Ge
 
 
 def _target(
-    world: Any, row: int, there: list[int], died: list[int], own: set[int], generator: np.random.Generator
+    world: Any, row: int, there: list[int], died: list[int], seat: int, own: set[int], generator: np.random.Generator
 ) -> int:
-    """Return whom the mafia can have meant: who died, else whom most of `own` chose, or one that `own` protected or
-    chose, else anybody."""
+    """Return a possible target of the mafia: the player who died, else the choice of most of `own`, or a player that
+    `own` protected or chose, else anybody. Of last night a doctor knows whether it protected the target."""
     choices = log(world, "night")[row]
+    protected = int(choices[seat])
+    if row == last_night(world) and world.prevented and world.role[seat] == DOCTOR and protected >= 0:
+        possible = [one for one in there if one != protected]
+        return protected if world.saved == protected else int(generator.choice(possible))
     chosen = [int(choices[other]) for other in own if world.role[other] == MAFIA and choices[other] >= 0]
     most = [one for one in set(chosen) if 2 * chosen.count(one) > len(chosen)]
     saved = [int(choices[other]) for other in own if world.role[other] == DOCTOR and choices[other] >= 0]

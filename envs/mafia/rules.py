@@ -1,8 +1,9 @@
-"""The rules of mafia over one record, compiled (the AgentPolicy document of mafia-ai-benchmark).
+"""The rules of mafia over one record, compiled.
 
-Decisions are taken one seat at a time and stay hidden where the game has them at once: at night the mafia, then the
-doctors, then the sheriffs choose, in seat order; votes are cast in seat order and opened together. How many of each
-role live is public, because the dead show their roles: so the order of roles at night tells nobody anything.
+The game is that of mafia-ai-benchmark (https://github.com/wojons/mafia-ai-benchmark). Seats act one at a time, and
+simultaneous decisions stay hidden until all are made: at night the mafia, then the doctors, then the sheriffs choose,
+in seat order; votes are cast in seat order and revealed together. The number of living players of each role is public,
+because the roles of the dead are shown. So the order of roles at night reveals nothing.
 """
 
 from typing import Any, NamedTuple
@@ -43,7 +44,7 @@ from .table import (
 
 
 class Choice(NamedTuple):
-    """What a seat does: a kind of `parlour.envs.mafia.table`, and the target's seat (−1: none)."""
+    """A move: a kind of `parlour.envs.mafia.table`, and the target's seat (−1: none)."""
 
     kind: int
     target: int
@@ -58,21 +59,21 @@ def reset(table: Any) -> None:
 
 @compiled
 def step(table: Any, move: Any) -> None:
-    """Apply the acting seat's legal move and go on to the next decision."""
+    """Apply the acting seat's legal move, up to the next decision."""
     advance(table, move)
     _draw_outcomes(table)
 
 
 @compiled
 def _draw_outcomes(table: Any) -> None:
-    """Let the random events that are due happen, as the record's stream has it."""
+    """Play the next random events, with outcomes from the record's stream."""
     while table.due > 0:
         play_outcome(table, draw(table, table.due))
 
 
 @compiled
 def begin(table: Any) -> None:
-    """Begin a match up to the deal of the roles."""
+    """Begin a match and stop before the deal of the roles."""
     seats = table.seats
     for seat in range(seats):
         if seat < table.mafia:
@@ -95,6 +96,7 @@ def begin(table: Any) -> None:
     table.living = seats
     table.living_mafia = table.mafia
     table.killed = -1
+    table.saved = -1
     table.prevented = 0
     table.winner = NOBODY
     table.done = False
@@ -104,7 +106,7 @@ def begin(table: Any) -> None:
 
 @compiled
 def advance(table: Any, move: Any) -> None:
-    """Apply the acting seat's legal move and go on to the next decision or random event."""
+    """Apply the acting seat's legal move, up to the next decision or random event."""
     kind = move.kind
     if kind == TARGET:
         table.night[row_of_round(table) + table.turn] = move.target
@@ -119,24 +121,24 @@ def advance(table: Any, move: Any) -> None:
         _next_speaker(table, table.turn + 1)
 
 
-# Random events: the deal, a seat at a time; whose choice the divided mafia follow; who of those tied is voted out.
+# Random events: the deal, one seat at a time; which choice a divided mafia follows; which tied player is voted out.
 
 
 @compiled
 def _await(table: Any, outcomes: int) -> None:
-    """Have a random event due."""
+    """Set the number of outcomes of the next random event."""
     table.due = outcomes
     table.turn = -1
 
 
 def outcomes(table: Any) -> int:
-    """Return how many outcomes the random event has that is due, all equally likely; 0: none is due."""
+    """Return the number of outcomes of the next random event, all equally likely; 0: the next event is a decision."""
     return int(table.due)
 
 
 @compiled
 def play_outcome(table: Any, outcome: int) -> None:
-    """Let a random event have this outcome, and go on to the next random event or decision."""
+    """Apply an outcome of a random event, up to the next random event or decision."""
     due = table.due
     table.due = 0
     if table.round_number == 0:
@@ -149,7 +151,7 @@ def play_outcome(table: Any, outcome: int) -> None:
 
 @compiled
 def _deal(table: Any, last: int, other: int) -> None:
-    """Exchange the roles of seat `last` and one up to it (Fisher and Yates, from the last seat on)."""
+    """Exchange the roles of seat `last` and a seat up to it (Fisher-Yates shuffle, from the last seat down)."""
     role = table.role[last]
     table.role[last] = table.role[other]
     table.role[other] = role
@@ -160,7 +162,7 @@ def _deal(table: Any, last: int, other: int) -> None:
 
 
 def teams(tables: Any) -> NDArray[np.int8]:
-    """Return who is town (0) and who is mafia (1): int8[N, seats]."""
+    """Return the team of every seat, 0 for town and 1 for mafia: int8[N, seats]."""
     return np.asarray(tables["role"][:, : tables["seats"][0]] == MAFIA, np.int8)
 
 
@@ -180,7 +182,7 @@ def _dusk(table: Any) -> None:
 
 @compiled
 def _living_with(table: Any, role: int, seat: int) -> int:
-    """Return the first of the living with `role`, from `seat` on; −1 if there is none."""
+    """Return the first living seat with `role`, from `seat` on; −1 if there is none."""
     while seat < table.seats:
         if table.role[seat] == role and table.alive[seat]:
             return seat
@@ -190,7 +192,7 @@ def _living_with(table: Any, role: int, seat: int) -> int:
 
 @compiled
 def _next_at_night(table: Any) -> None:
-    """Give the turn to the next of the same role, or else of the next one; after the last one it dawns."""
+    """Give the turn to the next seat with the same role, else with the next role; after the last one, end the night."""
     role = table.role[table.turn]
     seat = _living_with(table, role, table.turn + 1)
     while seat < 0 and role < SHERIFF:
@@ -204,7 +206,7 @@ def _next_at_night(table: Any) -> None:
 
 @compiled
 def _dawn(table: Any) -> None:
-    """End the night: the mafia kill whom more than half of them chose, else whom one of them chose, drawn."""
+    """End the night: the mafia kill the target of more than half of them, else the target of a random one of them."""
     target = choice_of_most(table)
     if target >= 0:
         _kill(table, target)
@@ -214,12 +216,13 @@ def _dawn(table: Any) -> None:
 
 @compiled
 def _kill(table: Any, target: int) -> None:
-    """Resolve the night: who acts tonight acts also if it dies tonight. Then the day begins."""
+    """Resolve the night and begin the day. A player who is killed tonight has still acted tonight."""
     row = row_of_round(table)
     table.prevented = 0
     for seat in range(table.seats):
         table.prevented |= table.role[seat] == DOCTOR and table.night[row + seat] == target
     table.killed = -1 if table.prevented else target
+    table.saved = target if table.prevented else -1
     _clear_day(table)
     if not table.prevented:
         _eliminate(table, target)
@@ -240,7 +243,7 @@ def _kill(table: Any, target: int) -> None:
 
 @compiled
 def _clear_day(table: Any) -> None:
-    """Make room for today's statements and votes."""
+    """Clear the rows of today's statements and votes."""
     first = _today(table)
     for seat in range(table.seats):
         table.votes[row_of_round(table) + seat] = -1
@@ -262,7 +265,7 @@ def _today(table: Any) -> int:
 
 @compiled
 def _next_speaker(table: Any, seat: int) -> None:
-    """Give the word to the next of the living, from `seat` on around to today's opener; then again, or vote."""
+    """Give the turn to the next living speaker, from `seat` on; after all of them, begin a new round or the vote."""
     seats = table.seats
     while table.speech < table.discussion_rounds:
         row = _today(table) + table.speech
@@ -280,7 +283,7 @@ def _next_speaker(table: Any, seat: int) -> None:
 
 @compiled
 def _note(table: Any, seat: int, code: int) -> None:
-    """Keep in mind whom `seat` accused and what it claimed to be, with a code of `said`."""
+    """Write the accusation or the role claim of `seat`, from a code of `said`."""
     kind = GENERAL + (code - 1) // KIND
     if kind in (ACCUSE, FOUND):
         table.accused[(code - 1) % KIND] += 1
@@ -296,7 +299,7 @@ def _note(table: Any, seat: int, code: int) -> None:
 
 @compiled
 def remember(table: Any) -> None:
-    """Write into a record that was loaded what follows from its log."""
+    """Compute the fields of a loaded record that follow from its log."""
     seats = table.seats
     for n in range(table.max_days * table.discussion_rounds * seats):
         if table.said[n] > 0:
@@ -312,7 +315,7 @@ def _open_vote(table: Any) -> None:
 
 @compiled
 def _next_voter(table: Any, seat: int) -> None:
-    """Give the turn to the next of the living from `seat` on; after the last one the votes are opened."""
+    """Give the turn to the next living voter from `seat` on; after the last one, count the votes."""
     while seat < table.seats:
         if table.alive[seat]:
             table.turn = seat
@@ -323,7 +326,7 @@ def _next_voter(table: Any, seat: int) -> None:
 
 @compiled
 def _count(table: Any) -> None:
-    """Open the votes: who has most of them goes. One vote is never enough: then all cast ones differ."""
+    """Count the votes and eliminate the player with the most. A single vote is not enough: then all votes differ."""
     table.votings += 1
     most, tied = most_votes(table)
     if most > 1 and tied > 1 and table.tie != TIE_NONE:
@@ -336,7 +339,7 @@ def _count(table: Any) -> None:
 
 @compiled
 def _eliminate_tied(table: Any, n: int) -> None:
-    """Vote out the n-th of those tied."""
+    """Vote out the n-th tied player."""
     most, _ = most_votes(table)
     _vote_out(table, tied_seat(table, most, n))
     _end_day(table)
@@ -350,7 +353,7 @@ def _vote_out(table: Any, seat: int) -> None:
 
 @compiled
 def _end_day(table: Any) -> None:
-    """Judge the votes; then the next night begins, or the match ends by its limit."""
+    """Update the suspicion for the votes; then begin the next night, or end the match by its limit."""
     judge_votes(table)
     if not table.done:
         if table.round_number == table.max_days:
@@ -365,7 +368,7 @@ def _end_day(table: Any) -> None:
 
 @compiled
 def _eliminate(table: Any, seat: int) -> None:
-    """Take `seat` out of the match and see who has won: the town is tested first."""
+    """Eliminate `seat` and check for a winner, the town first."""
     table.alive[seat] = 0
     table.eliminated_round[seat] = table.round_number
     table.living -= 1

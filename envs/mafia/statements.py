@@ -1,10 +1,10 @@
-"""Statements: what a player says in the discussion, as an act, as a payload and as text.
+"""Statements: the discussion's statements as acts, as payloads and as text.
 
-An act is a kind of `parlour.envs.mafia.table` and the target's seat (−1: none). On the wire it has the types of
-`GameAnalysis` in the AgentPolicy document. `sentence` says it; `read` hears it in any text of anybody:
+An act is a kind of `parlour.envs.mafia.table` and the target's seat (−1: none). In payloads it has the types of
+`GameAnalysis` in mafia-ai-benchmark. `sentence` returns a text for it; `read` finds it in any text:
 
 ==============  =======================================================================================================
-heard           where a sentence of the text says (NAME: a player's name or id; case does not matter)
+act             a sentence of the text that states it (NAME: a player's name or id; case does not matter)
 ==============  =======================================================================================================
 claim, result   "I am the sheriff" or "I investigated NAME" (checked, inspected), and a verdict on NAME
 claim           "I am the sheriff" (doctor, villager, mafia; also "I'm just a …", "as the …", "my role is …")
@@ -12,11 +12,11 @@ accusation      the verdict "NAME is mafia" (guilty, lying, suspicious, …; not
                 vote for, do not trust), "let us vote out NAME" (eliminate, …)
 defense         the verdict "NAME is innocent" (town, clear, …; not: mafia, …); "I defend NAME" (trust, believe, vouch
                 for, do not suspect); of oneself "I am innocent", "I am not mafia", "I did nothing wrong"
-general         nothing of these
+general         none of these
 ==============  =======================================================================================================
 
-One act is heard in a text: a claim with a result before a bare claim, a claim before the rest, of equals the first.
-Questions say nothing, and neither does what others are reported to say ("they say I am mafia").
+One act is found in a text: a claim with a result before a claim without one, a claim before other acts, and the first
+one among equals. Questions and reported speech ("they say I am mafia") state nothing.
 """
 
 import re
@@ -39,7 +39,7 @@ from .table import (
 )
 
 KIND = SEATS
-"""In the record's `said` an act is 1 + KIND · (kind − GENERAL) + its target's seat (0 without one)."""
+"""The factor of the kind in the code of an act: 1 + KIND · (kind − GENERAL) + the target's seat (0 without one)."""
 ACCUSES, DEFENDS, CLEARS, FINDS = (1 + KIND * (kind - GENERAL) for kind in (ACCUSE, DEFEND, CLEARED, FOUND))
 """The codes of these kinds, of seat 0."""
 
@@ -56,13 +56,13 @@ def code_of(kind: int, target: int) -> int:
 
 
 def act_of(code: int) -> Act:
-    """Return the act that a code of the record's `said` stands for."""
+    """Return the act of a code in the record's `said`."""
     kind = GENERAL + (code - 1) // KIND
     return kind, (code - 1) % KIND if kind in (ACCUSE, DEFEND, CLEARED, FOUND) else -1
 
 
 def sentence(act: Act, speaker: int, names: Sequence[str]) -> str:
-    """Return the sentence that says `act`; `names` by seat. `read` gives the same act back."""
+    """Return the standard sentence of `act`; `names` by seat. `read` returns the same act for it."""
     kind, target = act
     name = names[target] if target >= 0 else ""
     if kind == DEFEND and target == speaker:
@@ -84,7 +84,7 @@ def sentence(act: Act, speaker: int, names: Sequence[str]) -> str:
 
 
 def to_wire(act: Act, ids: Sequence[str]) -> dict[str, Any]:
-    """Return `act` as ``{type, targetId, role, isMafia}``; None where it has none."""
+    """Return `act` as ``{type, targetId, role, isMafia}``; None where the act has no value."""
     kind, target = act
     target_id = ids[target] if target >= 0 else None
     wire: dict[str, Any] = {"type": "claim", "targetId": target_id, "role": "sheriff", "isMafia": None}
@@ -99,10 +99,10 @@ def from_wire(kind: str, target: int, role: str | None, is_mafia: bool | None) -
     """Return the act of a payload's fields; `target` −1: none.
 
     Raises:
-        ValueError: if the fields make no act, saying what would be right.
+        ValueError: if the fields are not an act; the error names the right fields.
     """
     if kind not in TYPES:
-        raise ValueError(f"type {kind!r} is none of {', '.join(TYPES)}")
+        raise ValueError(f"type {kind!r} is not one of {', '.join(TYPES)}")
     if kind in ("accusation", "defense"):
         if target < 0:
             raise ValueError(f"{'an' if kind == 'accusation' else 'a'} {kind} needs a targetId")
@@ -156,8 +156,8 @@ _DOUBT = re.compile(r"(?:\bdoubt|\b(?:do\s+not|don't|cannot|can't)\s+(?:think|be
 
 @lru_cache(maxsize=64)
 def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """Return what hears verdicts, verbs of accusation, verbs of defence, and investigations of these names, and any of
-    the names itself."""
+    """Return the patterns of verdicts, accusations, defences and investigations with these names, and of a name
+    alone."""
     name = r"(?<!\w)(?P<name>" + "|".join(map(re.escape, sorted(names, key=len, reverse=True))) + r")(?!\w)"
     accuses = r"accuse|suspect|distrust|vote(?:\s+(?:for|against|out))?|am\s+voting\s+(?:for|out)|nominate"
     defends = r"defend|trust|believe(?:\s+in)?|vouch\s+for|support"
@@ -171,7 +171,7 @@ def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"\bI{_REALLY}(?:\s+have)?\s+(?:investigated|checked|inspected|looked\s+into)\s+{name}",
         name,
     )
-    # A name may stand twice in a pattern, its group only once.
+    # A pattern may hold a name twice, but a group name only once.
     return tuple(re.compile(_numbered(text), re.IGNORECASE) for text in texts)
 
 
@@ -184,12 +184,12 @@ _PRONOUN = re.compile(rf"\b(?:he|she|they|it){_VERDICT}", re.IGNORECASE)
 
 
 def read(text: str, speaker: int, seats: Mapping[str, int]) -> Act:
-    """Return the act that `speaker` says with `text`; `GENERAL` where nothing matches. Any text will do.
+    """Return the act that `text` states; `GENERAL` if there is none.
 
     Args:
-        text: any.
+        text: any text.
         speaker: the speaker's seat.
-        seats: names and ids to seats.
+        seats: the seat of every name and id.
     """
     marked, named = _names(tuple(seats.items()))
     for name in marked:
@@ -230,13 +230,13 @@ def read(text: str, speaker: int, seats: Mapping[str, int]) -> Act:
 
 @lru_cache(maxsize=64)
 def _names(seats: tuple[tuple[str, int], ...]) -> tuple[list[str], Mapping[str, int]]:
-    """Return the names with marks that would end a sentence, the longest first; and all, as they are looked for."""
+    """Return the names with punctuation that would end a sentence, the longest first; and all names, normalised."""
     names = [name for name, _ in seats if name.strip()]
     marked = [name for name in sorted(names, key=len, reverse=True) if name != _whole(name)]
     return marked, {_whole(name).lower(): seat for name, seat in seats if name.strip()}
 
 
-_BREAK = re.compile(r"((?<![.!?])[.!?]++(?=\s|$)|\n+)")  # a run of marks is looked at once, however long it is
+_BREAK = re.compile(r"((?<![.!?])[.!?]++(?=\s|$)|\n+)")  # possessive: linear time for long runs of punctuation
 
 
 def _whole(name: str) -> str:
@@ -244,22 +244,22 @@ def _whole(name: str) -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    """Return what stands between full stops and exclamation marks; questions are left out."""
+    """Return the sentences of a text, without questions."""
     parts = _BREAK.split(text.replace("’", "'"))
     ends = [*parts[1::2], ""]
     return [part for part, end in zip(parts[::2], ends, strict=True) if "?" not in end]
 
 
 def _named(match: re.Match[str], named: Mapping[str, int]) -> int:
-    """Return the seat whose name the match holds."""
+    """Return the seat of the name in a match."""
     found = next(name for key, name in match.groupdict().items() if key.startswith("name") and name)
     if found.lower() in named:
         return named[found.lower()]
-    # What matches without regard to case need not have the same lower case: "ſ" and "s".
+    # Text that matches without case may differ in lower case: "ſ" and "s".
     return next(seat for name, seat in named.items() if re.fullmatch(re.escape(name), found, re.IGNORECASE))
 
 
 def _judged(part: str, match: re.Match[str]) -> int:
-    """Return whether a verdict accuses or defends."""
+    """Return `ACCUSE` or `DEFEND`, as the verdict states."""
     bad = (match["bad"] is not None) != (match["not"] is not None)
     return ACCUSE if bad != (_DOUBT.search(part, 0, match.start()) is not None) else DEFEND

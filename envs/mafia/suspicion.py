@@ -1,12 +1,17 @@
-"""Suspicion (the heuristics of mafia-ai-benchmark): how a player looks to another, 0 to 100 points. Compiled.
+"""Suspicion: a number from 0 to 100 that one player computes about another from public facts. Compiled.
 
-Everybody starts with 50. An accusation above the average of the living adds 5, a night survived 3, a defence of oneself
-on the latest day 8. Of the latest vote: for another player than in the vote before, who was still there to be voted
-for, 15; for the one who was eliminated, whom one had not accused that day, 8 (bandwagon); for one whom one had accused
-that day, −10 (consistent). Every vote for a player who turned out to be mafia, −15. Found to be mafia by a sheriff 30,
-innocent −25: by the judge itself, or by a credible sheriff's claims. The dead, −20. The sum is kept within 0 and 100.
+Every player starts with 50 points. These are added:
 
-What the votes tell is kept in the record, anew after every vote and every night (`judge_votes`).
+- 5 per accusation against the player above the average of the living, 3 per night survived, 8 for a defence of itself
+  on the latest day;
+- for its latest vote: 15 if it changed its target while the old one was still alive; 8 if the target was eliminated and
+  it had not accused the target that day; −10 if it had accused the target that day;
+- −15 per vote for a player who turned out to be mafia;
+- 30 if found mafia and −25 if found innocent, by the observer's own investigation or by credible claims of a sheriff;
+- −20 for the dead.
+
+The sum is clipped to 0 and 100. The points for votes are stored in the record after every vote and every night
+(`judge_votes`).
 """
 
 from typing import Any
@@ -21,7 +26,7 @@ from .table import MAFIA, NIGHT, SHERIFF
 
 @compiled
 def suspicion(table: Any, seat: int, out: Any) -> None:
-    """Write how suspicious every player looks to `seat`, by relative seat: float[seats], 0 to 1 (hundredths)."""
+    """Write the suspicion of `seat` about every player, by relative seat: float[seats], 0 to 1 (points / 100)."""
     seats = table.seats
     latest = table.round_number - (table.phase == NIGHT)  # the latest day; 0: none
     rows = latest * table.discussion_rounds if table.talk else 0
@@ -43,7 +48,7 @@ def suspicion(table: Any, seat: int, out: Any) -> None:
 
 @compiled
 def judge_votes(table: Any) -> None:
-    """Write the points for how everybody voted."""
+    """Write the points of every player for its votes."""
     seats = table.seats
     for voter in range(seats):
         table.conduct[voter] = _latest_vote(table, voter)
@@ -81,10 +86,10 @@ def _latest_vote(table: Any, voter: int) -> int:
 
 @compiled
 def _results(table: Any, seat: int, rows: int) -> tuple[int, int]:
-    """Return who was found to be mafia, and who innocent, as sets of bits (1 << seat).
+    """Return the players found to be mafia, and those found innocent, as sets of bits (1 << seat).
 
-    By `seat`'s own investigations, and by what others claim to have found who turned out to be sheriff, or who live
-    and are no more than the living sheriffs are.
+    They are found by `seat`'s own investigations and by credible claims: of players who turned out to be sheriff, and
+    of living ones, if no more of them claim to be sheriff than there are living sheriffs.
     """
     found = 0
     cleared = 0
@@ -121,7 +126,7 @@ def _results(table: Any, seat: int, rows: int) -> tuple[int, int]:
 
 
 def suspicions(table: Any, seat: int) -> NDArray[np.float64]:
-    """Return how suspicious every player looks to `seat`, 0 to 100: float64[seats], by seat (see `suspicion`)."""
+    """Return the suspicion of `seat` about every player, 0 to 100 points: float64[seats], by seat (see `suspicion`)."""
     out = np.zeros(int(table.seats))
     suspicion(table, seat, out)
     return np.roll(100 * out, seat)

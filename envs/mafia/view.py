@@ -1,18 +1,18 @@
-"""Record ──► what a player may see, and back. Names are those of the AgentPolicy document.
+"""Record ──► TurnState of a player, and back. Names are those of mafia-ai-benchmark's agent interface.
 
-`game_state` holds the fields of `PublicInfo`, `GameState` and `PrivateInfo` side by side, each once: `phase`,
+`game_state` holds the fields of `PublicInfo`, `GameState` and `PrivateInfo` together, each once: `phase`,
 `dayNumber`, `roundNumber`, `players` (in seat order; the role of a living other that the seat may not know is
 ``"unknown"``), `alivePlayers`, `deadPlayers`, `mafiaCount`, `townCount`, `winner`, `lastNightResult`, `votingHistory`
-(`round`, `eliminated`, `votes` from voter to target; who abstained is not in it), `self` and `privateKnowledge`.
-Besides these:
+(`round`, `eliminated`, `votes` from voter to target, without abstentions), `self` and `privateKnowledge`.
+It also has:
 
 - ``statements``: ``{playerId, round, type, targetId, role, isMafia, content}`` of the match so far (`round` is the
-  day's number; `content` says the act, the very words are in the messages);
-- ``nightActions``: from id to target's id, tonight: one's own, and for living mafia the teammates' so far;
-- ``ownVote``: the target's id of one's own vote while the votes are sealed, else None.
+  day's number; `content` is a standard sentence; the original text is in the messages);
+- ``nightActions``: from id to target's id, tonight: the own choice, and for living mafia the teammates' choices so far;
+- ``ownVote``: the target's id of the own vote while the votes are sealed, else None.
 
-`gameId` is the game's; the match has `TurnState.match_id`. Names are ids here; `load` also reads those of other hosts.
-When the match is over all roles are shown.
+`gameId` is the game's id; the match's id is `TurnState.match_id`. Here names equal ids; `load` also reads states of
+other hosts. After the end of the match all roles are shown.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ NAMES = tuple(f"p{seat + 1}" for seat in range(SEATS))
 
 
 def name(seat: int) -> str:
-    """Return a seat's id, which is its name too: ``p1`` for seat 0."""
+    """Return a seat's id, which is also its name: ``p1`` for seat 0."""
     return NAMES[seat]
 
 
@@ -46,7 +46,7 @@ def phase(table: Any) -> str:
 
 
 def visible_turn(table: Any, seat: int) -> int:
-    """Return whose turn it is, as far as `seat` may know: at night only its own, for it would tell roles; else −1."""
+    """Return the seat whose turn it is, if `seat` may know it, else −1. At night a seat knows only its own turn."""
     return -1 if table.phase == NIGHT and table.turn != seat else int(table.turn)
 
 
@@ -70,12 +70,12 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
 
 
 def public(table: Any) -> dict[str, Any]:
-    """Return the match as everybody may see it: the roles of the dead only, until it is over."""
+    """Return the public view of the match: until the end it shows only the roles of the dead."""
     return {**_shared(table), "players": _players(table, -1)}
 
 
 def _shared(table: Any) -> Mapping[str, Any]:
-    """Return what all see alike. Of a plain copy it is worked out once for all seats."""
+    """Return the part that all seats share. For a plain copy it is computed once."""
     shared: dict[str, Any] | None = getattr(table, "shared", None)
     if shared is None:
         shared = _common(table)
@@ -129,9 +129,9 @@ def _players(table: Any, seat: int) -> list[dict[str, Any]]:
 
 
 def _known(table: Any, seat: int) -> list[bool]:
-    """Tell of every seat whether `seat` may know its role: its own, a teammate's, one revealed, or found to be mafia.
+    """Return for every seat whether `seat` may know its role: its own, a teammate's, a revealed or an investigated one.
 
-    Seat −1 stands for those who only look on.
+    Seat −1 is an observer.
     """
     count, done, roles, alive = int(table.seats), bool(table.done), table.role.tolist(), table.alive.tolist()
     own = roles[seat] if seat >= 0 else UNKNOWN
@@ -143,7 +143,7 @@ def _known(table: Any, seat: int) -> list[bool]:
 
 
 def knows(table: Any, seat: int, other: int) -> bool:
-    """Tell whether `seat` (−1: an observer) may know the role of `other`."""
+    """Return whether `seat` (−1: an observer) may know the role of `other`."""
     return _known(table, seat)[other]
 
 
@@ -153,11 +153,12 @@ def last_night(table: Any) -> int:
 
 
 def _saved(table: Any, seat: int) -> str | None:
-    """Return whom the doctor `seat` saved last night."""
+    """Return the id of the player whom `seat` saved last night: the mafia's target, if `seat` is a doctor who protected
+    it."""
     row = last_night(table)
-    if not table.prevented or table.role[seat] != DOCTOR or row < 0:
+    if table.saved < 0 or table.role[seat] != DOCTOR or log(table, "night")[row, seat] != table.saved:
         return None
-    return _name(log(table, "night")[row, seat])
+    return name(int(table.saved))
 
 
 def _private(table: Any, seat: int, players: list[dict[str, Any]]) -> dict[str, Any]:
@@ -195,7 +196,7 @@ def _history(table: Any) -> list[dict[str, Any]]:
 
 
 def _statements(table: Any) -> list[dict[str, Any]]:
-    """Return what was said, in the order in which it was."""
+    """Return the statements in order."""
     if not table.talk:
         return []
     seats, rounds = int(table.seats), int(table.discussion_rounds)
@@ -212,7 +213,7 @@ def _statements(table: Any) -> list[dict[str, Any]]:
 
 @lru_cache(maxsize=8192)
 def _entry(code: int, speaker: int, day: int) -> Mapping[str, Any]:
-    """Return what a code of the record's `said` means: always the same, and every view tells it again."""
+    """Return the entry of a code in `said`; it is cached, because every view contains all entries."""
     act, ids = act_of(code), [name(seat) for seat in range(SEATS)]
     return {"playerId": ids[speaker], "round": day, **to_wire(act, ids), "content": sentence(act, speaker, ids)}
 
@@ -228,7 +229,7 @@ def _tonight(table: Any, seat: int) -> dict[str, str]:
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
-    """Return the end: every seat's utility, the reason (who won, or the limit of days), the winner, all roles."""
+    """Return the outcome: every seat's utility, the reason (who won, or the limit of days), the winner, all roles."""
     seats = range(int(table.seats))
     return {
         "payoffs": [{"agent_id": name(other), "utility": float(table.rewards[other])} for other in seats],

@@ -1,1 +1,1 @@
-"""Pictures and text of tables, and how they are shown."""
+"""Rendering: tables as text, SVG, pixels or a window."""

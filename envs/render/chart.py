@@ -15,7 +15,7 @@ WIDTH = 76
 """Cells of a line, each `CELL` inches wide."""
 CELL = 0.115
 LONGEST = 26
-"""Cells of a row of a slice of one axis; a longer one goes on in the next row."""
+"""Cells of a row of a one-dimensional slice; a longer slice is wrapped into several rows."""
 LETTER = 0.47
 """Width of a letter of the names, in cells."""
 
@@ -23,22 +23,22 @@ LETTER = 0.47
 def chart(layout: Layout, observation: NDArray[np.float32]) -> "Figure":
     """Draw every slice as a block of cells under its name: blue above 0, red below, white 0.
 
-    Blocks follow one another as words do. The first axis of a slice runs downwards. The colours of a slice end at 1, or
-    at its largest value if that is more; a single number stands beside its name.
+    Blocks are placed in lines, like words. The first axis of a slice runs downwards. The colour scale of a slice ends
+    at 1, or at its largest value if that is larger. A single number is written beside its name.
 
     Args:
-        layout: of the game.
+        layout: the layout of the observation.
         observation: float32[layout.size].
 
     Raises:
         ImportError: if matplotlib is not installed.
-        ValueError: for another shape.
+        ValueError: if the observation has another shape.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # no display, no global state
     from matplotlib.figure import Figure
 
     if observation.shape != (layout.size,):
-        raise ValueError(f"the observation has shape {observation.shape}; this layout's have ({layout.size},)")
+        raise ValueError(f"the observation has shape {observation.shape}; this layout needs ({layout.size},)")
     blocks = []
     left, top, lowest = 0.0, 0, 0
     for part in layout:
@@ -74,7 +74,7 @@ def chart(layout: Layout, observation: NDArray[np.float32]) -> "Figure":
 def _grid(
     values: NDArray[np.float32], shape: tuple[int, ...]
 ) -> "np.ma.MaskedArray[tuple[int, int], np.dtype[np.float32]]":
-    """Return a slice's values as rows: its first axis downwards; what fills up the last row is masked."""
+    """Return a slice's values as rows: its first axis downwards; the unused end of the last row is masked."""
     columns = prod(shape[1:]) if len(shape) > 1 else min(shape[0], LONGEST)
     missing = -len(values) % columns
     padded = np.append(values, np.full(missing, np.nan, np.float32))

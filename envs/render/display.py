@@ -15,10 +15,10 @@ class Display:
     """Shows tables in one render mode.
 
     Args:
-        renderer: of the game.
-        title: of the window.
+        renderer: the game's renderer.
+        title: the window's title.
         mode: ``"human"``, ``"rgb_array"``, ``"svg"``, ``"ansi"`` or None.
-        modes: those that are known here.
+        modes: the allowed modes.
 
     Raises:
         ValueError: for an unknown mode.
@@ -35,11 +35,11 @@ class Display:
     def show(
         self, table: Any, seat: int | None, states: Callable[[], Sequence[TurnState]]
     ) -> NDArray[np.uint8] | str | None:
-        """Show a table: uint8[480, 640, 3], SVG or text, by the mode; else None.
+        """Draw a table: return uint8[480, 640, 3], SVG or text, by the mode; else None.
 
         Args:
             table: the record.
-            seat: whose view the text shows; None: everything, −1: what observers may see.
+            seat: the seat whose view the text shows; None: everything; −1: the public view.
             states: returns the TurnStates that the picture shows.
         """
         if self.mode is None:

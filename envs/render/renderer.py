@@ -1,4 +1,4 @@
-"""Renderer: how a table is shown to people, as text and as a picture."""
+"""Renderer: draws a table for people, as text and as a picture."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from . import svg
 
 @dataclass(frozen=True)
 class Renderer:
-    """How a table is shown to people.
+    """The functions that draw a table for people.
 
     Attributes:
-        text: ``text(table, seat) -> str``: the table as text; `seat` None shows everything, −1 what observers may see.
-        picture: ``picture(states) -> str``: the table as SVG (see `svg`), drawn from the given TurnStates of one
-            moment: from one, what that agent (or an observer) may see; from those of all seats, everything.
+        text: ``text(table, seat) -> str``: the table as text. `seat` None shows everything, −1 the public view.
+        picture: ``picture(states) -> str``: the table as SVG (see `svg`), drawn from TurnStates of the same
+            moment. One state shows what that agent (or an observer) may see; the states of all seats show everything.
     """
 
     text: Callable[[Any, int | None], str]

@@ -1,8 +1,8 @@
-"""Pictures as SVG text: what the games' `picture` functions draw with, and the plain picture of a game without one.
+"""SVG: the shapes that the games' `picture` functions use, and the default picture of a game without one.
 
-A picture is `WIDTH` × `HEIGHT` pixels and stands by itself: no script, no link, nothing to load. Each thing is one
-line of text, and one that is not there now leaves its line empty: pictures of two moments then differ in few lines,
-which is what replays keep. Whatever comes from outside (names, messages) goes through `text` or `escape`.
+A picture has `WIDTH` × `HEIGHT` pixels and is complete: no script, no link, no other file. Each shape is one line of
+text. A shape that is absent leaves an empty line, so that pictures of two moments differ in few lines; replays store
+only these. Text from outside (names, messages) goes through `text` or `escape`.
 """
 
 import re
@@ -18,23 +18,23 @@ WIDTH, HEIGHT = 640, 480
 """Pixels of every picture."""
 
 FONT = "Open Sans"
-"""The font that `raster` draws with; browsers fall back on what they have."""
+"""The font of `window.png`; browsers without it use another font."""
 
 PAPER, INK, FAINT, LINE, TURN = "#fbfaf6", "#20262e", "#6c7480", "#d8d4c8", "#e8a317"
-"""Background, text, what matters less, lines, and who is to act."""
+"""Colours: background, text, less important text, lines, and the acting seat."""
 COLOURS = (
     "#3b76b5", "#d1602f", "#2f8f6b", "#a05195", "#8a6d1f",
     "#4a4e9e", "#c23b4e", "#3a8fa3", "#6f7d2c", "#7a5c4f",
     "#5b8def", "#b8860b", "#1f7a4d", "#c471b5", "#50606f", "#93405a",
 )  # fmt: skip
-"""Of the seats, in order; told apart also by those who see red and green alike."""
+"""The colours of the seats, in order. They can be distinguished with red-green colour blindness too."""
 
 Drawing = TypeVar("Drawing", bound=Callable[..., Any])
 
 
 def remembered(function: Drawing) -> Drawing:
-    """Decorate a function of numbers and words that draws a thing: the pictures of a match repeat most of theirs."""
-    # Typed: 1 and 1.0 are the same key, and not the same words.
+    """Decorate a function of numbers and strings that draws a shape with a cache: a match repeats most shapes."""
+    # Typed: 1 and 1.0 are equal keys, but not the same text.
     return lru_cache(maxsize=4096, typed=True)(function)  # type: ignore[return-value]
 
 
@@ -42,12 +42,12 @@ _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def escape(words: Any) -> str:
-    """Return `words` as text that may stand anywhere in a picture, on one line."""
+    """Return `words` escaped for XML, on one line."""
     return " ".join(_escape(_NO_XML.sub("\ufffd", str(words))).split())
 
 
 def short(words: Any, room: int) -> str:
-    """Return `words` (not yet escaped) cut to at most `room` characters, with … where something is missing."""
+    """Return `words` (not yet escaped) cut to at most `room` characters, with … at the end if it was cut."""
     whole = " ".join(str(words).split())
     return whole if len(whole) <= room else whole[: max(0, room - 1)] + "…"
 
@@ -66,7 +66,7 @@ def wrapped(words: str, room: int, most: int) -> list[str]:
 
 @remembered
 def number(value: float) -> str:
-    """Return a number as people write it: at most two decimals, thousands apart."""
+    """Return a number as text: at most two decimals, with commas between thousands."""
     written = f"{value:,.2f}".rstrip("0").rstrip(".") if value % 1 else f"{int(value):,}"
     return written.replace("-", "−")
 
@@ -75,7 +75,7 @@ def number(value: float) -> str:
 def text(
     x: float, y: float, words: Any, size: float = 12, *, fill: str = INK, anchor: str = "start", bold: bool = False
 ) -> str:
-    """Return `words` with their baseline at (`x`, `y`), or nothing for none; `anchor` is start, middle or end."""
+    """Return text with its baseline at (`x`, `y`); empty for no words. `anchor` is start, middle or end."""
     shown = escape(words)
     if not shown:
         return ""
@@ -88,7 +88,7 @@ def text(
 def box(
     x: float, y: float, width: float, height: float, fill: str, *, round: float = 0, stroke: str = "", thick: float = 1
 ) -> str:
-    """Return a rectangle from its upper left corner."""
+    """Return a rectangle; (`x`, `y`) is its upper left corner."""
     edge = f' stroke="{stroke}" stroke-width="{thick:g}"' if stroke else ""
     corner = f' rx="{round:g}"' if round else ""
     return f'<rect x="{x:.5g}" y="{y:.5g}" width="{width:.5g}" height="{height:.5g}" fill="{fill}"{corner}{edge}/>'
@@ -109,7 +109,7 @@ def line(points: Sequence[tuple[float, float]], stroke: str, thick: float = 1, *
 
 
 def group(*parts: str, at: tuple[float, float] | None = None, opacity: float = 1.0) -> str:
-    """Return `parts` as one thing, moved to `at`; empty if they are."""
+    """Return `parts` as one shape, moved to `at`; empty if all parts are empty."""
     inside = "".join(parts)
     if not inside:
         return ""
@@ -119,7 +119,7 @@ def group(*parts: str, at: tuple[float, float] | None = None, opacity: float = 1
 
 
 def document(title: str, things: Iterable[str]) -> str:
-    """Return the picture of `things`, a line each, later ones above earlier ones; screen readers say `title`."""
+    """Return the picture of `things`, one line each, later ones on top; `title` is for screen readers."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f"font-family=\"'{FONT}', 'Segoe UI', Roboto, Helvetica, Arial, sans-serif\" role=\"img\">"
@@ -137,7 +137,7 @@ def latest(states: Sequence[TurnState]) -> list[Message]:
 
 
 def _place(message: Message) -> tuple[int, bool, int, str, str]:
-    """Return where a message stands: its id begins with the number of public messages before it (see `Match`)."""
+    """Return a message's sort key: its id begins with the number of public messages before it (see `Match`)."""
     name = message.message_id
     number, private, _ = name.partition("-")
     return int(number) if number.isdecimal() else 0, not private, len(name), name, message.sender_id
@@ -158,7 +158,7 @@ def speech(states: Sequence[TurnState], y: float, rows: int, *, width: int = 96)
 
 
 def agents(states: Sequence[TurnState]) -> list[str]:
-    """Return the agents that `states` name, in order of seats as far as they tell."""
+    """Return the agents named in `states`, in seat order where the states have it."""
     names: list[str | None] = []
     for state in states:
         names += [row["agent_id"] for row in (state.outcome or {}).get("payoffs", ()) if "agent_id" in row]
@@ -169,13 +169,13 @@ def agents(states: Sequence[TurnState]) -> list[str]:
 
 
 def ceiling(value: float) -> float:
-    """Return the end of an axis that reaches `value`: 1, 2, 2.5 or 5 times a power of ten."""
+    """Return the least axis end from `value` up: 1, 2, 2.5 or 5 times a power of ten."""
     power = 10.0 ** floor(log10(value)) if value > 0 else 1.0
     return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= value * (1 - 1e-9))
 
 
 def plain(states: Sequence[TurnState]) -> str:
-    """Draw any game: its state as lines of text. For games that have no `picture` of their own."""
+    """Draw the state of any game as lines of text: the default picture."""
     first = states[0]
     over = " · over" if first.game_over else ""
     things = [text(24, 40, f"{first.game_id} · {first.phase}{over}", 18, bold=True)]

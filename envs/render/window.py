@@ -1,4 +1,4 @@
-"""Pictures on a screen: SVG to pixels, and a window. Needs the extra ``render``; nothing of it is loaded before."""
+"""SVG to pixels, and a window. Needs the extra ``render``, whose packages are imported at first use."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -14,24 +14,24 @@ from numpy.typing import NDArray
 from .svg import FONT, HEIGHT, WIDTH
 
 MODES = ("human", "rgb_array", "svg", "ansi")
-"""How an environment can be rendered: in a window, as uint8[480, 640, 3], as SVG, as text."""
+"""The render modes: a window, uint8[480, 640, 3], SVG, text."""
 FPS = 4
-"""Pictures a second in a window or a film."""
+"""Frames per second of a window or a film."""
 
 _NEEDS = {"human": ("resvg_py", "ttf_opensans", "pygame"), "rgb_array": ("resvg_py", "ttf_opensans", "PIL")}
 
 
 def warn_unshown() -> None:
-    """Warn, as Gymnasium and PettingZoo do, of a `render()` that has no mode to show anything in."""
+    """Warn about `render()` without a render mode, as Gymnasium and PettingZoo do."""
     gymnasium.logger.warn("render() without a render_mode shows nothing: give one when the environment is made")
 
 
 def check_mode(mode: str | None, modes: Sequence[str] = MODES) -> None:
-    """Refuse a mode that is unknown, or that lacks a package.
+    """Raise an error for an unknown mode, or a mode whose package is not installed.
 
     Raises:
-        ValueError: naming the modes.
-        ImportError: naming the package and the extra that has it.
+        ValueError: for an unknown mode; the error names the modes.
+        ImportError: if a package is missing; the error names it and the extra that has it.
     """
     if mode is not None and mode not in modes:
         raise ValueError(f"render_mode={mode!r} is unknown; choose from None, {', '.join(map(repr, modes))}")
@@ -48,7 +48,7 @@ def png(svg: str, zoom: float = 1.0) -> bytes:
     """
     import resvg_py
 
-    # Looking for the system's fonts takes longer than the picture.
+    # Loading the system's fonts takes longer than drawing, so only pictures that need them load them.
     beyond = any(ord(letter) > 0x52F and not 0x2000 <= ord(letter) <= 0x22FF for letter in svg)
     return bytes(
         resvg_py.svg_to_bytes(
@@ -73,14 +73,14 @@ def pixels(svg: str) -> NDArray[np.uint8]:
 
 
 class Window:
-    """A window that shows one picture after the other, at most `FPS` a second. On a machine without a screen, set
+    """A window that shows pictures, at most `FPS` per second. On a machine without a screen, set
     ``SDL_VIDEODRIVER=dummy``.
 
-    pygame has one window for all of a process: two environments share it, and what was drawn last is seen. Who closes
-    it by hand sees no more of this one; the environment goes on without.
+    pygame has one window per process. Two environments share it, and it shows the last picture. After the user closes
+    the window, this object shows nothing more, and the environment continues.
 
     Args:
-        title: of the window.
+        title: the window's title.
     """
 
     def __init__(self, title: str) -> None:
@@ -89,14 +89,14 @@ class Window:
         self._pygame: Any = pygame
         self._title = title
         self._clock: Any = pygame.time.Clock()
-        self._shut = False  # by hand
+        self._shut = False  # by the user
 
     def show(self, svg: str) -> None:
         """Show a picture."""
         if self._shut:
             return
         display = self._pygame.display
-        if display.get_surface() is None:  # the first picture, or another has closed it
+        if display.get_surface() is None:  # the first picture, or another environment has closed it
             display.init()
             display.set_mode((WIDTH, HEIGHT))
         if display.get_caption()[0] != self._title:

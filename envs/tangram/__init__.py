@@ -1,4 +1,4 @@
-"""A tangram that several players build together (protocol: tangram.md and its notes)."""
+"""A tangram that several players build together, as in TangramCollaborativeAI."""
 
 from .game import game
 

@@ -1,4 +1,4 @@
-"""Action index ◄─► move ◄─► documented payload (tangram.md: play, finish)."""
+"""Action index ◄─► move ◄─► payload: `play` and `finish` of TangramCollaborativeAI."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -21,7 +21,7 @@ from .table import FINISH, PLACES, PLAY
 
 TYPES = ("play", "finish", "message_only")
 TURNS = 1_000_000_000.0
-"""Degrees that a rotation may have, either way."""
+"""The largest rotation in degrees, in both directions."""
 PLAY_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -54,11 +54,11 @@ class Shape(spaces.Text):
         super().__init__(max(map(len, PIECES)), min_length=min(map(len, PIECES)))
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
-        """Return the name of any piece."""
+        """Return the name of a random piece."""
         return PIECES[int(self.np_random.integers(len(PIECES)))]
 
     def contains(self, x: Any) -> bool:
-        """Tell whether `x` is the name of a piece."""
+        """Return whether `x` is the name of a piece."""
         return isinstance(x, str) and x in PIECES
 
 
@@ -78,11 +78,11 @@ ACTION_RANGES = (
     ),
     ActionRange(PLACES, PLACES + 1, ("finish",), "end the turn"),
 )
-"""What the action indices mean."""
+"""The action ranges."""
 
 
 def allowed(table: Any) -> list[AllowedAction]:
-    """Return what the acting seat may do."""
+    """Return the legal actions of the acting seat."""
     return [
         AllowedAction(
             "play",
@@ -109,7 +109,7 @@ def encode(table: Any, action: int) -> AgentResponse:
 
 
 def parse(table: Any, action: Action) -> Placement | ActionResult:
-    """Return the exact move of a payload, or the refusal that names what would be right."""
+    """Return the exact move of a payload, or a refusal that names the right values."""
     if action.action_type == "play":
         return _parse_play(action.payload)
     if action.action_type != "finish":
@@ -130,17 +130,17 @@ def _parse_play(payload: dict[str, Any]) -> Placement | ActionResult:
         return ts.refused(ts.INVALID_PAYLOAD, f"shape {repr(play.shape)} is none of {', '.join(PIECES)}")
     if not all(0 <= one <= BOARD for one in play.position):
         there = "({}, {})".format(*play.position)
-        return ts.refused(ts.INVALID_PAYLOAD, f"position {there} lies off the board: both are 0 to {BOARD:g}")
+        return ts.refused(ts.INVALID_PAYLOAD, f"position {there} is off the board: both numbers are 0 to {BOARD:g}")
     if not isfinite(play.rotation) or abs(play.rotation) > TURNS:
-        return ts.refused(ts.INVALID_PAYLOAD, f"rotation {play.rotation} is no angle: give degrees up to {TURNS:g}")
+        return ts.refused(ts.INVALID_PAYLOAD, f"rotation {play.rotation} is not allowed: give degrees up to {TURNS:g}")
     x, y = (one + 0.0 for one in play.position)  # no −0
     return Placement(PLAY, PIECES.index(play.shape), x, y, normal(play.rotation))
 
 
 def nearest(table: Any, move: Placement) -> int:
-    """Return the action index that stands for `move`, or of those that play its piece the one that is nearest to it.
+    """Return the action index of `move`, or the nearest one that plays the same piece.
 
-    A quarter turn counts as much as ten board units; an open place goes before one that is not.
+    A quarter turn has the same weight as ten board units. Legal places come before illegal ones.
     """
     if move.kind == FINISH:
         return PLACES
@@ -157,13 +157,13 @@ def _distance(table: Any, place: int, move: Placement) -> tuple[bool, float]:
 
 
 CELLS = 50
-"""Steps of the grid across the board, each way."""
+"""The number of grid steps across the board, in x and in y."""
 _CELL = BOARD / CELLS
 _ROTATIONS = 8
 
 
 def _grid_legal(table: Any) -> tuple[NDArray[np.int8], ...]:
-    """Return what is open: every piece and `finish`, columns and rows that the figure reaches, every rotation."""
+    """Return the masks: every piece and `finish`, the columns and rows of the figure, and every rotation are legal."""
     vertices = table.outline[: table.ends[-1]]
     lines = _CELL * np.arange(CELLS + 1)
     low, high = vertices.min(0) - _CELL / 2, vertices.max(0) + _CELL / 2
@@ -172,7 +172,7 @@ def _grid_legal(table: Any) -> tuple[NDArray[np.int8], ...]:
 
 
 def _grid_decode(table: Any, values: Sequence[int]) -> Placement:
-    """Return the move: a piece, column and row of its centre, steps of 45°; the value behind the pieces is `finish`."""
+    """Return the move of a piece, a column, a row and a rotation; the value after the pieces is `finish`."""
     piece, column, row, step = values
     if piece == len(PIECES):
         return Placement(FINISH, 0, 0.0, 0.0, 0.0)

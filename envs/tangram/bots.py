@@ -1,4 +1,4 @@
-"""Scripted players. They see their seat's observation and mask, no more."""
+"""Scripted players. They get the observation and the mask of their seat, and nothing else."""
 
 from itertools import combinations
 from typing import Any
@@ -21,12 +21,13 @@ Poses = dict[int, tuple[float, float, float]]
 """By piece: x, y, rotation."""
 
 STEPS = 10_000
-"""Pieces that the solver places in one decision at most, in its head: half a second of processor time, where there is
-no solution to be found; a millisecond as a rule."""
+"""The most placements that the solver tries in one decision: half a second of processor time if there is no solution;
+usually it needs a millisecond."""
 
 
 class Greedy:
-    """Plays what covers most of the figure, the snuggest among equals; skips its turn where nothing covers more."""
+    """Plays the placement that covers most of the figure; among equals, the one that touches most edges. Skips its turn
+    if no placement covers more."""
 
     encoder = "v0"
 
@@ -46,19 +47,19 @@ class Greedy:
 
 
 class Solver:
-    """Fills the figure exactly: it places the drawer's pieces in its head, corner by corner, and takes them back where
-    some corner is left that nothing fits. Where pieces on the board are in the way, it finds the fewest that are, and
-    plays what brings the board nearer to a solution as soon as the focus allows it; where no focus does, it moves those
-    in the way somewhere else.
+    """Fills the figure exactly, by a backtracking search over the corners.
 
-    Where there is no solution, or none within `STEPS` placements, it plays as `Greedy` does.
+    If pieces on the board are in the way, it finds the smallest set of them, and plays the placements of a solution as
+    soon as the focus allows it; if no focus does, it moves the pieces that are in the way.
+
+    If there is no solution, or none within `STEPS` placements, it plays as `Greedy` does.
     """
 
     encoder = "v0"
 
     def __init__(self, game: Game, seed: int | None = None) -> None:
         if game.options["modality"] == "pixels":
-            raise ValueError("the solver reads numbers: give modality='numeric' or 'both'")
+            raise ValueError("the solver needs numbers: give modality='numeric' or 'both'")
         self._game = game
         self._greedy = Greedy(game)
         self._boards = game.tables(8)
@@ -73,7 +74,7 @@ class Solver:
         return answers
 
     def _answer(self, seen: NDArray[np.float32], mask: NDArray[np.int8]) -> int | None:
-        """Return the number to play, or None if no solution is found."""
+        """Return the action index to play, or None if no solution is found."""
         poses = self._poses(seen)
         left = STEPS
         for count in range(len(poses) + 1):
@@ -89,8 +90,8 @@ class Solver:
         return None
 
     def _towards(self, solved: Any, seen: Any, mask: Any, poses: Poses, lifted: tuple[int, ...]) -> int | None:
-        """Return an open number that puts a piece where the solution has it or its twin; `finish`, where another corner
-        allows that. Where none does, move a piece that is in the way somewhere else; None where nothing of that helps.
+        """Return a legal action index that puts a piece where the solution has it or its twin; `finish`, if another
+        focus allows that; else one that moves a piece that is in the way; None if there is none.
         """
         self._set_up(seen, poses)
         board = self._boards[0]
@@ -115,7 +116,7 @@ class Solver:
         return PLACES if away else None
 
     def _compare(self, place: int, solved: Any) -> tuple[bool, bool]:
-        """Tell whether the first board's place is one of the solution's, and whether its piece lies there already."""
+        """Return whether the first board's place is part of the solution, and whether its piece is already there."""
         board, piece, shape = self._boards[0], int(PIECE[place]), np.empty((4, 2))
         geometry.place(piece, *pose(board, place), board.scale, shape)
         alike = [other for other in range(7) if other == piece or TWIN[other] == piece or TWIN[piece] == other]
@@ -156,14 +157,14 @@ class Solver:
 
 @compiled
 def search(boards: Any, steps: int) -> tuple[int, int, int]:
-    """Fill what is uncovered with the pieces of the drawer, depth first.
+    """Fill the uncovered part of the figure with the pieces of the drawer, by depth-first search.
 
     Args:
-        boards: 8 records; the first is a board with its menu, the others are written.
-        steps: the most pieces to place.
+        boards: 8 records; the first is a board with its places, the others are written.
+        steps: the most placements to try.
 
     Returns:
-        Which of the boards is solved, −1 if none; the place that was played first; and the steps that are left.
+        The index of the solved board, −1 if none; the place that was played first; and the number of steps left.
     """
     tried = np.zeros(8, np.int64)
     depth = 0
@@ -194,5 +195,5 @@ def search(boards: Any, steps: int) -> tuple[int, int, int]:
 
 
 BOTS = {"random": random_bot, "greedy": Greedy, "solver": Solver}
-"""`random`: any legal number. `greedy`: plays what covers most. `solver`: fills the figure exactly by backtracking over
-the same menu, and puts right what others misplaced; it solves every figure of the library."""
+"""`random`: any legal action. `greedy`: plays the placement that covers most. `solver`: fills the figure exactly by
+backtracking over the same actions, and corrects misplaced pieces; it solves every figure of the library."""

@@ -1,15 +1,15 @@
-"""The menu of snap actions: a corner of what is still uncovered, and the pieces that can be laid into it.
+"""The legal places: a corner of the uncovered region, and the pieces that can be put into it.
 
-At a vertex of the outline or of a placed piece those sectors (see `sectors`) are open that lie inside the figure and
-that no piece covers; a run of up to three open sectors is a convex corner of the uncovered region. In an exact solution
-some piece has a vertex in that corner and lies along its right side. So it is enough to offer these: every exact
+At a vertex of the outline or of a placed piece, a sector (see `sectors`) is open if it is inside the figure and no
+piece covers it. A run of up to three open sectors is a convex corner of the uncovered region. In an exact solution some
+piece has a vertex in that corner and one side along its right side. So these placements are enough: every exact
 solution can be played corner by corner.
 
-The corner that is offered, the **focus**, is the one that the fewest pieces fit, the sharpest among equals; corners
-that nothing in the drawer fits come last. Every turn that is skipped goes on to the next corner.
+The current corner, the **focus**, is the corner that the fewest pieces fit, the sharpest among equals. Corners that no
+piece of the drawer fits come last. Every skipped turn moves the focus to the next corner.
 
-At the focus those places are open where a piece of the drawer fits: inside the figure, over no other piece. Where none
-does, pieces of the board that fit there may be moved, and pieces of the drawer may stick out of the figure.
+At the focus a place is legal if a piece of the drawer fits there, inside the figure and over no other piece. If no
+piece fits, pieces on the board that fit there may be moved, and pieces of the drawer may exceed the figure.
 """
 
 from typing import Any
@@ -44,13 +44,13 @@ from .sectors import NEAR, WHOLE
 from .table import PLACES, POINTS, ROWS
 
 CONVEX = 3
-"""Most sectors of a convex corner."""
+"""The most sectors of a convex corner."""
 NOTHING_FITS = 31
 NO_CORNER = 1 << 20
 
 
 def _runs(bits: int) -> list[tuple[int, int]]:
-    """Return the runs of a set of sectors, from each one's first to the left: where it begins, and its length."""
+    """Return the start and the length of every run in a set of sectors, counter-clockwise."""
     rays = [ray for ray in range(8) if bits >> ray & 1 and not bits >> (ray + 7) % 8 & 1]
     runs = [(ray, next(width for width in range(1, 9) if not bits >> (ray + width) % 8 & 1)) for ray in rays]
     return runs + [(0, 0)] * (4 - len(runs))
@@ -74,7 +74,7 @@ def _drawer(table: Any) -> int:
 
 @compiled
 def _point(table: Any, index: int) -> tuple[float, float]:
-    """Return a point where corners may be: a vertex of the outline or, behind those, of a piece."""
+    """Return a point of possible corners: a vertex of the outline or, with higher indices, of a piece."""
     if index < VERTICES:
         return table.outline[index, 0], table.outline[index, 1]
     piece, vertex = (index - VERTICES) >> 2, (index - VERTICES) & 3
@@ -106,7 +106,7 @@ def _find(table: Any, widest: int, found: Any) -> int:
 
 @compiled
 def _seen(table: Any, index: int) -> bool:
-    """Tell whether an earlier piece has a vertex at the same point."""
+    """Return whether an earlier piece has a vertex at the same point."""
     x, y = _point(table, index)
     for piece in range((index - VERTICES) >> 2):
         if table.on_board[piece]:
@@ -118,7 +118,7 @@ def _seen(table: Any, index: int) -> bool:
 
 @compiled
 def _rank(table: Any, found: Any, count: int, forms: int, free: Any, lines: Any) -> None:
-    """Write in front of each corner in `found` how many forms fit there, so that the least is offered first."""
+    """Put the number of fitting forms before each corner in `found`, so that the least one comes first."""
     table.dead = 0
     for i in range(count):
         fits = _fitting(table, found[i], forms, free, lines)
@@ -128,7 +128,7 @@ def _rank(table: Any, found: Any, count: int, forms: int, free: Any, lines: Any)
 
 @compiled
 def _least(found: Any, count: int, rank: int) -> int:
-    """Return the number that `rank` others are less than."""
+    """Return the element with the given rank (0: the least)."""
     least = -1
     for _ in range(rank + 1):
         last, least = least, NO_CORNER
@@ -150,7 +150,7 @@ def _fitting(table: Any, corner: int, forms: int, free: Any, lines: Any) -> int:
 
 @compiled
 def clear_menu(table: Any) -> None:
-    """Write a menu without a focus."""
+    """Write the fields of a table without a focus: no place is legal."""
     table.width = 0
     table.ray = 0
     table.focus[:] = 0.0
@@ -163,7 +163,7 @@ def clear_menu(table: Any) -> None:
 
 @compiled
 def survey(table: Any) -> None:
-    """Write the menu of a turn that begins: the focus, and what can be laid into it."""
+    """Write the focus and the legal places of a new turn."""
     clear_menu(table)
     lines = np.empty((LINES, 5))
     found = np.empty(POINTS, np.int64)
@@ -194,14 +194,14 @@ def survey(table: Any) -> None:
 
 @compiled
 def _offered(table: Any, piece: int) -> bool:
-    """Tell whether a piece is in the drawer, and not its twin before it."""
+    """Return whether a piece is in the drawer, and its earlier twin is not."""
     twin = TWIN[piece]
     return not table.on_board[piece] and (twin < 0 or table.on_board[twin])
 
 
 @compiled
 def _offer_fitting(table: Any, fits: int, lines: Any, lying: int) -> None:
-    """Open the places of the drawer's pieces whose forms fit."""
+    """Make the fitting places of the drawer's pieces legal."""
     covered, placed = totals(table)
     for place in range(PLACES):
         piece = PIECE[place]
@@ -214,7 +214,7 @@ def _offer_fitting(table: Any, fits: int, lines: Any, lying: int) -> None:
 
 @compiled
 def _offer_any(table: Any, forms: int, lines: Any, lying: int) -> None:
-    """Open the places of pieces on the board that fit, and those of pieces in the drawer that collide with nothing."""
+    """Make legal: fitting places of pieces on the board, and places of the drawer's pieces without collision."""
     x, y = table.focus
     loose = clear(lines, lying, forms, NOBODY, ALL_PIECES)
     bounded = free_at(table.target, table.scale, x, y, table.ray, NARROW[table.width])
@@ -235,7 +235,7 @@ def _offer_any(table: Any, forms: int, lines: Any, lying: int) -> None:
 
 @compiled
 def _offer(table: Any, place: int, lines: Any, lying: int) -> None:
-    """Open a place if the piece lies on the board there."""
+    """Make a place legal if the piece is inside the board there."""
     piece = PIECE[place]
     x, y, rotation = pose(table, place)
     shape = np.empty((4, 2))
@@ -285,5 +285,5 @@ def measure(table: Any) -> None:
 
 @compiled
 def iou(table: Any, covered: float, placed: float) -> float:
-    """Return the intersection over union of the figure and pieces of which so much lies inside it."""
+    """Return the intersection over union, for pieces of the area `placed`, of which `covered` is in the figure."""
     return min(1.0, covered / (table.area + placed - covered))

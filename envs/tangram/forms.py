@@ -1,7 +1,7 @@
-"""What can be laid into a corner: each piece by each of its corners, and which of them fit there.
+"""Places and forms: each piece by each of its corners, and which of them fit into a corner of the figure.
 
-A corner has a frame of its own, in u: it lies at the origin and its right side runs along +x; what is open lies to the
-left of that. A piece is laid there with one side along the right side, so that it stands above it.
+A corner has its own frame, in u: the corner is the origin, its right side runs along +x, and the open region is to the
+left of this side. A piece is put there with one side along +x, so that it is above that side.
 
 A **place** is a piece and one of its corners; corners that look the same count once. Twins (two large, two small
 triangles) look the same: a **form** is what a place looks like. Sets of places or forms are whole numbers, a bit each.
@@ -18,16 +18,16 @@ from .pieces import BLUE, BROWN, CORNERS, CREAM, GREEN, PERIODS, PURPLE, RED, SH
 from .table import CELLS, PLACES, ROWS
 
 SHRINK = 0.0005
-"""u by which a piece is shrunk on all sides before it is held against others: what fits then never collides, and
+"""u by which a piece is shrunk on all sides before it is compared with others: then a fitting piece never collides, and
 rounding does not matter. (At a corner of 45° this is 0.0013 u, the `TOLERANCE` of collisions.)"""
 FIGURE, ALL_PIECES, EVERYTHING = 1, 2, 3
-"""What a form is held against."""
+"""What a form is compared with."""
 NOBODY = 7
-"""Instead of a piece: none is lifted."""
+"""In place of a piece: no piece is lifted."""
 REACH = 4.0 + SHRINK
-"""u that a piece reaches from its corner at most."""
+"""The largest distance in u of a point of a piece from its corner."""
 LINES = VERTICES + 4 * 7
-"""Most edges of a figure and all pieces."""
+"""The most edges of a figure and all pieces."""
 
 _OFFERED = [
     *((piece, corner) for piece in (RED, CREAM) for corner in range(3)),
@@ -44,7 +44,7 @@ TWIN = np.full(7, -1)
 TWIN[CREAM], TWIN[GREEN] = RED, YELLOW
 _FORMS = [offered for offered in _OFFERED if TWIN[offered[0]] < 0]
 FORMS = len(_FORMS)
-"""How many forms there are: 12."""
+"""The number of forms: 12."""
 FORM = np.array([_FORMS.index((TWIN[piece] if TWIN[piece] >= 0 else piece, corner)) for piece, corner in _OFFERED])
 """int64[PLACES]: the form of each place; the forms of a piece follow one another as its places do."""
 _CORNERS = CORNERS[[piece for piece, _ in _FORMS]]
@@ -249,7 +249,7 @@ def clear(lines: Any, count: int, forms: int, lifted: int, against: int) -> int:
 
 @compiled
 def _enters(form: int, ax: float, ay: float, bx: float, by: float) -> bool:
-    """Tell whether the line from a to b enters a form, shrunk by `SHRINK` (Cyrus and Beck's clipping)."""
+    """Return whether the line from a to b enters a form, shrunk by `SHRINK` (Cyrus and Beck's clipping)."""
     enter, leave = 0.0, 1.0
     for side in range(_CORNERS[form]):
         start = _OUT[form, side, 0] * ax + _OUT[form, side, 1] * ay - _ALONG[form, side] + SHRINK
@@ -267,7 +267,7 @@ def _enters(form: int, ax: float, ay: float, bx: float, by: float) -> bool:
 
 @compiled
 def snug(lines: Any, count: int, form: int, lifted: int) -> float:
-    """Return the share of a form's border that lies along lines, those of the piece `lifted` left aside."""
+    """Return the share of a form's border that lies on lines, without those of the piece `lifted`."""
     length = 0.0
     for i in range(count):
         if lines[i, 4] == lifted:

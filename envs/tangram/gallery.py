@@ -1,6 +1,6 @@
-"""A picture of figures, solved: ``python -m parlour.envs.tangram.gallery FIGURES.txt > picture.svg``.
+"""A picture of figures with their solutions: ``python -m parlour.envs.tangram.gallery FIGURES.txt > picture.svg``.
 
-Without a file, of the library; ``docs/tangram.svg`` is made so.
+Without a file, it shows the library; ``docs/tangram.svg`` is made this way.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Tangram's rooms put together: options in, `Game` out."""
+"""The function `game`: makes tangram from its options."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -15,17 +15,19 @@ from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, silhouettes, view
 from .encoders.v0 import lowest_utility
+from .figure_sets import figures_of, set_text
 from .generator import ANY, SPLITS, difficulty
 from .pieces import ASPECTS
 from .rules import FIGURES
 from .silhouettes import Silhouette
-from .table import BONUS, LIBRARY, MODALITIES, OWN, PLACES, RANDOM, SEATS, TABLE
+from .table import BONUS, LIBRARY, MODALITIES, OWN, PLACES, RANDOM, SEATS, SET, TABLE
 
 
 def game(
     *,
     figure: str = "random",
     split: str | None = "train",
+    flip: bool = False,
     hidden: Sequence[float] = (0.0, 1.0),
     seats: int = 2,
     turns: int = 20,
@@ -38,28 +40,33 @@ def game(
     """Return tangram with these options.
 
     Args:
-        figure: what is to be built: ``"random"``: a new silhouette in every episode; ``"library"``: one of the
-            library's; the name of one of these, such as ``"A house"``; or a figure of one's own as text, in the
-            library's format (see `silhouettes`).
-        split: which silhouettes random and library figures are drawn from: ``"train"``, ``"validation"`` or
-            ``"test"``, which have none in common, or None for all.
-        hidden: how difficult random figures are: the least and the most that they hide of their pieces' edges, as a
-            share (see `generator.difficulty`).
-        seats: players, 1 to 4, who take turns and share the reward.
-        turns: turns after which the game is over, all seats' together, 1 to 1,000.
-        plays: plays in a turn, 1 to 100. The last one finishes the turn; with 1, a play is a turn.
-        sparse: whether the reward is 1 for a solved figure and nothing else.
-        modality: what is observed: ``"numeric"``, ``"pixels"`` (planes of 64 × 64) or ``"both"``.
-        aspect: ``"square"``, or ``"godot"`` for the live game's board, which is a little wider than high.
-        images: whether TurnState holds pictures of board and drawer, as the live game sends them.
+        figure: the figure to build: ``"random"``: a new silhouette in every episode; ``"library"``: a random one of
+            the library; the name of one of these, such as ``"A house"``; or figures of your own: a file of text,
+            JSON or SVG (see `figure_sets`), or a text in the library's format (see `silhouettes`). The options of the
+            game then hold the figures as text.
+        split: the silhouettes from which random and library figures are drawn: ``"train"``, ``"validation"`` or
+            ``"test"``, which are disjoint, or None for all. Figures of your own are not split.
+        flip: whether the mirror images of your own figures are drawn, too, if the pieces can fill them.
+        hidden: the difficulty of random figures: the least and the greatest share of the pieces' edges that the
+            silhouette hides (see `generator.difficulty`).
+        seats: number of players, 1 to 4. They take turns and share the reward.
+        turns: number of turns of all seats together, 1 to 1,000, after which the game is over.
+        plays: number of plays in a turn, 1 to 100. The last one finishes the turn.
+        sparse: whether the only reward is 1 for a solved figure.
+        modality: the kind of observation: ``"numeric"``, ``"pixels"`` (planes of 64 × 64) or ``"both"``.
+        aspect: ``"square"``, or ``"godot"`` for the board of TangramCollaborativeAI, which is wider than high.
+        images: whether TurnState holds pictures of board and drawer, as TangramCollaborativeAI sends them.
 
     Raises:
         ValueError: naming the option, its value and its range.
     """
-    source, known = _figure(figure)
+    if isinstance(figure, str):
+        figure = set_text(figure) or figure
+    source, known, own = _figure(figure, switch("flip", flip))
     options = {
         "figure": known.name if source == LIBRARY and known is not None else figure,
         "split": None if split is None else named("split", split, SPLITS),
+        "flip": flip,
         "hidden": _hidden(hidden),
         "seats": whole("seats", seats, 1, SEATS),
         "turns": whole("turns", turns, 1, 1_000),
@@ -69,22 +76,24 @@ def game(
         "aspect": named("aspect", aspect, ASPECTS),
         "images": switch("images", images),
     }
-    return _made(options, source, known)
+    return _made(options, source, known, own)
 
 
-def _figure(figure: Any) -> tuple[int, Silhouette | None]:
-    """Return where figures come from, and the figure if there is only one."""
+def _figure(figure: Any, flip: bool) -> tuple[int, Silhouette | None, tuple[Silhouette, ...]]:
+    """Return where figures come from, the figure if there is only one, and those of one's own."""
+    if flip and not (isinstance(figure, str) and "\n" in figure):
+        raise ValueError("flip=True: only figures of one's own are flipped; give them with the option figure")
     if figure == "random":
-        return RANDOM, None
+        return RANDOM, None, ()
     if figure == "library":
-        return LIBRARY, None
+        return LIBRARY, None, ()
     if not isinstance(figure, str):
         raise ValueError(f"figure={figure!r}: give 'random', 'library', the name of a figure or its text")
     if "\n" in figure:
-        figures = list(silhouettes.parse(figure).values())
-        if len(figures) != 1:
-            raise ValueError(f"the text holds {len(figures)} figures: give one")
-        return OWN, figures[0]
+        own = tuple(figures_of(figure, flip).values())
+        if not own:
+            raise ValueError("the text holds no figure: give one, or several")
+        return (OWN, own[0], own) if len(own) == 1 else (SET, None, own)
     known = silhouettes.objective(figure)
     if known is None:
         near = get_close_matches(figure, ["random", "library"], 1) + silhouettes.resembling(figure)
@@ -92,21 +101,22 @@ def _figure(figure: Any) -> tuple[int, Silhouette | None]:
         count = len(silhouettes.library())
         raise ValueError(
             f"no figure is called {figure!r}; {guess} are 'random', 'library', and {count} by name: "
-            "parlour.envs.tangram.silhouettes.library() has them, docs/tangram.svg shows them"
+            "parlour.envs.tangram.silhouettes.library() has them, docs/tangram.svg shows them; "
+            "a file with figures of one's own ends in .txt, .json or .svg"
         )
-    return LIBRARY, known
+    return LIBRARY, known, ()
 
 
 def _hidden(hidden: Any) -> list[float]:
     try:
         easiest, hardest = (number("hidden", one, 0, 1) for one in hidden)
     except (TypeError, ValueError):
-        raise ValueError(f"hidden={hidden!r}: give the least and the most that figures hide, as (0.3, 0.5)") from None
+        raise ValueError(f"hidden={hidden!r}: give the least and the greatest share, such as (0.3, 0.5)") from None
     return list(difficulty(easiest, hardest))
 
 
-def _blank(options: dict[str, Any], source: int, known: Silhouette | None) -> Tables:
-    """Return one table with the options filled in."""
+def _blank(options: dict[str, Any], source: int, known: Silhouette | None, own: Sequence[Silhouette]) -> Tables:
+    """Return one table with these options."""
     blank = new_table(TABLE)
     table = blank[0]
     for name in ("seats", "turns", "plays", "sparse", "images"):
@@ -124,15 +134,19 @@ def _blank(options: dict[str, Any], source: int, known: Silhouette | None) -> Ta
             if figure is known or (known is None and options["split"] in (None, figure.split))
         ]
         table.first_figure, table.figures = chosen[0], len(chosen)
+    elif source == SET:
+        table.figures = len(own)
     elif known is not None:
         table.outline, table.ends = known.outline(options["aspect"]), known.ends
     return blank
 
 
-def _made(options: dict[str, Any], source: int, known: Silhouette | None) -> Game:
+def _made(options: dict[str, Any], source: int, known: Silhouette | None, own: tuple[Silhouette, ...]) -> Game:
     agents = tuple(f"player_{seat}" for seat in range(options["seats"]))
-    blank = _blank(options, source, known)
+    blank = _blank(options, source, known, own)
     title = view.ANY_FIGURE if known is None else known.name
+    figures = own if source == SET else FIGURES
+    names = [figure.name for figure in figures]
     return Game(
         name="tangram",
         agents=agents,
@@ -140,7 +154,7 @@ def _made(options: dict[str, Any], source: int, known: Silhouette | None) -> Gam
         rules=Rules(
             blank=blank,
             num_actions=PLACES + 1,
-            reset=rules.reset,
+            reset=rules.reset_from(own) if source == SET else rules.reset,
             step=rules.step,
             decode=moves.decode,
             legal=moves.legal,
@@ -157,12 +171,12 @@ def _made(options: dict[str, Any], source: int, known: Silhouette | None) -> Gam
             safe=actions.safe,
             allowed=actions.allowed,
             phase=view.phase,
-            game_state=partial(view.game_state, title),
+            game_state=partial(view.game_state, title, names),
             outcome=view.outcome,
-            load=partial(view.load, blank),
+            load=partial(view.load, blank, figures),
             resample=view.resample,
         ),
-        renderer=Renderer(partial(render.render, title), picture.picture),
+        renderer=Renderer(partial(render.render, title, names), picture.picture),
         bots=bots.BOTS,
-        capabilities=Capabilities(public_view=PublicView(partial(view.public, title))),
+        capabilities=Capabilities(public_view=PublicView(partial(view.public, title, names))),
     )

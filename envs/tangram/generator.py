@@ -54,7 +54,7 @@ def _along(piece: int, step: int, corner: int, halves: int, axis: int) -> int:
 
 @compiled
 def overlaps(shape: Any, shapes: Any, count: int) -> bool:
-    """Tell whether a shape overlaps any of the first `count` of `shapes`."""
+    """Return whether a shape overlaps any of the first `count` of `shapes`."""
     hit = False
     for i in range(count):
         hit = hit or (gap(shape, shapes[i]) < -_TOUCH and gap(shapes[i], shape) < -_TOUCH)
@@ -191,7 +191,7 @@ def hidden(vertices: Any, ends: Any) -> float:
 
 @compiled
 def _fits(vertices: Any, ends: Any) -> bool:
-    """Tell whether an outline (float64[V, 2] in u) is not too large and has no edge that is too short."""
+    """Return whether an outline (float64[V, 2] in u) is small enough and has no short edge."""
     start = 0
     for ring in range(len(ends)):
         end = ends[ring]
@@ -209,7 +209,7 @@ def _fits(vertices: Any, ends: Any) -> bool:
 def find(
     words: Any, split: int, easiest: float, hardest: float, pieces: Any, steps: Any, at: Any, vertices: Any, ends: Any
 ) -> None:
-    """Draw figures from the stream ``words[0]`` until one is wanted; write it with its solution.
+    """Draw figures from the stream ``words[0]`` until one fits; write it with its solution.
 
     Args:
         words: uint64[1], the stream.

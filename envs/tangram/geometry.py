@@ -1,6 +1,6 @@
 """Placed pieces: vertices, common areas, collisions. Compiled, in board units, without allocation.
 
-A polygon is float64[n, 2], counter-clockwise; a vertex may stand there twice, as a triangle's does in four rows.
+A polygon is float64[n, 2], counter-clockwise; a vertex may be repeated, as in a triangle with four rows.
 An outline is one or more rings, ``vertices`` float64[V, 2] and ``ends`` int[R]: ring r is
 ``vertices[ends[r - 1]:ends[r]]`` (from 0 for the first), the inside on the left of every edge: outer rings run
 counter-clockwise, holes clockwise. Rings that are not used have the end of the last one that is.
@@ -54,7 +54,7 @@ def _under(ax: float, ay: float, bx: float, by: float, cx: float, cy: float, dx:
     """Return the area below both edges, a → b and c → d, and above y = 0; negative if they run in opposite x.
 
     The common area of two polygons is the sum of this over all pairs of their edges (Green's theorem for each of them).
-    Nothing is clipped, so that touching edges and shared vertices are no special cases.
+    Nothing is clipped, so touching edges and shared vertices are not special cases.
     """
     sign = 1.0
     if ax > bx:
@@ -156,22 +156,22 @@ def depth(polygon: Any, other: Any) -> float:
         other: float64[n, 2], counter-clockwise.
 
     Returns:
-        Board units; 0 where they touch, negative where they lie apart.
+        Board units; 0 if they touch, negative if they are apart.
     """
     return -max(gap(polygon, other), gap(other, polygon))
 
 
 @compiled
 def collides(polygon: Any, other: Any) -> bool:
-    """Tell whether pieces overlap, by more than `TOLERANCE`; touching is not overlapping. Arguments as in `depth`."""
+    """Return whether pieces overlap by more than `TOLERANCE`; touching pieces do not. Arguments as in `depth`."""
     return gap(polygon, other) < -TOLERANCE and gap(other, polygon) < -TOLERANCE
 
 
 @compiled
 def on_board(polygon: Any) -> bool:
-    """Tell whether a piece lies on the board, edges of the board included, by `TOLERANCE`; else it hits BOUNDARY.
+    """Return whether a piece is on the board, its edges included, within `TOLERANCE`; if not, it hits BOUNDARY.
 
-    A polygon with a vertex that is not finite does not lie on the board.
+    A polygon with a vertex that is not finite is not on the board.
     """
     for i in range(len(polygon)):
         for axis in range(2):

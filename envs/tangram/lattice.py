@@ -166,7 +166,7 @@ def boundary(edges: Any, count: int, segments: Any) -> int:
 
 @compiled
 def _before(vertices: Any, i: int, j: int) -> bool:
-    """Tell whether vertex i lies left of vertex j, or below it on the same vertical."""
+    """Return whether vertex i is left of vertex j, or below it on the same vertical line."""
     if vertices[i, 0] != vertices[j, 0]:
         return value(vertices[i, 0]) < value(vertices[j, 0])
     return value(vertices[i, 1]) < value(vertices[j, 1])

@@ -1,4 +1,4 @@
-"""Action indices: the move that each stands for, and which are legal. Compiled."""
+"""Action indices: their moves, and the action mask. Compiled."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from .table import FINISH, PLACES, PLAY
 
 @compiled
 def decode(table: Any, action: int) -> Placement:
-    """Return the move that an action index stands for: a place (see `corners`) or, as the last, `finish`."""
+    """Return the move of an action index: a place (see `corners`); the last index is `finish`."""
     if action == PLACES:
         return Placement(FINISH, 0, 0.0, 0.0, 0.0)
     x, y, rotation = pose(table, action)
@@ -20,7 +20,7 @@ def decode(table: Any, action: int) -> Placement:
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the acting seat's legal action indices: the open places, the same throughout a turn, and `finish`."""
+    """Write the action mask of the acting seat: the legal places, which are fixed for a turn, and `finish`."""
     for action in range(PLACES):
         mask[action] = table.open >> action & 1
     mask[PLACES] = 1

@@ -1,6 +1,6 @@
-"""The board as a picture: the silhouette, the pieces on it, the drawer with those that are left, and what was said.
+"""The board as a picture: the silhouette, the placed pieces, the drawer with the others, and the messages.
 
-Everybody sees everything; whose view it is only tells who "you" are.
+All seats see the same; only "you" depends on the view.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ Row = Mapping[str, Any]
 Ring = Sequence[Sequence[float]]
 
 LEFT, TOP, SIDE = 16.0, 44.0, 400.0
-"""The board in the picture; it is 100 × 100 board units."""
+"""The area of the board in the picture."""
 DRAWER, WIDE = 432.0, 192.0
 PAINT = {
     "Red": "#d0473f", "Cream": "#ecd9a3", "Purple": "#8a5aa8", "Brown": "#8f6844", "Blue": "#3b76b5",
@@ -40,7 +40,7 @@ WRONG = "#c23b4e"
 
 
 def picture(states: Sequence[TurnState]) -> str:
-    """Draw what `states` tell together (see `Game.picture`)."""
+    """Draw the board from `states` (see `Renderer.picture`)."""
     first = states[0]
     game = first.game_state
     own = first.agent_id if len(states) == 1 else ""
@@ -106,7 +106,7 @@ def _silhouette(rings: Sequence[Ring]) -> str:
 
 
 def _piece(name: str, placed: Row, *, moved: bool) -> str:
-    """Return a piece on the board: the one just played with a dark edge, one that lies wrong with a red one."""
+    """Return a piece on the board: with a dark edge if it was just played, with a red one if it collides."""
     edge, thick = (WRONG, 3.0) if placed.get("collisions") else (INK, 2.5) if moved else (PAPER, 1.2)
     x, y = _at(*placed["position"])
     return group(
@@ -117,7 +117,7 @@ def _piece(name: str, placed: Row, *, moved: bool) -> str:
 
 
 def _came_from(placed: Row | None, moved: Row | None) -> str:
-    """Return, dashed, where the piece just played lay before."""
+    """Return the old outline of the piece just played, dashed."""
     if placed is None or moved is None or moved["from"] is None:
         return ""
     (x, y), (old_x, old_y) = placed["position"], moved["from"]["position"]
@@ -133,7 +133,7 @@ def _came_from(placed: Row | None, moved: Row | None) -> str:
 
 
 def _drawer(pieces: Row) -> list[str]:
-    """Return the pieces that are left, in two columns, each in the place it always has there."""
+    """Return the pieces in the drawer in two columns, each at its fixed place."""
     drawn = []
     for place, name in enumerate(PAINT):
         x, y = DRAWER + WIDE * (0.25 + 0.5 * (place % 2)), 98.0 + 58 * (place // 2)
@@ -150,7 +150,7 @@ def _drawer(pieces: Row) -> list[str]:
 
 @remembered
 def _small(shape: tuple[tuple[float, ...], ...], x: float, y: float, fill: str) -> str:
-    """Return a piece no larger than its spot around (`x`, `y`)."""
+    """Return a small piece around (`x`, `y`)."""
     across, down = (max(1e-9, *(abs(point[axis]) for point in shape)) for axis in (0, 1))
     scale = min(1.7, 38 / across, 22 / down)
     points = " ".join(f"{x + scale * px:.5g},{y - scale * py:.5g}" for px, py in shape)
@@ -158,7 +158,7 @@ def _small(shape: tuple[tuple[float, ...], ...], x: float, y: float, fill: str) 
 
 
 def _progress(game: Row) -> list[str]:
-    """Return how much of the figure is covered, as a bar."""
+    """Return the intersection over union as a bar."""
     if game.get("iou") is None:
         return [""]
     share = min(max(float(game["iou"]), 0.0), 1.0)
@@ -173,7 +173,7 @@ def _progress(game: Row) -> list[str]:
 
 
 def _talk(states: Sequence[TurnState]) -> list[str]:
-    """Return the last things said, the latest at the bottom."""
+    """Return the last messages, the latest at the bottom."""
     rows: list[str] = []
     for message in latest(states)[-3:]:
         rows += wrapped(f"{short(message.sender_id, 14)}: {message.content}", 33, 4)

@@ -1,4 +1,4 @@
-"""The seven pieces and the board (tangram-notes.md, Geometry).
+"""The seven pieces and the board, with the geometry of TangramCollaborativeAI.
 
 Lengths of a piece are in u = 64 scene units = 25.6 pixels, so that a small triangle has the area 1 u² and all seven
 together 16 u². The board is 100 × 100 board units, origin at the lower left, y upwards.
@@ -10,14 +10,14 @@ clockwise positive as seen.
 import numpy as np
 
 PIECES = ("Red", "Cream", "Purple", "Brown", "Blue", "Yellow", "Green")
-"""The names, in the document's order; elsewhere a piece is its number here."""
+"""The names, in the protocol's order. Elsewhere a piece is an index into this tuple."""
 RED, CREAM, PURPLE, BROWN, BLUE, YELLOW, GREEN = range(7)
 
 BOARD = 100.0
 """Side of the board in board units."""
 
 PIXELS = (337.0, 322.0)
-"""Width and height of the board in the real game, in pixels."""
+"""Width and height of the board in TangramCollaborativeAI, in pixels."""
 
 _ROOT = 2**0.5
 _SHAPES = (
@@ -43,4 +43,4 @@ PERIODS = np.array([360, 360, 90, 180, 360, 360, 360])
 """int64[7]: the rotation in degrees after which a piece looks the same."""
 
 ASPECTS = {"square": (25.6 / 3.37, 25.6 / 3.37), "godot": (25.6 / 3.37, 25.6 / 3.22)}
-"""Board units per u, in x and in y: uniform, or as in the real game, whose board is a little wider than high."""
+"""Board units per u, in x and in y: uniform, or as in TangramCollaborativeAI, whose board is wider than high."""

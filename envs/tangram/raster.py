@@ -1,5 +1,5 @@
-"""Shapes as bits: rows of a grid from the bottom up, a uint64 each, column c at bit c. A cell belongs to a shape if its
-middle does. Lengths are in cells."""
+"""Shapes as bits: the rows of a grid from below, one uint64 each, with column c at bit c. A cell belongs to a shape if
+its centre does. Lengths are in cells."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _NIBBLES, _BYTE = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0xFF)
 
 @compiled
 def toggle(rows: Any, ax: float, ay: float, bx: float, by: float) -> None:
-    """Invert all that lies right of the edge from a to b: all edges of a shape fill it."""
+    """Invert all cells to the right of the edge from a to b; done for all edges, this fills a shape."""
     if ay > by:
         ax, ay, bx, by = bx, by, ax, ay
     first = max(0, int(np.ceil(ay - 0.5)))

@@ -1,8 +1,9 @@
-"""The board as text, and as pictures like those of the live game: PNG, which needs nothing but zlib."""
+"""The board as text, and as PNG pictures like those of TangramCollaborativeAI, made with zlib alone."""
 
 import struct
 import zlib
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from .geometry import place
 from .pieces import BOARD, CORNERS, PIECES, PIXELS
-from .rules import FIGURES
 from .table import SOLVED
 
 LETTERS = "RCPNBYG"
@@ -33,14 +33,14 @@ Points = NDArray[np.float64]
 
 
 def inside(points: Points, polygon: Points) -> NDArray[np.bool_]:
-    """Tell which points lie in a convex polygon, counter-clockwise: float64[…, 2], float64[n, 2] → bool[…]."""
+    """Return which points are in a convex polygon, counter-clockwise: float64[…, 2], float64[n, 2] → bool[…]."""
     sides = np.roll(polygon, -1, 0) - polygon
     away = points[..., None, :] - polygon
     return np.asarray((sides[:, 0] * away[..., 1] >= sides[:, 1] * away[..., 0]).all(-1))
 
 
 def within(points: Points, outline: Points, ends: Any) -> NDArray[np.bool_]:
-    """Tell which points lie in an outline (see geometry.py): float64[…, 2] → bool[…]."""
+    """Return which points are inside an outline (see `geometry`): float64[…, 2] → bool[…]."""
     odd = np.zeros(points.shape[:-1], np.bool_)
     x, y = points[..., 0], points[..., 1]
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
@@ -51,12 +51,12 @@ def within(points: Points, outline: Points, ends: Any) -> NDArray[np.bool_]:
     return odd
 
 
-def words(title: str, table: Any) -> str:
-    """Return the figure in words: its name in the library, or `title`."""
-    return FIGURES[int(table.figure)].name if table.figure >= 0 else title
+def words(title: str, names: Sequence[str], table: Any) -> str:
+    """Return the figure in words: its name among `names`, those of the set that is drawn from; or `title`."""
+    return names[int(table.figure)] if table.figure >= 0 else title
 
 
-def render(title: str, table: Any, seat: int | None) -> str:
+def render(title: str, names: Sequence[str], table: Any, seat: int | None) -> str:
     """Return the board in letters (`LETTERS`; a dot is an uncovered part of the figure) and a few lines on the turn."""
     x = (np.arange(_COLUMNS) + 0.5) * BOARD / _COLUMNS
     y = BOARD - (np.arange(_ROWS) + 0.5) * BOARD / _ROWS
@@ -65,7 +65,8 @@ def render(title: str, table: Any, seat: int | None) -> str:
     for piece in np.flatnonzero(table.on_board):
         canvas[inside(points, table.vertices[piece, : CORNERS[piece]])] = LETTERS[piece]
     lines = [
-        f"{words(title, table)} · turn {int(table.turn_number)} of {int(table.turns)} · iou {float(table.iou):.3f}"
+        f"{words(title, names, table)} · turn {int(table.turn_number)} of {int(table.turns)} · "
+        f"iou {float(table.iou):.3f}"
     ]
     lines += ["".join(row).rstrip() for row in canvas]
     drawer = [name for name, there in zip(PIECES, table.on_board, strict=True) if not there]
@@ -111,7 +112,7 @@ def _paint(canvas: NDArray[np.uint8], polygon: Points, colour: int) -> None:
 
 
 def board_image(table: Any) -> str:
-    """Return the pieces on the board as the live game shows them, 337 × 322 pixels: base64 PNG."""
+    """Return the pieces on the board as TangramCollaborativeAI draws them, 337 × 322 pixels: base64 PNG."""
     width, height = (int(side) for side in PIXELS)
     canvas = np.zeros((height, width), np.uint8)
     for piece in np.flatnonzero(table.on_board):

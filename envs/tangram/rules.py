@@ -1,18 +1,22 @@
-"""The rules of building a tangram together, over one record, compiled (tangram.md and its notes, Turns and Our task).
+"""The rules of building a tangram together, over one record, compiled.
 
-Seats take turns. In a turn one piece moves: it is played, and played again as long as plays are left; playing another
-piece first puts it back. `finish` ends the turn; where the moved piece collides with anything, it goes back and the
-turn is skipped, as it is where nothing was moved, or put where it already was. The last play of a turn finishes it.
-Every seat may play every piece.
+The turns are those of TangramCollaborativeAI (https://github.com/GAIPS/TangramCollaborativeAI); the reward is defined
+here. Seats take turns. In a turn one piece moves: it can be played several times, up to the limit of plays; a play of
+another piece puts it back first. `finish` ends the turn. If the moved piece collides then, it goes back and the turn
+counts as skipped, as it does if no piece was moved, or if it is where it was before. The last play of a turn finishes
+it. Every seat may play every piece.
 
-All seats share the reward: what the turn changed in the intersection over union of pieces and figure, less a little for
-a skipped turn, and a bonus when the figure is solved, which ends the game. It also ends after the last turn: how many
-are left is part of the game and seen, so that this is an end by the rules, no truncation.
+All seats get the same reward: the change of the intersection over union of pieces and figure in the turn, a small
+penalty for a skipped turn, and a bonus for a solved figure, which ends the game. The game also ends after the last
+turn. The number of turns left is observed, so this is a termination by the rules, not a truncation.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numba import njit
 
 from ..core.compiled import compiled, inlined
 from ..core.rng import draw
@@ -23,13 +27,13 @@ from .lattice import RINGS
 from .pieces import BOARD
 from .raster import fill_outline, fill_piece, fill_pieces
 from .sectors import mark, unmark, wedges
-from .silhouettes import library
+from .silhouettes import Silhouette, library
 from .table import BONUS, BOUNDARY, LIBRARY, PLAY, RANDOM, SKIP, SOLVED
 
 
 class Placement(NamedTuple):
-    """What a seat does: `PLAY` a piece with its centre at (x, y), in board units, turned clockwise by `rotation`
-    degrees (from 0 to below 360); or `FINISH`.
+    """A move: `PLAY` a piece with its centre at (x, y), in board units, rotated clockwise by `rotation` degrees (from 0
+    to below 360); or `FINISH`.
     """
 
     kind: int
@@ -47,7 +51,7 @@ def normal(rotation: float) -> float:
 
 
 FIGURES = sorted(library().values(), key=lambda figure: SPLITS.index(figure.split))
-"""The library, split by split. A figure is its number here."""
+"""The library, ordered by split. The record holds a figure's index in it."""
 _VERTICES = np.array([figure.vertices for figure in FIGURES])
 _ENDS = np.array([figure.ends for figure in FIGURES])
 
@@ -60,14 +64,33 @@ def reset(table: Any) -> None:
     elif table.source == LIBRARY:
         table.figure = table.first_figure + draw(table, table.figures)
         centre(_VERTICES[table.figure], _ENDS[table.figure], table.scale, BOARD / 2, table.outline)
-        for ring in range(RINGS):  # an assignment of arrays takes Numba seconds to compile
+        for ring in range(RINGS):  # a loop: Numba takes seconds to compile an assignment of arrays
             table.ends[ring] = _ENDS[table.figure, ring]
     begin(table)
 
 
+@cache
+def reset_from(figures: tuple[Silhouette, ...]) -> Callable[[Any], None]:
+    """Return `reset` for a set of figures: it draws from ``table.figures`` of them from ``table.first_figure`` on.
+
+    Each set has a function of its own, which holds its outlines; it is compiled anew in every process.
+    """
+    all_vertices = np.array([figure.vertices for figure in figures])
+    all_ends = np.array([figure.ends for figure in figures])
+
+    def reset_in_set(table: Any) -> None:
+        table.figure = table.first_figure + draw(table, table.figures)
+        centre(all_vertices[table.figure], all_ends[table.figure], table.scale, BOARD / 2, table.outline)
+        for ring in range(RINGS):
+            table.ends[ring] = all_ends[table.figure, ring]
+        begin(table)
+
+    return cast(Callable[[Any], None], njit(reset_in_set))
+
+
 @inlined
 def begin(table: Any) -> None:
-    """Begin with the figure that stands in the record."""
+    """Begin with the figure in the record."""
     table.area = outline_area(table.outline, table.ends)
     wedges(table)
     fill_outline(table, table.target)
@@ -130,7 +153,7 @@ def put(table: Any, piece: int, x: float, y: float, rotation: float) -> None:
 
 @compiled
 def hold(table: Any, piece: int) -> None:
-    """Make a piece this turn's, and remember where it was."""
+    """Make a piece the moved piece of this turn, and store its old pose."""
     table.moved = piece
     table.was_on_board = table.on_board[piece] > 0
     table.was[0], table.was[1], table.was[2] = table.x[piece], table.y[piece], table.rotation[piece]
@@ -156,7 +179,7 @@ def _forget(table: Any) -> None:
 
 @inlined
 def step(table: Any, move: Any) -> None:
-    """Apply the acting seat's legal move and go on to the next decision."""
+    """Apply the acting seat's legal move, up to the next decision."""
     table.rewards[:] = 0.0
     if move.kind == PLAY:
         piece = move.piece
@@ -173,7 +196,7 @@ def step(table: Any, move: Any) -> None:
 
 @compiled
 def _unmoved(table: Any) -> bool:
-    """Tell whether the turn's piece lies where it lay before."""
+    """Return whether the turn's piece is where it was before."""
     piece = table.moved
     same = table.x[piece] == table.was[0] and table.y[piece] == table.was[1] and table.rotation[piece] == table.was[2]
     return bool(table.was_on_board and same)
@@ -181,7 +204,7 @@ def _unmoved(table: Any) -> bool:
 
 @inlined
 def _finish(table: Any) -> None:
-    """End the turn: undo a move that collides, reward all seats, go on to the next seat or end the game."""
+    """End the turn: undo a move that collides, reward all seats, and give the turn to the next seat or end the game."""
     skipped = table.moved < 0
     if table.moved >= 0:
         if table.hits[table.moved]:

@@ -1,7 +1,7 @@
-"""Sectors: what lies around a vertex. Compiled.
+"""Sectors: the surroundings of a vertex. Compiled.
 
-Around a point the plane has eight sectors of 45°, a bit each, from east counter-clockwise. The record keeps which of
-them lie inside the figure, and which each piece covers, around every vertex of the outline and of the placed pieces.
+The plane around a point has eight sectors of 45°, one bit each, counter-clockwise from east. For every vertex of the
+outline and of the placed pieces, the record holds the sectors inside the figure and those that each piece covers.
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ def _left_of(right: float, up: float) -> int:
 
 @compiled
 def _within(table: Any, x: float, y: float) -> bool:
-    """Tell whether a point, on no edge of the outline, lies in the figure: by how many edges are right of it."""
+    """Return whether a point, on no edge of the outline, is inside the figure, by the number of edges to its right."""
     odd = False
     start = 0
     for ring in range(len(table.ends)):
@@ -125,7 +125,7 @@ def _covered(table: Any, piece: int, x: float, y: float) -> int:
 
 @compiled
 def mark(table: Any, piece: int) -> None:
-    """Write what a piece that has just been put on the board covers, and what lies around its own vertices."""
+    """Write the sectors that a piece just put on the board covers, and the sectors around its own vertices."""
     box(table, piece)
     first = VERTICES + 4 * piece
     for i in range(CORNERS[piece]):
@@ -145,7 +145,7 @@ def mark(table: Any, piece: int) -> None:
 
 @compiled
 def unmark(table: Any, piece: int) -> None:
-    """Take back what `mark` wrote."""
+    """Undo `mark`."""
     first = VERTICES + 4 * piece
     table.box[piece] = 0.0
     table.inside[first : first + 4] = 0

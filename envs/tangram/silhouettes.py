@@ -17,7 +17,7 @@ Lengths are in u (the small triangle has the area 1 u²): sums of halves of 1 an
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -355,10 +355,16 @@ def library() -> dict[str, Silhouette]:
     return parse((files(__package__) / "figures.txt").read_text(encoding="utf-8"))
 
 
-def objective(text: str) -> Silhouette | None:
-    """Return the library's figure that a live game's objective names, such as ``"A house"`` or ``"house"``, or None."""
-    names = {_plain(name): figure for name, figure in library().items()}
-    return names.get(_plain(text))
+def objective(text: str, own: Mapping[str, Silhouette] | None = None) -> Silhouette | None:
+    """Return the figure that a live game's objective names, such as ``"A house"`` or ``"house"``, or None.
+
+    Figures of one's own, by name, go before those of the library.
+    """
+    for figures in (own or {}, library()):
+        found = {_plain(name): figure for name, figure in figures.items()}.get(_plain(text))
+        if found is not None:
+            return found
+    return None
 
 
 def resembling(text: str) -> list[str]:

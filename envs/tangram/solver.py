@@ -1,7 +1,7 @@
-"""Every way to fill an outline with the seven pieces, found exactly.
+"""An exact search for all ways to fill an outline with the seven pieces.
 
-At the leftmost vertex of what is still empty, lowest there, some piece must have a corner, and must have its edge along
-the steepest side that leaves that vertex. So a piece has only as many ways to go on as it has corners.
+At the leftmost vertex of the empty region (the lowest of these), some piece must have a corner, with an edge along the
+steepest side at that vertex. So each piece has only as many placements there as it has corners.
 """
 
 from typing import Any
@@ -25,12 +25,12 @@ def solve(vertices: Any, ends: Any, steps: int, solutions: Any) -> int:
     Args:
         vertices: int64[V, 2], the exact outline (see `lattice`).
         ends: int[R] of the outline.
-        steps: the most placements to try; the search is over, as a rule, after a few thousand.
+        steps: the most placements to try; a search usually needs a few thousand.
         solutions: int64[N, 7, 3], written: by piece, ``(step, x, y)`` of each placement (see `lattice`). Red is left
             of, or below, its twin Cream, and so is Yellow of Green.
 
     Returns:
-        How many solutions were written: all there are, if fewer than N and `steps` did not run out.
+        The number of solutions written. It is all of them if it is below N and `steps` was enough.
     """
     flat = np.empty((len(vertices), 2))
     for i in range(ends[-1]):

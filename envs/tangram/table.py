@@ -1,7 +1,7 @@
-"""The record: the whole state of one board. Names are those of tangram.md where it has one.
+"""The record: the whole state of one board. Names are those of TangramCollaborativeAI.
 
-Lengths are board units (0 to 100, y upwards), rotations degrees from 0 to 360, clockwise. How a figure was built is
-not in the record: all that is seen, covered or rewarded follows from its outline.
+Lengths are board units (0 to 100, y upwards), rotations degrees from 0 to 360, clockwise. The solution
+of a figure is not in the record: observations and rewards are computed from its outline.
 """
 
 from ..core.record import record
@@ -9,35 +9,36 @@ from .lattice import RINGS, VERTICES
 from .pieces import BOARD
 
 SEATS = 4
-"""Most players."""
+"""The most players."""
 SOLVED = 0.95
-"""The intersection over union from which a figure is solved (tangram-notes.md, Our task)."""
+"""The intersection over union from which a figure counts as solved."""
 BONUS = 1.0
-"""What solving brings."""
+"""The reward for a solved figure."""
 SKIP = 0.01
-"""What a skipped turn costs."""
+"""The cost of a skipped turn."""
 
 KINDS = ("play", "finish")
 PLAY, FINISH = range(2)
 
-RANDOM, LIBRARY, OWN = range(3)
-"""Where figures come from: they are drawn at random, or from the library, or it is one that stands in the record."""
+RANDOM, LIBRARY, OWN, SET = range(4)
+"""The sources of figures: drawn at random, drawn from the library, the one in the record, or drawn from a set of your
+own."""
 
 MODALITIES = ("numeric", "pixels", "both")
 NUMERIC, PIXELS, BOTH = range(3)
 
 BOUNDARY = 7
-"""The bit of `hits` that stands for the board's edge; the other seven are the pieces'."""
+"""The bit of `hits` for the board's edge; the other seven bits are for the pieces."""
 
 PLACES = 18
-"""Corners of pieces that can be told apart: what can be snapped to the focus. Number `PLACES` is `finish`."""
+"""The number of places: pieces by their distinguishable corners. The action index `PLACES` is `finish`."""
 ROWS = 64
 """The board as bits: rows from the bottom up, column c is bit c."""
 
 CELLS = ROWS / BOARD
 """Columns or rows per board unit."""
 POINTS = VERTICES + 4 * 7 + 4
-"""Vertices of the outline and of the pieces, and four that are never used: 64."""
+"""The vertices of the outline and of the pieces, and four unused ones: 64."""
 
 TABLE = record(
     ("stream", "u8"),
@@ -46,7 +47,7 @@ TABLE = record(
     ("plays_left", "i2"),  # in this turn
     ("passes", "i2"),  # turns skipped in a row
     ("moved", "i1"),  # the piece played in this turn; −1: none
-    ("was_on_board", "?"),  # where the moved piece was before the turn
+    ("was_on_board", "?"),  # whether the moved piece was on the board before the turn
     ("done", "?"),
     ("truncated", "?"),
     ("was", "f8", 3),  # x, y, rotation
@@ -67,10 +68,10 @@ TABLE = record(
     ("split", "i1"),  # of random ones; −1: any
     ("easiest", "f8"),  # least and most that a random figure hides of its pieces' edges (see generator.py)
     ("hardest", "f8"),
-    ("first_figure", "i2"),  # those of the library that are drawn from
+    ("first_figure", "i2"),  # the range of figures of the library, or of the set, to draw from
     ("figures", "i2"),
     # the figure
-    ("figure", "i2"),  # its number in the library; −1: it is none of these
+    ("figure", "i2"),  # its index in the library or in the set; −1: in neither
     ("ends", "i2", RINGS),
     ("outline", "f8", (VERTICES, 2)),
     ("area", "f8"),
@@ -88,13 +89,13 @@ TABLE = record(
     # sectors (see `sectors`) around the outline's vertices and, behind those, around the pieces'
     ("inside", "u1", POINTS),  # those in the figure
     ("covers", "u1", (7, POINTS)),  # those that each piece covers
-    # what this turn's menu offers
+    # the focus and the legal places of this turn
     ("focus", "f8", 2),
     ("ray", "i1"),  # the direction, in steps of 45° counter-clockwise from east, of the focus's right side
     ("width", "i1"),  # the angle left open at the focus, in steps of 45°; 0: there is no focus
-    ("dead", "i1"),  # corners that no piece in the drawer fits: as long as there are any, there is no exact solution
-    ("fitting", "?"),  # whether the open places fit; else nothing fits, and pieces may be moved or stick out
-    ("open", "i4"),  # the places that are offered, a bit each (see `corners`)
+    ("dead", "i1"),  # corners that no piece in the drawer fits: with any of them, there is no exact solution
+    ("fitting", "?"),  # whether the legal places fit; else pieces may be moved or exceed the figure
+    ("open", "i4"),  # the legal places, a bit each (see `corners`)
     ("gain", "f8", PLACES),  # change of the intersection over union
-    ("snug", "f8", PLACES),  # share of the piece's border that would lie against the figure's or against other pieces
+    ("snug", "f8", PLACES),  # share of the piece's border that would touch the outline or other pieces
 )

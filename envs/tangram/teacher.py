@@ -1,9 +1,9 @@
-"""A teacher, who knows how every figure was made. For learning only: what it knows, no player sees.
+"""A teacher for demonstrations. It uses the solution of every figure, which players cannot see.
 
-It gives each figure of `generate` together with the seven poses that it was made from, its **plan**. At the focus it
-plays the piece that the plan has there. Where a player has left the plan and the figure can still be solved, the
-solution that is found takes the plan's place. Where it cannot, the teacher keeps to the plan as far as the menu allows:
-it moves what is misplaced, and skips turns until a corner comes up where that can be done.
+It makes each figure as `generate` does, together with a solution of seven poses, the **plan**. At the focus it plays
+the piece that the plan has there. If a player has left the plan and the figure can still be solved, the new solution
+replaces the plan. If it cannot be solved, the teacher follows the plan as far as the legal places allow: it moves
+misplaced pieces, and skips turns until the focus is at a corner where this is possible.
 """
 
 from typing import Any
@@ -22,15 +22,15 @@ from .sectors import NEAR
 from .table import PLACES
 
 STEPS = 2_000
-"""Pieces that are placed in search of a new plan, at most."""
+"""The most placements in the search for a new plan."""
 
 
 @compiled
 def begin_batch(tables: Any, plans: Any) -> None:
-    """Begin an episode on every table with a figure drawn at random, whatever the option `figure` says.
+    """Begin an episode on every table with a figure drawn at random, whatever the option `figure` is.
 
     Args:
-        tables: N records; the options `split` and `hidden` hold.
+        tables: N records; the options `split` and `hidden` apply.
         plans: float64[N, 7, 4, 2], written: by piece, the vertices of its pose in the figure.
     """
     for i in range(len(tables)):
@@ -66,12 +66,12 @@ def _draw(table: Any, plan: Any) -> None:
 
 @compiled
 def advise_batch(tables: Any, plans: Any, boards: Any, actions: Any) -> None:
-    """Write the action index that the teacher would play on every table that is not done, where a turn begins.
+    """Write the teacher's action index for every table that is not done, at the beginning of a turn.
 
     Args:
         tables: N records.
         plans: float64[N, 7, 4, 2] as by `begin_batch`, changed where another solution is found.
-        boards: 8 records of the same game to think with, written.
+        boards: 8 records of the same game as working memory, written.
         actions: int64[N], written.
     """
     for i in range(len(tables)):
@@ -106,7 +106,7 @@ def _advise(table: Any, plan: Any, boards: Any) -> int:
 
 @compiled
 def _planned(piece: int, shape: Any, plan: Any) -> bool:
-    """Tell whether the plan has a piece like this one there."""
+    """Return whether the plan has an equal piece there."""
     for other in range(7):
         if other == piece or TWIN[other] == piece or TWIN[piece] == other:
             alike = True

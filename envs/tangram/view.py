@@ -1,10 +1,12 @@
-"""Record ──► what a player may see, and back. `game_state` is tangram.md's ``state`` with its pieces, and:
+"""Record ──► TurnState of a player, and back.
+
+`game_state` has the fields of ``state`` in TangramCollaborativeAI's messages, and:
 
 =================  ====================================================================================================
 ``objective``      the figure in words
 ``silhouette``     its outline, a list of rings of [x, y] in board units: outer rings counter-clockwise, holes clockwise
 ``iou``            intersection over union of pieces and silhouette when the turn began
-``turn_number``    from 1, and ``turns``: how many there are
+``turn_number``    from 1, and ``turns``: the number of turns
 ``plays_left``     in this turn
 ``passes``         turns skipped in a row
 ``moved``          None, or the piece played in this turn: ``{"shape", "from"}``; ``from`` is None (it came from the
@@ -12,15 +14,17 @@
 ``board_img``      with the option `images`: base64 PNG, and ``drawer_img``
 =================  ====================================================================================================
 
-Everybody sees everything; hidden is only what chance will bring.
+All seats see everything. Only the random stream is hidden.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.loading import payoffs_in
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .corners import clear_menu, measure, survey
@@ -28,24 +32,24 @@ from .geometry import place
 from .lattice import RINGS, VERTICES
 from .pieces import ASPECTS, CORNERS, PIECES
 from .render import board_image, drawer_image, words
-from .rules import FIGURES, begin, hold, normal, put
-from .silhouettes import objective
+from .rules import begin, hold, normal, put
+from .silhouettes import Silhouette, objective
 from .table import BOUNDARY, OWN, SOLVED
 
 ANY_FIGURE = "a figure"
-"""The objective where the figure has no name."""
+"""The objective of a figure without a name."""
 
 
 def phase(table: Any) -> str:
-    """Return ``"play"`` when a turn begins, ``"feedback"`` once a piece was played in it."""
+    """Return ``"play"`` at the beginning of a turn, ``"feedback"`` after a play in it."""
     return "feedback" if table.moved >= 0 else "play"
 
 
-def game_state(title: str, table: Any, seat: int) -> dict[str, Any]:
-    """Return the board, which every seat sees; `title` is the objective where the figure is none of the library's."""
+def game_state(title: str, names: Sequence[str], table: Any, seat: int) -> dict[str, Any]:
+    """Return the board, which every seat sees; see `render.words` for `title` and `names`."""
     there = table.on_board.tolist()
     state: dict[str, Any] = {
-        "objective": words(title, table),
+        "objective": words(title, names, table),
         "on_board": {name: _placed(table, piece) for piece, name in enumerate(PIECES) if there[piece]},
         "off_board": {
             name: {"vertices": shape.tolist(), "rotation": 0.0}
@@ -65,9 +69,9 @@ def game_state(title: str, table: Any, seat: int) -> dict[str, Any]:
     return state
 
 
-def public(title: str, table: Any) -> dict[str, Any]:
-    """Return the board as everybody may see it: as the players do."""
-    return game_state(title, table, 0)
+def public(title: str, names: Sequence[str], table: Any) -> dict[str, Any]:
+    """Return the public view of the board, which is that of the players."""
+    return game_state(title, names, table, 0)
 
 
 def _placed(table: Any, piece: int) -> dict[str, Any]:
@@ -109,7 +113,7 @@ def _moved(table: Any) -> dict[str, Any] | None:
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
-    """Return the end: what every seat got, the reason, and how well the silhouette is covered."""
+    """Return the outcome: every seat's return, the reason, and the intersection over union."""
     return {
         "payoffs": [{"agent_id": _name(i), "utility": float(table.score)} for i in range(int(table.seats))],
         "reason": "solved" if table.iou >= SOLVED else "max_turns_exceeded",
@@ -121,15 +125,16 @@ def _name(seat: int) -> str:
     return f"player_{seat}"
 
 
-def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
+def load(blank: Tables, figures: Sequence[Silhouette], state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record that the seat of `state` sees: all of it but the stream.
 
-    Agents may have any names: those that are not ``player_0``, ``player_1``, … take the free seats in the order in
-    which `state` names them. What tangram.md does not tell may be missing: a turn is then the first one, nothing was
-    moved in it, and no turn was skipped.
+    Agents may have any names. Those other than ``player_0``, ``player_1``, … get the free seats, in the order in which
+    `state` names them. Fields that TangramCollaborativeAI does not send may be missing: then the turn is the first one,
+    no piece was moved in it, and no turn was skipped.
 
     Args:
-        blank: a table with the options that TurnState does not tell.
+        blank: a table with the options that TurnState does not have.
+        figures: the figures to draw from: those of the library, or of a set of your own.
         state: tangram's TurnState.
 
     Returns:
@@ -141,64 +146,66 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     game = state.game_state
     tables = blank.copy().view(np.recarray)
     table = tables[0]
-    known = objective(game["objective"])
-    table.figure = -1 if known is None else FIGURES.index(known)
+    title = game.get("objective", "")
+    known = objective(title, {figure.name: figure for figure in figures})
+    table.figure = figures.index(known) if known in figures else -1
     if "silhouette" in game:
         _load_outline(table, game["silhouette"])
     elif known is not None:
         table.outline, table.ends = known.outline(list(ASPECTS)[table.aspect]), known.ends
     elif table.source != OWN:
-        raise ValueError(f"no silhouette is given, and none is known by the objective {game['objective']!r}")
+        raise ValueError(f"the state has no silhouette, and no known figure has the objective {title!r}")
     begin(table)
-    there = {_piece(name): _pose(placed) for name, placed in game["on_board"].items()}
+    placed = game.get("on_board") or {}
+    there = {_piece(name): _pose(one) for name, one in placed.items()}
     moved = game.get("moved")
     before = dict(there)
     if moved is not None:
         lifted = _piece(moved["shape"])
         if before.pop(lifted, None) is None:
-            raise ValueError(f"{moved['shape']} was moved and is not on the board")
-        if moved["from"] is not None:
+            raise ValueError(f"{moved['shape']} was moved, but is not on the board")
+        if moved.get("from") is not None:
             before[lifted] = _pose(moved["from"])
     for piece, pose in before.items():
         put(table, piece, *pose)
     seats = _seating(state, int(table.seats))
-    table.turns = game.get("turns", table.turns)
-    table.turn_number = game.get("turn_number", 1)
-    table.plays_left = game.get("plays_left", table.plays)
-    table.passes = game.get("passes", 0)
-    table.turn = -1 if state.current_turn_agent_id is None else seats[state.current_turn_agent_id]
+    table.turns = int(game.get("turns", table.turns))
+    table.turn_number = int(game.get("turn_number", 1))
+    table.plays_left = int(game.get("plays_left", table.plays))
+    table.passes = int(game.get("passes", 0))
+    whose = state.current_turn_agent_id or (state.agent_id if state.is_my_turn else None)
+    table.turn = -1 if whose is None else seats[whose]
     measure(table)
     survey(table)
     if state.game_over:
         table.done = True
         clear_menu(table)
-        payoffs = (state.outcome or {}).get("payoffs", ())
-        table.score = next((one["utility"] for one in payoffs if one["agent_id"] == state.agent_id), 0.0)
+        table.score = dict(payoffs_in(state)).get(state.agent_id, 0.0)
     elif moved is not None:
         hold(table, lifted)
         put(table, lifted, *there[lifted])
-    for name, placed in game["on_board"].items():
-        hits = [BOUNDARY if other == "BOUNDARY" else _piece(other) for other in placed.get("collisions", ())]
+    for name, one in placed.items():
+        hits = [BOUNDARY if other == "BOUNDARY" else _piece(other) for other in one.get("collisions", ())]
         table.hits[_piece(name)] = sum(1 << other for other in set(hits))
     return tables, seats[state.agent_id]
 
 
 def _piece(name: str) -> int:
     if name not in PIECES:
-        raise ValueError(f"{name!r} is no piece: {', '.join(PIECES)}")
+        raise ValueError(f"{name!r} is not a piece; the pieces are {', '.join(PIECES)}")
     return PIECES.index(name)
 
 
 def _pose(placed: dict[str, Any]) -> tuple[float, float, float]:
     x, y = placed["position"]
-    return float(x), float(y), normal(float(placed["rotation"]))
+    return float(x), float(y), normal(float(placed.get("rotation", 0.0)))
 
 
 def _load_outline(table: Any, rings: list[list[list[float]]]) -> None:
     vertices = [vertex for ring in rings for vertex in ring]
     if not 0 < len(rings) <= RINGS or not 3 <= len(vertices) <= VERTICES:
         raise ValueError(
-            f"a silhouette of {len(rings)} rings and {len(vertices)} vertices: at most {RINGS} and {VERTICES} are known"
+            f"a silhouette of {len(rings)} rings and {len(vertices)} vertices; at most {RINGS} and {VERTICES} fit"
         )
     table.outline[:] = 0.0
     table.outline[: len(vertices)] = vertices
@@ -207,10 +214,10 @@ def _load_outline(table: Any, rings: list[list[list[float]]]) -> None:
 
 
 def _seating(state: TurnState, count: int) -> dict[str, int]:
-    """Give every agent that `state` names its seat."""
+    """Return the seat of every agent that `state` names."""
     ours = {_name(seat): seat for seat in range(count)}
     named = [state.agent_id]
-    named += [payoff["agent_id"] for payoff in (state.outcome or {}).get("payoffs", ())]
+    named += [agent for agent, _ in payoffs_in(state)]
     if state.current_turn_agent_id is not None:
         named.append(state.current_turn_agent_id)
     strangers = [agent for agent in dict.fromkeys(named) if agent not in ours]
@@ -222,5 +229,5 @@ def _seating(state: TurnState, count: int) -> dict[str, int]:
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
-    """Draw the stream anew, in place: what chance will bring is all that is hidden."""
+    """Draw the stream again, in place: nothing else is hidden."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)

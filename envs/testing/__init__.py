@@ -1,8 +1,8 @@
-"""The laws that every game keeps, as a check that anybody runs on a game of their own.
+"""The laws: tests that every game passes. `check` runs them on any game.
 
     from parlour.envs.testing import check
 
-    report = check(my_game(), episodes=6)   # raises LawBroken, or returns what was tried
+    report = check(my_game(), episodes=6)   # raises LawBroken, or returns a report
     print(report)
 
 ``parlour check my_package.my_game:game`` does the same from the command line.
@@ -19,16 +19,16 @@ from .trial import LawBroken, Trial
 __all__ = ["LAWS", "LawBroken", "Report", "Result", "Trial", "check", "try_law"]
 
 EPISODES = 6
-"""Random episodes that a law plays, if nothing else is asked for."""
+"""The default number of random episodes per law."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """The laws that a game keeps, and those that were not tried.
+    """The laws that hold for a game, and those that were not tried.
 
     Attributes:
-        game_id: name and version of the game.
-        results: one per law, in the order in which they were tried.
+        game_id: the game's name and version.
+        results: one per law, in the order of `LAWS`.
     """
 
     game_id: str
@@ -52,21 +52,21 @@ def check(
     source: str | None = None,
     on_result: Callable[[Result], None] | None = None,
 ) -> Report:
-    """Try the laws on a game.
+    """Test the laws on a game.
 
     Args:
         game: the game with its options.
-        episodes: how many random episodes a law plays.
-        laws: which ones, names of `LAWS`; None: all.
+        episodes: the number of random episodes per law.
+        laws: names of `LAWS`; None: all of them.
         source: ``"module:function"`` that makes the game from its options (`Game.options`), so that another process can
-            play it too; None: the law "determinism" is tried in this process only.
+            play it too. None: the law "determinism" is tested in this process only.
         on_result: called after each law that holds or was not tried.
 
     Returns:
-        What holds, and what was not tried and why.
+        The report of all laws.
 
     Raises:
-        LawBroken: an AssertionError; it names the law, the seed, the decision, the seat and what differs.
+        LawBroken: if a law does not hold; it names the law, the seed, the decision, the seat and what differs.
         ValueError: for an unknown law.
     """
     wanted = list(LAWS if laws is None else laws)
@@ -86,4 +86,4 @@ def check(
 def _check_elsewhere(game: Game, source: str) -> None:
     (there,) = fingerprints_elsewhere([(source, dict(game.options), game.encoder)])
     if there != fingerprint(game):
-        raise LawBroken("determinism", "the same seed and actions give other bytes in another process")
+        raise LawBroken("determinism", "the same seed and actions give different bytes in another process")

@@ -1,4 +1,4 @@
-"""Accounting: rewards sum up as the game declares, and every end says what each seat has won."""
+"""Accounting: rewards fit the declared payoffs, and the outcome shows each seat's return."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from .trial import Trial
 
 
 def payoffs(trial: Trial) -> None:
-    """Zero-sum rewards sum to zero at every step, returns lie in the declared bounds, the outcome shows them."""
+    """Zero-sum rewards sum to zero at every step; returns are within the declared bounds; the outcome shows them."""
     game = trial.game
     declared = game.payoffs
     for seed in trial.seeds():
@@ -23,7 +23,7 @@ def payoffs(trial: Trial) -> None:
         for trial.seat, won in enumerate(total.tolist()):
             trial.require(
                 declared.low <= won <= declared.high,
-                f"the seat won {won:g}; payoffs says from {declared.low:g} to {declared.high:g}",
+                f"the seat won {won:g}; payoffs declares {declared.low:g} to {declared.high:g}",
             )
             outcome = game.turn_state(table, trial.seat).outcome or {}
             shown = [row.get("utility") for row in outcome.get("payoffs", ())]
@@ -34,7 +34,7 @@ def payoffs(trial: Trial) -> None:
 
 
 def turns(trial: Trial) -> None:
-    """Whoever decides has a legal action, and the game's safe action is one; nobody decides after the end."""
+    """The acting seat has a legal action, the game's safe action is legal, and no seat acts after the end."""
     game = trial.game
     for seed in trial.seeds():
         for table in trial.decisions(seed):

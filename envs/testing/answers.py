@@ -1,4 +1,4 @@
-"""Answers of all kinds, most of them wrong: what agents may send to `Match.submit`."""
+"""Random answers of an agent, most of them wrong, for `Match.submit`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,11 +15,11 @@ _VALUES: tuple[Any, ...] = (
 
 
 class Answers:
-    """Random answers: some legal, most nearly right, some nonsense.
+    """Random answers: some are legal, most are almost right, some are nonsense.
 
     Args:
         game: the game with its options.
-        seed: of the choices.
+        seed: seed of the random choices.
     """
 
     def __init__(self, game: Game, seed: int) -> None:
@@ -27,7 +27,7 @@ class Answers:
         self._generator = np.random.default_rng(seed)
 
     def answer(self, offers: Sequence[AllowedAction]) -> Any:
-        """Return an answer to a turn with these allowed actions."""
+        """Return a random answer to a turn with these allowed actions."""
         kind = int(self._generator.integers(6))
         if kind == 0:
             return self.value()
@@ -41,11 +41,11 @@ class Answers:
         return {"action": action if kind == 4 else self.value(), "messages": self._messages()}
 
     def value(self) -> Any:
-        """Return any value."""
+        """Return a random value of any type."""
         return self.one_of(_VALUES)
 
     def one_of(self, choices: Sequence[Any]) -> Any:
-        """Return one of a sequence, drawn uniformly."""
+        """Return a random element of a sequence, drawn uniformly."""
         return choices[int(self._generator.integers(len(choices)))]
 
     def _action_type(self) -> Any:
@@ -53,7 +53,7 @@ class Answers:
         return self.one_of([*types, "pass", "message_only", ERROR_CODES[0], self.value()])
 
     def _payload(self, offers: Sequence[AllowedAction]) -> Any:
-        """Return a payload of known keys and any values."""
+        """Return a payload with known keys and random values."""
         keys = sorted({key for offer in offers for key in offer.payload_schema.get("properties", {})} | {"amount"})
         chosen = [key for key in keys if self._generator.random() < 0.5]
         values = [self.one_of((self.value(), int(self._generator.integers(-3, 100)))) for _ in chosen]

@@ -1,4 +1,4 @@
-"""Arrays: observations and masks lie in their declared bounds, and are written whole, and nothing besides them."""
+"""Arrays: observations and masks are within their bounds, and the functions write every element and nothing else."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,11 +12,11 @@ from . import differences
 from .trial import Trial
 
 GUARD = 64
-"""Elements behind an array that must stay as they are: compiled functions do not check the bounds of arrays."""
+"""The number of elements around an array that must not change: compiled functions do not check array bounds."""
 
 
 def bounds(trial: Trial) -> None:
-    """Observations of every encoder lie in the bounds that its layout declares."""
+    """Observations of every encoder are within the bounds that its layout declares."""
     encoders = trial.game.encoders
     for table, seat in trial.views():
         for name, encoder in encoders.items():
@@ -25,12 +25,12 @@ def bounds(trial: Trial) -> None:
                 values = seen[part.start : part.stop]
                 trial.fail(
                     f"{part.path} of the encoder {name!r} has values from {values.min()} to {values.max()}; "
-                    f"its layout says {part.low} to {part.high}"
+                    f"its layout declares {part.low} to {part.high}"
                 )
 
 
 def written_whole(trial: Trial) -> None:
-    """`observe` and `legal` write every element, whatever stood there before, and none outside the array."""
+    """`observe` and `legal` write every element, whatever its value was, and no element outside the array."""
     game = trial.game
     for table, seat in trial.views():
         for name, encoder in game.encoders.items():
@@ -54,4 +54,4 @@ def _check(trial: Trial, what: str, write: Callable[[NDArray[Any]], None], dtype
         if first is None:
             first = buffer[GUARD : GUARD + size]
         left = np.flatnonzero(first != buffer[GUARD : GUARD + size])
-        trial.require(not len(left), f"{what} leaves elements as they were: {left[:10].tolist()}")
+        trial.require(not len(left), f"{what} does not write the elements {left[:10].tolist()}")

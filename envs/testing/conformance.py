@@ -14,7 +14,7 @@ from ..core.pettingzoo_wrappers import wrapped
 from .trial import NotTried, Trial
 
 _SINGLE_AGENT = f"{__name__.rpartition('.envs.')[0]}.wrappers.rl.gymnasium_env"
-"""Where `SingleAgentEnv` is: a name, for the environments do not depend on the wrappers."""
+"""The module of `SingleAgentEnv`. It is a name, because `envs` must not import `wrappers`."""
 
 
 def pettingzoo(trial: Trial) -> None:
@@ -22,7 +22,7 @@ def pettingzoo(trial: Trial) -> None:
     game = trial.game
     for observation in ("dict", "flat"):
         with warnings.catch_warnings(), redirect_stdout(StringIO()):
-            warnings.simplefilter("ignore")  # of names and shapes that PettingZoo's own games have too
+            warnings.simplefilter("ignore")  # about names and shapes; PettingZoo's own games have them too
             api_test(wrapped(GameEnv(game, observation), illegal_reward=-game.payoffs.unit), num_cycles=200)
 
 
@@ -33,7 +33,7 @@ def _seat(trial: Trial) -> Any:
 
 
 def gymnasium(trial: Trial) -> None:
-    """`gymnasium.utils.env_checker` accepts a seat of it as a Gymnasium environment."""
+    """`gymnasium.utils.env_checker` accepts the game as a single-agent environment."""
     from gymnasium.utils.env_checker import check_env
 
     env = _seat(trial)
@@ -50,7 +50,7 @@ def gymnasium(trial: Trial) -> None:
 
 
 def stable_baselines3(trial: Trial) -> None:
-    """`stable_baselines3.common.env_checker` accepts a seat of it."""
+    """`stable_baselines3.common.env_checker` accepts the game as a single-agent environment."""
     if find_spec("stable_baselines3") is None:
         raise NotTried("stable-baselines3 is not installed")
     from stable_baselines3.common.env_checker import check_env

@@ -1,4 +1,4 @@
-"""Clone: a copy of the record, or of the environment, is the same game, and independent of the first."""
+"""Copies: a copy of the record or of the environment plays the same, and is independent of the original."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -28,7 +28,7 @@ def environment_at_a_decision(trial: Trial, seed: int, steps: int) -> GameEnv:
 
 
 def environments(trial: Trial) -> None:
-    """A clone goes the same way until the actions differ, and playing it changes nothing of the first."""
+    """A clone plays the same until the actions differ, and playing it does not change the original."""
     game = trial.game
     for trial.seed in range(2):
         for copy in (GameEnv.clone, deepcopy):
@@ -50,7 +50,7 @@ def _play_to_the_end(trial: Trial, env: GameEnv) -> None:
 
 
 def records(trial: Trial) -> None:
-    """Every byte of a record belongs to a field, and copies of a record go the same way."""
+    """Every byte of a record belongs to a field, and copies of a record play the same."""
     game = trial.game
     dtype = game.rules.blank.dtype
     names = dtype.names or ()
@@ -73,7 +73,7 @@ def records(trial: Trial) -> None:
 
 
 def turn_states(trial: Trial) -> None:
-    """Who writes into a TurnState changes no other one: what is shown shares no lists or dicts with the game."""
+    """A change of one TurnState does not change another one: TurnStates share no lists or dicts with the game."""
     before = [[state.to_json() for state in states] for states in _episode(trial)]
     for states in _episode(trial):
         for state in states:
@@ -96,7 +96,7 @@ def _episode(trial: Trial) -> Iterator[list[TurnState]]:
 
 
 def _scribble(value: Any) -> None:
-    """Write over every list and dict of plain data or of a struct."""
+    """Overwrite every list and dict of plain data or of a struct."""
     if isinstance(value, msgspec.Struct):
         for name in value.__struct_fields__:
             _scribble(getattr(value, name))

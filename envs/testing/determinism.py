@@ -1,4 +1,4 @@
-"""Determinism: same seed, same actions, same bytes, in another process too. No global random state is used."""
+"""Determinism: the same seed and actions give the same bytes, in another process too, without global random state."""
 
 import json
 import os
@@ -35,10 +35,10 @@ def fingerprint(game: Game) -> str:
 
 
 def fingerprints_elsewhere(sources: Sequence[Source]) -> list[str]:
-    """Return the fingerprints of games that another process makes, with another seed for the hashes of strings.
+    """Return the fingerprints of games that another process makes, with another hash seed for strings.
 
     Raises:
-        ValueError: with what the other process wrote, if it fails.
+        ValueError: if the other process fails, with its last line of output.
     """
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
     run = subprocess.run(
@@ -61,7 +61,7 @@ def load(source: str) -> Any:
     """Return the function that ``"module:function"`` names.
 
     Raises:
-        ValueError: if it is written otherwise, or the module has no such function.
+        ValueError: if `source` has another form, or the module has no such function.
         ImportError: if there is no such module.
     """
     module, colon, name = source.partition(":")
@@ -102,12 +102,26 @@ def global_state(trial: Trial) -> None:
 
 
 def seeds(trial: Trial) -> None:
-    """Another seed gives another episode, and a reset without a seed takes fresh entropy."""
+    """Another seed gives another episode, and a reset without a seed takes new entropy."""
 
     def deal(seed: int | None) -> bytes:
         env = GameEnv(trial.game)
         env.reset(seed=seed)
         return env.state().tobytes()
 
-    trial.require(len({deal(seed) for seed in range(10)}) == 10, "of ten seeds two give the same record")
+    trial.require(len({deal(seed) for seed in range(10)}) == 10, "two of ten seeds give the same record")
     trial.require(deal(None) != deal(None), "two resets without a seed give the same record")
+
+
+def threads(trial: Trial) -> None:
+    """Tables that several threads step have the same bytes as tables that one thread steps."""
+    one, several = VectorGame(trial.game, 7), VectorGame(trial.game, 7, threads=3)
+    one.reset(seed=1)
+    several.reset(seed=1)
+    for step in range(60):
+        actions = one.sample()
+        one.step(actions)
+        several.step(actions)
+        for name in ("tables", "observations", "action_masks", "turn", "rewards", "dones", "truncations"):
+            same = getattr(one, name).tobytes() == getattr(several, name).tobytes()
+            trial.require(same, f"{name} differ after step {step + 1} where three threads step the tables")

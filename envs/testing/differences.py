@@ -1,4 +1,4 @@
-"""What differs between two observations, two TurnStates or two records, in words; None: nothing does."""
+"""The difference between two observations, TurnStates or records as a sentence; None if they are equal."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -22,7 +22,7 @@ def in_observation(layout: Layout, one: NDArray[np.float32], other: NDArray[np.f
     differing = np.flatnonzero(one.view(np.uint32) != other.view(np.uint32))
     paths = [part.path for part in layout if ((part.start <= differing) & (differing < part.stop)).any()]
     first = int(differing[0])
-    return f"the observation differs in {', '.join(paths)}: at [{first}] stand {one[first]} and {other[first]}"
+    return f"the observation differs in {', '.join(paths)}: at index {first} are {one[first]} and {other[first]}"
 
 
 def in_mask(one: NDArray[np.int8], other: NDArray[np.int8]) -> str | None:
@@ -52,9 +52,9 @@ def in_record(one: Any, other: Any, ignore: tuple[str, ...] = ()) -> str | None:
 
 
 def out_of_bounds(layout: Layout, seen: NDArray[np.float32]) -> list[Slice]:
-    """Return the slices whose values do not lie in their bounds."""
+    """Return the slices with values outside their bounds."""
     low, high = layout.bounds()
-    outside = ~((seen >= low) & (seen <= high))  # not a number is outside too
+    outside = ~((seen >= low) & (seen <= high))  # NaN is outside too
     return [part for part in layout if outside[part.start : part.stop].any()]
 
 

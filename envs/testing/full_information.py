@@ -1,4 +1,4 @@
-"""Full information stays with critics: nothing that plays takes an encoder that shows hidden information."""
+"""Full information is for critics: a policy that plays cannot use an encoder that shows hidden information."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +16,7 @@ from .trial import NotTried, Trial
 
 
 class _Peeking:
-    """A policy that asks for the observations of an encoder."""
+    """A policy that requests the observations of an encoder."""
 
     def __init__(self, encoder: str) -> None:
         self.encoder = encoder
@@ -53,7 +53,7 @@ def refused(trial: Trial) -> None:
 
 
 def shows_more(trial: Trial) -> None:
-    """A full encoder shows what an encoder for players does, and changes where hidden information does."""
+    """A full encoder shows what an encoder for players shows, and it changes when hidden information changes."""
     game = trial.game
     for name, full in _full(game).items():
         base = _base(trial, name, full)
@@ -66,13 +66,11 @@ def shows_more(trial: Trial) -> None:
             game.view.resample(other, seat, generator)
             hidden = hidden or differences.in_record(table, other, ignore=("stream",)) is not None
             shown = shown or seen.tobytes() != full.observation(other, seat).tobytes()
-        trial.require(
-            shown or not hidden, f"the encoder {name!r} shows the same wherever what a seat cannot know is drawn anew"
-        )
+        trial.require(shown or not hidden, f"the encoder {name!r} does not change when hidden information is resampled")
 
 
 def _base(trial: Trial, name: str, full: Encoder) -> Encoder:
-    """Return the encoder for players with whose slices the layout of a full one begins."""
+    """Return the encoder for players whose slices are the first ones of a full encoder."""
     slices = list(full.layout)
     for encoder in trial.game.encoders.values():
         own = list(encoder.layout)

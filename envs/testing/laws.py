@@ -1,4 +1,4 @@
-"""The laws: what holds for every game, each written once."""
+"""The laws that hold for every game."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -32,6 +32,7 @@ LAWS: dict[str, Callable[[Trial], None]] = {
     "determinism": determinism.same_bytes,
     "global random state": determinism.global_state,
     "seeds": determinism.seeds,
+    "threads": determinism.threads,
     "clone": copies.environments,
     "copied records": copies.records,
     "independent TurnStates": copies.turn_states,
@@ -49,17 +50,17 @@ LAWS: dict[str, Callable[[Trial], None]] = {
     "Gymnasium": conformance.gymnasium,
     "Stable-Baselines3": conformance.stable_baselines3,
 }
-"""Name to function; its docstring says what holds. `check` tries them in this order."""
+"""The laws by name. The function's docstring is the law's statement. `check` tests them in this order."""
 
 
 class Result(NamedTuple):
-    """What became of one law.
+    """The result of one law.
 
     Attributes:
         law: its name.
-        meaning: what holds, in one sentence.
-        skipped: why it was not tried; None where it holds.
-        seconds: how long it took.
+        meaning: its statement, one sentence.
+        skipped: why it was not tried; None if it holds.
+        seconds: the duration of the test.
     """
 
     law: str
@@ -69,16 +70,16 @@ class Result(NamedTuple):
 
 
 def try_law(law: str, game: Game, episodes: int) -> Result:
-    """Try one law on a game.
+    """Test one law on a game.
 
     Args:
         law: a name of `LAWS`.
         game: the game with its options.
-        episodes: how many random episodes it plays where it plays any.
+        episodes: the number of random episodes, for a law that plays any.
 
     Raises:
-        LawBroken: naming the law, the seed, the decision, the seat and what differs; also where a function of the game
-            raises an error of its own.
+        LawBroken: if the law does not hold, or a function of the game raises an error. It names the law, the seed, the
+            decision, the seat and what differs.
     """
     function, trial, begun, skipped = LAWS[law], Trial(law, game, episodes), perf_counter(), None
     try:

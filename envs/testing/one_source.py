@@ -12,9 +12,9 @@ ROUNDS = 100
 
 
 def same_game(trial: Trial) -> None:
-    """Same seeds, same actions: equal observations, masks, rewards, ends and records, at three tables.
+    """The same seeds and actions give equal observations, masks, rewards, ends and records, at three tables.
 
-    Also that `VectorGame` resets a finished table in the same step, as its docstring says.
+    `VectorGame` resets a finished table in the same step, as documented.
     """
     game = trial.game
     tables = VectorGame(game, len(SEEDS))
@@ -40,7 +40,7 @@ def same_game(trial: Trial) -> None:
 
 
 def _compare_step(trial: Trial, env: GameEnv, tables: VectorGame, i: int) -> None:
-    """Compare what the step brought: rewards and ends."""
+    """Compare the rewards and ends of the step."""
     rewards = np.array([env.rewards[agent] for agent in trial.game.agents], np.float32)
     trial.require(
         np.array_equal(rewards, tables.rewards[i]),
@@ -56,7 +56,7 @@ def _compare_step(trial: Trial, env: GameEnv, tables: VectorGame, i: int) -> Non
 
 
 def _compare_tables(trial: Trial, env: GameEnv, tables: VectorGame, i: int) -> None:
-    """Compare where the game stands, after the reset of a finished table."""
+    """Compare turn, observation, mask and record, after the reset of a finished table."""
     agents = trial.game.agents
     trial.require(
         env.agent_selection == agents[tables.turn[i]],

@@ -1,4 +1,4 @@
-"""Parity: the TurnState that a seat gets holds all that its observation and its mask are made of."""
+"""Parity: the observation and the mask of a seat can be computed from its TurnState alone."""
 
 from ..core.turn_state import TurnState
 from . import differences
@@ -13,7 +13,7 @@ def loads(trial: Trial) -> None:
 
 
 def loads_with_messages(trial: Trial) -> None:
-    """The same in matches in which seats send public and private messages."""
+    """The same holds in matches with public and private messages."""
     game = trial.game
     for seed in trial.seeds():
         for match in trial.matches(seed):

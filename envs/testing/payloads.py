@@ -1,4 +1,4 @@
-"""Payloads: every legal action index is a documented payload, any other answer is refused with a documented code."""
+"""Payloads: every legal action index is a documented payload, and a wrong answer is refused with a documented code."""
 
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -14,11 +14,11 @@ from .copies import environment_at_a_decision
 from .trial import NotTried, Trial, chooser
 
 ACTIONS_A_DECISION = 12
-"""Of more legal actions than this, so many are tried at a decision, and the last one."""
+"""The number of legal actions that are tried at a decision if there are more; and the last one."""
 
 
 def legal_actions(trial: Trial) -> None:
-    """A legal action index encodes to a payload of a declared type, which is played as the index is."""
+    """A legal action index encodes to a payload of a declared type, and playing either gives the same result."""
     game = trial.game
     for seed in trial.seeds(3):
         env, choose = GameEnv(game, "flat"), chooser(game, seed)
@@ -34,7 +34,7 @@ def legal_actions(trial: Trial) -> None:
 
 
 def _some(actions: Any, table: Any) -> list[int]:
-    """All of a few actions; of many a dozen, other ones at every table, and always the last."""
+    """Return all of a few actions; of many, a dozen that vary with the table, and the last."""
     generator = np.random.default_rng(table.stream + np.uint64(table.turn))
     return sorted({*generator.permutation(actions)[:ACTIONS_A_DECISION].tolist(), int(actions[-1])})
 
@@ -53,9 +53,9 @@ def _check_action(trial: Trial, env: GameEnv, index: int) -> None:
     ranges = [part for part in view.action_ranges if part.start <= index < part.stop]
     trial.require(
         not view.action_ranges or [kind in part.action_types for part in ranges] == [True],
-        f"action {index} encodes to {kind}; action_ranges says {[part.action_types for part in ranges]}",
+        f"action {index} encodes to {kind}; action_ranges has {[part.action_types for part in ranges]}",
     )
-    if kind != "message_only":  # talk: the message says which index it is
+    if kind != "message_only":  # talk: the index is in the message
         move = view.parse(env.table, action)
         trial.require(not isinstance(move, ActionResult), f"action {index} encodes to {action}, refused: {move}")
         nearest = view.nearest(env.table, move)
@@ -69,7 +69,7 @@ def _check_action(trial: Trial, env: GameEnv, index: int) -> None:
         by_index.rewards == by_payload.rewards,
         f"action {index} is rewarded with {by_index.rewards}, its payload with {by_payload.rewards}",
     )
-    for other in {agent, game.agents[index % game.seats]}:  # in turn, for all of them take long
+    for other in {agent, game.agents[index % game.seats]}:  # not all of them, to save time
         trial.same(differences.in_turn_state(by_index.turn_state(other), by_payload.turn_state(other)))
     one, other_one = by_index.observe(agent), by_payload.observe(agent)
     trial.same(differences.in_observation(game.layout, one["observation"], other_one["observation"]))
@@ -81,7 +81,7 @@ def _as_sample(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def schemas(trial: Trial) -> None:
-    """The schemas that TurnState offers are JSON schemas, and the payloads of all legal actions are valid by them."""
+    """The schemas of `allowed_actions` are JSON schemas, and the payloads of all legal actions are valid by them."""
     if find_spec("jsonschema") is None:
         raise NotTried("jsonschema is not installed")
     from jsonschema import Draft202012Validator
@@ -97,7 +97,7 @@ def schemas(trial: Trial) -> None:
                 try:
                     Draft202012Validator.check_schema(offer.payload_schema)
                 except SchemaError as error:
-                    trial.fail(f"the schema of {offer.action_type} is no JSON schema: {error.message}")
+                    trial.fail(f"the schema of {offer.action_type} is not a JSON schema: {error.message}")
                 offers[offer.action_type] = Draft202012Validator(offer.payload_schema)
             for index in _some(np.flatnonzero(game.mask(table, int(table.turn))), table):
                 action = game.view.encode(table, index).action
@@ -110,7 +110,7 @@ def schemas(trial: Trial) -> None:
 
 
 def any_answer(trial: Trial) -> None:
-    """Whatever an agent answers is taken, or refused with a documented code; a refused answer changes nothing."""
+    """Any answer is accepted, or refused with a documented code; a refused answer changes nothing."""
     for seed in trial.seeds():
         answers = Answers(trial.game, seed)
         env = environment_at_a_decision(trial, seed, steps=seed)
@@ -123,12 +123,12 @@ def any_answer(trial: Trial) -> None:
 
 
 def try_answer(trial: Trial, env: GameEnv, agent: str, answer: Any) -> None:
-    """Submit any answer at all and check what comes of it: see `any_answer`."""
+    """Submit an answer and check the result: see `any_answer`."""
     trial.seat = env.possible_agents.index(agent)
     before = env.state().tobytes(), env.agent_selection, list(env.messages)
     result = env.submit(agent, answer)
     if result.ok:
-        trial.require(agent == before[1], f"{answer!r} was taken out of turn")
+        trial.require(agent == before[1], f"{answer!r} was accepted out of turn")
     else:
         trial.require(
             result.error in ERROR_CODES and result.error_detail,
@@ -138,7 +138,7 @@ def try_answer(trial: Trial, env: GameEnv, agent: str, answer: Any) -> None:
             (env.state().tobytes(), env.agent_selection, env.messages) == before,
             f"{answer!r} was refused with {result.error}, and has changed the record, the turn or the messages",
         )
-    trial.require(ActionResult.from_json(result.to_json()) == result, f"{result} is another one after JSON")
+    trial.require(ActionResult.from_json(result.to_json()) == result, f"{result} changes in a round trip through JSON")
     _check_json(trial, (env.turn_state(other) for other in env.possible_agents))
 
 

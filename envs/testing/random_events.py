@@ -1,4 +1,4 @@
-"""Random events: what the capability `Chance` enumerates is what the rules draw."""
+"""Random events: the capability `Chance` enumerates the events that the rules draw."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from ..core.vector import VectorGame
 from .trial import NotTried, Trial
 
 MOST_RECORDS = 200
-"""Where random events lead to more records than this, frequencies are not compared."""
+"""The most records after random events for which frequencies are compared."""
 MOST_DECISIONS = 2_000
-"""A tree with more decisions than this is not walked."""
+"""The most decisions of a game tree that is enumerated."""
 SAMPLES_PER_RECORD, LEAST_SAMPLES = 50, 1_500
 DEVIATIONS = 5
-"""Standard deviations by which a frequency or a mean may be off."""
+"""The most standard deviations between a frequency or mean and its exact value."""
 
 
 def _chance(trial: Trial) -> Chance:
@@ -48,7 +48,7 @@ def probabilities(trial: Trial) -> None:
 
 
 def _settle(trial: Trial, table: Any, generator: np.random.Generator) -> None:
-    """Play random outcomes until no event is due."""
+    """Play random outcomes until no random event is next."""
     events = _chance(trial)
     while events.outcomes(table):
         branches = chance.outcomes(trial.game, table)
@@ -58,7 +58,7 @@ def _settle(trial: Trial, table: Any, generator: np.random.Generator) -> None:
 
 
 def frequencies(trial: Trial) -> None:
-    """What the rules draw from the stream are the enumerated records, as often as their probabilities say."""
+    """The rules draw the enumerated records, with frequencies that fit their probabilities."""
     game, events = trial.game, _chance(trial)
     blank = game.tables(1)[0]
     dealt = blank.copy()
@@ -74,7 +74,7 @@ def frequencies(trial: Trial) -> None:
 
 
 def _compare(trial: Trial, stopped: Any, before: Any, play: Callable[[Any], None]) -> None:
-    """Compare the branches of `stopped`, where a random event may be due, with what `play` makes of `before`."""
+    """Compare the branches of `stopped`, where a random event may be next, with samples of `play` on `before`."""
     due = _chance(trial).outcomes(stopped)
     try:
         branches = chance.settled(trial.game, stopped, MOST_RECORDS)

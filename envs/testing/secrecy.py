@@ -1,4 +1,4 @@
-"""Secrecy: of two worlds that differ only in what a seat may not know, no byte differs for that seat."""
+"""Secrecy: two tables that differ only in what a seat may not know look the same to that seat, byte for byte."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from .trial import Chatter, NotTried, Trial, chooser
 
 
 def seats(trial: Trial) -> None:
-    """`View.resample` draws anew what a seat cannot know; its TurnState, observation, mask and text stay the same."""
+    """`View.resample` redraws what a seat cannot know; its TurnState, observation, mask and text do not change."""
     game, generator, changed = trial.game, np.random.default_rng(2), False
     for table, seat in trial.views():
         other = table.copy()
@@ -46,7 +46,7 @@ def public_view(trial: Trial) -> None:
 
 
 def messages(trial: Trial) -> None:
-    """Messages that a seat cannot read, and whether there are any, do not show: two matches, one of which has more."""
+    """A seat cannot see messages for others, or whether there are any: two matches, one with more messages."""
     for seed in trial.seeds():
         for seat in range(trial.game.seats) if trial.game.seats <= 3 else (seed % trial.game.seats,):
             _play_twice(trial, seed, seat)
@@ -72,7 +72,7 @@ def _play_twice(trial: Trial, seed: int, seat: int) -> None:
         if others:
             busy.send(chatter.one_of(others), chatter.intent(others, private=True))
         _compare(trial, quiet, busy, seat)
-        # Messages count: after many of them, fewer may be legal in the second match.
+        # Messages are limited: after many of them, fewer actions may be legal in the second match.
         action = choose(busy.batch.masks[0] & quiet.batch.masks[0])
         for match in (quiet, busy):
             match.play(action)

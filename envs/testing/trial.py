@@ -1,4 +1,4 @@
-"""Trial: one law tried on one game. It plays random episodes, and knows where it is when something differs."""
+"""Trial: the test of one law on one game. It plays random episodes and reports where a law is broken."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -12,18 +12,18 @@ from ..core.rollout import tables_with_seed
 from ..core.turn_state import MessageIntent, MessageScope
 
 WATCHED_SEATS = 6
-"""At tables with more seats, the acting seat and some of the others are looked at: other ones at every decision."""
+"""The most seats that are checked at a decision: at larger tables the acting seat and some others, in turn."""
 
 
 class LawBroken(AssertionError):
-    """A game breaks a law.
+    """A law does not hold for a game.
 
     Attributes:
         law: the name of the law.
-        difference: what differed, in words.
-        seed: the seed of the episode; None where the law plays none.
-        decision: how many decisions of that episode were played before.
-        seat: the seat concerned; None: no seat in particular.
+        difference: a sentence about what differed.
+        seed: the seed of the episode; None if the law plays no episode.
+        decision: the number of decisions played before in that episode.
+        seat: the seat; None: no seat in particular.
     """
 
     def __init__(
@@ -40,21 +40,21 @@ class LawBroken(AssertionError):
 
 
 class NotTried(Exception):
-    """A law does not concern this game, or needs a package that is not installed; the text says why."""
+    """A law does not apply to this game, or needs a package that is not installed; the message is the reason."""
 
 
 class Trial:
-    """One law tried on one game.
+    """The test of one law on one game.
 
     Args:
         law: the name of the law, for errors.
         game: the game with its options.
-        episodes: how many random episodes a law plays.
+        episodes: the number of random episodes.
 
     Attributes:
-        seed: of the episode under way.
-        decision: how many decisions it has had.
-        seat: the seat that is looked at.
+        seed: the seed of the current episode.
+        decision: the number of decisions played in it.
+        seat: the seat that is checked.
     """
 
     def __init__(self, law: str, game: Game, episodes: int) -> None:
@@ -66,15 +66,15 @@ class Trial:
         self.seat: int | None = None
 
     def broken(self, difference: str) -> LawBroken:
-        """Return the error that says what differs here."""
+        """Return `LawBroken` for the current seed, decision and seat."""
         return LawBroken(self.law, difference, self.seed, self.decision, self.seat)
 
     def fail(self, difference: str) -> NoReturn:
-        """Raise `LawBroken` with what differs here."""
+        """Raise `LawBroken` for the current seed, decision and seat."""
         raise self.broken(difference)
 
     def require(self, holds: Any, otherwise: str) -> None:
-        """Raise `LawBroken` with `otherwise`, unless it holds."""
+        """Raise `LawBroken` with the sentence `otherwise` unless `holds`."""
         if not holds:
             self.fail(otherwise)
 
@@ -86,7 +86,7 @@ class Trial:
     # Random play.
 
     def seeds(self, count: int | None = None) -> Iterator[int]:
-        """Yield the seeds of the episodes that a law plays, and remember the one under way."""
+        """Yield the seeds of the episodes; `seed` is the current one."""
         for seed in range(self.episodes if count is None else count):
             self.seed, self.decision, self.seat = seed, None, None
             yield seed
@@ -115,7 +115,7 @@ class Trial:
                     yield table, seat
 
     def watched(self, table: Any) -> list[int]:
-        """Return the seats to look at: all of a few; of many the acting one and some others; all at the end."""
+        """Return the seats to check: all of a few; of many the acting one and some others; all at the end."""
         count = self.game.seats
         if count <= WATCHED_SEATS or table.done:
             return list(range(count))
@@ -141,7 +141,7 @@ class Trial:
 def chooser(game: Game, seed: Any) -> Callable[[NDArray[np.int8]], int]:
     """Return a function from a mask (int8[A]) to a random legal action index.
 
-    Every chooser prefers other actions, so that some episodes are long and some are short.
+    Each chooser prefers different actions, so that some episodes are long and some are short.
     """
     generator = np.random.default_rng(seed)
     preference = generator.exponential(size=game.num_actions) ** 2 + 1e-3
@@ -154,11 +154,11 @@ def chooser(game: Game, seed: Any) -> Callable[[NDArray[np.int8]], int]:
 
 
 class Chatter:
-    """Sends random messages, public and private: words, and sentences that the game's own actions say.
+    """Sends random messages, public and private: any words, and sentences of the game's own actions.
 
     Args:
         game: the game with its options.
-        seed: of the choices.
+        seed: seed of the random choices.
     """
 
     def __init__(self, game: Game, seed: Any) -> None:
@@ -181,11 +181,11 @@ class Chatter:
         return MessageIntent(MessageScope.PRIVATE, content, chosen)
 
     def listen(self, match: Match) -> None:
-        """Learn what a legal action would say."""
+        """Collect the sentence of a legal action."""
         action = int(self.generator.choice(np.flatnonzero(match.batch.masks[0])))
         said = self.game.view.encode(match.table, action).messages
         self.sentences += [message.content for message in said][: 40 - len(self.sentences)]
 
     def one_of(self, choices: Any) -> Any:
-        """Return one of a sequence, drawn uniformly."""
+        """Return a random element of a sequence, drawn uniformly."""
         return choices[int(self.generator.integers(len(choices)))]

@@ -1,4 +1,4 @@
-"""The auction's rules by named situation (turnstate-notes.md, first-price-auction)."""
+"""The auction's rules by named situation (`first-price-auction` of the TurnState platforms)."""
 
 import re
 
@@ -156,7 +156,7 @@ def test_what_is_no_whole_number_is_told_with_what_would_be_right(option, value)
         ("rule", None, "choose from"),
     ],
 )
-def test_an_option_of_another_kind_is_told(option, value, words):
+def test_an_option_of_another_kind_is_reported(option, value, words):
     with pytest.raises(ValueError, match=re.escape(f"{option}={value!r}: {words}")):
         envs.game("auction", **{option: value})
 

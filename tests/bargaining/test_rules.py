@@ -1,4 +1,4 @@
-"""Bargaining's rules by named situation (turnstate-notes.md, unfair-split)."""
+"""Bargaining's rules by named situation (`unfair-split` of the TurnState platforms)."""
 
 import re
 
@@ -171,7 +171,7 @@ def test_what_is_no_whole_number_is_told_with_what_would_be_right(option, value)
         ("reservations", ("0", "50"), "give (low, high)"),
     ],
 )
-def test_an_option_of_another_kind_is_told(option, value, words):
+def test_an_option_of_another_kind_is_reported(option, value, words):
     with pytest.raises(ValueError, match=re.escape(f"{option}={value!r}: {words}")):
         envs.game("bargaining", **{option: value})
 

@@ -4,9 +4,9 @@ import pickle
 import re
 from dataclasses import replace
 
-import kuhn
 import numpy as np
 import pytest
+import three_cards
 from parlour import envs
 from parlour.envs import Action, ActionResult, AgentResponse, Capabilities, GameEnv, MessageIntent, Talk, holdem_v0
 from parlour.envs.core.match import WAITS_PER_TURN
@@ -83,7 +83,7 @@ def test_an_answer_may_be_a_struct_or_a_dict(response):
         ("player_0", AgentResponse(Action("fold"), [say("\ud800")]), "invalid_payload", "surrogates"),
         ("player_0", AgentResponse(Action("fold"), [say(to=["nobody"])]), "invalid_payload", "'nobody'"),
         ("player_0", AgentResponse(Action("fold"), [say("x" * (MESSAGE_LENGTH + 1))]), "invalid_payload", "4000"),
-        ("player_0", AgentResponse(Action("fold"), [say()] * 11), "game_rule_violation", "10 messages"),
+        ("player_0", AgentResponse(Action("fold"), [say()] * 11), "game_rule_violation", "10 is the limit of messages"),
         ("player_0", AgentResponse(Action("check"), [say()]), "game_rule_violation", "to call"),
         ("player_0", Action("message_only", {"x": 1}), "invalid_payload", "message_only takes no payload"),
         ("player_0", Action("pass", {"x": 1}), "invalid_action_type", "pass"),
@@ -118,7 +118,7 @@ def test_pass_plays_the_safe_action_where_the_game_has_none_of_its_own():
     env = table()
     assert env.submit("player_0", Action("pass")).ok
     assert env.table.folded[0]
-    tiny = envs.make("kuhn")
+    tiny = envs.make("three_cards")
     tiny.reset(seed=1)
     assert tiny.submit("player_0", Action("pass")).ok
     assert tiny.turn_state("player_1").game_state["moves"] == ["pass"]
@@ -176,7 +176,7 @@ def test_what_a_game_hears_is_observed_at_once():
         table.moves[0], table.count = 1, 1
 
     heard = Capabilities(talk=Talk(record_message=hear))
-    env = GameEnv(replace(kuhn.game(), capabilities=heard), "flat")
+    env = GameEnv(replace(three_cards.game(), capabilities=heard), "flat")
     env.reset(seed=1)
     env.submit("player_0", AgentResponse(WAIT, [say()]))
     shown = env.observe("player_0")["observation"]
@@ -247,7 +247,7 @@ def test_stepping_a_finished_episode():
 def test_a_bad_seed_leaves_the_episode_as_it_was():
     env = table()
     before = env.state().tobytes()
-    with pytest.raises(ValueError, match="-1 is negative"):
+    with pytest.raises(ValueError, match="-1 is not a whole number"):
         env.reset(seed=-1)
     assert env.state().tobytes() == before
 

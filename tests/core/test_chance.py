@@ -3,9 +3,9 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import kuhn
 import numpy as np
 import pytest
+import three_cards
 from parlour import envs
 from parlour.envs.core import chance
 
@@ -22,12 +22,12 @@ def kuhn_equilibrium(table, mask):
 
 
 def test_kuhn_poker_is_worth_minus_one_eighteenth():
-    returns = chance.expected_returns(envs.game("kuhn"), kuhn_equilibrium)
+    returns = chance.expected_returns(envs.game("three_cards"), kuhn_equilibrium)
     assert returns == pytest.approx([-1 / 18, 1 / 18], abs=1e-12)
 
 
 def test_the_six_deals_are_equally_likely_and_copies_of_their_own():
-    starts = chance.starts(envs.game("kuhn"))
+    starts = chance.starts(envs.game("three_cards"))
     assert sorted(tuple(table.cards.tolist()) for _, table in starts) == [
         (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1),
     ]  # fmt: skip
@@ -37,7 +37,7 @@ def test_the_six_deals_are_equally_likely_and_copies_of_their_own():
 
 
 def test_after_an_action_the_first_record_is_as_it_was():
-    game = envs.game("kuhn")
+    game = envs.game("three_cards")
     (_, table), *_ = chance.starts(game)
     before = table.tobytes()
     ((probability, child),) = chance.after(game, table, 1)
@@ -50,7 +50,7 @@ def test_outcomes_may_have_different_probabilities():
     def probability(table, outcome):
         return (0.5, 0.3, 0.2)[outcome] if table.cards[0] < 0 else 0.5
 
-    game = kuhn.game()
+    game = three_cards.game()
     loaded = replace(game.capabilities.chance, probability=probability)
     game = replace(game, capabilities=replace(game.capabilities, chance=loaded))
     dealt = {tuple(table.cards.tolist()): share for share, table in chance.starts(game)}
@@ -59,12 +59,12 @@ def test_outcomes_may_have_different_probabilities():
 
 
 def test_what_cannot_be_enumerated_and_what_is_too_large_is_an_error():
-    with pytest.raises(ValueError, match="holdem-v0 cannot be enumerated: it has no capability chance"):
+    with pytest.raises(ValueError, match="holdem-v0 cannot be enumerated: the game lacks the capability"):
         chance.starts(envs.game("holdem"))
     with pytest.raises(ValueError, match="more than 5 records"):
-        chance.starts(envs.game("kuhn"), most=5)
+        chance.starts(envs.game("three_cards"), most=5)
     with pytest.raises(ValueError, match="the tree has more than 20 decisions"):
-        chance.expected_returns(envs.game("kuhn"), most=20)
+        chance.expected_returns(envs.game("three_cards"), most=20)
 
 
 # Mafia.

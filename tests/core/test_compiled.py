@@ -9,10 +9,10 @@ import sys
 from importlib import metadata
 from shutil import copy
 
-import kuhn
 import numba
 import numpy as np
 import pytest
+import three_cards
 from parlour import envs
 from parlour.envs import Encoder, VectorGame
 from parlour.envs.core import compiled, loops
@@ -267,7 +267,7 @@ def test_a_file_that_is_edited_and_loaded_anew_plays_the_new_rules(playable):
 
 
 def test_a_game_that_has_been_played_can_be_pickled():
-    game = kuhn.game()
+    game = three_cards.game()
     uncompiled = dataclasses.replace(game.rules, reset=getattr(game.rules.reset, "py_func", game.rules.reset))
     for one in (game, dataclasses.replace(game, rules=uncompiled)):
         env = envs.GameEnv(one)
@@ -284,7 +284,7 @@ def uncompiled(function):
 
 
 def test_a_game_whose_functions_are_not_compiled_plays_the_same():
-    game = kuhn.game()
+    game = three_cards.game()
     functions = {name: getattr(game.rules, name) for name in ("reset", "step", "decode", "legal")}
     rules = dataclasses.replace(game.rules, **{name: uncompiled(one) for name, one in functions.items()})
     encoders = {"v0": Encoder(game.layout, uncompiled(game.encoders["v0"].observe))}
@@ -364,8 +364,8 @@ def test_a_numba_that_is_built_otherwise_is_an_error_in_one_sentence(package, mi
     code = f"{RENAMED[missing]}\ntry:\n    import tiny.caller\nexcept ImportError as error:\n    print(error)"
     said = python(code, package)
     assert said == (
-        f"Numba {numba.__version__} has no {missing}, on which the cache of compiled functions relies: "
-        "install 'numba>=0.61,<0.69', the versions that are known to have it"
+        f"Numba {numba.__version__} has no {missing}, which the cache of compiled functions needs: "
+        "install 'numba>=0.61,<0.69', the versions that have it"
     )
 
 

@@ -3,9 +3,9 @@
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
 
-import kuhn
 import nim
 import pytest
+import three_cards
 from gymnasium import spaces
 from parlour import envs
 from parlour.envs import (
@@ -28,7 +28,7 @@ from parlour.envs import (
     with_required_fields,
 )
 
-GAME = kuhn.game()
+GAME = three_cards.game()
 HEAP = Slice("game_state.heap", (1,), 0, 21, "stones")
 
 
@@ -41,20 +41,20 @@ def required(**changed):
 GAMES = [
     ({"name": "my game"}, "the name 'my game' needs to be letters, digits and _"),
     ({"name": None}, "the name None needs to be letters"),
-    ({"agents": ("a", "a")}, "'a' stands in agents more than once"),
+    ({"agents": ("a", "a")}, "'a' is in agents more than once"),
     ({"agents": ()}, r"agents is \(\); it needs to be a tuple of at least 1"),
     ({"agents": "ab"}, "agents is 'ab'; it needs to be a tuple"),
-    ({"agents": ("a", "")}, "'' in agents is no name"),
-    ({"agents": (0, 1)}, "0 in agents is no name"),
+    ({"agents": ("a", "")}, "'' in agents is not a name"),
+    ({"agents": (0, 1)}, "0 in agents is not a name"),
     ({"agents": ("a", "b", "c")}, "rewards has room for 2 of 3 seats"),
     ({"rules": None}, "rules is None; it needs to be of the type Rules"),
-    ({"encoders": {}}, "kuhn has no encoder 'v0'; it has none"),
+    ({"encoders": {}}, "three_cards has no encoder 'v0'; it has none"),
     ({"encoders": GAME.encoders["v0"]}, "it needs to be a dict of encoders by name"),
     ({"encoders": {"v0": Layout([HEAP])}}, "needs to be of the type Encoder"),
-    ({"encoders": {"v1": GAME.encoders["v0"]}}, "kuhn has no encoder 'v0'; it has v1"),
-    ({"encoder": "v1"}, "kuhn has no encoder 'v1'; it has v0, full"),
-    ({"encoder": "full"}, "a game plays with a version of its encoder, such as 'v0'"),
-    ({"encoder": "v"}, "a game plays with a version of its encoder"),
+    ({"encoders": {"v1": GAME.encoders["v0"]}}, "three_cards has no encoder 'v0'; it has v1"),
+    ({"encoder": "v1"}, "three_cards has no encoder 'v1'; it has v0, full"),
+    ({"encoder": "full"}, "the default encoder is a version, such as 'v0'"),
+    ({"encoder": "v"}, "the default encoder is a version"),
     ({"encoders": {"v0": GAME.encoders["full"]}}, "'v0' shows hidden information: it is for critics, not for players"),
     ({"payoffs": (-2, 2)}, "needs to be of the type Payoffs"),
     ({"view": "view"}, "view is 'view'; it needs to be of the type View"),
@@ -67,7 +67,7 @@ GAMES = [
     ({"bots": {"caller": None}}, "caller is None; it needs to be a function"),
     ({"bots": [print]}, "needs to be a dict of functions by name"),
     ({"options": ["seats"]}, "needs to be a dict of options by name"),
-    ({"options": {3: 3}}, "3 in options is no name"),
+    ({"options": {3: 3}}, "3 in options is not a name"),
     ({"capabilities": None}, "needs to be of the type Capabilities"),
 ]
 
@@ -87,7 +87,7 @@ RULES = [
     ({"num_actions": 0}, "num_actions=0: a game has a whole number of action indices, at least 1"),
     ({"num_actions": 2.0}, "num_actions=2.0"),
     ({"num_actions": True}, "num_actions=True"),
-    ({"blank": kuhn.BLANK[0]}, r"blank is a record of shape \(\); it needs to be one record"),
+    ({"blank": three_cards.BLANK[0]}, r"blank is a record of shape \(\); it needs to be one record"),
     ({"blank": {"heap": 21}}, r"blank is a dict of shape \(\); it needs to be one record"),
     ({"blank": required(stream=("i8",))}, "field stream is int64; it needs to be uint64"),
     ({"blank": required(turn=("u1",))}, "field turn is uint8; it needs to be a signed integer"),
@@ -109,15 +109,15 @@ def test_rules_of_wrong_parts_are_refused(parts, sentence):
     [
         ([], "there is no slice"),
         (["heap"], "a slice is 'heap'; it needs to be of the type Slice"),
-        ([replace(HEAP, path="")], "slice '': a path is names with dots between them"),
-        ([replace(HEAP, path="game_state..heap")], "a path is names with dots between them"),
-        ([replace(HEAP, path="a heap")], "a path is names with dots between them"),
-        ([replace(HEAP, path=None)], "slice None: a path is names"),
+        ([replace(HEAP, path="")], "slice '': write names with dots between them"),
+        ([replace(HEAP, path="game_state..heap")], "write names with dots between them"),
+        ([replace(HEAP, path="a heap")], "write names with dots between them"),
+        ([replace(HEAP, path=None)], "slice None: write names"),
         ([replace(HEAP, path="game_state.size")], "cannot be called 'size'"),
-        ([replace(HEAP, shape=())], r"shape \(\) needs whole numbers from 1 up; one number has \(1,\)"),
-        ([replace(HEAP, shape=1)], "shape 1 needs whole numbers"),
-        ([replace(HEAP, shape=(2, 0))], r"shape \(2, 0\) needs whole numbers"),
-        ([replace(HEAP, shape=(2.0,))], r"shape \(2.0,\) needs whole numbers"),
+        ([replace(HEAP, shape=())], r"shape \(\) needs integers from 1 up; a single number has \(1,\)"),
+        ([replace(HEAP, shape=1)], "shape 1 needs integers"),
+        ([replace(HEAP, shape=(2, 0))], r"shape \(2, 0\) needs integers"),
+        ([replace(HEAP, shape=(2.0,))], r"shape \(2.0,\) needs integers"),
         ([replace(HEAP, low=22)], "low is 22 and high 21; low may not be above high"),
         ([replace(HEAP, high=float("nan"))], "low is 0 and high nan"),
         ([replace(HEAP, low=[0])], r"low is \[0\] and high 21"),
@@ -149,12 +149,12 @@ def test_a_layout_of_wrong_slices_is_refused(slices, sentence):
         (lambda: ActionGrid((2,), print, None), "ActionGrid: decode is None"),
         (lambda: Renderer("text"), "Renderer: text is 'text'"),
         (lambda: Renderer(str, None), "Renderer: picture is None"),
-        (lambda: Payoffs(1, -1), "low=1, high=-1: two finite numbers are needed, low first"),
+        (lambda: Payoffs(1, -1), "low=1, high=-1: give two finite numbers, low first"),
         (lambda: Payoffs(0, float("inf")), "low=0, high=inf"),
         (lambda: Payoffs(0, 1, unit=0), "unit=0 needs to be above 0"),
         (lambda: Talk(record_message=3), "Talk: record_message is 3"),
         (lambda: Teams(("town",), print), "names is .* at least 2"),
-        (lambda: Teams(("town", "town"), print), "'town' stands in names more than once"),
+        (lambda: Teams(("town", "town"), print), "'town' is in names more than once"),
         (lambda: Teams(("town", "mafia"), None), "Teams: of is None"),
         (lambda: HiddenTurn(None), "visible_turn is None"),
         (lambda: PublicView(None), "game_state is None"),

@@ -74,7 +74,7 @@ def test_no_seed_is_fresh():
 @pytest.mark.parametrize(
     ("seed", "words"),
     [
-        (-1, "seed -1 is negative"),
+        (-1, "seed -1 is not a whole number"),
         (1.5, "seed 1.5 .* whole"),
         ("7", "seed '7' .* whole"),
         ([1, -2], "seed -2"),

@@ -1,4 +1,4 @@
-"""The types of turnstate.md travel: dicts and JSON both ways, documented defaults, unknown fields."""
+"""The TurnState types convert to and from dicts and JSON: documented defaults, unknown fields."""
 
 import json
 

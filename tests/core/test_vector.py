@@ -132,7 +132,7 @@ def test_a_deep_copy_is_independent():
 def test_fractions_are_no_actions():
     made = tables(2)
     before = made.tables.copy()
-    with pytest.raises(ValueError, match="whole numbers"):
+    with pytest.raises(ValueError, match="an integer dtype"):
         made.step([1.7, 1.0])
     assert made.tables.tobytes() == before.tobytes()
 
@@ -147,3 +147,22 @@ def test_tables_can_be_pickled():
         twin.step(actions)
         assert made.tables.tobytes() == twin.tables.tobytes()
         assert made.observations.tobytes() == twin.observations.tobytes()
+
+
+def test_threads_are_1_to_the_number_of_tables():
+    for threads in (0, 3):
+        with pytest.raises(ValueError, match=f"threads is {threads}; it must be 1 to 2, the number of tables"):
+            VectorGame(envs.game("holdem"), 2, threads=threads)
+
+
+@pytest.mark.parametrize("copy", [deepcopy, lambda made: pickle.loads(pickle.dumps(made)), VectorGame.clone])
+def test_copies_of_tables_with_threads_are_independent(copy):
+    made = VectorGame(envs.game("auction"), 5, threads=2)
+    made.reset(seed=1)
+    twin, actions = copy(made), made.sample()
+    before = twin.tables.tobytes()
+    made.step(actions)
+    assert twin.tables.tobytes() == before
+    twin.step(actions)
+    assert twin.tables.tobytes() == made.tables.tobytes()
+    assert twin.observations.tobytes() == made.observations.tobytes()

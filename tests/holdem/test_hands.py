@@ -144,7 +144,7 @@ def test_hole_and_board_join():
 
 @pytest.mark.parametrize("number", [-1, 0, 9 << 26, 1 << 40])
 def test_a_number_that_is_no_strength_is_refused(number):
-    with pytest.raises(ValueError, match=f"^{number} is no strength"):
+    with pytest.raises(ValueError, match=f"^{number} is not the strength"):
         hands.describe(number)
 
 

@@ -1,4 +1,4 @@
-"""TurnState's `game_state` mirrors poker.md's, `outcome` its `hand_complete`; and what `load` makes of it."""
+"""TurnState's `game_state` has the fields of Moltpoker's, `outcome` those of its `hand_complete`; and `load`."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_a_showdown_is_told_as_hand_complete():
     assert view.phase(table) == "ended"
 
 
-def test_without_a_showdown_only_ones_own_cards_are_told():
+def test_without_a_showdown_only_ones_own_cards_are_reported():
     outcome = view.outcome(play(headsup(), "fold"), 0)
     assert (outcome["showdown"], outcome["reason"]) == (False, "fold")
     assert outcome["results"] == [{"seat": 0, "cards": ["Ac", "Qh"], "won": 0}, {"seat": 1, "won": 2}]
@@ -108,7 +108,7 @@ def test_a_longer_table_is_seen_without_the_seats_that_matter_least(seat):
     assert small.mask(loaded[0], me).any() == (seat == table.turn)
 
 
-@pytest.mark.parametrize("field", ["players", "board", "phase", "pot", "dealer", "seat", "bigBlind"])
+@pytest.mark.parametrize("field", ["players", "board", "phase", "pot", "dealer", "bigBlind"])
 def test_a_state_that_lacks_a_field_is_refused(field):
     made = game("holdem", seats=2)
     seen = state(made, headsup(), 0)

@@ -10,6 +10,7 @@ import random
 import numpy as np
 from live.small_game import SmallGame, polygon
 from live.tangram_turns import turn
+from parlour.envs.tangram.completion import useful_moves
 from parlour.envs.tangram.pieces import PIECES
 from parlour.envs.tangram.silhouettes import objective
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
@@ -81,10 +82,10 @@ def build(name, seed, answer, game, *, rounds=10, dropped_after=None, margin=0.0
     """Build a figure together; return the `SmallGame`. The connection is lost after `dropped_after` rounds."""
     draw = random.Random(seed)
     person, small = CarelessPerson(name, draw), SmallGame(name, margin, godot=True)
-    session = TangramAgentSession(game)
+    session = TangramAgentSession(game, useful=useful_moves)
     for played in range(rounds):
         if played == dropped_after:
-            session = TangramAgentSession(game)
+            session = TangramAgentSession(game, useful=useful_moves)
         person.move(small)
         turn(session, small, answer)
     return small

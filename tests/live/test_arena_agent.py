@@ -18,9 +18,10 @@ from parlour import envs
 from parlour.envs import Action, AgentResponse, GameEnv, MessageIntent, TurnState
 from parlour.wrappers.agents.base import sentence
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
+from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.agent_names import AgentNames
 from parlour.wrappers.live.arena.foreign_types import plain, read_response
+from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.policies.base import RandomPolicy
 from parlour.wrappers.replay.log_reader import moments
@@ -29,6 +30,8 @@ from pydantic import BaseModel, ConfigDict
 
 STATE = envs.make("bargaining")
 STATE.reset(seed=1)
+STATE.submit("player_0", Action("pass"))
+STATE.submit("player_1", Action("submit_offer", {"my_share": 60.0}))  # so that player_0 may accept
 
 
 class Scripted:
@@ -360,7 +363,8 @@ def test_registration_retries_and_gives_up():
         arena = f"http://127.0.0.1:{runner.addresses[0][1]}"
         async with serving(None) as server:
             await server.register(arena, wait=0.01)
-            assert calls[-1] == {"agent_id": "me", "endpoint": server.endpoint}
+            told = {"agent_id": "me", "endpoint": server.endpoint, "agent_type": "remote", "display_name": "me"}
+            assert calls[-1] == told
             with pytest.raises(ConnectionError, match="409"):
                 await server.register(arena)
             await runner.cleanup()

@@ -10,8 +10,9 @@ from live.arena_players import BARGAINING, FREE, endpoint, ours, run
 from parlour import envs
 from parlour.envs import TurnState
 from parlour.wrappers.agents.policy import PolicyAgent
-from parlour.wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
+from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
+from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 from parlour.wrappers.policies.base import RandomPolicy
 
 # Over HTTP.
@@ -72,6 +73,7 @@ def test_the_wire_is_the_documents():
     assert [path for path, _ in posted] == ["/agent/match_start", *["/agent/act"] * 3, "/agent/match_end"]
     start, state, end = (json.loads(posted[i][1]) for i in (0, 1, -1))
     assert set(start) == {"match_id", "game_id", "agent_ids"}
+    assert start["game_id"] == state["game_id"] == "unfair-split"  # what agents of the platform know
     assert list(state) == list(TurnState.__struct_fields__)
     assert state["agent_id"] == state["current_turn_agent_id"] == "remote"
     assert set(end) == {"match_id", "outcome"} and end["match_id"] == start["match_id"] == state["match_id"]
@@ -196,10 +198,12 @@ def test_registration_and_reports():
                     assert await register("eve", url) == 400, url
                 for data in (b"", b"[]", b"{", b"\xff", b"[" * 9999):
                     assert (await call("POST", "/api/register", data=data))[0] == 400
-                assert await register("ann", "http://127.0.0.1:1/x", capabilities=["more"]) == 201
-                assert await register("ann", "http://127.0.0.1:1/x") == 201
+                assert await register("ann", "http://127.0.0.1:1/x", capabilities=["more"]) == 200
+                assert await register("ann", "http://127.0.0.1:1/x") == 200
                 assert await register("ann", "http://127.0.0.1:2/x") == 409
-                assert (await call("GET", "/api/agents"))[1] == {"agents": ["ann"]}
+                assert await register("cleo", "http://127.0.0.1:1/x", supported_games=["chess"]) == 409
+                agents = (await call("GET", "/api/agents"))[1]["agents"]
+                assert [one["agent_id"] for one in agents] == ["ann"]
                 host.add(ours("bob"))
                 result = await host.play(["ann", "bob"])
                 status, found = await call("GET", f"/api/matches/{result.match_id}")

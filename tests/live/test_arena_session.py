@@ -12,7 +12,7 @@ from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.agent_names import AgentNames, reserved_words
-from parlour.wrappers.live.arena.foreign_types import native, plain, read_state
+from parlour.wrappers.live.arena.foreign_types import plain, read_state
 from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits
 from parlour.wrappers.live.arena.running_matches import RunningMatches
 from parlour.wrappers.logs import match_log, recorder
@@ -143,15 +143,32 @@ def test_a_rejected_answer_changes_nothing():
     assert session.rejections == {"ann": 1, "bob": 0}
 
 
-def test_recipients_are_the_matchs_agents():
+def test_recipients_that_are_not_in_the_match_are_left_out():
     session = bargaining()
     for reader in ("eve", "player_1"):
-        whisper = {"scope": "private", "content": "psst", "to_agent_ids": [reader]}
-        assert session.act("ann", {"action": offer(1), "messages": [whisper]}).error == "invalid_payload"
-        assert session.send("bob", whisper).error == "invalid_payload"
-    assert session.send("bob", {"scope": "private", "content": "psst", "to_agent_ids": ["ann"]}).ok
-    (message,) = session.turn_state("ann").messages
-    assert (message.sender_id, message.to_agent_ids) == ("bob", ["ann"])
+        whisper = {"scope": "private", "content": f"for {reader}", "to_agent_ids": [reader, "bob"]}
+        assert session.act("ann", {"action": {"action_type": "message_only"}, "messages": [whisper]}).ok
+        assert session.send("bob", {**whisper, "to_agent_ids": [reader]}).ok
+    assert [(m.sender_id, m.to_agent_ids) for m in session.turn_state("bob").messages] == [
+        ("ann", ["bob"]), ("bob", []), ("ann", ["bob"]), ("bob", []),
+    ]  # fmt: skip
+    assert [m.sender_id for m in session.turn_state("ann").messages] == ["ann", "ann"]
+    assert session.rejections == {"ann": 0, "bob": 0}
+
+
+def test_messages_are_counted_before_they_are_read():
+    class Unread(dict):
+        def items(self):
+            raise AssertionError("it was read")
+
+    session = bargaining()
+    for answer in (
+        {"action": offer(1), "messages": [Unread()] * 12_000},
+        AgentResponse(Action("pass"), [Unread()] * 12_000),
+    ):
+        result = session.act("ann", answer)
+        assert (result.error, session.turn) == ("game_rule_violation", "ann")
+    assert session.rejections["ann"] == 2
 
 
 json_values = st.recursive(
@@ -241,9 +258,9 @@ def test_endless_talk_ends_in_a_pass():
     assert len(session.turn_state("bob").messages) == 4
 
 
-@pytest.mark.parametrize("game", ["holdem", "bargaining", "auction"])
+@pytest.mark.parametrize("game", ["holdem", "bargaining", "auction", "kuhn", "leduc", "liars_dice"])
 def test_endless_passes_end_the_match(game):
-    made = envs.game(game) if game == "bargaining" else envs.game(game, seats=2)
+    made = envs.game(game, seats=2) if game in ("holdem", "auction") else envs.game(game)
     session = ArenaHostSession(made, ("ann", "bob"), seed=1)
     for _ in range(20):
         if session.turn is None:
@@ -328,7 +345,7 @@ def test_the_two_bidder_dialect_is_read():
         }
     )  # fmt: skip
     game = envs.game("auction", seats=2)
-    tables, seat = game.view.load(native(state))
+    tables, seat = game.view.load(state)
     assert game.mask(tables[0], seat).any()
     answer = ArenaAgent("ann", Echo(AgentResponse(Action("submit_bid", {"bid": 40})))).act(state)
     assert answer.action.payload == {"bid": 40}

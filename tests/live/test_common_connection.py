@@ -40,6 +40,9 @@ class Socket:
         await self.free.wait()
         self.sent.append(text)
 
+    async def pong(self, payload):
+        await self.send_str(("pong", payload))
+
     async def close(self, *, code, message):
         await self.send_str((code, message))
 
@@ -114,6 +117,15 @@ async def test_long_messages_are_refused_and_other_frames_are_left_out():
     taken = [data async for data in connection.messages(lambda *why: refused.append(why))]
     assert taken == ["short", b"bytes"]
     assert refused == [(Excess.LENGTH, "a message of 11 bytes; at most 10")]
+
+
+@in_virtual_time
+async def test_pings_are_answered_up_to_their_limit_and_then_read_more_slowly():
+    socket = Socket(*[None] * 7, "text")
+    connection = Connection(socket, Transport(), ConnectionLimits(controls=2.0))
+    assert [data async for data in connection.messages()] == ["text"]
+    assert socket.sent == [("pong", None)] * 5
+    assert asyncio.get_running_loop().time() == 1.0
 
 
 @in_virtual_time
@@ -229,6 +241,6 @@ def test_an_answer_may_be_given_in_many_ways(response):
 
 @pytest.mark.parametrize("response", [None, 3, {}, {"action": 3}, AgentResponse(action=None), Action(3), object()])
 def test_what_is_no_answer_is_refused(response):
-    with pytest.raises(ValueError, match="this is no AgentResponse: ") as caught:
+    with pytest.raises(ValueError, match="this is not an AgentResponse: ") as caught:
         read_response(response)
     assert not isinstance(caught.value, msgspec.ValidationError)

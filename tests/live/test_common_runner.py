@@ -130,7 +130,7 @@ async def test_what_only_the_protocol_knows_goes_to_the_shell_and_all_events_to_
 
 
 @in_virtual_time
-async def test_notes_are_written_up_to_a_limit_that_is_told(caplog):
+async def test_notes_are_written_up_to_a_limit_that_is_reported(caplog):
     runner = Runner(most_notes=2)
     with caplog.at_level(logging.INFO):
         await runner.receive([LogNote("one"), LogNote("two", problem=True), LogNote("three")])

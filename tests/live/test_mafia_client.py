@@ -3,18 +3,23 @@
 import asyncio
 import itertools
 import json
+import os
 import shutil
 import subprocess
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import aiohttp
 import msgspec
 import pytest
-from mafia_players import Plain, context
+from mafia_players import FIVE, NAMES, Plain, context
 from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
+from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 
+HERE = Path(__file__).parent
 CLIENT = Path(service_module.__file__).parent / "client"
 pytestmark = [
     pytest.mark.slow,
@@ -27,10 +32,12 @@ def package(tmp_path_factory):
     """The package, installed and built in a folder of its own; building is the type check."""
     folder = tmp_path_factory.mktemp("client")
     shutil.copytree(CLIENT, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    shutil.copy(HERE / "mafia_document.ts", folder / "src")
     for command in (["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"], ["npm", "run", "build"]):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-    shutil.copy(Path(__file__).parent / "mafia_client.mjs", folder)
+    for driver in ("mafia_client.mjs", "mafia_server.mjs"):
+        shutil.copy(HERE / driver, folder)
     return folder
 
 
@@ -150,3 +157,65 @@ def test_timeouts_and_lost_connections(package):
     assert late[0] is True and "no answer in time" in late[1] and 150 <= late[2] < 2_000
     assert nobody[0] is True and "cannot reach" in nobody[1]
     assert resumed == after == {"targetId": None}
+
+
+def test_a_host_plays_with_agents_of_the_documents_own_types(package):
+    """They are served by the package, and compiled with the types of the document (`mafia_document.ts`)."""
+
+    async def main():
+        process = await asyncio.create_subprocess_exec(
+            "node", "mafia_server.mjs", cwd=package, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+        )
+        try:
+            url = (await process.stdout.readline()).decode().strip()
+            connection = ServiceConnection(url)
+            agents = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
+            async with MafiaHost(FIVE, seed=3) as host:
+                result = await host.play(agents)
+                (feed,) = host._feeds.values()
+            async with aiohttp.ClientSession() as http, http.ws_connect(url) as socket:
+                for message in ("", "{", "[]", '{"id": 1}', '{"id": 2, "method": "dance", "context": {}, "info": {}}'):
+                    await socket.send_str(message)
+                    assert "error" in await socket.receive_json()
+            async with aiohttp.ClientSession() as http:
+                with pytest.raises(aiohttp.WSServerHandshakeError):
+                    await http.ws_connect(url, origin="https://evil.example")
+            await connection.close()
+            process.stdin.close()
+            assert await asyncio.wait_for(process.wait(), 20) == 0
+            return result, feed.admin
+        finally:
+            if process.returncode is None:
+                process.kill()
+
+    result, events = run(main())
+    assert result.winner and not result.faults
+    told = b"".join(events)
+    assert b'"reason":"somebody has to go"' in told and b'"metadata":{"by":"Theirs"}' in told
+    assert any(f"I am {role}.".encode() in told for role in ("mafia", "villager"))
+
+
+def test_the_documents_types_compile_as_their_own_project_would_have_them(package):
+    """The build checks them with more switches than `strict` has; a project with `strict` alone has to compile too."""
+    switches = ["--noEmit", "--exactOptionalPropertyTypes", "false", "--noUncheckedIndexedAccess", "false"]
+    done = subprocess.run(
+        ["npx", "tsc", *switches], cwd=package, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_package_can_be_published(package):
+    done = subprocess.run(
+        ["npm", "pack", "--dry-run", "--json"],
+        cwd=CLIENT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "npm_config_ignore_scripts": "true"},
+    )
+    (told,) = json.loads(done.stdout)
+    assert {"README.md", "package.json", "src/index.ts", "src/server.ts"} <= {file["path"] for file in told["files"]}
+    described = json.loads((CLIENT / "package.json").read_text("utf-8"))
+    for path in (described["main"], described["types"]):
+        assert (package / path).exists()

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import asynccontextmanager
+from itertools import pairwise
 
 import aiohttp
 import pytest
@@ -179,6 +180,40 @@ def test_host_command_plays_and_writes_a_log_that_replays(tmp_path, capsys):
     assert recorder.replay(log).table.done
 
 
+def test_matches_side_by_side_are_logged_one_after_another(tmp_path, capsys):
+    log, alone = tmp_path / "log.jsonl", tmp_path / "alone.jsonl"
+    command = ["host", "mafia", "--players", "5", "--port", "0", "--seed", "3", "--matches", "5"]
+    assert cli.main([*command, "--parallel", "3", "--log", str(log)]) == 0
+    shown = capsys.readouterr().out
+    assert "5 matches: town" in shown and "Alice:" not in shown  # statements of several matches would mix
+    assert cli.main([*command, "--quiet", "--log", str(alone)]) == 0
+
+    def played(path):
+        """What was done in each match, without what differs from host to host."""
+        matches = []
+        for line in match_log.read(path):
+            if line["kind"] == "match":
+                matches.append([line["seed"]])
+            elif line["kind"] in ("turn", "end"):
+                matches[-1].append({name: line.get(name) for name in ("agent", "response", "outcome")})
+        return matches
+
+    assert played(log) == played(alone) and len(played(log)) == 5
+    ids = [line["event"]["gameId"] for line in match_log.read(log) if line["kind"] == "event"]
+    assert len({*ids}) == 5 == 1 + sum(one != other for one, other in pairwise(ids))
+
+
+def test_an_observer_sees_all_matches_that_are_played_at_once():
+    async def main():
+        async with MafiaHost(FIVE, seed=1) as host, observing(host) as socket:
+            playing = asyncio.gather(*(host.play(five()) for _ in range(3)))
+            told = [await until_the_end(socket) for _ in range(3)]
+            return told, await playing
+
+    told, results = run(main())
+    assert [events[0]["gameId"] for events in told] == [result.game_id for result in results]
+
+
 @pytest.mark.parametrize(
     "arguments, hint",
     [
@@ -188,6 +223,8 @@ def test_host_command_plays_and_writes_a_log_that_replays(tmp_path, capsys):
         (["--remote", "http://x"], "ws://"),
         (["--port", "70000"], "ports are"),
         (["--matches", "0"], "at least 1 match"),
+        (["--parallel", "0"], "parallel=0"),
+        (["--prompts", "none.toml"], "none.toml"),
     ],
 )
 def test_mistakes_on_the_command_line_are_explained(arguments, hint, capsys):

@@ -15,20 +15,21 @@ from parlour.wrappers.live.poker.host import FRAME_LIMIT
 async def test_register_join_look_leave():
     async with hosting() as (host, client):
         agent = await client.register("Ann")
-        assert set(agent) == {"agent_id", "api_key", "name"} and agent["agent_id"].startswith("agt_")
+        assert set(agent) == {"agent_id", "api_key", "name", "protocol_version", "skill_doc_url"}
+        assert agent["agent_id"].startswith("agt_") and agent["skill_doc_url"] == f"{host.url}/skill.md"
         seat = await client.join(preferred_seat=4)
         assert seat["seat_id"] == 4 and seat["action_timeout_ms"] == 30_000
         assert seat["protocol_version"] == seat["min_supported_protocol_version"] == "0.1"
         assert seat["ws_url"] == host.ws_url
         status, tables = await client.call("GET", "/v1/tables")
-        assert status == 200 and [table["table_id"] for table in tables["tables"]] == [client.table_id]
+        assert status == 200 and [table["id"] for table in tables["tables"]] == [client.table_id]
         status, table = await client.call("GET", f"/v1/tables/{client.table_id}")
-        assert table["seats"] == [{"seat_id": 4, "agent_id": client.agent_id, "agent_name": "Ann", "stack": 100}]
-        assert table["status"] == "waiting"
-        assert await client.call("POST", f"/v1/tables/{client.table_id}/leave") == (
-            200,
-            {"table_id": client.table_id, "seat_id": 4},
-        )
+        ann = {"seatId": 4, "agentId": client.agent_id, "agentName": "Ann", "stack": 100, "isActive": True}
+        assert [seat for seat in table["seats"] if seat["agentId"] is not None] == [ann]
+        assert (len(table["seats"]), table["playerCount"], table["availableSeats"]) == (6, 1, 5)
+        assert table["status"] == "waiting" and table["config"]["blinds"] == {"small": 1, "big": 2}
+        status, left = await client.call("POST", f"/v1/tables/{client.table_id}/leave")
+        assert status == 200 and left["success"] and left["seat_id"] == 4
         await client.connect()
         assert (await client.receive())["code"] == m.INVALID_SESSION
         assert (await client.join(f"/v1/tables/{client.table_id}/join"))["seat_id"] == 0

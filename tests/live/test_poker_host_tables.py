@@ -60,7 +60,7 @@ async def test_a_table_without_connections_is_abandoned_and_replaced():
         assert host.tables[one.table_id].session.reason == "abandoned"
         assert events[-1] == ("ended", "abandoned")
         _, tables = await one.call("GET", "/v1/tables")
-        assert len(tables["tables"]) == 1 and tables["tables"][0]["table_id"] != one.table_id
+        assert len(tables["tables"]) == 1 and tables["tables"][0]["id"] != one.table_id
         await refused(one, 410, m.TABLE_ENDED, "POST", f"/v1/tables/{one.table_id}/join", {})
         await one.connect()
         assert (await one.receive())["status"] == "ended"

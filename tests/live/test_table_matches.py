@@ -105,6 +105,24 @@ def test_an_auction_of_two_people_a_bot_and_one_who_looks_on(table, tmp_path):
         assert program not in numbers([state["turn_state"]["game_state"] for state in frames(page, "state")])
 
 
+@pytest.mark.parametrize("game", ["kuhn", "leduc", "liars_dice"])
+def test_small_games_are_played_to_the_end(table, game):
+    with table(game, "--agents", "human", "random", "--seed", "2") as visit:
+        page = visit()
+        sit(page, "Ann")
+        own = {"kuhn": "my_card", "leduc": "my_card", "liars_dice": "my_dice"}[game]
+        while page.wait_for_selector(f"{MINE}, {OVER}").evaluate("node => node.matches('button')"):
+            assert page.locator("#board .card:not(.back)").count() >= 1
+            assert page.locator("#board .card.back").count() == 1
+            turn = turn_of(page)
+            page.locator(MINE).last.click()
+            passed(page, turn)
+        assert page.locator(".outcome tr").count() == 3
+        states = [state["turn_state"] for state in frames(page, "state")]
+        assert all(own in state["game_state"] for state in states)
+        assert all(not state["game_state"]["shown"] for state in states if not state["game_over"])
+
+
 def test_holdem_is_played_to_the_end_and_no_card_is_seen_too_soon(table, tmp_path):
     log = tmp_path / "log"
     args = ("holdem", "--agents", "call", "human", "tight", "--hands", "4", "--seed", "3", "--log", str(log))
@@ -288,7 +306,7 @@ def test_a_piece_that_overlaps_is_marked_and_goes_back_and_the_keyboard_builds(t
 
         page.wait_for_selector(MINE)
         played("1", "r", "ArrowRight", "Shift+ArrowUp", "p")
-        page.wait_for_selector(".word:text('Red lies well')")
+        page.wait_for_selector(".word:text('Red lies outside the figure')")
         assert page.locator("[data-piece=Red]").get_attribute("aria-label").endswith("turned by 45 degrees")
         played("f")
         played("2", "r", "ArrowRight", "Shift+ArrowUp", "p")
@@ -327,7 +345,7 @@ def test_a_tangram_is_built_beside_a_bot_by_touch_on_a_telephone(table):
             passed(page, turn)
 
         swipe(middle_of(page, "Purple"), on_screen(page, 20, 20))
-        page.wait_for_selector(".word:text('Purple lies well')")
+        page.wait_for_selector(".word:text('Purple lies outside the figure')")
         knob = page.locator(".handle").bounding_box()
         swipe((knob["x"] + knob["width"] / 2, knob["y"] + knob["height"] / 2), on_screen(page, 33, 31))
         label = page.locator("[data-piece=Purple]").get_attribute("aria-label")

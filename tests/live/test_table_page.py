@@ -228,7 +228,7 @@ def served(game, players):
 
 
 def test_any_turn_state_game_can_be_played(browser):
-    with served(envs.game("kuhn"), [None, None]) as url:
+    with served(envs.game("three_cards"), [None, None]) as url:
         pages = [browser.new_context().new_page() for _ in range(2)]
         for page, name in zip(pages, ("Ann", "Bob"), strict=True):
             page.goto(url)

@@ -27,7 +27,7 @@ class Guest:
 
     async def table_id(self):
         async with self.http.get(f"{self.url}/v1/tables") as reply:
-            return (await reply.json())["tables"][0]["table_id"]
+            return (await reply.json())["tables"][0]["id"]
 
 
 async def until(socket, kind, into=None):
@@ -80,7 +80,7 @@ async def test_when_a_poker_table_ends_the_programs_sit_down_at_the_next():
         for _ in range(2):
             joined = await guest.join(seat=1)
             assert joined["seat_id"] == 1
-            async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}") as ann:
+            async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
                 while (message := await until(ann, "table_status"))["status"] != "ended":
                     pass
                 assert message["final_stacks"]
@@ -102,7 +102,7 @@ async def test_a_poker_seat_is_free_again_when_its_player_stays_away(monkeypatch
     async with PokerTable(2, {}) as table, aiohttp.ClientSession() as http:
         guest = Guest(http, table)
         joined = await guest.join()
-        url = f"{joined['ws_url']}?token={joined['session_token']}"
+        url = f"{joined['ws_url']}?token={joined['session_token']}&format=agent"
         for _ in range(2):
             async with http.ws_connect(url) as socket:
                 await until(socket, "table_status")

@@ -174,7 +174,7 @@ async def test_the_page_is_served_with_its_policy_and_nothing_else():
 
 @on_loop
 async def test_a_game_without_a_page_of_its_own_gets_the_general_one():
-    async with TableHost(envs.game("kuhn"), [None, None]) as host, aiohttp.ClientSession() as http:
+    async with TableHost(envs.game("three_cards"), [None, None]) as host, aiohttp.ClientSession() as http:
         reply = await http.get(f"{host.url}/facts.json")
         assert (await reply.json())["page"] == "any"
 

@@ -364,7 +364,7 @@ async def test_a_person_at_a_terminal():
         assert played.turns == 6
         assert said == ["0 of 7 pieces are on the board, and I am building: A square."]
         assert "position, rotation is missing" in screen.getvalue()
-        assert "'dance' is none of" in screen.getvalue()
+        assert "'dance' is not one of" in screen.getvalue()
         with pytest.raises(EOFError):
             await TangramHost(game, person, server.url).play(1, seed=1)
 

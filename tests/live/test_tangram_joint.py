@@ -37,4 +37,4 @@ def test_figures_are_built_well_with_a_careless_person_over_many_games(capsys):
     with capsys.disabled():
         print(f"\njointly built: mean IoU {values.mean():.3f}, least {values.min():.3f}, {len(values)} games")
     assert values.mean() >= 0.95
-    assert (values >= 0.89).mean() >= 0.95
+    assert values.min() >= 0.89

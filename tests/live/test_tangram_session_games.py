@@ -9,7 +9,7 @@ from live.tangram_turns import GAME, NOBODYS, NONSENSE, decision, play, scripted
 from parlour import envs
 from parlour.envs import Action, GameEnv
 from parlour.envs.tangram.pieces import PIECES
-from parlour.envs.tangram.silhouettes import library
+from parlour.envs.tangram.silhouettes import library, text_of
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.sessions import Decision, LogNote
 from parlour.wrappers.live.tangram import messages as m
@@ -67,6 +67,14 @@ def test_turns_and_skips_are_counted():
         game.poses.update(person)
         turn(session, game, answering(answer))
     assert seen == [(2, 1), (4, 0), (6, 1), (8, 3), (10, 0)]
+
+
+def test_objectives_may_name_figures_of_ones_own():
+    text = text_of(library()["A rocket"]).replace("A rocket", "My tower") + text_of(library()["A square"])
+    game = envs.game("tangram", figure=text, aspect="godot")
+    asked = decision(TangramAgentSession(game).receive(SmallGame("my tower").message()))
+    known = decision(TangramAgentSession(GAME).receive(SmallGame("A rocket").message()))
+    assert asked.turn_state.game_state["silhouette"] == known.turn_state.game_state["silhouette"]
 
 
 # The player.

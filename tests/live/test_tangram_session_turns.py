@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 from live.small_game import SmallGame, polygon
 from live.tangram_turns import GAME, NOBODYS, NONSENSE, begun, decision, play, scripted, turn
 from parlour.envs import Action, AgentResponse, MessageIntent
+from parlour.envs.tangram.completion import useful_moves
 from parlour.envs.tangram.pieces import PIECES
+from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.tangram import messages as m
 from parlour.wrappers.live.tangram.agent_session import PLACES, STEPS, TangramAgentSession
 from parlour.wrappers.live.tangram.placing import collisions, figure_moves, separated
+from parlour.wrappers.policies.loading import make_policy
 
 # Turns.
 
@@ -150,6 +153,35 @@ def test_an_agent_that_never_finishes_is_finished():
     places = iter(range(20, 90))
     assert turn(session, game, lambda state: play("Red", next(places), 50)) == GAME.options["plays"]
     assert len(game.poses) == 1
+
+
+# Turns that would end without a move.
+
+
+@pytest.mark.parametrize("piece", ["Red", "Blue", "Brown"])
+@pytest.mark.parametrize("godot", [False, True])
+def test_a_stray_piece_beside_the_figure_stops_nobody(piece, godot):
+    agent = PolicyAgent(GAME, make_policy("solver", GAME, seed=1))
+    session, game = TangramAgentSession(GAME, useful=useful_moves), SmallGame("A cat", godot=godot)
+    game.poses[piece] = (12.0, 50.0, 17.0)
+    for _ in range(7):
+        assert turn(session, game, agent.respond) > 0
+    assert len(game.poses) == 7
+    assert not any(map(game.collisions, game.poses))
+    assert turn(session, game, agent.respond) == 0  # solved: nothing is moved any more
+
+
+def test_an_agent_that_never_moves_has_moves_made_for_it():
+    session, game = TangramAgentSession(GAME, useful=useful_moves), SmallGame("A square")
+    for _ in range(7):
+        assert turn(session, game, scripted()) == 1
+    assert len(game.poses) == session.helped == session.plays == 7
+    stubborn = lambda state: play("Red", 50, 50)  # noqa: E731
+    session, game = begun({"Cream": (50.0, 50.0, 0.0)})
+    session = TangramAgentSession(GAME, useful=useful_moves)
+    turn(session, game, stubborn)
+    assert session.undone == game.undone == 0
+    assert len(game.poses) == 2
 
 
 @given(st.dictionaries(st.sampled_from(PIECES), st.tuples(st.floats(5, 95), st.floats(5, 95), st.floats(0, 360))))

@@ -190,5 +190,8 @@ def test_what_is_dealt_anew_could_have_happened(doctors):
                 if last is not None and other.prevented:
                     saved += 1
                     villains = last[(other.role[: game.seats] == MAFIA) & (last >= 0)]
-                    assert set(villains) & set(last[doctor])
+                    assert set(villains) & set(last[doctor]) and other.saved in set(villains) & set(last[doctor])
+                    if table.role[seat] == DOCTOR:  # a doctor knows whether it was the one that it protected
+                        mine = last[seat]
+                        assert (other.saved == mine) == (table.saved == mine)
     assert saved > 50

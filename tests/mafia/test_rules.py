@@ -94,7 +94,7 @@ def test_mafia_may_choose_a_teammate_but_not_itself_nor_the_dead():
     env = match(SEVEN)
     own = env.submit("p1", Action("nightAction", {"actionType": "KILL", "targetId": "p1"}))
     assert own.error == "game_rule_violation"
-    assert "cannot choose p1, who is yourself; open are p2, p3, p4, p5, p6, p7" in own.error_detail
+    assert "cannot choose p1, who is yourself; the legal targets are p2, p3, p4, p5, p6, p7" in own.error_detail
     night(env, "p5", "p5", "p3", "p1")
     talk(env)
     vote(env, *[None] * 6)
@@ -111,6 +111,16 @@ def test_whom_the_doctor_protects_does_not_die():
     assert len(alive(env)) == 7
     assert state(env, "p5")["lastNightResult"] == {"killed": None, "protected": None, "prevented": True}
     assert state(env, "p3")["lastNightResult"] == {"killed": None, "protected": "p5", "prevented": True}
+
+
+def test_of_several_doctors_only_those_who_protected_the_saved_player_see_who_it_was():
+    env = match("m d d d s v v")
+    night(env, "p6", "p6", "p5", "p6", "p2")
+    assert len(alive(env)) == 7
+    shown = [state(env, f"p{seat}")["lastNightResult"] for seat in range(1, 8)]
+    assert [result["protected"] for result in shown] == [None, "p6", None, "p6", None, None, None]
+    assert all(result["prevented"] and result["killed"] is None for result in shown)
+    assert state(env, "p3")["privateKnowledge"]["lastProtected"] == "p5"  # whom it protected, saved or not
 
 
 def test_the_doctor_may_protect_itself_but_nobody_two_nights_running():
@@ -170,7 +180,9 @@ def test_at_night_nobody_learns_whose_turn_it_is():
         for agent in env.possible_agents:
             seen = env.turn_state(agent).current_turn_agent_id
             assert seen == (actor if agent == actor else None)
-            assert agent == actor or env.submit(agent, Action("pass")).error_detail.endswith("it is another's turn")
+            assert agent == actor or env.submit(agent, Action("pass")).error_detail.endswith(
+                "it is another agent's turn"
+            )
         night(env, "p1")
     assert env.turn_state("p1").current_turn_agent_id == env.agent_selection
 
@@ -208,7 +220,7 @@ def test_mafia_may_write_to_each_other_at_night_and_nobody_else_may_write():
     assert env.submit("p1", {"action": {"action_type": "message_only"}, "messages": [whisper.to_dict()]}).ok
     assert [len(env.turn_state(agent).messages) for agent in ("p1", "p2", "p3")] == [2, 2, 0]
     for agent, intent, words in (
-        ("p1", MessageIntent("public", "hello"), "one speaks by say"),
+        ("p1", MessageIntent("public", "hello"), "a public statement is the action say"),
         ("p1", MessageIntent("private", "hello", ["p3"]), "among the living mafia: p1, p2"),
         ("p1", MessageIntent("private", "hello"), "among the living mafia"),
         ("p3", MessageIntent("private", "hello", ["p4"]), "for the living mafia, at night"),
@@ -275,13 +287,13 @@ def test_a_statement_is_heard_by_all_and_kept_as_an_act():
 @pytest.mark.parametrize(
     ("payload", "error", "words"),
     [
-        ({}, "invalid_payload", "say something"),
-        ({"text": "  "}, "invalid_payload", "say something"),
-        ({"type": "shout"}, "invalid_payload", "'shout' is none of accusation"),
+        ({}, "invalid_payload", "give a type"),
+        ({"text": "  "}, "invalid_payload", "give a type"),
+        ({"type": "shout"}, "invalid_payload", "'shout' is not one of accusation"),
         ({"type": "accusation"}, "invalid_payload", "an accusation needs a targetId"),
         ({"type": "accusation", "targetId": "p1"}, "game_rule_violation", "who is yourself"),
         ({"type": "accusation", "targetId": "p5"}, "game_rule_violation", "who is dead"),
-        ({"type": "accusation", "targetId": "p9"}, "invalid_payload", "'p9' is none of p1"),
+        ({"type": "accusation", "targetId": "p9"}, "invalid_payload", "'p9' is not one of p1"),
         ({"type": "accusation", "targetId": "p3", "isMafia": True}, "invalid_payload", "belong to a claim"),
         ({"type": "general", "targetId": "p3"}, "invalid_payload", "a general statement has no targetId"),
         ({"type": "claim"}, "invalid_payload", "a claim needs a role"),

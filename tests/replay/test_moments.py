@@ -64,7 +64,7 @@ def test_words_stay_where_a_player_is_called_like_another_seat(tmp_path):
             assert [message.content for message in one.messages] == [message.content for message in other.messages]
 
 
-def test_what_a_policy_thought_is_told(tmp_path):
+def test_what_a_policy_thought_is_reported(tmp_path):
     game = envs.game("bargaining")
     weights = np.random.default_rng(1).normal(size=(game.layout.size, game.num_actions)).astype(np.float32)
     critic = [(weights[:, :1], np.zeros(1, np.float32))]
@@ -241,8 +241,8 @@ HAND = {"kind": "hand", "hand": 1, "small_blind": 1, "big_blind": 2, "board": []
 @pytest.mark.parametrize(
     ("lines", "complaint"),
     [
-        ([], "holds no decision"),
-        ([{"kind": "joined"}], "holds no decision"),
+        ([], "has no decision to show"),
+        ([{"kind": "joined"}], "has no decision to show"),
         ([{"kind": "match", "game": "holdem", "options": {}, "seed": None}], "line 1 does not replay: .* no seed"),
         (
             [{"kind": "match", "game": "whist", "options": {}, "seed": 1}],
@@ -254,8 +254,8 @@ HAND = {"kind": "hand", "hand": 1, "small_blind": 1, "big_blind": 2, "board": []
         ([{"kind": "hand", "players": [{"seat": 99}]}], "line 1: a 'hand' line lacks 'small_blind'"),
         ([{"kind": "rejected", "agent_id": "a", "result": "no"}], "line 1 does not replay"),
         ([HAND | {"dealer": 10**30}], "line 1 does not replay"),
-        ([PIE, OFFER | {"value": "nan"}], "line 2 does not replay: 'nan' is no finite number"),
-        ([PIE, OFFER | {"probabilities": {"offer": "inf"}}], "line 2 does not replay: 'inf' is no finite number"),
+        ([PIE, OFFER | {"value": "nan"}], "line 2 does not replay: 'nan' is not a finite number"),
+        ([PIE, OFFER | {"probabilities": {"offer": "inf"}}], "line 2 does not replay: 'inf' is not a finite number"),
     ],
 )
 def test_what_cannot_be_shown_is_named(tmp_path, lines, complaint):

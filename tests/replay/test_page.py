@@ -58,7 +58,7 @@ def test_the_page_needs_no_network(tmp_path):
 
 
 def state(agent, *messages):
-    return TurnState("m", "kuhn-v0", agent, "betting", False, game_state={"cards": 1}, messages=list(messages))
+    return TurnState("m", "three_cards-v0", agent, "betting", False, game_state={"cards": 1}, messages=list(messages))
 
 
 def test_messages_are_those_that_each_could_read():

@@ -1,4 +1,4 @@
-"""TurnState of a board (tangram.md, Platform Playing Messages), its pictures, and back into a record."""
+"""TurnState of a board (TangramCollaborativeAI, Platform Playing Messages), its pictures, and back into a record."""
 
 import struct
 import zlib
@@ -101,7 +101,7 @@ def test_the_documents_fields_alone_are_enough():
     assert game.mask(table, seat).any()
 
 
-def test_collisions_are_those_that_are_told():
+def test_collisions_are_those_that_are_reported():
     """In the live game physics decides, and pieces that only touch may collide."""
     state = board().turn_state("player_1")
     state.game_state["on_board"]["Blue"]["collisions"] = []
@@ -114,10 +114,14 @@ def test_collisions_are_those_that_are_told():
 @pytest.mark.parametrize(
     ("change", "error", "said"),
     [
-        (lambda game: game["on_board"].update(Pink=game["on_board"].pop("Red")), ValueError, "'Pink' is no piece"),
+        (lambda game: game["on_board"].update(Pink=game["on_board"].pop("Red")), ValueError, "'Pink' is not a piece"),
         (lambda game: game["on_board"]["Red"].pop("position"), KeyError, "position"),
         (lambda game: game["on_board"]["Red"].update(rotation="a lot"), ValueError, "a lot"),
-        (lambda game: game.update(objective="A thing") or game.pop("silhouette"), ValueError, "no silhouette is given"),
+        (
+            lambda game: game.update(objective="A thing") or game.pop("silhouette"),
+            ValueError,
+            "the state has no silhouette",
+        ),
         (lambda game: game.update(silhouette=[]), ValueError, "0 rings"),
         (lambda game: game.update(silhouette=[[[1, 2]] * 40]), ValueError, "40 vertices"),
     ],

@@ -90,7 +90,7 @@ def test_every_command_has_help(capsys, name):
         (["deploy", "poker", "cal", "--url", "ws://127.0.0.1:1"], "did you mean 'call'"),
         (["deploy", "poker", "--bot", "tigth", "--url", "ws://127.0.0.1:1"], "did you mean 'tight'"),
         (["deploy", "poker", "call", "--api", "ftp://127.0.0.1"], "is no address"),
-        (["deploy", "poker", "--url", "ws://127.0.0.1:1"], "give a run"),
+        (["deploy", "poker", "--url", "ws://127.0.0.1:1"], "give either a run"),
         (["train", "holdme", "--total-timesteps", "1"], "did you mean 'holdem'"),
         (["train", "holdem", "--options", "seets=2"], "did you mean 'seats'"),
         (["train"], "give a game"),
@@ -232,7 +232,7 @@ def test_completion_scripts_know_commands_and_options(shell, capsys):
     [
         (["parlour", "ev"], {"evaluate"}),
         (["parlour", "host", "ta"], {"tangram"}),
-        (["parlour", "deploy", "poker", "--ap"], {"--api", "--api-key"}),
+        (["parlour", "deploy", "poker", "--ap"], {"--api", "--api-key", "--api-key-file"}),
         (["parlour", "train", "--n-e"], {"--n-envs"}),
     ],
 )

@@ -9,7 +9,7 @@ import time
 import numba
 import pytest
 from parlour.training import compiling
-from parlour.training.compiling import CompilingNotice, compiling_told
+from parlour.training.compiling import CompilingNotice, compiling_notice
 from rich.console import Console
 
 
@@ -68,7 +68,7 @@ def test_numba_tells_it(monkeypatch):
     def double(x):
         return 2 * x
 
-    with compiling_told(console):
+    with compiling_notice(console):
         assert double(2.0) == 4.0
         said = console.file.getvalue()
         assert double(3.0) == 6.0

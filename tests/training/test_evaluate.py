@@ -101,5 +101,5 @@ def test_students_quantile(freedom, quantile):
 
 
 def test_a_game_without_bots_is_played_against_random(capsys):
-    assert cli.main(["evaluate", "random", "--game", "kuhn", "--deals", "20"]) == 0
+    assert cli.main(["evaluate", "random", "--game", "three_cards", "--deals", "20"]) == 0
     assert "random" in capsys.readouterr().out

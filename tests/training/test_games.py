@@ -6,9 +6,9 @@ import pkgutil
 from dataclasses import replace
 from pathlib import Path
 
-import kuhn
 import numpy as np
 import pytest
+import three_cards
 from parlour import envs, training
 from parlour.envs import Capabilities, Teams
 from parlour.training import cli
@@ -33,7 +33,7 @@ def generic_modules():
 @pytest.mark.parametrize("name", list(generic_modules()))
 def test_generic_code_names_no_game(name):
     """In no import, name or text of the program; its documentation may give a game as an example."""
-    games = {game.partition("-")[0] for game in envs.GAMES} - {"kuhn"}
+    games = {game.partition("-")[0] for game in envs.GAMES} - {"three_cards"}
     tree = ast.parse(Path(importlib.import_module(name).__file__).read_text("utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
@@ -45,9 +45,9 @@ def test_generic_code_names_no_game(name):
 
 
 def test_a_game_without_anything_special_has_no_file():
-    assert specifics("kuhn") == Specifics()
+    assert specifics("three_cards") == Specifics()
     assert specifics("no such game") == Specifics()
-    game = envs.game("kuhn")
+    game = envs.game("three_cards")
     assert compare(make_policy("random", game), game) is None
 
 
@@ -80,7 +80,7 @@ def partners(**options):
     """Kuhn poker in which each seat is a team of its own, and nothing else is known of teams."""
     seats = np.array([[1, 0]], np.int8)
     teams = Teams(("left", "right"), lambda tables: np.repeat(seats, len(tables), axis=0))
-    return replace(kuhn.game(**options), capabilities=Capabilities(teams=teams))
+    return replace(three_cards.game(**options), capabilities=Capabilities(teams=teams))
 
 
 class Bet:
@@ -103,15 +103,15 @@ def test_any_game_with_teams_has_its_winners_counted():
 
 
 def test_every_team_needs_a_policy():
-    with pytest.raises(ValueError, match="nobody plays right: the teams of kuhn are left, right"):
+    with pytest.raises(ValueError, match="no policy plays right; the teams of three_cards are left, right"):
         play_teams(partners(), {"left": Bet()})
-    with pytest.raises(ValueError, match="kuhn-v0 has no teams"):
-        play_teams(envs.game("kuhn"), {"left": Bet()})
+    with pytest.raises(ValueError, match="three_cards-v0 has no teams"):
+        play_teams(envs.game("three_cards"), {"left": Bet()})
 
 
 def test_the_command_knows_any_game_with_teams(capsys, monkeypatch):
-    monkeypatch.setitem(envs.GAMES, "kuhn-v0", partners)
-    assert cli.main(["teams", "kuhn", "--policies", "left=random", "--matches", "20"]) == 0
+    monkeypatch.setitem(envs.GAMES, "three_cards-v0", partners)
+    assert cli.main(["teams", "three_cards", "--policies", "left=random", "--matches", "20"]) == 0
     out = capsys.readouterr().out
     assert "left wins" in out and "right wins" in out
 

@@ -206,7 +206,7 @@ def test_the_end_of_the_input_ends_the_match(capsys, monkeypatch):
 
 def test_an_agent_of_another_game_is_refused(heads_up, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "parlour.training.commands.lookup.load_run", lambda path, seed: (replace(heads_up, name="kuhn"), None)
+        "parlour.training.commands.lookup.load_run", lambda path, seed: (replace(heads_up, name="three_cards"), None)
     )
-    with pytest.raises(ValueError, match="plays kuhn, not holdem"):
+    with pytest.raises(ValueError, match="plays three_cards, not holdem"):
         agent(str(tmp_path), heads_up)

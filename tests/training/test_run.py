@@ -193,7 +193,7 @@ class Learner(maskable_ppo.Learner):
 """
     )
     monkeypatch.setattr(algorithms, "__path__", [*algorithms.__path__, str(tmp_path)])
-    assert algorithms.names() == ["maskable_ppo", "patient"]
+    assert algorithms.names() == ["maskable_ppo", "patient", "selfplay"]
     settings = ["--options", "stacks=20", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64", "--no-progress"]
     args = ["train", "holdem", "--algorithm", "patient", "--patience", "5", "--total-timesteps", "128", *settings]
     assert cli.main([*args, "--name", "slow", "--runs", str(tmp_path / "runs")]) == 0
@@ -280,7 +280,7 @@ def test_a_config_file_that_cannot_be_read_is_explained(tmp_path, monkeypatch, c
     with pytest.raises(FileNotFoundError, match=r"there is no config file mine\.toml"):
         load_config("mine.toml")
     (tmp_path / "mine.toml").write_text("steps: 3")
-    with pytest.raises(ValueError, match=r"mine\.toml is no TOML: "):
+    with pytest.raises(ValueError, match=r"mine\.toml is not TOML: "):
         load_config("mine.toml")
     assert cli.main(["train", "holdem", "--config", "mine"]) == cli.MISTAKE
     assert "--config mine: need a TOML file" in capsys.readouterr().err
@@ -350,7 +350,7 @@ def test_in_self_play_the_opponent_is_the_learner_as_it_is_now(run):
 
     opponents = ["past", "past", "call", "random"]
     config = load_config(run / "config.toml")
-    learner = Learner.load(run, config, SingleAgentTables(game(config.game, **config.options), config.n_envs))
+    learner = Learner.load(run, config, game(config.game, **config.options), league)
     league.update_self_play(learner, opponents)
     weights = learner.model.policy.action_net.weight.detach().numpy().T
     np.testing.assert_array_equal(opponents[-1].layers[-1][0], weights)
@@ -378,7 +378,7 @@ def test_settings_are_found_by_name():
     assert load_config("holdem-v0").game == "holdem-v0"
     assert load_config("bargaining-public").game == "bargaining"
     assert load_config("bargaining-public").options["public"]
-    assert load_config("kuhn").total_timesteps == MaskablePPOConfig(game="kuhn").total_timesteps
+    assert load_config("three_cards").total_timesteps == MaskablePPOConfig(game="three_cards").total_timesteps
 
 
 @pytest.mark.parametrize("config", presets())

@@ -97,7 +97,7 @@ def test_a_match_is_recorded_as_a_film(tmp_path):
         (["record", *MATCH, "--out", "match.gif", "--fps", "0"], "fps=0"),
         (["record", *MATCH, "--out", "match.html", "--hands", "0"], "hands=0"),
         (["replay", "nothing.jsonl"], "nothing.jsonl"),
-        (["replay", "empty.jsonl"], "holds no decision"),
+        (["replay", "empty.jsonl"], "has no decision to show"),
     ],
 )
 def test_mistakes_are_told_in_a_line(tmp_path, monkeypatch, capsys, args, complaint):

@@ -102,7 +102,7 @@ def test_what_does_not_fit_is_asked_for_again_with_the_reason():
             return await model(url).choose(CHAT, SCHEMA), asked
 
     chosen, asked = run(main())
-    assert chosen == {"targetId": "p2"} and "no JSON" in asked[1][0]["messages"][-1]["content"]
+    assert chosen == {"targetId": "p2"} and "not a JSON" in asked[1][0]["messages"][-1]["content"]
 
 
 @pytest.mark.parametrize("kind", endpoint.MISBEHAVIOURS)
@@ -194,7 +194,7 @@ def test_an_agent_answers_where_an_event_loop_runs_already(caplog):
     assert isinstance(run(cell()), AgentResponse) and agent.replaced == 1
 
 
-def test_without_a_fallback_the_failure_is_told():
+def test_without_a_fallback_the_failure_is_reported():
     _, state = first_turn(BARGAINING)
 
     def play(url):
@@ -217,7 +217,7 @@ def test_where_the_rules_keep_talk_for_actions_a_model_adds_none():
 @pytest.mark.parametrize(
     "settings", [{"name": ""}, {"max_tokens": 0}, {"timeout": 0}, {"temperature": 3}, {"retries": -1}, {"attempts": 0}]
 )
-def test_wrong_settings_are_told(settings):
+def test_wrong_settings_are_reported(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
         Model(**{"name": "m", **settings})
 

@@ -146,10 +146,10 @@ def test_load_policy_names_what_is_wrong(tmp_path):
     with pytest.raises(ValueError, match="no model saved by"):
         load_policy(tmp_path / "text.zip")
     (tmp_path / "text.npz").write_text("hello")
-    with pytest.raises(ValueError, match="no saved MlpPolicy"):
+    with pytest.raises(ValueError, match="not a saved MlpPolicy"):
         load_policy(tmp_path / "text.npz")
     np.savez(tmp_path / "other.npz", a=np.zeros(3), activation=np.array("ReLU"))
-    with pytest.raises(ValueError, match="no saved MlpPolicy"):
+    with pytest.raises(ValueError, match="not a saved MlpPolicy"):
         load_policy(tmp_path / "other.npz")
 
 
@@ -205,7 +205,7 @@ def test_make_policy_knows_bots_runs_and_files(tmp_path, scene):
         make_policy("maniacs", holdem)
     with pytest.raises(ValueError, match=r"plays holdem-v0 with seats=2, not holdem-v0 with seats=\d$"):
         make_policy(str(tmp_path), game("holdem", seats=3))
-    with pytest.raises(ValueError, match="is no policy"):
+    with pytest.raises(ValueError, match="is not a policy"):
         make_policy(3, holdem)
 
 

@@ -256,7 +256,7 @@ def test_wrong_calls_are_explained():
     seats.reset(seed=1)
     with pytest.raises(ValueError, match=r"shape \(3,\)"):
         seats.step([1, 1, 1])
-    with pytest.raises(ValueError, match="float64; they need whole numbers"):
+    with pytest.raises(ValueError, match="float64; an integer dtype is needed"):
         seats.step([1.7, 1])
 
 

@@ -1,4 +1,7 @@
-"""Learning algorithms. Each module here is one, found by its name; the module has a class `Learner` (see `base`)."""
+"""Learning algorithms, one module each, found by its name. The module has a class `Learner` (see `base`).
+
+`tabular` is not a learning algorithm: it solves small games exactly, without playing them.
+"""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -10,14 +13,14 @@ from .base import Learner
 
 def names() -> list[str]:
     """Return the names of the learning algorithms."""
-    return sorted(module.name for module in iter_modules(__path__) if module.name != "base")
+    return sorted(module.name for module in iter_modules(__path__) if module.name not in ("base", "tabular"))
 
 
 def find(name: str) -> type[Learner]:
     """Return the class `Learner` of the algorithm of this name.
 
     Raises:
-        ValueError: if there is none, with the nearest name.
+        ValueError: for an unknown name, with the most similar one.
         ImportError: if a package that it needs is not installed.
     """
     return cast(type[Learner], import_module(f".{named('algorithm', name, names())}", __name__).Learner)

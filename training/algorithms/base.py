@@ -1,4 +1,4 @@
-"""What every learning algorithm has: fit, policy, save, load, and the dataclass of its settings."""
+"""The protocol of learning algorithms: fit, policy, save, load, and the dataclass of the settings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,80 +6,102 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from ...envs import Game
 from ...envs.core.rollout import Policy
 from ...wrappers.policies.mlp import MlpPolicy
-from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.demonstrations import Demonstrations
+from ..learning.league import League
 from ..learning.settings import TrainConfig
 
 
 class Monitor(Protocol):
-    """What a learner reports to while it learns: it keeps the budget, the opponents, the checkpoints and the metrics.
+    """The callbacks of a learner. They manage the budget, the opponents, the checkpoints and the metrics.
 
     Attributes:
-        remaining: the share of the budget that is left, from 1 down to 0. It changes in `on_rollout_start`.
+        remaining: the share of the budget that is left, from 1 down to 0. It is updated in `on_rollout_start`.
     """
 
     remaining: float
 
     def on_start(self) -> None:
-        """Take note that learning begins: the tables have been reset."""
+        """Called once at the beginning, after the first reset of the tables."""
         ...
 
     def on_rollout_start(self) -> None:
-        """Seat the opponents of the next rollout."""
+        """Called before each rollout: sets its opponents."""
         ...
 
     def goes_on(self) -> bool:
-        """Tell whether learning goes on. It is asked after every step of the tables."""
+        """Called after every step of the tables: returns whether learning continues."""
         ...
 
     def on_rollout_end(self) -> dict[str, float]:
-        """Return metrics of the rollout that has just ended."""
+        """Called after each rollout: returns its metrics."""
         ...
 
     def write(self, metrics: Mapping[str, Any]) -> None:
-        """Write metrics, numbers by name, with the timesteps so far."""
+        """Write metrics by name, with the number of timesteps so far."""
         ...
+
+
+class LearnerTables(Protocol):
+    """The tables of a learner: `SingleAgentTables` or `SelfPlayTables`.
+
+    Attributes:
+        game: the game with its options.
+        policies: the current opponents; one may be replaced between steps.
+        random_start_steps: the least and the most random decisions at the beginning of an episode. May be changed.
+        episodes: number of finished episodes.
+        winnings: the sum of their returns for the learner, in `Payoffs.unit`.
+    """
+
+    game: Game
+    policies: list[Policy]
+    random_start_steps: tuple[int, int]
+    episodes: int
+    winnings: float
 
 
 class Learner(Protocol):
-    """A learning algorithm with what it has learned so far.
+    """A learning algorithm and its current state.
 
-    It learns at `SingleAgentTables`: its own seat at many tables, the others played by opponents. The module of an
-    algorithm has a class of this name, with this constructor.
+    The module of an algorithm has a class `Learner` with this constructor.
 
     Args:
-        config: its settings.
-        tables: where it learns.
+        config: the settings.
+        game: the game with its options.
+        league: the league, which makes the pool of opponents.
 
     Attributes:
-        Config: the dataclass of its settings, `TrainConfig` with those of the algorithm.
-        config: its settings.
-        tables: where it learns.
+        Config: the dataclass of the settings, a subclass of `TrainConfig`.
+        tables: the tables to learn from.
     """
 
     Config: ClassVar[type[TrainConfig]]
-    tables: SingleAgentTables
 
-    def __init__(self, config: Any, tables: SingleAgentTables) -> None: ...
+    def __init__(self, config: Any, game: Game, league: League) -> None: ...
+
+    @property
+    def tables(self) -> LearnerTables:
+        """Where it learns."""
+        ...
 
     @property
     def timesteps(self) -> int:
-        """How many decisions it has learned from."""
+        """The number of decisions used for learning so far."""
         ...
 
     def fit(self, monitor: Monitor) -> None:
-        """Learn from the tables until `config.total_timesteps` are reached or the monitor ends it."""
+        """Learn from the tables until `config.total_timesteps` are reached or `monitor.goes_on` returns False."""
         ...
 
     def clone(self, demonstrations: Demonstrations, rate: float, random: np.random.Generator) -> float:
-        """Take one pass of gradient steps towards a teacher's decisions (behavioural cloning).
+        """Make one epoch of gradient steps towards a teacher's decisions (behavioural cloning).
 
         Args:
             demonstrations: the decisions.
-            rate: the share of `config.cloning_learning_rate` to learn with, 0 to 1.
-            random: shuffles the decisions.
+            rate: factor of `config.cloning_learning_rate`, 0 to 1.
+            random: the generator that shuffles the decisions.
 
         Returns:
             The mean probability (geometric) of the teacher's actions in the last batch, 0 to 1.
@@ -87,19 +109,19 @@ class Learner(Protocol):
         ...
 
     def policy(self, seed: int | None = None) -> MlpPolicy:
-        """Return a copy of the policy as it is now, for play without the learner."""
+        """Return a copy of the current policy, which plays without the learner."""
         ...
 
     def current_policy(self, seed: int | None = None) -> Policy:
-        """Return the policy as it is at every moment: it changes while the learner learns."""
+        """Return the live policy, which changes while the learner learns."""
         ...
 
     def save(self, folder: Path) -> None:
-        """Write the learner into a run folder. A crash meanwhile leaves the former files whole."""
+        """Write the learner into a run folder. If the process dies meanwhile, the old files stay complete."""
         ...
 
     @classmethod
-    def load(cls, folder: Path, config: Any, tables: SingleAgentTables) -> Self:
+    def load(cls, folder: Path, config: Any, game: Game, league: League) -> Self:
         """Return the learner that `save` wrote into a run folder.
 
         Raises:

@@ -1,4 +1,4 @@
-"""MaskablePPO of sb3-contrib: PPO that knows which actions are legal."""
+"""MaskablePPO of sb3-contrib: PPO with action masks."""
 
 import os
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
 
+from ...envs import Game
 from ...envs.core.layout import Layout
 from ...envs.core.options import named, number, whole
 from ...wrappers.policies.mlp import MlpPolicy
@@ -22,6 +23,7 @@ from ...wrappers.policies.trained_for import TrainedFor
 from ...wrappers.rl.sb3 import ColumnSelector, SB3VecEnv
 from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.demonstrations import Demonstrations
+from ..learning.league import League
 from ..learning.settings import TrainConfig
 from .base import Monitor
 
@@ -34,21 +36,21 @@ class MaskablePPOConfig(TrainConfig):
     """Settings of a run with MaskablePPO. Those of the algorithm have the names of Stable-Baselines3."""
 
     net_arch: tuple[int, ...] = (64, 64)
-    """Sizes of the hidden layers of the policy, and of the value function where it has none of its own."""
+    """Sizes of the hidden layers of the policy, and of the value function if value_net_arch is empty."""
     critic_net_arch: tuple[int, ...] = ()
     """Sizes of the hidden layers of the value function. Empty: those of the policy."""
     activation_fn: str = "ReLU"
-    """What stands between the layers: ReLU or Tanh."""
+    """Activation function of the hidden layers: ReLU or Tanh."""
     observation_slices: tuple[str, ...] = ()
-    """The slices of the observation that the networks see, by their paths in its layout. Empty: all."""
+    """The slices of the observation that the networks get, by their paths in the layout. Empty: all."""
     learning_rate: float = 2e-3
     """Learning rate at the start. It falls linearly to 0."""
     n_steps: int = 64
-    """Decisions per table between two updates."""
+    """Decisions per table in each rollout."""
     batch_size: int = 4096
     """Decisions per gradient step."""
     n_epochs: int = 2
-    """How often each decision is used."""
+    """Number of epochs per rollout."""
     gamma: float = 1.0
     """Discount factor."""
     gae_lambda: float = 0.95
@@ -63,7 +65,7 @@ class MaskablePPOConfig(TrainConfig):
     """Gradients are clipped to this norm."""
 
     def __post_init__(self) -> None:
-        """Check what would fail late or silently."""
+        """Check settings that would fail late or without an error."""
         super().__post_init__()
         for name in ("n_steps", "batch_size", "n_epochs"):
             whole(name, getattr(self, name), 1)
@@ -77,7 +79,7 @@ class MaskablePPOConfig(TrainConfig):
         for name in ("gamma", "gae_lambda"):
             number(name, getattr(self, name), 0, 1)
         if self.activation_fn not in ("ReLU", "Tanh"):
-            raise ValueError(f"activation_fn={self.activation_fn!r}: known are ReLU and Tanh")
+            raise ValueError(f"activation_fn={self.activation_fn!r}: choose from ReLU and Tanh")
         if (self.n_envs * self.n_steps) % self.batch_size == 1:
             raise ValueError(
                 f"batch_size={self.batch_size} leaves a batch of 1 of {self.n_envs * self.n_steps} decisions"
@@ -89,20 +91,23 @@ class Learner:
 
     Config: ClassVar[type[TrainConfig]] = MaskablePPOConfig
 
-    def __init__(self, config: MaskablePPOConfig, tables: SingleAgentTables, model: "_Model | None" = None) -> None:
+    def __init__(self, config: MaskablePPOConfig, game: Game, league: League) -> None:
         self.config = config
-        self.tables = tables
-        self.env = SB3VecEnv(tables, config.reward_scale)
-        self.model = _new_model(config, self.env) if model is None else model
+        most = config.random_start_steps
+        self.tables = SingleAgentTables(
+            game, config.n_envs, league.pool(), random_start_steps=(most, most), encoder=config.encoder or None
+        )
+        self.env = SB3VecEnv(self.tables, config.reward_scale)
+        self.model = _new_model(config, self.env)
         self.model.first_ent_coef = config.ent_coef
 
     @property
     def timesteps(self) -> int:
-        """How many decisions it has learned from."""
+        """The number of decisions used for learning so far."""
         return int(self.model.num_timesteps)
 
     def fit(self, monitor: Monitor) -> None:
-        """Learn until the timesteps of the config are reached or the monitor ends it."""
+        """Learn until the timesteps of the config are reached or the monitor stops it."""
         self.model.set_logger(Logger(None, [_MetricsWriter(monitor)]))
         steps = self.config.total_timesteps - self.timesteps
         with _torch_settings(self.config.threads):
@@ -136,14 +141,14 @@ class Learner:
         return torch.as_tensor(log_prob.detach())
 
     def policy(self, seed: int | None = None) -> MlpPolicy:
-        """Return a copy of the policy as it is now, in NumPy."""
+        """Return a copy of the current policy, in NumPy."""
         copy = MlpPolicy.from_model(self.model, seed=seed)
         encoder = self.tables.tables.encoder
         copy.set_trained_for(TrainedFor.of(self.tables.game, encoder, self.config.preset, self.config.reward_scale))
         return copy
 
     def current_policy(self, seed: int | None = None) -> SB3Policy:
-        """Return the policy as it is at every moment, in torch."""
+        """Return the live policy, in torch."""
         return SB3Policy(self.model, seed=seed)
 
     def save(self, folder: Path) -> None:
@@ -152,7 +157,7 @@ class Learner:
         os.replace(folder / "model.tmp.zip", folder / MODEL)
 
     @classmethod
-    def load(cls, folder: Path, config: MaskablePPOConfig, tables: SingleAgentTables) -> Self:
+    def load(cls, folder: Path, config: MaskablePPOConfig, game: Game, league: League) -> Self:
         """Return the learner of ``model.zip``, with its optimiser.
 
         Raises:
@@ -161,10 +166,12 @@ class Learner:
         file = folder / MODEL
         if not file.is_file():
             raise FileNotFoundError(f"{file} is missing")
-        env = SB3VecEnv(tables, config.reward_scale)
-        model = _Model.load(file, env=env, device="cpu", custom_objects=renamed_objects(read_data(file)))
+        learner = cls(config, game, league)
+        model = _Model.load(file, env=learner.env, device="cpu", custom_objects=renamed_objects(read_data(file)))
         model.set_random_seed(config.seed + model.num_timesteps)
-        return cls(config, tables, model)
+        model.first_ent_coef = config.ent_coef
+        learner.model = model
+        return learner
 
 
 class _Model(MaskablePPO):
@@ -211,14 +218,14 @@ def _new_model(config: MaskablePPOConfig, env: SB3VecEnv) -> _Model:
 
 
 def _columns(slices: tuple[str, ...], layout: Layout) -> list[int]:
-    """Return which numbers of the observation the networks see, in its order; none: all."""
+    """Return the indices of the observation that the networks get, in order; empty: all."""
     for path in slices:
         named("slice of the observation", path, [part.path for part in layout])
     return [column for part in layout if part.path in slices for column in range(part.start, part.stop)]
 
 
 class _Reporter(BaseCallback):
-    """Tells the monitor what Stable-Baselines3 tells its callbacks."""
+    """Calls the monitor from the callbacks of Stable-Baselines3."""
 
     model: _Model
 
@@ -242,7 +249,7 @@ class _Reporter(BaseCallback):
 
 
 class _MetricsWriter(KVWriter):
-    """Hands the metrics of Stable-Baselines3 to the monitor."""
+    """Writes the metrics of Stable-Baselines3 to the monitor."""
 
     def __init__(self, monitor: Monitor) -> None:
         self._monitor = monitor
@@ -256,7 +263,7 @@ class _MetricsWriter(KVWriter):
 
 @contextmanager
 def _torch_settings(threads: int) -> Iterator[None]:
-    """Set torch's threads; do without the checks of torch's distributions, a tenth of the time."""
+    """Set torch's threads, and switch off the checks of torch's distributions (a tenth of the time)."""
     before, checks = torch.get_num_threads(), torch.distributions.Distribution._validate_args
     torch.set_num_threads(threads)
     torch.distributions.Distribution.set_default_validate_args(False)

@@ -7,10 +7,12 @@ from .base import Measure
 
 MEASURES = {
     "vector": ("environments", "vector_tables"),
+    "threads": ("environments", "threads"),
     "aec": ("environments", "aec"),
     "openspiel": ("peers", "openspiel"),
     "pettingzoo": ("peers", "pettingzoo"),
     "learner": ("learner", "learner"),
+    "selfplay": ("selfplay", "selfplay"),
     "protocol": ("poker", "protocol"),
     "tangram": ("tangram", "tangram"),
     "godot": ("godot", "godot"),

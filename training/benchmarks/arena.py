@@ -1,4 +1,4 @@
-"""Turns a second of in-process arena matches."""
+"""Turns per second of in-process arena matches."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from .base import Row, Seconds, rate
 
 
 def arena(seconds: Seconds) -> list[Row]:
-    """In-process matches between two bots, start to end: TurnState built and answered in every turn."""
+    """In-process matches between two bots, from start to end, with a TurnState and an answer in every turn."""
     return [
         Row(f"arena-{name}", f"arena, {name}, {' and '.join(bots)}", _arena(name, bots, seconds), "turns/s", goal)
         for name, bots, goal in (

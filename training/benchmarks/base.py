@@ -1,4 +1,4 @@
-"""What every measurement needs: a row of the report, a rate, and a fresh process."""
+"""Common parts of measurements: a row of the report, a rate, and a new process."""
 
 import os
 import subprocess
@@ -14,13 +14,13 @@ class Row:
     """One line of the report.
 
     Attributes:
-        name: of the measurement.
-        what: for people.
-        value: in `unit`; None where it could not be measured.
+        name: the measurement's name.
+        what: its description.
+        value: the result in `unit`; None if it could not be measured.
         unit: such as ``"decisions/s"``.
-        target: the bound to reach; None: shown for comparison only.
-        lower: whether less is better.
-        note: how it was measured, or why it was not.
+        target: the target value; None: for comparison only.
+        lower: whether a lower value is better.
+        note: how it was measured, or why it was not measured.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is reached; None where there is nothing to compare."""
+        """Whether the target is reached; None without a value or a target."""
         if self.value is None or self.target is None:
             return None
         return self.value <= self.target if self.lower else self.value >= self.target
@@ -44,10 +44,9 @@ Measure = Callable[[Seconds], list[Row]]
 
 
 def rate(run: Callable[[], int], seconds: Seconds, rounds: int = 20) -> float:
-    """Return how many units `run` does in a second of this process's processor time, the best of `rounds`.
+    """Return the number of units of `run` per second of this process's CPU time, the best of `rounds`.
 
-    Processor time, because other work on the machine is none of the program's speed; with one thread and an idle core
-    it is the time on the clock.
+    CPU time does not depend on other processes. With one thread and an idle core it equals wall time.
     """
     run()  # loads compiled code, fills caches
     best = 0.0
@@ -60,7 +59,7 @@ def rate(run: Callable[[], int], seconds: Seconds, rounds: int = 20) -> float:
 
 
 def fresh(code: str, **environment: str) -> list[float]:
-    """Run `code` in a fresh Python process and return the numbers that it prints."""
+    """Run `code` in a new Python process and return the numbers that it prints."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, **environment},

@@ -1,5 +1,6 @@
-"""Decisions a second in Parlour's own environments: many tables, and PettingZoo's AEC."""
+"""Decisions per second of Parlour's environments: many tables, and PettingZoo's AEC."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from .base import Row, Seconds, rate
 
 
 def vector(name: str, num_envs: int, **options: Any) -> Callable[[], int]:
-    """Return what plays one random legal decision on each of `num_envs` tables and returns how many those are."""
+    """Return a function that plays one random legal decision on each of `num_envs` tables and returns their number."""
     tables = VectorGame(make_game(name, **options), num_envs)
     tables.reset(seed=0)
 
@@ -49,7 +50,7 @@ def aec(seconds: Seconds) -> list[Row]:
 
 
 def aec_hands(env: Any, hands: int = 20) -> Callable[[], int]:
-    """Return what plays hands of random legal actions in a PettingZoo environment and returns how many decisions."""
+    """Return a function that plays random hands in a PettingZoo environment and returns the number of decisions."""
     generator = np.random.default_rng(0)
     draws = generator.random(4_096).tolist()
     env.reset(seed=0)
@@ -68,3 +69,24 @@ def aec_hands(env: Any, hands: int = 20) -> Callable[[], int]:
         return decisions
 
     return run
+
+
+def threads(seconds: Seconds) -> list[Row]:
+    """Two threads beside one, by the clock on the wall: another program on the machine shows."""
+    rows = []
+    for name, options in (("holdem", {"seats": 6}), ("mafia", {"seats": 10}), ("tangram", {})):
+        made = [VectorGame(make_game(name, **options), 4_096, threads=count) for count in (1, 2)]
+        for tables in made:
+            tables.reset(seed=0)
+        best = [0.0, 0.0]
+        for _ in range(20):
+            for place, tables in enumerate(made):
+                begun, decisions = time.perf_counter(), 0
+                while (spent := time.perf_counter() - begun) < seconds / 40:
+                    tables.step(tables.sample())
+                    decisions += tables.num_envs
+                best[place] = max(best[place], decisions / spent)
+        note = f"{best[0]:,.0f} decisions/s with one thread, in the same run"
+        rows.append(Row(f"threads-{name}", f"{name}, 4,096 tables: two threads", best[1], "decisions/s", note=note))
+        rows.append(Row(f"threads-{name}-ratio", "the same, beside one thread", best[1] / best[0], "times", 1.8))
+    return rows

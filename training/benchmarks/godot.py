@@ -20,10 +20,10 @@ from .base import Row, Seconds
 
 
 def godot(seconds: Seconds) -> list[Row]:
-    """How long a live tangram game waits for its agent, over a WebSocket on this machine, in the real game's dialect.
+    """How long a live tangram game waits for its agent, over a local WebSocket, in TangramCollaborativeAI's dialect.
 
-    The agent is an MLP of 256×256 on numeric observations; boards are those of random play, with 300 KB of pictures,
-    which nobody looks at.
+    The agent is an MLP of 256×256 on numeric observations. Boards are those of random play, with 300 KB of pictures,
+    which the agent does not use.
     """
     spent = sorted(asyncio.run(_godot_waits(seconds)))
     half, most = np.percentile(spent, (50, 99))

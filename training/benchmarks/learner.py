@@ -1,4 +1,4 @@
-"""Learner steps a second, end to end."""
+"""Learner steps per second, end to end."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Hosted mafia matches a second."""
+"""Hosted mafia matches per second."""
 
 import asyncio
 

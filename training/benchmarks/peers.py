@@ -1,4 +1,4 @@
-"""The peers, in the same run: OpenSpiel and PettingZoo's own games."""
+"""Other libraries in the same run: OpenSpiel, and PettingZoo's games."""
 
 from .base import Row, Seconds, rate
 from .environments import aec_hands, vector
@@ -34,7 +34,7 @@ def openspiel(seconds: Seconds) -> list[Row]:
 
 
 def pettingzoo(seconds: Seconds) -> list[Row]:
-    """PettingZoo's texas_holdem_no_limit, heads-up, random legal play, as users get it: with its wrappers."""
+    """PettingZoo's texas_holdem_no_limit, heads-up, random legal play, with its standard wrappers."""
     import warnings
 
     try:

@@ -1,4 +1,4 @@
-"""Time and memory of a fresh process."""
+"""Time and memory of a new process."""
 
 import tempfile
 

@@ -1,4 +1,4 @@
-"""Decisions a second from a log to its page."""
+"""Decisions per second of making a replay page from a log."""
 
 import tempfile
 from functools import partial

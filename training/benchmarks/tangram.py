@@ -1,4 +1,4 @@
-"""Placements a second on tangram's boards, beside the same step through shapely."""
+"""Placements per second on tangram's boards, and of the same step made with shapely."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -14,7 +14,7 @@ from .base import Row, Seconds, rate
 
 
 def boards(modality: str, plays: int = 8) -> Callable[[], int]:
-    """Return what plays a random open place on each of 1,024 boards, `finish` where none is, and counts the places."""
+    """Return a function that plays a random legal place, else `finish`, on 1,024 boards and counts the places."""
     tables = tangram_v0.vector_env(1_024, modality=modality, plays=plays)
     tables.reset(seed=0)
     places = tables.game.num_actions - 1
@@ -48,9 +48,8 @@ def tangram(seconds: Seconds) -> list[Row]:
 
 
 def _shapely_boards(count: int = 256) -> Callable[[], int]:
-    """Return what places a piece on each of `count` boards by vectorised shapely: its collisions, the area that it
-    covers, what is left of the figure, and which of the 18 places fit there. Polygons that a program would keep from
-    step to step are made beforehand.
+    """Return a function that places a piece on each of `count` boards by vectorised shapely: its collisions, its
+    covered area, the rest of the figure, and which of the 18 places fit there. Constant polygons are made before.
     """
     env = tangram_v0.vector_env(count, plays=1)
     env.reset(seed=0)

@@ -1,12 +1,13 @@
-"""Arguments that several commands have. Each option is described here once.
+"""Arguments that several commands share.
 
-A command takes these dataclasses as parameters; tyro shows their fields as options of the command.
+A command has these dataclasses as parameters; tyro shows their fields as options of the command.
 """
 
 import os
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 
@@ -23,6 +24,23 @@ PolicyName = Annotated[
     ),
 ]
 AsJson = Annotated[bool, tyro.conf.arg(name="json", help="Print JSON instead of tables.")]
+
+
+def secret(given: str | None, file: Path | None, variable: str) -> str | None:
+    """Return a secret from the command line, a file, or the environment, the first that has it; None: none has.
+
+    Raises:
+        ValueError: if the file cannot be read, or is empty.
+    """
+    if given or file is None:
+        return given or os.environ.get(variable) or None
+    try:
+        read = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot read {file}: {error}") from None
+    if not read:
+        raise ValueError(f"{file} is empty: it should hold a token")
+    return read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,31 +60,47 @@ class PolicyArguments:
     game: str | None = None
     """The game by name. Default: the policy's own; for a bot, the first game that has it."""
     seats: int | None = None
-    """How many seats. Default: the policy's; for a bot, those of the game's preset."""
+    """Number of seats. Default: the policy's; for a bot, that of the game's preset."""
     options: tuple[str, ...] = ()
     """The game's options as name=value. Default: the policy's."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelArguments:
-    """The language model that plays for llm."""
+    """The language model of the agent llm."""
 
     model: str | None = None
-    """Name of the language model that llm stands for."""
+    """Name of the language model of the agent llm."""
     llm_url: str | None = None
     """Its endpoint, such as http://127.0.0.1:8080/v1. Default: the environment's OPENAI_BASE_URL."""
+    temperature: float = 0.7
+    """Sampling temperature of the model, 0 to 2."""
+    max_tokens: int = 400
+    """The most tokens of one answer."""
+    llm_timeout: float | None = None
+    """Seconds for one answer of the model, retries included. Default: four fifths of the turn's time; 20 without
+    a time limit."""
 
-    def language_model(self, **settings: Any) -> Model | None:
-        """Return the language model with further settings of `Model`; None where none is named."""
-        return None if self.model is None else Model(name=self.model, base_url=self.llm_url, **settings)
+    def language_model(self, turn: float | None = None) -> Model | None:
+        """Return the language model; None without a name. `turn` is the time of a turn in seconds; None: no limit."""
+        if self.model is None:
+            return None
+        seconds = self.llm_timeout or (20.0 if turn is None else 0.8 * turn)
+        return Model(
+            name=self.model,
+            base_url=self.llm_url,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            timeout=seconds,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentsArguments(ModelArguments):
-    """Who plays."""
+    """The players."""
 
     agents: tuple[str, ...]
-    """Who plays, seat by seat: runs, policy files, bots, human, or llm."""
+    """The players, seat by seat: runs, policy files, bots, human, or llm."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +108,7 @@ class MatchArguments:
     """The match."""
 
     hands: int = 1
-    """How many hands are played (episodes of other games)."""
+    """Number of hands (of episodes in other games)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,63 +116,95 @@ class ShownMatchArguments(MatchArguments):
     """The match."""
 
     delay: float = 0.5
-    """Seconds to wait after every action."""
+    """Pause after every action, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionArguments:
-    """Chance, and the log."""
+    """The seed and the log."""
 
     seed: int | None = None
-    """Seed of everything that is dealt and drawn here. Default: another one every time."""
+    """Seed of all random numbers. Default: a random one."""
     log: Path | None = None
-    """File to which everything that is played is added as JSON Lines, hidden cards included (see `parlour replay`)."""
+    """File to which the match log is appended, as JSON Lines, hidden cards included (see `parlour replay`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportArguments:
-    """Chance, and the report."""
+    """The seed and the report."""
 
     seed: int = 0
-    """Seed of deals and policies."""
+    """Seed of the deals and of the policies."""
     as_json: AsJson = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class AddressArguments:
-    """Where the command listens."""
+    """The address of the server."""
 
     port: int
-    """Port to listen on; 0 takes a free one."""
+    """Port to listen on; 0 chooses a free one."""
     address: str = "127.0.0.1"
-    """Address to listen on; 0.0.0.0 lets other machines in."""
+    """Address to listen on; 0.0.0.0 accepts other machines."""
 
     def __post_init__(self) -> None:
         """Check the port."""
         if not 0 <= self.port < 2**16:
-            raise ValueError(f"port={self.port}: ports are 0 to {2**16 - 1}")
+            raise ValueError(f"port={self.port}: give a port from 0 to {2**16 - 1}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerArguments(AddressArguments):
-    """Where the command listens, and who may take part."""
+    """The address of the server, and its access token."""
 
     access_token: str | None = None
-    """Token that others must bear to take part. Default: everybody may."""
+    """Access token that clients must send. Other users of this machine can read it here; better use the file or the
+    environment's PARLOUR_ACCESS_TOKEN. Default: no token is needed."""
+    access_token_file: Path | None = None
+    """File with that token."""
+
+    @property
+    def token(self) -> str | None:
+        """The access token; None: no token is needed."""
+        return secret(self.access_token, self.access_token_file, "PARLOUR_ACCESS_TOKEN")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TlsServerArguments(ServerArguments):
+    """The address of the server, its access token and its certificate."""
+
+    tls_cert: Path | None = None
+    """Certificate (PEM, with those of its authorities): the server speaks TLS then, as https:// and wss://."""
+    tls_key: Path | None = None
+    """The certificate's key (PEM). Default: the certificate's file."""
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """The server's TLS settings; None: plain HTTP."""
+        if self.tls_cert is None:
+            if self.tls_key is not None:
+                raise ValueError("--tls-key needs --tls-cert")
+            return None
+        from ...wrappers.live.common.server import server_tls  # imported here: it loads aiohttp
+
+        return server_tls(self.tls_cert, self.tls_key)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AccessArguments:
-    """Access to the other side."""
+    """The access token of a platform."""
 
     access_token: str | None = None
-    """Token that the platform asks of us; where it connects to us, that we ask of it. Default: the environment's
-    PARLOUR_ACCESS_TOKEN, else none."""
+    """Access token: the one that the platform requires from us or, if it connects to us, the one that we require.
+    Other users of this machine can read it here; better use the file or the environment's PARLOUR_ACCESS_TOKEN.
+    Default: none."""
+    access_token_file: Path | None = None
+    """File with that token."""
 
     @property
     def token(self) -> str | None:
-        """The token; None: there is none."""
-        return self.access_token or os.environ.get("PARLOUR_ACCESS_TOKEN") or None
+        """The access token; None without one."""
+        return secret(self.access_token, self.access_token_file, "PARLOUR_ACCESS_TOKEN")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +212,6 @@ class FilmArguments:
     """The film."""
 
     view: str = "all"
-    """Whose view a film shows: a player as the film calls it, or all."""
+    """The view of a film: a player's name in the film, or all."""
     fps: float = 1.5
-    """Actions a second in a film."""
+    """Actions per second in a film."""

@@ -1,4 +1,4 @@
-"""`parlour bench`: speed and size, beside the peers, on one core."""
+"""`parlour bench`: speed and memory on one core, also of other libraries."""
 
 import json
 import os
@@ -23,12 +23,12 @@ def command(
     quick: bool = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure speed and size on one core and print them beside their targets and the peers.
+    """Measure speed and memory on one core and print them with their targets and other libraries' results.
 
     Args:
-        names: What to measure: vector aec openspiel pettingzoo learner protocol tangram godot arena mafia-host replay
+        names: The measurements: vector aec openspiel pettingzoo learner protocol tangram godot arena mafia-host replay
             start memory. Default: all.
-        quick: Shorter rounds, rougher figures.
+        quick: Shorter rounds, with less precise results.
     """
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
     chosen = [named("measurement", name, MEASURES) for name in names] or list(MEASURES)
@@ -43,7 +43,7 @@ def command(
 
 
 def report(rows: list[Row]) -> Group:
-    """Return the rows as a table for people, the notes below it."""
+    """Return the rows as a table, with the notes below."""
     table = Table("what", "measured", "target", "", title="parlour bench, one core, per second of processor time")
     table.columns[1].justify = table.columns[2].justify = "right"
     notes: list[Text] = []

@@ -1,4 +1,4 @@
-"""`parlour check`: the laws that every game keeps, tried on a game of one's own."""
+"""`parlour check`: tests the laws of all games on your own game."""
 
 import json
 import os
@@ -20,22 +20,22 @@ def command(
     episodes: int = EPISODES,
     laws: tuple[str, ...] = (),
 ) -> None:
-    """Try the laws on a game, and say of each whether it holds.
+    """Test the laws on a game, and print for each whether it holds.
 
-    Exit code 0: all that were tried hold. Exit code 2: one is broken; the message names the law, the seed, the seat and
+    Exit code 0: every tested law holds. Exit code 2: a law is broken; the message names the law, the seed, the seat and
     what differs.
 
     Args:
         game: ``module:function`` that makes the game from its options, such as ``my_package.my_game:game``; or the name
             of a registered game.
-        options: the game's options, written as ``key=value``, as in ``seats=3``.
-        episodes: random episodes that each law plays.
-        laws: the laws to try, by name; none: all.
+        options: the game's options as ``name=value``, such as ``seats=3``.
+        episodes: random episodes per law.
+        laws: the names of the laws to test. Default: all.
     """
     if episodes < 1:
         raise ValueError(f"--episodes {episodes}: at least 1 is needed")
     if ":" in game:
-        sys.path.insert(0, os.getcwd())  # a console script does not look for modules in the current folder
+        sys.path.insert(0, os.getcwd())  # a console script does not import from the current folder
     function = load(game) if ":" in game else find(game)
     made = with_options(function, dict(map(_option, options)))
     source = f"{function.__module__}:{function.__qualname__}"
@@ -50,7 +50,7 @@ def command(
 def _option(setting: str) -> tuple[str, Any]:
     key, equals, value = setting.partition("=")
     if not equals:
-        raise ValueError(f"option {setting!r}: write key=value")
+        raise ValueError(f"option {setting!r}: write name=value")
     try:
         return key, json.loads(value)
     except json.JSONDecodeError:

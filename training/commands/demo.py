@@ -1,4 +1,4 @@
-"""`parlour demo`: train, evaluate, serve a table, and play at it over WebSockets, in a few minutes."""
+"""`parlour demo`: train, evaluate, host a table, and play at it over WebSockets, in a few minutes."""
 
 import asyncio
 import os
@@ -27,21 +27,21 @@ SEATED = ("call", "tight")
 
 
 def command(*, minutes: float = 1.0, deals: int = 5_000, hands: int = 200, seed: int = 0, runs: Path = RUNS) -> None:
-    """Train a heads-up hold'em policy, tell how strong it is, and let it play at a live table.
+    """Train a heads-up hold'em policy, evaluate it, and let it play at a live table.
 
     Args:
         minutes: Minutes of training.
-        deals: Deals per opponent of the evaluation, each played in both seats.
+        deals: Deals per opponent in the evaluation, each played in both seats.
         hands: Hands at the live table.
-        seed: Seed of everything that is drawn.
+        seed: Seed of all random numbers.
         runs: The folder in which the run folder is made.
     """
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest so, and other work disturbs less
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest with one thread
     console = Console(highlight=False)
     console.rule("[bold]Parlour[/]")
     console.print(
         "Games for several agents, to learn in and to play live. This demo trains a policy for no-limit Texas hold'em "
-        "from nothing, measures it, and seats it at a table server, as it would sit on a live platform."
+        "from scratch, evaluates it, and lets it play at a table server, as on a live platform."
     )
     folder = _train(console, minutes, seed, runs)
     _evaluate(console, folder, deals, seed)
@@ -66,7 +66,7 @@ def _train(console: Console, minutes: float, seed: int, runs: Path) -> Path:
         f"checkpoints, on one core; minutes: {minutes:g}."
     )
     name = f"demo-{time.strftime('%Y%m%d-%H%M%S')}"
-    # A minute is short: mostly against the bots it will meet, the hardest most often, and less against itself.
+    # A minute is short: mostly against the bots of the evaluation, the strongest most often, and less against itself.
     pool = {"call": 1.0, "tight": 4.0, "random": 0.5}
     config = load_config("holdem", minutes=minutes, seed=seed, runs=runs, name=name, past_checkpoints=0.2, bots=pool)
     return train(config, ["parlour", "demo"])
@@ -90,15 +90,15 @@ def _evaluate(console: Console, folder: Path, deals: int, seed: int) -> None:
 
 @dataclass
 class Live:
-    """What came of the live table.
+    """The result of the live table.
 
     Attributes:
-        names: who sat there.
-        chips: what each won, by name.
-        hands, showdowns: how many were played.
-        actions, refused, replaced: of the trained policy: sent and accepted, refused by the server, replaced by check
-            or fold because they were late or impossible.
-        seconds: how long it took.
+        names: the names of the players.
+        chips: the winnings of each player, by name.
+        hands, showdowns: their numbers.
+        actions, refused, replaced: numbers of the trained policy's actions: accepted, refused by the server, and
+            replaced by check or fold because they were late or illegal.
+        seconds: the duration.
     """
 
     names: Sequence[str]
@@ -111,7 +111,7 @@ class Live:
     seconds: float = 0.0
 
     def table(self) -> Table:
-        """Return the result as a table for people."""
+        """Return the result as a table."""
         title = (
             f"live: {self.hands} hands, {self.showdowns} showdowns, {self.actions} actions of the policy "
             f"({self.refused} refused, {self.replaced} replaced), {self.seconds:.0f} s"
@@ -140,7 +140,7 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> L
 
 
 class _LiveMatch:
-    """So many hands at one table server. When one has lost its chips, all sit down at a new table."""
+    """A number of hands at one table server. When a player has no chips left, all players join a new table."""
 
     def __init__(self, agents: dict[str, Agent], hands: int, seed: int, book: MatchLog, done: Any) -> None:
         self.agents, self.hands, self.book, self.done = agents, hands, book, done

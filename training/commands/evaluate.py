@@ -1,4 +1,4 @@
-"""`parlour evaluate`: how strong a policy is, over duplicate deals."""
+"""`parlour evaluate`: measures a policy over duplicate deals."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ from ..evaluation.theory import compare
 from ..learning.run_folder import existing as folder_of
 from ..progress import counting_bar
 from .arguments import PolicyArguments, ReportArguments
-from .lookup import game_of, located, policy, tell_differences
+from .lookup import game_of, located, policy, warn_about_differences
 
 
 def command(
@@ -31,18 +31,17 @@ def command(
     picture: Path | None = None,
     report: ReportArguments,
 ) -> None:
-    """Tell how strong a policy is: duplicate deals in every seat, mean per hand with its 95 % interval.
+    """Evaluate a policy over duplicate deals in every seat, and print the mean per hand with its 95 % interval.
 
-    A game with a closed form is also compared with it: the policy plays in all seats, and a picture is drawn.
+    If the game has a known equilibrium, the policy is also compared with it: it plays all seats; a picture is drawn.
 
     Args:
-        against: Opponents, each on all other seats in turn: bots, runs or policy files. Default: every bot that plays
+        against: Opponents: bots, runs or policy files. Each one plays all other seats. Default: every bot that can play
             the game with its options.
-        deals: Deals per opponent. Each is played once with the policy in every seat.
-        best_response: Bound the policy's exploitability by a best response (for games that have one, such as heads-up
-            hold'em).
-        hands: Hands that the best response plays.
-        deterministic: The policy plays its most likely action instead of drawing one.
+        deals: Deals per opponent. Each deal is played once with the policy in each seat.
+        best_response: Compute a lower bound on exploitability by a best response (for heads-up hold'em).
+        hands: Number of hands of the best response.
+        deterministic: Play the most likely action instead of a random draw.
         picture: File for the picture. Default: theory.png in the run folder.
     """
     run, seed = evaluated.run, report.seed
@@ -50,15 +49,15 @@ def command(
     player = policy(run, game, seed, deterministic)
     names = against or (() if best_response else _rivals(game))
     known = {"random": None, **game.bots}
-    opponents = {name: located(name, known) for name in names}  # a mistyped name is told before any is played
+    opponents = {name: located(name, known) for name in names}  # a mistyped name is an error before any play
     rivals = {name: policy(spec, game, seed + number) for number, (name, spec) in enumerate(opponents.items(), 1)}
-    tell_differences([(run, player), *rivals.items()], game)
+    warn_about_differences([(run, player), *rivals.items()], game)
     scores = {}
     for name, rival in rivals.items():
         with counting_bar(f"against {name}", deals) as done:
             scores[name] = evaluate(player, game, [rival], deals=deals, seed=seed, progress=done)
     exploited = _exploited(player, game, hands, seed) if best_response else None
-    again = policy(run, game, seed, deterministic)  # so that its draws do not depend on who came before
+    again = policy(run, game, seed, deterministic)  # so that its draws do not depend on the evaluation before
     beside = compare(again, game, matches=deals, seed=seed)
     if report.as_json:
         record = _record(run, game, seed, scores, exploited)
@@ -70,7 +69,7 @@ def command(
 
 
 def _rivals(game: Game) -> tuple[str, ...]:
-    """Return the bots that play the game with its options (some solve it for certain ones only); `random` plays all."""
+    """Return the bots that can play the game with its options; some need certain options."""
     return tuple(name for name in game.bots if _plays(name, game)) or ("random",)
 
 
@@ -88,7 +87,7 @@ def _exploited(player: Policy, game: Game, hands: int, seed: int) -> Score:
 
 
 def _save(beside: Comparison, picture: Path | None, folder: Path | None) -> None:
-    """Save the picture where it is wanted, else in the run folder (a bot has none), and tell where, or why not."""
+    """Save the picture to `picture`, else in the run folder (a bot has none), and print its path or the problem."""
     path = picture or (folder / "theory.png" if folder else None)
     if path is None:
         return

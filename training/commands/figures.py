@@ -1,4 +1,4 @@
-"""`parlour figures`: how a policy does on the held-out sets of its game, such as tangram's figures, beside the bots."""
+"""`parlour figures`: measures a policy on the held-out sets of its game, such as tangram's figures."""
 
 import json
 from dataclasses import asdict
@@ -15,10 +15,10 @@ from .arguments import PolicyArguments, ReportArguments
 from .lookup import game_of, game_with, policy
 
 BOTS = "bots"
-"""Stands for every bot of the game."""
+"""The name for all bots of the game."""
 
 Results = list[tuple[str, str, dict[str, Score | float]]]
-"""Set, policy, and its results by name."""
+"""The results: held-out set, policy, and its results by name."""
 
 
 def command(
@@ -29,14 +29,14 @@ def command(
     deterministic: bool = False,
     report: ReportArguments,
 ) -> None:
-    """Tell how a policy does on the held-out sets of its game, such as tangram's figures, when it plays all seats.
+    """Measure a policy on the held-out sets of its game, such as tangram's figures; it plays all seats.
 
-    No training has seen them. Others play the same ones beside it.
+    Held-out sets are not used in training. Other policies play the same sets for comparison.
 
     Args:
-        beside: Others: bots, runs or policy files; "bots" stands for every bot of the game.
-        games: Games of each set, at least.
-        deterministic: Learned policies play their most likely action instead of drawing one.
+        beside: The other policies: bots, runs or policy files; "bots" means every bot of the game.
+        games: The least number of games per set.
+        deterministic: Play the most likely action instead of a random draw.
     """
     run, among = evaluated.run, games_with("held_out")
     trained = game_of(run, evaluated.game, evaluated.options, evaluated.seats, among=among)
@@ -45,7 +45,7 @@ def command(
         raise ValueError(f"{run} plays {trained.name}, which has no held-out sets; {', '.join(among)} has some")
     others = [name for one in beside for name in (trained.bots if one == BOTS else [one])]
     results: Results = []
-    for name, settings in held_out.sets.items():
+    for name, settings in held_out.sets(trained).items():
         game = game_with(trained.id, (), **{**trained.options, **settings})
         for number, one in enumerate(dict.fromkeys((run, *others)), 1):
             player = policy(one, game, report.seed + number, deterministic)

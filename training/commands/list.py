@@ -31,7 +31,7 @@ def command(
     """Show the games with their players and bots, the bots, the presets (settings of training), and the runs.
 
     Args:
-        what: Which of games, bots, presets and runs. Default: all.
+        what: Any of games, bots, presets and runs. Default: all.
         runs: The folder of all run folders.
     """
     make: dict[str, Callable[[], Rows]] = {
@@ -51,7 +51,7 @@ def _games() -> Rows:
         options = inspect.signature(find(name)).parameters
         try:
             game = make_game(name)
-        except (TypeError, ValueError) as error:  # a game of one's own that needs options
+        except (TypeError, ValueError) as error:  # a user's game that needs options
             rows.append({"game": name, "players": None, "bots": [], "options": list(options), "note": str(error)})
             continue
         rows.append({"game": name, "players": game.seats, "bots": list(game.bots), "options": list(options)})

@@ -1,4 +1,4 @@
-"""Finds what people name on the command line, or says what is wrong: games, options, bots, runs, policies, agents."""
+"""Finds the games, options, bots, runs, policies and agents that command lines name, or explains what is wrong."""
 
 import inspect
 import sys
@@ -22,26 +22,26 @@ from ..learning.config import preset_options
 from ..learning.settings import pair
 
 LLM = "llm"
-"""What a language model is called among agents."""
+"""The name of the language model among agents."""
 HUMAN = "human"
-"""What a person is called among agents."""
+"""The name of a person among agents."""
 
 
 # Games.
 
 
 def game_with(name: str, settings: Sequence[str] = (), **options: Any) -> Game:
-    """Return a game by name, with options written as ``name=value`` (JSON, or a word) and others as they are.
+    """Return a game by name, with options as strings ``name=value`` (JSON or a word), and as keyword arguments.
 
     Raises:
-        ValueError: for an unknown game, an unknown option (with the nearest one), or a value it does not take.
+        ValueError: for an unknown game or option, with the most similar one, or a value that the option does not take.
     """
     wanted = {key: value for key, value in options.items() if value is not None}
     return make_game(name, **wanted | dict(map(pair, settings)))
 
 
 def has_seats(name: str) -> bool:
-    """Tell whether a game has the option `seats`; bargaining always has two.
+    """Return whether a game has the option `seats` (bargaining does not).
 
     Raises:
         ValueError: for an unknown game.
@@ -50,12 +50,12 @@ def has_seats(name: str) -> bool:
 
 
 def names_seats(settings: Sequence[str]) -> bool:
-    """Tell whether the option `seats` is among options written as ``name=value``."""
+    """Return whether options written as ``name=value`` contain `seats`."""
     return any(setting.partition("=")[0] == "seats" for setting in settings)
 
 
 def bots_of(name: str) -> list[str]:
-    """Return the bots of a game by the game's name; none where it cannot be made without options."""
+    """Return the names of a game's bots; empty if the game needs options."""
     try:
         return list(make_game(name).bots)
     except (TypeError, ValueError):
@@ -70,17 +70,17 @@ def game_of(
     *,
     among: Iterable[str] = GAMES,
 ) -> Game:
-    """Return the game that a policy was trained for, with other options where they are given; for a bot, its game.
+    """Return the game that a policy was trained for, with the given options changed; for a bot, its game.
 
     Args:
         spec: see `located`.
         name: the game; None: the policy's own.
         settings: options as ``name=value``.
-        seats: how many; None: those of the policy, or of the game's preset.
+        seats: number of seats; None: that of the policy, or of the game's preset.
         among: the games that may have the bot.
 
     Raises:
-        ValueError: if `spec` names nothing, or a policy file that does not tell its game.
+        ValueError: if `spec` is unknown, or a policy file without the name of its game.
     """
     trained_for = None if name is not None else _trained_for(spec)
     if trained_for is not None:
@@ -93,7 +93,7 @@ def game_of(
 
 
 def _trained_for(spec: str) -> TrainedFor | None:
-    """Return what a run or a policy file was trained for; None for a bot, or a file that does not tell."""
+    """Return what a run or a policy file was trained for; None for a bot, or a file without this information."""
     folder = run_folder.existing(spec)
     if folder is not None:
         return run_settings(folder)
@@ -101,9 +101,9 @@ def _trained_for(spec: str) -> TrainedFor | None:
 
 
 def _game_with_bot(spec: str, among: Iterable[str]) -> str:
-    """Return the first game that has a bot of this name; the others need not be made, some take seconds."""
+    """Return the first game that has a bot of this name. Later games are not made, because some take seconds."""
     if policy_file(spec).is_file():
-        raise ValueError(f"name a game with --game: {spec} does not tell for which it was trained")
+        raise ValueError(f"name a game with --game: {spec} does not hold the game that it was trained for")
     known = set(run_folder.names())
     for game in among:
         bots = bots_of(game)
@@ -120,7 +120,7 @@ def located(spec: str, bots: Iterable[str]) -> str:
     """Return the path or bot that `spec` names: a bot, a path, or a run below ``runs/``.
 
     Raises:
-        ValueError: if there is none, with the nearest run or bot.
+        ValueError: if there is none, with the most similar run or bot.
     """
     known = list(bots)
     if spec in known or Path(spec).exists() or policy_file(spec).exists():
@@ -139,7 +139,7 @@ def policy(spec: str, game: Game, seed: int | None = None, deterministic: bool =
 def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = None) -> Agent:
     """Return the agent that `spec` names for a seat at `game`: ``human``, ``llm`` (which is `model`), or see `located`.
 
-    A saved policy keeps the options that it was trained with; it finds its way at a table with more seats or fewer.
+    A saved policy keeps the options that it was trained with; it can play at tables with more or fewer seats.
 
     Raises:
         ValueError: if there is none, or it plays another game.
@@ -167,7 +167,7 @@ def _same_game(trained: Game, game: Game, spec: str) -> Game:
 
 
 def needed(model: Model | None) -> Model:
-    """Return the language model that `LLM` stands for.
+    """Return the language model of the agent `LLM`.
 
     Raises:
         ValueError: if there is none.
@@ -177,12 +177,12 @@ def needed(model: Model | None) -> Model:
     return model
 
 
-def tell_differences(players: Iterable[tuple[str, Any]], game: Game) -> None:
-    """Say on stderr, in a line each, which saved policies were trained for another version or other options.
+def warn_about_differences(players: Iterable[tuple[str, Any]], game: Game) -> None:
+    """Print a line on stderr for each saved policy that was trained for another version or other options.
 
     Args:
-        players: names with policies or agents; those that were not trained differ in nothing.
-        game: what they are asked to play.
+        players: names with policies or agents; those that were not trained are ignored.
+        game: the game to play.
     """
     told = dict.fromkeys(
         f"{spec} was trained for {difference}"

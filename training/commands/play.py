@@ -1,4 +1,4 @@
-"""`parlour play`: a match in the terminal, to watch or to play in."""
+"""`parlour play`: a match in the terminal, to watch or to play."""
 
 from rich.console import Console
 
@@ -17,7 +17,7 @@ def command(
     match: ShownMatchArguments = THREE_HANDS,
     session: SessionArguments,
 ) -> None:
-    """Watch a match in the terminal, every seat's cards open; or play in it, and see only your own."""
+    """Watch a match in the terminal with all cards open, or play in it and see only your own cards."""
     chosen, agents = seated(game, players, session.seed)
     check(match.hands, match.delay)
     console = Console(highlight=False)

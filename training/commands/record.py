@@ -1,4 +1,4 @@
-"""`parlour record`: a match as a film or as a page to step through."""
+"""`parlour record`: records a match as a film or as a page to step through."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,7 +23,7 @@ def command(
     film: FilmArguments,
     session: SessionArguments,
 ) -> None:
-    """Play a match into a film or a page.
+    """Play a match and write it as a film or a page.
 
     Args:
         out: File to write: .gif, .mp4, or .html (a page with every view, which needs no network).

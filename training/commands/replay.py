@@ -1,4 +1,4 @@
-"""`parlour replay`: a match log as a page to step through, or as a film."""
+"""`parlour replay`: turns a match log into a page to step through, or a film."""
 
 import webbrowser
 from pathlib import Path
@@ -20,9 +20,9 @@ def command(
     film: FilmArguments,
     browse: bool = False,
 ) -> None:
-    """Make a match log one HTML page that needs no network: step, play, every player's view and an observer's.
+    """Turn a match log into one HTML page with the views of all players and of an observer. It needs no network.
 
-    The page holds every seat's secrets, as the log does. Logs are written by `--log` of play, watch, record, table,
+    The page contains hidden information, as the log does. Logs are written by `--log` of play, watch, record, table,
     host and deploy.
 
     Args:
@@ -32,7 +32,7 @@ def command(
     """
     target = out or log.with_suffix(".html")
     if target.resolve() == log.resolve():
-        raise ValueError(f"{log} is the log itself; say with --out where the page is to be written")
+        raise ValueError(f"{log} is the log itself; give another file for the page with --out")
     write(log, target, log.stem, film)
     Console(highlight=False).print(f"written: {target}", markup=False, soft_wrap=True)
     if browse:
@@ -43,10 +43,10 @@ PAGE = FilmArguments()
 
 
 def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE) -> None:
-    """Write what a log tells to `out`: a page (``.html``) or a film of one view (``.gif``, ``.mp4``).
+    """Write a log to `out` as a page (``.html``) or as a film of one view (``.gif``, ``.mp4``).
 
     Raises:
-        ValueError: for another ending, or a log that does not replay.
+        ValueError: for another file name extension, or a log that cannot be replayed.
     """
     check_out(out)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -57,6 +57,6 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE) -> None:
 
 
 def check_out(out: Path) -> None:
-    """Refuse what is neither a page nor a film."""
+    """Raise ValueError for a file name that is neither a page nor a film."""
     if out.suffix not in (".html", ".gif", ".mp4"):
         raise ValueError(f"{out}: write to a .html, .gif or .mp4")

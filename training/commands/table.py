@@ -1,4 +1,4 @@
-"""`parlour table`: a page where people sit down beside policies and bots."""
+"""`parlour table`: a page where people play against policies and bots."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from ..games import specifics
 from ..learning.settings import pair
 from ..stopping import until_done
 from .arguments import AgentsArguments, GameArguments, ServerArguments, SessionArguments
-from .lookup import HUMAN, agent, game_with, has_seats, names_seats, tell_differences
+from .lookup import HUMAN, agent, game_with, has_seats, names_seats, warn_about_differences
 
 NOBODY = AgentsArguments(agents=())
 PORT = ServerArguments(port=8000)
@@ -35,27 +35,27 @@ def command(
     hands: int | None = None,
     session: SessionArguments,
 ) -> None:
-    """Serve a page where people play, each in a browser; others may look on. Until Ctrl-C or SIGTERM.
+    """Serve a page where people play in the browser and others can watch, until Ctrl-C or SIGTERM.
 
-    Seats that no agent takes are people's. A token is part of the link that is printed.
+    Seats without an agent are for people. If there is an access token, it is part of the printed link.
 
     Args:
-        seats: How many seats. Default: one for each of the agents, and one for a person if none is named.
+        seats: Number of seats. Default: one per agent, and one for a person if no agent is named.
         names: Further host names under which browsers reach this server, such as a proxy's.
         timeout: Seconds for a turn; then the safe action is played.
-        delay: Seconds that policies and bots take for an answer, at least.
-        hands: Hands of a poker table, after which it ends and another opens. Default: no limit.
+        delay: The least time of policies and bots for an answer, in seconds.
+        hands: Number of hands after which a poker table ends and a new one opens. Default: no limit.
     """
     if delay < 0 or timeout <= 0:
         raise ValueError(f"timeout={timeout:g}, delay={delay:g}: need some seconds for a turn, and a delay from 0 up")
     chosen = game_with(game.game, game.options, seats=_seats(game, players.agents, seats))
     specs = [*players.agents, *[HUMAN] * (chosen.seats - len(players.agents))]
     seeds = [None if session.seed is None else session.seed + 1 + seat for seat in range(len(specs))]
-    model = players.language_model(timeout=0.8 * timeout)
+    model = players.language_model(timeout)
     agents = [
         None if spec == HUMAN else agent(spec, chosen, one, model) for spec, one in zip(specs, seeds, strict=True)
     ]
-    tell_differences(zip(specs, agents, strict=True), chosen)
+    warn_about_differences(zip(specs, agents, strict=True), chosen)
     seated = [None if one is None else DelayedAgent(one, delay) for one in agents]
     common: dict[str, Any] = {
         "timeout": timeout,
@@ -63,7 +63,7 @@ def command(
         "address": server.address,
         "port": server.port,
         "names": names,
-        "access_token": server.access_token,
+        "access_token": server.token,
     }
     with opened(session.log) as file:
         special = specifics(chosen.name).table
@@ -72,18 +72,18 @@ def command(
         else:
             given = dict(map(pair, game.options))
             table = special(chosen, given, _named(specs, seated), hands=hands, log=file, **common)
-        until_done(_serve(table, server.access_token, Console(highlight=False)))
+        until_done(_serve(table, server.token, Console(highlight=False)))
 
 
 def _seats(game: GameArguments, agents: Sequence[str], seats: int | None) -> int | None:
-    """Return how many seats are asked for; None where the game or its options tell."""
+    """Return the number of seats; None: that of the game or its options."""
     if not has_seats(game.game) or (seats is None and names_seats(game.options)):
         return seats
     return seats or max(2, len(agents) + (HUMAN not in agents))
 
 
 def _named(specs: Sequence[str], players: Sequence[Agent | None]) -> list[tuple[str, Agent] | None]:
-    """Return the programs with names of their own, by which people tell them apart."""
+    """Return the programs with different names."""
     taken: set[str] = set()
     named: list[tuple[str, Agent] | None] = []
     for spec, player in zip(specs, players, strict=True):
@@ -106,13 +106,13 @@ async def _serve(table: Any, access_token: str | None, console: Console) -> None
 
 
 def _link(url: str) -> str:
-    """Return an address by which others reach this machine, where it listens on all that it has."""
+    """Return the URL with this machine's own address in place of 0.0.0.0 or ::."""
     every = next((one for one in ("//0.0.0.0:", "//[::]:") if one in url), None)
     if every is None:
         return url
     with socket(AF_INET, SOCK_DGRAM) as way:
         try:
-            way.connect(("192.0.2.1", 9))  # nothing is sent: it only tells which address it would be sent from
+            way.connect(("192.0.2.1", 9))  # UDP connect sends nothing; it only selects the local address
             own = way.getsockname()[0]
         except OSError:  # no network
             own = gethostname()

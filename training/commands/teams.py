@@ -1,4 +1,4 @@
-"""`parlour teams`: what each team of a game wins when one policy plays all of its seats, and how it plays."""
+"""`parlour teams`: measures how often each team of a game wins, with one policy per team, and how it plays."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,10 +15,10 @@ from ..evaluation.teams import Ratio, Share, TeamResult, play_teams, teams_of
 from ..learning.config import settings_from
 from ..progress import counting_bar
 from .arguments import GameArguments, ReportArguments
-from .lookup import game_with, policy, tell_differences
+from .lookup import game_with, policy, warn_about_differences
 
 COLUMNS = 4
-"""Habits in one table: more have no room on 80 columns."""
+"""The most statistics per table, for 80 columns."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Row:
     """One combination of policies.
 
     Attributes:
-        seats: of the game.
-        policies: by team, the name of the policy that played it.
-        result: what came of it.
+        seats: number of seats.
+        policies: the name of the policy of each team.
+        result: the result.
     """
 
     seats: int
@@ -44,16 +44,16 @@ def command(
     matches: int = 5_000,
     report: ReportArguments,
 ) -> None:
-    """Tell what each team of a game wins when one policy plays all of its seats, and how it plays.
+    """Measure how often each team of a game wins, with one policy in all seats of a team, and how it plays.
 
-    With several policies for a team, it also tells how often each loses against the first policies of the other teams,
-    beside how often the team's first policy loses in its place.
+    With several policies for a team, print also how often each one loses against the first policies of the other
+    teams, compared with the team's first policy.
 
     Args:
-        policies: Who plays a team, as team=policy, such as mafia=mixed town=first: bots, runs or policy files. A team
-            that is named again is played by each in turn. Default: the first bot of the game's preset.
-        seats: How many seats, each number in turn. Default: the game's own.
-        matches: Matches of each combination.
+        policies: The policies of the teams, as team=policy, such as mafia=mixed town=first: bots, runs or policy files.
+            A team may have several. Default: the first bot of the game's preset.
+        seats: Numbers of seats; each one is measured. Default: the game's own.
+        matches: Matches per combination.
     """
     rows = []
     for count in seats or (None,):
@@ -62,7 +62,7 @@ def command(
             players = {
                 team: policy(name, table, report.seed + number) for number, (team, name) in enumerate(chosen.items(), 1)
             }
-            tell_differences([(chosen[team], player) for team, player in players.items()], table)
+            warn_about_differences([(chosen[team], player) for team, player in players.items()], table)
             task = f"{' against '.join(chosen.values())}, {table.seats} seats"
             with counting_bar(task, matches) as done:
                 result = play_teams(table, players, matches=matches, seed=report.seed, progress=done)
@@ -76,7 +76,7 @@ def command(
 
 
 def _combinations(game: Game, policies: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Yield who plays which team, for every combination of those that are named."""
+    """Yield the policy of each team, for every combination of the given ones."""
     names = teams_of(game).names
     chosen: dict[str, list[str]] = {team: [] for team in names}
     for one in policies:
@@ -90,7 +90,7 @@ def _combinations(game: Game, policies: Sequence[str]) -> Iterator[dict[str, str
 
 
 def tables(rows: Sequence[Row]) -> list[Table]:
-    """Return what the command shows, legible on 80 columns however long the policies' names are."""
+    """Return the tables that the command prints, for 80 columns even with long names."""
     habits = next(iter(rows[0].result.habits.values()), {})
     made = [_wins(rows), _places(rows)]
     names = list(habits)
@@ -114,8 +114,8 @@ def _wins(rows: Sequence[Row]) -> Table:
 
 
 def _places(rows: Sequence[Row]) -> Table:
-    """Return how often each policy loses beside the first of its team, against the first ones of the other teams."""
-    table = Table("seats", "team", "loses", "in its place", "ratio", title="in the place of another")
+    """Return how often each policy loses, compared with the first policy of its team."""
+    table = Table("seats", "team", "loses", "in its place", "ratio", title="compared with the first policy")
     for team in rows[0].policies:
         first: dict[int, Row] = {}
         for row in rows:

@@ -1,4 +1,4 @@
-"""`parlour train`: begin a training run, or go on with one."""
+"""`parlour train`: begins or resumes a training run."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -16,10 +16,10 @@ from ..learning.settings import ALGORITHM, TrainConfig
 
 
 def command_for(args: Sequence[str]) -> Callable[..., None]:
-    """Return the command for these arguments: which settings there are, and their defaults, follows from them.
+    """Return the command for these arguments, which decide the available settings and their defaults.
 
     Raises:
-        ValueError: if they name neither a game nor a file nor a run, or what they name cannot be read.
+        ValueError: if they name neither a game nor a file nor a run, or if the file or run cannot be read.
     """
     game = args[0] if args and not args[0].startswith("-") else None
     sources = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
@@ -52,13 +52,13 @@ def _train_command(default: TrainConfig, args: Sequence[str]) -> Callable[..., N
     ) -> None:
         """Train a policy by self-play against its past checkpoints and bots. Ctrl-C and SIGTERM save the run.
 
-        Every setting has its default from the game's preset; `--resume RUN` goes on with a run.
+        The defaults of the settings are those of the game's preset. `--resume RUN` continues a run.
 
         Args:
-            source: The game, or another preset, by name (see `parlour list presets`).
+            source: The name of the game or of another preset (see `parlour list presets`).
             config: TOML file with settings, in place of the preset.
-            resume: Go on with this run, by its folder or its name below runs/. Beside it there are --total-timesteps
-                (in all), --minutes (from now on) and --no-progress.
+            resume: The run to continue: its folder or its name below runs/. It allows --total-timesteps (in total),
+                --minutes (from now on) and --no-progress.
         """
         train(replace(settings, options={**default.options, **settings.options}), ["parlour", "train", *args])
 
@@ -69,12 +69,12 @@ def _resume_command(args: Sequence[str]) -> Callable[..., None]:
     def command(
         *, resume: str, total_timesteps: int | None = None, minutes: float | None = None, progress: bool = True
     ) -> None:
-        """Go on with a run where it was last saved.
+        """Continue a run from its last save.
 
         Args:
             resume: The run folder, or its name below runs/.
-            total_timesteps: Decisions in all. Default: as the run began.
-            minutes: The run ends after this many minutes from now on. Default: as the run began.
+            total_timesteps: Decisions in total. Default: the run's own setting.
+            minutes: The run ends after this many minutes from now on. Default: the run's own setting.
             progress: Show a progress bar.
         """
         more = {"total_timesteps": total_timesteps, "minutes": minutes}

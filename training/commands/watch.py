@@ -1,4 +1,4 @@
-"""`parlour watch`: a match on one screen of the terminal, drawn anew with every action."""
+"""`parlour watch`: a match on one screen of the terminal, redrawn after every action."""
 
 from rich.console import Console
 from rich.live import Live
@@ -20,11 +20,11 @@ def command(
     match: ShownMatchArguments = TEN_HANDS,
     session: SessionArguments,
 ) -> None:
-    """Watch a match on one screen of the terminal, every seat's cards open. Ctrl-C ends it."""
+    """Watch a match on one screen of the terminal, with all cards open. Ctrl-C ends it."""
     check(match.hands, match.delay)
     chosen, agents = seated(game, players, session.seed)
     if any(isinstance(one, HumanAgent) for one in agents):
-        raise ValueError("a person plays with: parlour play, or parlour table in the browser")
+        raise ValueError("watch has no seat for a person; use parlour play, or parlour table in the browser")
     console = Console(highlight=False)
     with opened(session.log) as file, Live(console=console, auto_refresh=False) as live:
         shown = TerminalMatch(chosen, agents, players.agents, console, match.delay, file)

@@ -1,1 +1,1 @@
-"""How strong a policy is."""
+"""Evaluation of policies."""

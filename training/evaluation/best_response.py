@@ -16,8 +16,8 @@ def best_response(
     Args:
         policy: the policy to exploit.
         game: a game with a method for it, with its options.
-        hands: how many hands (episodes) to play.
-        seed: of deals and of the method.
+        hands: number of hands (episodes).
+        seed: seed of the deals and of the method.
         progress: called with the number of hands just played.
 
     Returns:

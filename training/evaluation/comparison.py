@@ -1,7 +1,7 @@
-"""A policy beside the closed form of its game, in numbers and in a picture.
+"""Comparison of a policy with the known equilibrium of its game, in numbers and in a picture.
 
-The policy plays in all seats, drawing its actions as it does at any table; what it did is read from the finished
-tables. The picture needs matplotlib: ``pip install 'parlour[plot]'``.
+The policy plays all seats, with random draws as usual. The numbers are computed from the finished tables. The picture
+needs matplotlib: ``pip install 'parlour[plot]'``.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 BINS = 50
-"""Classes, alike in width, over which one quantity is averaged by another."""
+"""Number of bins of equal width, in which one quantity is averaged over another."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One number that is compared.
+    """A number that is compared.
 
     Attributes:
-        name: for programs.
-        what: for people.
-        learned: the policy's, in `unit`; None where there is nothing to average.
-        theory: the closed form's, on the same deals; None where there is none.
+        name: its name in JSON.
+        what: its description.
+        learned: the policy's value in `unit`; None if there is no data.
+        theory: the equilibrium's value on the same deals; None if there is none.
         unit: such as ``"%"``; empty: money.
     """
 
@@ -47,11 +47,11 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A policy beside the closed form.
+    """The result of a comparison.
 
     Attributes:
         lines: the numbers.
-        panels: what draws the picture, from left to right.
+        panels: functions that draw the panels of the picture, from left to right.
     """
 
     lines: Sequence[Quantity]
@@ -62,7 +62,7 @@ class Comparison:
         return {line.name: {key: value for key, value in asdict(line).items() if key != "name"} for line in self.lines}
 
     def table(self, title: str) -> Table:
-        """Return the numbers as a table for people."""
+        """Return the numbers as a table."""
         table = Table("", "learned", "theory", title=title)
         table.columns[1].justify = table.columns[2].justify = "right"
         for line in self.lines:
@@ -71,7 +71,7 @@ class Comparison:
         return table
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Draw the picture into a file; its ending tells the format.
+        """Draw the picture into a file; the extension decides the format.
 
         Raises:
             ImportError: if matplotlib is not installed.
@@ -97,19 +97,19 @@ def play(policy: Policy, game: Game, matches: int, seed: int) -> Tables:
 
 
 def mean(values: NDArray[Any]) -> float | None:
-    """Return the mean; None of nothing."""
+    """Return the mean; None for an empty array."""
     return float(values.mean()) if len(values) else None
 
 
 def _classes(by: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the middles of `BINS` classes over the range of `by`, and the class of each of its values."""
+    """Return the centres of `BINS` bins over the range of `by`, and the bin of each of its values."""
     low, width = by.min(), max(float(np.ptp(by)), 1e-9) / BINS
     middles = low + width * (np.arange(BINS) + 0.5)
     return middles, np.minimum((by - low) / width, BINS - 1).astype(np.intp).ravel()
 
 
 def means(by: Floats, *values: Floats) -> tuple[Floats, ...]:
-    """Return middles and sizes of the classes of `by` that are not empty, and the mean of each of `values` there."""
+    """Return centres and counts of the non-empty bins of `by`, and the mean of each of `values` in them."""
     middles, which = _classes(by)
     counts = np.bincount(which, minlength=BINS)
     filled = counts > 0
@@ -118,6 +118,6 @@ def means(by: Floats, *values: Floats) -> tuple[Floats, ...]:
 
 
 def quantiles(by: Floats, values: Floats, levels: Sequence[float]) -> Floats:
-    """Return quantiles of `values` in the classes of `by` that are not empty: float64[levels, classes]."""
+    """Return quantiles of `values` in the non-empty bins of `by`: float64[levels, bins]."""
     _middles, which = _classes(by)
     return np.stack([np.quantile(values.ravel()[which == k], levels) for k in np.unique(which)], axis=1)

@@ -12,7 +12,7 @@ from ...wrappers.policies.base import Policy
 from .scores import Score
 
 TABLES = 4_096
-"""Tables played side by side."""
+"""Number of tables played at the same time."""
 
 
 def evaluate(
@@ -24,17 +24,17 @@ def evaluate(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Score:
-    """Play duplicate deals and return what `policy` wins per game.
+    """Play duplicate deals and return the mean return of `policy` per game.
 
     The same deal is played with the policy in each seat and the opponents in the others, in the same order to its
-    left. What a good hand brings whoever holds it cancels out; the interval counts each deal once.
+    left. So the luck of the deal cancels out. The interval counts each deal once.
 
     Args:
-        policy: who is evaluated.
+        policy: the policy to evaluate.
         game: any game with its options.
         opponents: one for every other seat (the first sits to the policy's left), or a single one for all of them.
-        deals: how many, at least 2; each is played once per seat.
-        seed: of the deals. Policies draw from their own streams.
+        deals: number of deals, at least 2; each is played once per seat.
+        seed: seed of the deals. Policies draw from their own streams.
         progress: called with the number of deals just played.
 
     Returns:

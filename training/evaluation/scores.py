@@ -14,12 +14,12 @@ class Score:
     """A mean with its 95 % confidence interval.
 
     Attributes:
-        mean: per game (hold'em: per hand).
+        mean: mean return per game (hold'em: per hand).
         low: lower end of the interval.
         high: upper end.
-        deals: independent deals, over which the interval is computed.
-        games: games played: each deal once in every seat.
-        unit: what `mean` counts, such as ``"big blinds per hand"``.
+        deals: number of independent deals, over which the interval is computed.
+        games: number of games: each deal once per seat.
+        unit: the unit of `mean`, such as ``"big blinds per hand"``.
     """
 
     mean: float
@@ -31,7 +31,7 @@ class Score:
 
     @classmethod
     def of(cls, results: NDArray[np.float64], unit: str, games: int) -> "Score":
-        """Summarise one result per deal (float64[deals], at least 2): Student's interval of the mean."""
+        """Return the mean and Student's interval of one result per deal (float64[deals], at least 2)."""
         mean = float(results.mean())
         half = _quantile(len(results) - 1) * float(results.std(ddof=1)) / sqrt(len(results))
         return cls(mean, mean - half, mean + half, len(results), games, unit)
@@ -55,7 +55,7 @@ def _quantile(freedom: int) -> float:
 
 
 def score_table(scores: dict[str, Score], title: str) -> Table:
-    """Return the scores by opponent as a table for people."""
+    """Return the scores by opponent as a table."""
     unit = next(iter(scores.values())).unit
     table = Table("against", unit, "95 % interval", "deals", title=title)
     for column in table.columns[1:]:

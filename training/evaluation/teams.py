@@ -1,4 +1,4 @@
-"""Matches between teams: what each team wins when one policy plays all of its seats, and how it plays."""
+"""Matches between teams, with one policy in all seats of a team: win rates, and statistics of the play."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from ...envs.core.rollout import Policy
 from ..games import specifics
 
 TABLES = 4_096
-"""Matches played side by side."""
+"""Number of matches played at the same time."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Share:
         share: of all matches, 0 to 1.
         low: lower end of the interval.
         high: upper end.
-        matches: how many were played.
+        matches: number of matches.
     """
 
     share: float
@@ -51,7 +51,7 @@ class Ratio:
     """One share divided by another, with its 95 % interval (Katz's).
 
     Attributes:
-        ratio: not a number where either share is 0, and so are `low` and `high`.
+        ratio: the ratio. It is NaN if either share is 0, and so are `low` and `high`.
         low: lower end of the interval.
         high: upper end.
     """
@@ -75,12 +75,12 @@ class Ratio:
 
 @dataclass(frozen=True)
 class TeamResult:
-    """What the teams won and how they played.
+    """The result of matches between teams.
 
     Attributes:
-        wins: by team, the matches that it won. The rest ended without a winner.
-        facts: means over all matches, such as the days of mafia.
-        habits: by team, how it played, as shares.
+        wins: the share of matches won, by team. The other matches had no winner.
+        facts: means over all matches, such as the number of days in mafia.
+        habits: statistics of each team's play, as shares.
     """
 
     wins: dict[str, Share]
@@ -106,7 +106,7 @@ def finished(
 
     Args:
         game: a game with teams.
-        policies: by team.
+        policies: the policy of each team.
         seeds: uint64[N], the random streams of the matches.
 
     Returns:
@@ -132,9 +132,9 @@ def play_teams(
 
     Args:
         game: a game with teams, with its options.
-        policies: by team, who plays all of its seats.
-        matches: how many, at least 1.
-        seed: of the deals. Policies draw from their own streams.
+        policies: the policy of each team, which plays all of its seats.
+        matches: number of matches, at least 1.
+        seed: seed of the deals. Policies draw from their own streams.
         progress: called with the number of matches just played.
 
     Raises:
@@ -144,7 +144,7 @@ def play_teams(
         raise ValueError(f"matches={matches}: need at least 1")
     names = teams_of(game).names
     if missing := [name for name in names if name not in policies]:
-        raise ValueError(f"nobody plays {', '.join(missing)}: the teams of {game.name} are {', '.join(names)}")
+        raise ValueError(f"no policy plays {', '.join(missing)}; the teams of {game.name} are {', '.join(names)}")
     seeds, done, won = streams(seed, matches), [], np.zeros(len(names), np.int64)
     for start in range(0, matches, TABLES):
         tables, total = finished(game, policies, seeds[start : start + TABLES])
@@ -161,7 +161,7 @@ def play_teams(
 
 
 def _wins(game: Game, tables: Tables, total: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return how many matches each team won: those in which its members got more, on average, than any other team's."""
+    """Return the number of matches that each team won: its mean reward was higher than that of every other team."""
     teams = teams_of(game)
     of = teams.of(tables)
     counts = np.stack([(of == team).sum(axis=1) for team in range(len(teams.names))], axis=1)

@@ -1,4 +1,4 @@
-"""A policy beside the closed form of its game, for the games that have one."""
+"""Comparison of a policy with the known equilibrium of its game, for the games that have one."""
 
 from ...envs import Game
 from ...envs.core.rollout import Policy
@@ -6,20 +6,20 @@ from ..games import specifics
 from .comparison import Comparison
 
 MATCHES = 20_000
-"""Matches that are compared."""
+"""Number of matches of a comparison."""
 
 
 def compare(policy: Policy, game: Game, *, matches: int = MATCHES, seed: int = 0) -> Comparison | None:
-    """Play matches with `policy` in all seats and set them beside the closed form of `game`.
+    """Play matches with `policy` in all seats and compare them with the known equilibrium of `game`.
 
     Args:
-        policy: who is compared.
-        game: with its options.
-        matches: how many, at least 1.
-        seed: of the deals. The policy draws from its own stream.
+        policy: the policy to compare.
+        game: the game with its options.
+        matches: number of matches, at least 1.
+        seed: seed of the deals. The policy draws from its own stream.
 
     Returns:
-        None for a game, or options of it, without a closed form.
+        The comparison; None for a game, or options of it, without a known equilibrium.
     """
     method = specifics(game.name).compare
     return None if method is None else method(policy, game, matches=matches, seed=seed)

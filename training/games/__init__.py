@@ -1,6 +1,6 @@
-"""What is special to a game in training and evaluation: a module per game, found by the game's name.
+"""Specifics: the parts of training and evaluation that belong to one game. One module per game, found by its name.
 
-A module sets `SPECIFICS`. A game without anything special has no module here.
+A module sets `SPECIFICS`. A game without specifics has no module here.
 """
 
 from importlib import import_module
@@ -10,7 +10,7 @@ from .base import Specifics
 
 
 def specifics(game: str) -> Specifics:
-    """Return what is special to a game, by its name (``"holdem"``)."""
+    """Return the specifics of a game, by its name (``"holdem"``)."""
     if game not in _modules():
         return Specifics()
     found: Specifics = import_module(f".{game}", __name__).SPECIFICS

@@ -1,4 +1,4 @@
-"""Auctions: a policy beside the equilibrium."""
+"""Auctions: comparison of a policy with the equilibrium."""
 
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Comparison | None:
-    """Set the bids of a policy beside those of the equilibrium.
+    """Compare the bids of a policy with those of the equilibrium.
 
     Returns:
-        None where there is no closed form: bidders whose valuations have different distributions, or atoms.
+        The comparison; None if the bidders' valuations have different distributions, or atoms.
     """
     return _beside(play(policy, game, matches, seed), game) if _has_equilibrium(game) else None
 
@@ -56,7 +56,7 @@ def _beside(tables: Tables, game: Game) -> Comparison:
 
 
 def _revenue(rule: str, bids: Floats) -> Floats:
-    """Return what all pay together, of float64[N, bidders]; a bidder who never bid counts as 0."""
+    """Return the revenue of bids float64[N, bidders]; a bidder without a bid counts as 0."""
     if rule == "all-pay":
         return np.asarray(bids.sum(axis=1))
     return np.asarray(np.sort(bids, axis=1)[:, -1 if rule == "first-price" else -2])

@@ -1,4 +1,4 @@
-"""Bargaining: a policy beside the subgame-perfect equilibrium, or beside the surplus that there was."""
+"""Bargaining: comparison of a policy with the subgame-perfect equilibrium, or with the available surplus."""
 
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Comparison:
-    """Set the agreements of a policy beside the equilibrium (public values) or the surplus (private values)."""
+    """Compare the agreements of a policy with the equilibrium (public values) or the surplus (private values)."""
     tables = play(policy, game, matches, seed)
     return _public(policy, game, tables, seed) if game.options["public"] else _private(game, tables)
 
 
 def _split(tables: Tables, game: Game) -> tuple[Floats, Floats]:
-    """Return seat 0's share (NaN without agreement) and the surplus that there was, float64[N]."""
+    """Return seat 0's share (NaN without agreement) and the available surplus, float64[N] each."""
     offer, mine = tables["current_offer"], tables["last_offer_by"] == 0
     total = game.options["total"]
     share = np.where(mine, offer, total - offer)
@@ -32,9 +32,9 @@ def _split(tables: Tables, game: Game) -> tuple[Floats, Floats]:
 
 
 def _deals(tables: Tables, surplus: Floats, public: bool) -> list[Quantity]:
-    """Return how often, how well and how soon the seats agreed, over the matches where a deal exists.
+    """Return agreement rate, realised surplus and number of turns, over the matches in which an agreement is possible.
 
-    With public values, perfect players agree on the first offer.
+    With public values, subgame-perfect players agree on the first offer.
     """
     possible = surplus > 0
     agreed = np.array(tables["agreed"][possible])
@@ -108,7 +108,7 @@ def _solve(game: Game, tables: Tables) -> tuple[Floats, Floats]:
 
 
 def demands_by_turn(policy: Policy, game: Game, *, matches: int = 2_000, seed: int = 0) -> tuple[Floats, Floats]:
-    """Return what the mover of each turn that can still be answered asks for, when all before it have passed.
+    """Return the demand in each turn that can still be answered, if all turns before were passes.
 
     Returns:
         The mean share demanded and the subgame-perfect one, on the same deals: float64[2·rounds − 1] each.
@@ -127,7 +127,7 @@ def demands_by_turn(policy: Policy, game: Game, *, matches: int = 2_000, seed: i
 
 
 class _Safe:
-    """Plays the safe action, which is the same at every table."""
+    """A policy that plays the safe action, which is the same at every table."""
 
     def __init__(self, game: Game) -> None:
         self._action = game.view.safe(game.tables(1)[0])

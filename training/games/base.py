@@ -18,21 +18,21 @@ Progress = Callable[[int], None]
 
 
 class Compare(Protocol):
-    """Sets a policy beside the closed form of its game."""
+    """Compares a policy with the known equilibrium of its game."""
 
     def __call__(self, policy: Policy, game: Game, *, matches: int, seed: int) -> Comparison | None:
-        """Play `matches` with `policy` in all seats. None: there is no closed form for the game's options."""
+        """Play `matches` with `policy` in all seats. None: no equilibrium is known for the game's options."""
         ...
 
 
 class BestResponse(Protocol):
-    """Bounds from below how exploitable a policy is."""
+    """Computes a lower bound on the exploitability of a policy."""
 
     def __call__(self, policy: Policy, game: Game, *, hands: int, seed: int, progress: Progress | None = None) -> Score:
-        """Return what an opponent wins who knows the policy.
+        """Return the winnings of an opponent that knows the policy.
 
         Raises:
-            ValueError: for options of the game that it does not play, or too few hands.
+            ValueError: for options of the game that are not supported, or too few hands.
         """
         ...
 
@@ -53,37 +53,37 @@ class MakeTable(Protocol):
         """Return an async context manager with a `url`.
 
         Args:
-            game: with its options.
-            given: the options that were given.
-            players: by seat, a name and who plays; None: a person.
-            hands: hands after which the table ends and another opens; None: no limit.
-            log: where everything is written.
-            common: what every table has: timeout, seed, address, port, names, access_token.
+            game: the game with its options.
+            given: the options that the user gave.
+            players: by seat, a name and an agent; None: a person.
+            hands: number of hands after which the table ends and a new one opens; None: no limit.
+            log: the match log; None: no log.
+            common: arguments of every table: timeout, seed, address, port, names, access_token.
         """
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOut:
-    """Situations that no training has seen.
+    """Held-out sets, which are not used in training.
 
     Attributes:
-        sets: the game's options that give each set, by the set's name.
-        score: ``score(game, policy, games=…, seed=…, progress=…)`` plays at least so many games of a set with the
-            policy in all seats and returns its results by name: scores with intervals, and plain means.
+        sets: ``sets(game)`` returns the options of each set, by the set's name, for a game with its options.
+        score: ``score(game, policy, games=…, seed=…, progress=…)`` plays at least `games` games of a set with the
+            policy in all seats and returns its results by name: scores with intervals, or plain means.
     """
 
-    sets: Mapping[str, Mapping[str, Any]]
+    sets: Callable[[Game], Mapping[str, Mapping[str, Any]]]
     score: Callable[..., dict[str, Score | float]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TeamFacts:
-    """What is counted of finished matches between teams.
+    """Statistics of finished matches between teams.
 
     Attributes:
         match: ``match(tables)``: means over all matches, by name.
-        habits: ``habits(tables, team)``: how a team, by its name, has played, as shares by name.
+        habits: ``habits(tables, team)``: statistics of a team's play, as shares by name.
     """
 
     match: Callable[[Tables], dict[str, float]]
@@ -92,16 +92,16 @@ class TeamFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Specifics:
-    """What is special to a game; each part may be missing.
+    """The parts of training and evaluation that belong to one game; each part may be None.
 
     Attributes:
-        compare: sets a policy beside theory.
-        best_response: bounds a policy's exploitability.
-        held_out: situations that no training has seen.
-        team_facts: what is counted of matches between teams.
-        experts: who can be a teacher beside the bots, by name: ``experts[name](game, encoder, count)`` makes an expert
-            for `count` tables, where the learner has the observations of `encoder`.
-        table: serves people in the browser in a way of its own.
+        compare: compares a policy with the known equilibrium.
+        best_response: computes a lower bound on a policy's exploitability.
+        held_out: sets that are not used in training.
+        team_facts: statistics of matches between teams.
+        experts: teachers besides the bots, by name: ``experts[name](game, encoder, count)`` makes an expert
+            for `count` tables, for a learner with the observations of `encoder`.
+        table: makes the table in the browser; None: the common one.
     """
 
     compare: Compare | None = None

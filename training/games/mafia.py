@@ -1,4 +1,4 @@
-"""Mafia: how long a match takes, and how the teams play."""
+"""Mafia: the length of matches, and statistics of the teams' play."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tangram: held-out figures, and the expert who knows how every figure was made."""
+"""Tangram: held-out figures, and the expert that knows a solution of every figure."""
 
 from typing import Any
 
@@ -9,7 +9,8 @@ from ...envs import Game, play_until_done
 from ...envs.core.record import Tables
 from ...envs.core.rng import streams
 from ...envs.core.rollout import Decisions, Policy
-from ...envs.tangram.table import LIBRARY, PLACES, SOLVED
+from ...envs.tangram.figure_sets import own_figures
+from ...envs.tangram.table import LIBRARY, PLACES, SET, SOLVED
 from ...envs.tangram.teacher import advise_batch, begin_batch
 from ..evaluation.scores import Score
 from .base import HeldOut, Progress, Specifics
@@ -17,35 +18,40 @@ from .base import HeldOut, Progress, Specifics
 # Held-out figures.
 
 TABLES = 1_024
-"""Figures built side by side."""
+"""Number of figures built at the same time."""
 
 SETS: dict[str, dict[str, Any]] = {
-    "random": {"figure": "random", "split": "test", "hidden": (0.0, 1.0)},
-    "random, hard": {"figure": "random", "split": "test", "hidden": (0.5, 1.0)},
-    "library": {"figure": "library", "split": "test"},
+    "random": {"figure": "random", "split": "test", "flip": False, "hidden": (0.0, 1.0)},
+    "random, hard": {"figure": "random", "split": "test", "flip": False, "hidden": (0.5, 1.0)},
+    "library": {"figure": "library", "split": "test", "flip": False},
 }
-"""Held-out figures: the options of the game that give them. The hard ones hide half of their pieces' edges or more."""
+"""Held-out figures: the options of the game for each set. Hard ones hide at least half of the pieces' edges."""
+
+
+def sets(game: Game) -> dict[str, dict[str, Any]]:
+    """Return the options of each set: `SETS`, and before them the game's own figures, if it has some."""
+    return ({"own figures": {}} if own_figures(game.options) else {}) | SETS
 
 
 def built(
     game: Game, policy: Policy, *, games: int, seed: int = 0, progress: Progress | None = None
 ) -> dict[str, Score | float]:
-    """Let a policy play all seats.
+    """Play games with a policy in all seats.
 
     Args:
-        game: tangram with its options. Random figures are played once each, those of the library equally often.
-        policy: plays every seat.
-        games: how many at least, 2 or more.
-        seed: of the figures; policies draw from their own streams.
+        game: tangram with its options. Random figures are played once each, those of a library or set equally often.
+        policy: the policy, which plays every seat.
+        games: the least number of games, 2 or more.
+        seed: seed of the figures. Policies draw from their own streams.
         progress: called with the number of games just played.
 
     Returns:
-        ``iou``, the intersection over union in the end, and ``solved``, the share of games in which the figure was
+        ``iou``, the intersection over union at the end, and ``solved``, the share of games in which the figure was
         solved, each with its 95 % interval over figures; ``turns``, the mean length of a game.
     """
     if games < 2:
         raise ValueError(f"games={games}: an interval needs at least 2")
-    library = int(game.rules.blank[0].figures) if game.rules.blank[0].source == LIBRARY else 0
+    library = int(game.rules.blank[0].figures) if game.rules.blank[0].source in (LIBRARY, SET) else 0
     times = -(-games // library) if library else 1
     tables = game.tables(library * times or games)
     tables.stream = streams(seed, len(tables))
@@ -68,16 +74,16 @@ def built(
 # The expert.
 
 LEAST = (0.0, 0.4, 0.45, 0.5)
-"""Least difficulties (see `generator.difficulty`), which the tables take in turn."""
+"""The least difficulties of the tables, in a cycle (see `generator.difficulty`)."""
 
 
 class FigureExpert:
-    """Knows how every figure was made (see `parlour.envs.tangram.teacher`).
+    """An expert that knows a solution of every figure (see `parlour.envs.tangram.teacher`).
 
     Args:
         game: tangram; figures are drawn at random from its `split`.
-        encoder: the name of the encoder whose observations the learner has.
-        count: how many tables it advises at a time.
+        encoder: the name of the learner's encoder.
+        count: number of tables.
     """
 
     def __init__(self, game: Game, encoder: str, count: int) -> None:
@@ -97,12 +103,12 @@ class FigureExpert:
         return self._advice
 
     def leaves_to_learner(self, tables: Tables) -> NDArray[np.bool_]:
-        """Tell where a turn begins; what is done is never undone: bool[N]."""
+        """Return where a turn begins; only there the learner may decide: bool[N]."""
         return np.asarray(tables.moved < 0)
 
     def worth_copying(self, made: Decisions) -> NDArray[np.bool_]:
-        """Tell where a turn begins and more than one place is open: bool[M]."""
+        """Return where a turn begins and more than one place is legal: bool[M]."""
         return np.asarray((made.observations[:, self._turn_begins] > 0) & (made.masks[:, :PLACES].sum(1) > 1))
 
 
-SPECIFICS = Specifics(held_out=HeldOut(sets=SETS, score=built), experts={"expert": FigureExpert})
+SPECIFICS = Specifics(held_out=HeldOut(sets=sets, score=built), experts={"expert": FigureExpert})

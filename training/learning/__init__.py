@@ -1,1 +1,1 @@
-"""What happens while a policy learns: settings, run folders, opponents, demonstrations."""
+"""Training runs: settings, run folders, opponents, demonstrations."""

@@ -1,4 +1,4 @@
-"""Behavioural cloning: before it learns by itself, the learner copies how a teacher plays and what that brings."""
+"""Behavioural cloning: the learner is fitted to a teacher's actions and returns before reinforcement learning."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -21,15 +21,15 @@ def clone(
     """Fit a learner to a teacher, each decision used once. The learning rate falls to 0 in the second half.
 
     Args:
-        learner: who copies.
-        demonstrations: the teacher's decisions, without end.
-        decisions: how many are copied, at least; whole matches are played.
-        minutes: the end at the latest; None: no limit.
-        seed: of the order of the decisions.
-        progress: called with the share of decisions or minutes that is used up, 0 to 1, and a note on how it goes.
+        learner: the learner.
+        demonstrations: an endless iterator over the teacher's decisions.
+        decisions: the least number of decisions; whole matches are played.
+        minutes: the time limit; None: no limit.
+        seed: seed of the order of the decisions.
+        progress: called with the used share of decisions or minutes, 0 to 1, and a note.
 
     Returns:
-        The mean probability (geometric) that the learner gave the teacher's actions in the last batch, 0 to 1.
+        The geometric mean of the learner's probability of the teacher's actions in the last batch, 0 to 1.
     """
     random, started = np.random.default_rng(seed), time.monotonic()
     done, used, probability = 0, 0.0, 0.0

@@ -1,7 +1,7 @@
 """Settings of training runs in files: Parlour's own presets, users' files, and the ``config.toml`` of a run.
 
-A file is TOML and begins with ``format = 2``. A file without that line is read as one of version 0.1, whose settings
-had other names. TOML has no None: options of the game that are None are named in ``options_none``.
+A file is TOML and begins with ``format = 2``. A file without that line is read as a file of version 0.1, whose
+settings had other names. TOML has no None: options of the game that are None are named in ``options_none``.
 """
 
 import re
@@ -20,7 +20,8 @@ from .settings import ALGORITHM, TrainConfig
 from .version_0_1 import renamed
 
 FORMAT = 2
-"""The format of the files that this version writes. Version 0.1 wrote none."""
+"""The format of the files that this version writes. Files of version 0.1 have no format."""
+_OF_ANY_ALGORITHM = ("game", "options", "encoder", "preset", "format")
 PRESETS = Path(__file__).parents[1] / "configs"
 """Parlour's own settings, by game."""
 
@@ -28,7 +29,10 @@ Config = TypeVar("Config", bound=TrainConfig)
 
 
 def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
-    """Return the settings of a preset or of a file, as the config of the algorithm that they name.
+    """Return the settings of a preset or of a file, as the config of their algorithm.
+
+    If `overrides` names another algorithm, only the game and its options are kept, and the settings are those of the
+    table ``[by_algorithm.NAME]``, if there is one.
 
     Args:
         source: see `settings_from`.
@@ -36,15 +40,21 @@ def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
 
     Raises:
         FileNotFoundError: if the path does not exist.
-        ValueError: for an unknown setting or algorithm, with the nearest one, for a value of another type or out of its
-            range, or a file that cannot be read.
+        ValueError: for an unknown setting or algorithm, with the most similar one; for a value of another type or out
+            of range; or for a file that cannot be read.
     """
-    settings = settings_from(source) | overrides
-    return to_config(find(settings.get("algorithm", ALGORITHM)).Config, settings, str(source))
+    settings = settings_from(source)
+    by_algorithm = settings.pop("by_algorithm", {})
+    algorithm = settings.get("algorithm", ALGORITHM)
+    chosen = overrides.get("algorithm", algorithm)
+    if chosen != algorithm:  # the settings are those of another algorithm
+        settings = {name: settings[name] for name in _OF_ANY_ALGORITHM if name in settings}
+        settings |= by_algorithm.get(chosen, {})
+    return to_config(find(chosen).Config, settings | overrides, str(source))
 
 
 def settings_from(source: str | Path) -> dict[str, Any]:
-    """Return the settings of a preset or of a file, by the names that they have now.
+    """Return the settings of a preset or of a file, by their current names.
 
     Args:
         source: a game's name (its preset, if it has one), the name of another preset (``"bargaining-public"``), or the
@@ -52,7 +62,7 @@ def settings_from(source: str | Path) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: if the path does not exist.
-        ValueError: for a file that is no TOML, or of an unknown format.
+        ValueError: for a file that is not TOML, or has an unknown format.
     """
     if str(source).endswith(".toml"):
         return _read(Path(source))
@@ -79,7 +89,7 @@ def presets() -> list[str]:
 
 
 def preset_options(game: str) -> dict[str, Any]:
-    """Return the game's options in its preset; none for a game without one."""
+    """Return the game's options in its preset; empty for a game without a preset."""
     options: dict[str, Any] = settings_from(game).get("options", {})
     return options
 
@@ -89,11 +99,11 @@ def to_config(kind: type[Config], settings: Mapping[str, Any], source: str) -> C
 
     Args:
         kind: the dataclass, `TrainConfig` or the config of an algorithm.
-        settings: by name, as TOML has them.
-        source: where they are from, for messages.
+        settings: the settings by name, as TOML values.
+        source: the source of the settings, for error messages.
 
     Raises:
-        ValueError: for an unknown setting, with the nearest one, or for a value of another type or out of its range.
+        ValueError: for an unknown setting, with the most similar one, or for a value of another type or out of range.
     """
     for name in settings:
         named(f"setting of {source}", name, [field.name for field in fields(kind)])
@@ -117,12 +127,12 @@ NEEDED = {
     "array": "a list, such as [64, 64]",
     "object": "name = value pairs",
 }
-"""What a setting needs to be, by the type that `msgspec` names."""
+"""A description of each type, by the name that `msgspec` uses."""
 
 
 def _explained(error: msgspec.ValidationError, settings: Mapping[str, Any]) -> str:
-    """Return one sentence on a value that does not convert: which it is and what it needs to be."""
-    if isinstance(error.__cause__, ValueError):  # found by the dataclass itself
+    """Return a sentence about a value that does not convert: its name, and the type that is needed."""
+    if isinstance(error.__cause__, ValueError):  # raised by the dataclass itself
         return str(error.__cause__)
     found = re.fullmatch(r"Expected `(\w+)[^`]*`, got `[^`]*` - at `\$\.(\w+)(?:\[(\d+|\.\.\.)\])?`", str(error))
     if found is None:

@@ -1,7 +1,7 @@
-"""DAgger: an expert says what it would have played, in its own matches and in the learner's.
+"""DAgger: demonstrations of an expert's actions, in its own matches and in the learner's.
 
 Ross, Gordon and Bagnell, "A reduction of imitation learning and structured prediction to no-regret online learning",
-AISTATS 2011. The learner so meets the situations that its own mistakes lead to.
+AISTATS 2011. So the demonstrations include the states that the learner's own mistakes lead to.
 """
 
 from collections.abc import Iterator
@@ -17,41 +17,41 @@ from .demonstrations import TABLES, Demonstrations
 
 
 class Expert(Protocol):
-    """Says what is best at every table, from more than a seat may know. It plays no seat of a match that counts."""
+    """A teacher that returns its action at every table. It may use information that is hidden from the seats."""
 
     def begin(self, tables: Tables) -> None:
         """Begin an episode on every table (recarray of shape (N,))."""
         ...
 
     def advise(self, tables: Tables) -> NDArray[np.int64]:
-        """Return the action index that is best for the deciding seat of every table: int64[N]; no matter where done."""
+        """Return the expert's action index for the acting seat of every table: int64[N]; any value where done."""
         ...
 
     def leaves_to_learner(self, tables: Tables) -> NDArray[np.bool_]:
-        """Tell at which tables the learner may decide in its own matches; at others the advice is played: bool[N]."""
+        """Return where the learner may decide in its own matches; elsewhere the expert's action is played: bool[N]."""
         ...
 
     def worth_copying(self, made: Decisions) -> NDArray[np.bool_]:
-        """Tell which decisions teach something; of the others, few are copied: bool[M]."""
+        """Return which decisions are useful demonstrations; of the others, only a few are kept: bool[M]."""
         ...
 
 
 EASY = 16
-"""One in so many decisions that teach nothing is a demonstration."""
+"""Of the other decisions, one in this number is kept."""
 
 
 def corrections(game: Game, expert: Expert, learner: Policy, encoder: str, seed: int) -> Iterator[Demonstrations]:
     """Yield the expert's decisions of `TABLES` whole matches at a time, without end.
 
-    The expert plays the first half of the matches, the learner the other half; of both, the expert says what it would
-    have played.
+    The expert plays the first half of the matches, the learner the second half. The demonstrations of both halves are
+    the expert's actions.
 
     Args:
         game: the game with its options.
-        expert: who says what is best; made for `TABLES` tables.
-        learner: the policy as it is at every moment.
-        encoder: the name of the encoder whose observations are noted: the learner's.
-        seed: of the matches.
+        expert: the expert, made for `TABLES` tables.
+        learner: the learner's live policy.
+        encoder: the name of the learner's encoder, which makes the observations.
+        seed: seed of the matches.
     """
     tables = tables_with_seed(game, TABLES, seed)
     players, random = _ExpertAndLearner(expert, learner, encoder), np.random.default_rng(seed)
@@ -61,7 +61,7 @@ def corrections(game: Game, expert: Expert, learner: Policy, encoder: str, seed:
 
 
 class _ExpertAndLearner:
-    """Plays what the expert says, and at the second half of the tables what the learner chooses."""
+    """Plays the expert's actions, and at the second half of the tables the learner's."""
 
     def __init__(self, expert: Expert, learner: Policy, encoder: str) -> None:
         self.expert, self.learner, self.encoder = expert, learner, encoder
@@ -74,7 +74,7 @@ class _ExpertAndLearner:
     def act_on(
         self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
     ) -> NDArray[np.int64]:
-        """Return what is played at the tables `rows`; `advice` then holds what the expert says at all tables."""
+        """Return the actions at the tables `rows`, and store the expert's actions at all tables in `advice`."""
         self.advice = self.expert.advise(tables)
         actions = self.advice[rows]
         own = np.flatnonzero((rows >= TABLES // 2) & self.expert.leaves_to_learner(tables)[rows])

@@ -1,4 +1,4 @@
-"""Demonstrations: the decisions of a teacher that plays, and how well they ended."""
+"""Demonstrations: the decisions of a teacher in its own play, and their returns."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -10,14 +10,17 @@ from ...envs import Game, play_until_done
 from ...envs.core.rollout import Decisions, Policy, encoder_of, tables_with_seed
 
 TABLES = 512
-"""Matches that are played side by side; their decisions are shuffled together."""
+"""Number of matches played at the same time; their decisions are shuffled together."""
 
 
 class Demonstrations(NamedTuple):
-    """Decisions of a teacher in all seats of some matches, in the order in which they were made.
+    """Decisions of a teacher in all seats of some matches, in order.
 
-    ``observations`` float32[N, D], ``masks`` int8[N, A], ``actions`` int64[N], and ``returns`` float32[N]: what the
-    deciding seat still won in the match, in `Payoffs.unit`.
+    Attributes:
+        observations: float32[N, D].
+        masks: int8[N, A].
+        actions: int64[N].
+        returns: float32[N], the acting seat's return from this decision on, in `Payoffs.unit`.
     """
 
     observations: NDArray[np.float32]
@@ -31,9 +34,9 @@ def demonstrations(game: Game, teacher: Policy, encoder: str, seed: int) -> Iter
 
     Args:
         game: the game with its options.
-        teacher: plays all seats.
-        encoder: the name of the encoder whose observations are noted: the learner's.
-        seed: of the matches.
+        teacher: the teacher, which plays all seats.
+        encoder: the name of the learner's encoder, which makes the observations.
+        seed: seed of the matches.
     """
     random = np.random.default_rng(seed)
     shown = teacher if encoder_of(teacher, game) == encoder else _Shown(game, teacher, encoder)
@@ -50,7 +53,7 @@ def _matches(game: Game, teacher: Policy, seed: int) -> Demonstrations:
 
 
 class _Shown:
-    """A teacher of one encoder whose decisions are noted with the observations of another."""
+    """A teacher that uses another encoder than the demonstrations."""
 
     def __init__(self, game: Game, teacher: Policy, encoder: str) -> None:
         self.encoder = encoder
@@ -64,5 +67,5 @@ class _Shown:
     def act_on(
         self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
     ) -> NDArray[np.int64]:
-        """Return what the teacher plays at the tables `rows`."""
+        """Return the teacher's actions at the tables `rows`."""
         return self._teacher.act(self._own.observations(tables, rows), masks)

@@ -2,34 +2,43 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
 from ...wrappers.policies.base import Policy
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
-from ..algorithms.base import Learner
+
+
+class HasPolicy(Protocol):
+    """A learner, as far as the league needs it."""
+
+    def policy(self, seed: int | None = None) -> MlpPolicy:
+        """Return a copy of the policy as it is now."""
+        ...
 
 
 class League:
-    """The opponents of a learner: first places for past checkpoints, then the bots, and last the learner itself.
+    """The opponents of a learner: first the past checkpoints, then the bots, and last the learner itself.
 
-    The first place always has the newest checkpoint. The others are drawn from the whole past, anew with every
-    checkpoint: a learner that forgets how to beat its first versions meets them again. With `self_play`, the last place
-    has the learner as it is now. In a game with teams, the newest of them plays the other seats of the learner's team.
+    The first slot always has the newest checkpoint. The other checkpoint slots are drawn from all checkpoints, again
+    with every new one, so that the learner does not forget how to beat its first versions. With `self_play`, the last
+    slot has a copy of the current learner. In a game with teams, the newest version plays the other seats of the
+    learner's team.
 
     Args:
-        checkpoint_slots: places for past checkpoints.
+        checkpoint_slots: number of past checkpoints among the opponents.
         past_checkpoints: share of the opponents that are past checkpoints, 0 to 1.
-        bots: bot names with their shares of the rest, relative to each other.
-        seed: of the draws, and of the checkpoints' own random streams.
-        self_play: share of the opponents that are the learner as it is now, 0 to 1.
+        bots: bot names with their relative shares of the rest.
+        seed: seed of the draws, and of the checkpoints' random streams.
+        self_play: share of the opponents that are the current learner, 0 to 1.
 
     Attributes:
         checkpoints: all past checkpoints, the oldest first.
 
     Raises:
-        ValueError: if the shares do not make a pool.
+        ValueError: if the shares do not fit together.
     """
 
     def __init__(
@@ -66,18 +75,18 @@ class League:
         self._random = np.random.default_rng(seed)
 
     def pool(self) -> Pool:
-        """Return the pool to play against. The places of the learner's versions play at random until they are set."""
+        """Return the pool of opponents. The slots of the learner's versions play at random until they are set."""
         names = ["random"] * self._slots + self._bots + ["random"] * self._self_play
         newest = len(names) - 1 if self._self_play else 0
         mates = [float(place == newest) for place in range(len(names))]
         return Pool(names, self._weights, teammate_weights=mates if self._slots or self._self_play else None)
 
-    def add_checkpoint(self, learner: Learner, opponents: list[Policy]) -> MlpPolicy:
-        """Make the learner as it is now a checkpoint, draw the opponents anew, and return the checkpoint.
+    def add_checkpoint(self, learner: HasPolicy, opponents: list[Policy]) -> MlpPolicy:
+        """Make a checkpoint of the current learner, draw the opponents again, and return the checkpoint.
 
         Args:
-            learner: who learns.
-            opponents: the policies of `pool` in play; those of the checkpoints are replaced.
+            learner: the learner.
+            opponents: the policies of `pool`; those in the checkpoint slots are replaced.
         """
         checkpoint = learner.policy(seed=self._seed())
         self.checkpoints.append(checkpoint)
@@ -85,13 +94,13 @@ class League:
         return checkpoint
 
     def draw(self, opponents: list[Policy]) -> None:
-        """Put the newest checkpoint and a new draw of older ones into their places among the opponents."""
+        """Write the newest checkpoint and a new draw of older ones into their slots of `opponents`."""
         if self.checkpoints and self._slots:
             older = self._random.integers(len(self.checkpoints), size=self._slots - 1)
             opponents[: self._slots] = [self.checkpoints[-1], *(self.checkpoints[index] for index in older)]
 
-    def update_self_play(self, learner: Learner, opponents: list[Policy]) -> None:
-        """Put the learner as it is now into its place among the opponents, if it has one."""
+    def update_self_play(self, learner: HasPolicy, opponents: list[Policy]) -> None:
+        """Write a copy of the current learner into its slot of `opponents`, if there is one."""
         if self._self_play:
             opponents[-1] = learner.policy(seed=self._seed())
 

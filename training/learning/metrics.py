@@ -9,10 +9,10 @@ from torch.utils.tensorboard import SummaryWriter
 
 
 class Metrics:
-    """Writes metrics into a run folder, after those that are there.
+    """Appends metrics to the files of a run folder.
 
     Args:
-        folder: of the run.
+        folder: the run folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -20,7 +20,7 @@ class Metrics:
         self._board = SummaryWriter(str(folder / "tensorboard"))
 
     def write(self, metrics: Mapping[str, Any], timesteps: int) -> None:
-        """Write numbers by name, as they are after so many timesteps."""
+        """Write metrics by name, with the number of timesteps so far."""
         values = {name: value.item() if hasattr(value, "item") else value for name, value in sorted(metrics.items())}
         self._lines.write(json.dumps({"steps": timesteps, **values}) + "\n")
         self._lines.flush()

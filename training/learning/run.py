@@ -1,4 +1,4 @@
-"""Training runs: `train` begins one, `resume` goes on with one. Both write the run folder (see `run_folder`)."""
+"""Training runs: `train` begins one, `resume` continues one. Both write the run folder (see `run_folder`)."""
 
 import dataclasses
 import signal
@@ -17,7 +17,6 @@ from ...envs import Game
 from ...envs import game as make_game
 from ...envs.core.options import named
 from ...wrappers.policies.loading import make_policy
-from ...wrappers.rl.single_agent import SingleAgentTables
 from ..algorithms import find
 from ..algorithms.base import Learner
 from ..games import specifics
@@ -50,7 +49,7 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
     if config.teacher:
         named("bot or expert", config.teacher, [*game.bots, *specifics(game.name).experts])
     league = _league(config)
-    learner = find(config.algorithm)(config, _tables(config, game, league))
+    learner = find(config.algorithm)(config, game, league)
     folder = run_folder.new_folder(config.runs, config.name, game.id)
     config = dataclasses.replace(config, name=folder.name)
     write_config(config, folder)
@@ -62,30 +61,30 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
             except KeyboardInterrupt:
                 _save(learner, folder)
                 Console().print(
-                    f"stopped while copying {config.teacher}; go on without it with: parlour train --resume {folder}",
+                    f"stopped while cloning {config.teacher}; continue without it: parlour train --resume {folder}",
                     soft_wrap=True,
                 )
                 return folder
             _save(learner, folder)
-            Console().print(f"copied {config.teacher}: its choices have probability {probability:.2f} on average")
+            Console().print(f"cloned {config.teacher}: mean probability of its actions {probability:.2f}")
         return _learn(learner, config, folder, league)
 
 
 def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (), **overrides: Any) -> Path:
-    """Go on with a run where it was last saved: its settings, its learner with its optimiser, its checkpoints.
+    """Continue a run from its last save: its settings, its learner with the optimiser, its checkpoints.
 
     Args:
         run: the run folder, or its name below ``runs/``.
         progress: show a progress bar.
-        command: the command line, added to ``command.txt``; empty: that of this process.
-        overrides: ``total_timesteps`` or ``minutes`` (from now on), where more are wanted than the run began with.
+        command: the command line, appended to ``command.txt``; empty: that of this process.
+        overrides: new values of ``total_timesteps`` or ``minutes`` (from now on).
 
     Returns:
         The run folder.
 
     Raises:
         FileNotFoundError: if there is no such run, or it was not saved yet.
-        ValueError: if the run has had all its timesteps, another process is writing to it, or another setting is to be
+        ValueError: if the run has reached its timesteps, another process is writing to it, or another setting is
             overridden.
     """
     folder = run_folder.find_folder(run)
@@ -100,7 +99,7 @@ def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (
         league = _league(config)
         league.load(run_folder.checkpoint_files(folder))
         try:
-            learner = find(config.algorithm).load(folder, config, _tables(config, game, league))
+            learner = find(config.algorithm).load(folder, config, game, league)
         except FileNotFoundError as error:
             raise FileNotFoundError(f"{run} cannot be resumed: {error}") from None
         if learner.timesteps >= config.total_timesteps:
@@ -125,15 +124,8 @@ def _league(config: TrainConfig) -> League:
     return League(config.checkpoint_slots, config.past_checkpoints, config.bots, config.seed, config.self_play)
 
 
-def _tables(config: TrainConfig, game: Game, league: League) -> SingleAgentTables:
-    most = config.random_start_steps
-    return SingleAgentTables(
-        game, config.n_envs, league.pool(), random_start_steps=(most, most), encoder=config.encoder
-    )
-
-
 def _save(learner: Learner, folder: Path) -> None:
-    """Write the learner and ``policy.npz``; a crash in between leaves the former files whole."""
+    """Write the learner and ``policy.npz``. If the process dies meanwhile, the old files stay complete."""
     learner.save(folder)
     unfinished = folder / "policy.tmp.npz"
     learner.policy().save(unfinished)
@@ -149,7 +141,7 @@ def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
         teacher = make_policy(config.teacher, game, seed=config.seed)
         taken = demonstrations(game, teacher, config.encoder, config.seed)
     with training_bar(shown=config.progress) as bar:
-        task = bar.add_task(f"copying {config.teacher}", total=1.0, note="")
+        task = bar.add_task(f"cloning {config.teacher}", total=1.0, note="")
         return clone(
             learner,
             taken,
@@ -168,7 +160,7 @@ def _learn(learner: Learner, config: TrainConfig, folder: Path, league: League) 
             learner.fit(run)
         except KeyboardInterrupt:
             console.print(
-                f"stopped at {learner.timesteps:,} timesteps; go on with: parlour train --resume {folder}",
+                f"stopped at {learner.timesteps:,} timesteps; continue with: parlour train --resume {folder}",
                 soft_wrap=True,
             )
     _save(learner, folder)
@@ -177,7 +169,7 @@ def _learn(learner: Learner, config: TrainConfig, folder: Path, league: League) 
 
 
 class _Run:
-    """Keeps a run going: the budget, the opponents, the checkpoints, the metrics, the progress bar (see `Monitor`)."""
+    """The `Monitor` of a run: manages the budget, the opponents, the checkpoints, the metrics and the progress bar."""
 
     def __init__(
         self, learner: Learner, config: TrainConfig, folder: Path, league: League, metrics: Metrics, bar: Progress
@@ -187,10 +179,10 @@ class _Run:
         self._league, self._metrics, self._bar = league, metrics, bar
         self._tables = learner.tables
         self._started = time.monotonic()
-        self._counted = (0, 0.0)  # episodes and winnings of the rollouts before
+        self._counted = (0, 0.0)  # episodes and returns of the earlier rollouts
 
     def on_start(self) -> None:
-        """Begin the clock: the first reset has compiled the game by now."""
+        """Start the clock. The first reset has already compiled the game."""
         self._started = time.monotonic()
         self._first = self._learner.timesteps
         self._task = self._bar.add_task("training", total=self._config.total_timesteps, completed=self._first, note="")
@@ -201,7 +193,7 @@ class _Run:
         self._checkpoint_due = self._first + self._config.checkpoint_every
 
     def on_rollout_start(self) -> None:
-        """Update the budget, the random starts and the opponents; make a checkpoint where one is due."""
+        """Update the budget, the random start steps and the opponents; make a checkpoint if the interval has passed."""
         used, most = self._used(), self._config.random_start_steps
         self.remaining = 1 - used
         self._tables.random_start_steps = (round(most * max(0.0, 1 - 2 * used)), most)
@@ -212,7 +204,7 @@ class _Run:
         self._league.update_self_play(self._learner, self._tables.policies)
 
     def goes_on(self) -> bool:
-        """Tell whether there is time left."""
+        """Return whether there is time left."""
         return self._config.minutes is None or self.minutes() < self._config.minutes
 
     def on_rollout_end(self) -> dict[str, float]:
@@ -231,7 +223,7 @@ class _Run:
         self._metrics.write(metrics, self._learner.timesteps)
 
     def minutes(self) -> float:
-        """Return how long learning has taken so far."""
+        """Return the duration of learning so far, in minutes."""
         return (time.monotonic() - self._started) / 60
 
     def _checkpoint(self) -> None:
@@ -239,21 +231,21 @@ class _Run:
         checkpoint.save(run_folder.checkpoint_file(self._folder, self._learner.timesteps))
 
     def _used(self) -> float:
-        """Return the share of the budget, in timesteps or in time, that has been used up."""
+        """Return the used share of the budget, in timesteps or in time."""
         time_used = 0.0 if self._config.minutes is None else self.minutes() / self._config.minutes
         return min(1.0, max(self._learner.timesteps / self._config.total_timesteps, time_used))
 
 
 @contextmanager
 def _blas_threads(threads: int) -> Iterator[None]:
-    """Set NumPy's threads: the opponents play in NumPy, five times slower with more of them on busy cores."""
+    """Set NumPy's threads: the opponents play in NumPy, which is five times slower with more threads on busy cores."""
     with threadpool_limits(threads, "blas"):
         yield
 
 
 @contextmanager
 def _stopped_by_sigterm() -> Iterator[None]:
-    """Have SIGTERM end the work as Ctrl-C does. A second one is ignored, so that it does not cut the saving short."""
+    """Handle SIGTERM like Ctrl-C. A second SIGTERM is ignored, so that it does not interrupt the saving."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread can handle signals
         yield
         return

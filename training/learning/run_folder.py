@@ -1,4 +1,4 @@
-"""A run folder: where it lies, what is in it, and the lock that keeps other processes out.
+"""Run folders: their location, their files, and the lock against other processes.
 
 ======================  ==================================================================================
 ``config.toml``         every setting, the game's options included (see `parlour.training.learning.config`)
@@ -24,7 +24,7 @@ from ...envs.core.options import did_you_mean
 from ...wrappers.policies.loading import CHECKPOINTS
 
 RUNS = Path("runs")
-"""Where run folders are, below the current folder."""
+"""The default folder of run folders, below the current folder."""
 
 
 def new_folder(runs: Path, name: str, game: str) -> Path:
@@ -32,11 +32,11 @@ def new_folder(runs: Path, name: str, game: str) -> Path:
 
     Args:
         runs: the folder of all run folders.
-        name: of the run; empty: the game and the time.
-        game: its id.
+        name: the run's name; empty: the game and the time.
+        game: the game's id.
 
     Raises:
-        FileExistsError: if there is one of that name.
+        FileExistsError: if a run of that name exists.
     """
     folder = runs / (name or f"{game.partition('-')[0]}-{time.strftime('%Y%m%d-%H%M%S')}")
     if folder.exists():
@@ -54,7 +54,7 @@ def find_folder(run: str | Path, runs: Path = RUNS) -> Path:
     """Return the folder of a run: `run` itself, or the folder of that name below `runs`.
 
     Raises:
-        FileNotFoundError: if there is none, with the nearest name.
+        FileNotFoundError: if there is none, with the most similar name.
     """
     found = existing(run, runs)
     if found is None:
@@ -68,7 +68,7 @@ def names(runs: Path = RUNS) -> list[str]:
 
 
 def checkpoint_file(folder: Path, timesteps: int) -> Path:
-    """Return the path of the checkpoint that is made after so many timesteps."""
+    """Return the path of the checkpoint after `timesteps`."""
     (folder / CHECKPOINTS[0]).mkdir(exist_ok=True)
     return folder / CHECKPOINTS[0] / f"{timesteps}.npz"
 
@@ -80,21 +80,21 @@ def checkpoint_files(folder: Path) -> list[Path]:
 
 
 def timesteps(folder: Path) -> int:
-    """Return how many timesteps a run has had, by its metrics; 0 where it has none."""
+    """Return the number of timesteps of a run, from its metrics; 0 if it has none."""
     file = folder / "metrics.jsonl"
     lines = file.read_text("utf-8").splitlines() if file.is_file() else []
     return int(json.loads(lines[-1])["steps"]) if lines else 0
 
 
 def add_command(folder: Path, command: Sequence[str]) -> None:
-    """Note the command line that began the run, or goes on with it; empty: that of this process."""
+    """Append the command line that began or resumed the run to ``command.txt``; empty: that of this process."""
     with (folder / "command.txt").open("a", encoding="utf-8") as file:
         file.write(shlex.join(command or sys.argv) + "\n")
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from writing to a run. The lock of a process that has died is ignored.
+    """Lock a run against other processes. The lock of a process that has died is ignored.
 
     Raises:
         ValueError: if another process is writing to the run.
@@ -102,7 +102,9 @@ def locked(folder: Path) -> Iterator[None]:
     lock = folder / "lock"
     writer = _running(lock.read_text()) if lock.is_file() else None
     if writer is not None:
-        raise ValueError(f"process {writer} is writing to {folder}: wait for it, or end it (else delete {lock})")
+        raise ValueError(
+            f"process {writer} is writing to {folder}: wait for it or stop it; if it does not exist, delete {lock}"
+        )
     lock.write_text(str(os.getpid()))
     try:
         yield
@@ -111,12 +113,12 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _running(pid: str) -> int | None:
-    """Return the number of a process, other than this one, that runs; else None."""
+    """Return the id of a running process other than this one; else None."""
     if not pid.isdecimal() or int(pid) == os.getpid():
         return None
     try:
         os.kill(int(pid), 0)
-    except PermissionError:  # it runs, and is somebody else's
+    except PermissionError:  # it runs, and belongs to another user
         return int(pid)
     except OSError:
         return None

@@ -12,11 +12,11 @@ from ...envs.core.options import number, whole
 from .run_folder import RUNS
 
 ALGORITHM = "maskable_ppo"
-"""The learning algorithm of a run that names none."""
+"""The default learning algorithm."""
 
 
 def pair(text: str) -> tuple[str, Any]:
-    """Return the name and the value of ``name=value``, where the value is JSON, or else a word.
+    """Return the name and the value of ``name=value``, where the value is JSON or a word.
 
     Raises:
         ValueError: if there is no ``=``.
@@ -48,51 +48,50 @@ class TrainConfig:
     options: Annotated[dict[str, Any], _PAIRS] = field(default_factory=dict)
     """The game's options, such as seats=2 stacks=200."""
     encoder: str = ""
-    """The version of the game's encoder with which the policy observes, such as v0. Empty: the game's own."""
+    """The encoder of the policy's observations, such as v0. Empty: the game's default."""
     preset: tyro.conf.Suppress[str] = ""
-    """Where the settings come from: a game's name or the name of another preset. It is saved with the policy."""
+    """The preset of the settings: a game's name or another preset. It is saved with the policy."""
     algorithm: str = ALGORITHM
-    """The learning algorithm, by name. Some of the settings below are its own."""
+    """The learning algorithm, by name. Some of the settings belong to the algorithm."""
 
     total_timesteps: int = 20_000_000
-    """Decisions of the learner, all tables together."""
+    """Number of decisions of the learner, at all tables together."""
     minutes: float | None = None
     """The run ends after this many minutes at the latest. The learning rate falls to 0 by the end."""
     seed: int = 0
-    """Seed of everything random. With one thread and no time limit, the same seed gives the same policy."""
+    """Seed of all random numbers. With one thread and no time limit, the same seed gives the same policy."""
     threads: int = 1
-    """Threads of torch and NumPy. With more than one, another busy process slows small batches down many times."""
+    """Threads of torch and NumPy. More than one is much slower for small batches if other processes are busy."""
     n_envs: int = 256
-    """Tables that are played side by side."""
+    """Number of tables that are played at the same time."""
     reward_scale: float = 0.01
-    """Rewards (in the game's unit, such as big blinds) are multiplied by it. Results should lie between about -1 and
-    1."""
+    """Factor of the rewards (in the game's unit, such as big blinds). The results should be between about -1 and 1."""
 
     self_play: float = 0.0
-    """Share of the opponents that are the learner itself, as it is at the beginning of each rollout."""
+    """Share of the opponents that are the learner itself, copied at the beginning of each rollout."""
     past_checkpoints: float = 0.5
     """Share of the opponents that are past checkpoints of the learner."""
     checkpoint_slots: int = 4
-    """How many past checkpoints are among the opponents at a time: the newest one, and others drawn at random."""
+    """Number of past checkpoints among the opponents: the newest one, and others drawn at random."""
     checkpoint_every: int = 250_000
     """Timesteps between two checkpoints. The model is saved with each."""
     bots: Annotated[dict[str, float], _PAIRS] = field(default_factory=lambda: {"random": 1.0})
-    """The other opponents by name, with their shares relative to each other."""
+    """The bots among the opponents, with their relative shares of the rest."""
     random_start_steps: int = 0
-    """The most random decisions with which an episode begins. The least falls from this to 0 by the middle of the
-    budget: the end of the game is learned first (a reverse curriculum)."""
+    """The most random decisions at the beginning of an episode. The least number falls from this to 0 by the middle of
+    the budget, so that the end of the game is learned first (a reverse curriculum)."""
 
     teacher: str = ""
-    """Whose play the learner copies before it learns by itself: a bot, or an expert of the game. Empty: nobody's. An
-    expert knows more than a seat may, and corrects the learner in its own matches, too (DAgger)."""
+    """The teacher of behavioural cloning before reinforcement learning: a bot, or an expert of the game. Empty: no
+    cloning. An expert may use hidden information, and also labels the learner's own matches (DAgger)."""
     demonstrations: int = 1_000_000
-    """Decisions of the teacher, in all seats, that the learner copies."""
+    """Number of the teacher's decisions, in all seats, for cloning."""
     cloning_minutes: float | None = None
-    """Copying ends after this many minutes at the latest. `minutes` begin when it has ended."""
+    """Time limit of cloning in minutes. `minutes` begin after it."""
     cloning_learning_rate: float | None = None
-    """Learning rate of copying; None: `learning_rate`. It falls linearly to 0 in the second half."""
+    """Learning rate of cloning; None: `learning_rate`. It falls linearly to 0 in the second half."""
     cloning_batch_size: int = 1_024
-    """Decisions per gradient step of copying."""
+    """Batch size of cloning."""
 
     name: str = ""
     """Name of the run folder. Empty: the game and the time."""
@@ -102,7 +101,7 @@ class TrainConfig:
     """Show a progress bar."""
 
     def __post_init__(self) -> None:
-        """Check what would fail late or silently."""
+        """Check settings that would fail late or without an error."""
         for name in (
             "total_timesteps",
             "threads",

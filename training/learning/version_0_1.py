@@ -1,4 +1,4 @@
-"""Settings files of version 0.1, which had no `format`: what their settings are called now."""
+"""The settings of version 0.1, whose files had no `format`, and their current names."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,7 @@ RENAMED = {
     "lesson_rate": "cloning_learning_rate",
     "lesson_batch": "cloning_batch_size",
 }
-"""Settings by their names in version 0.1, where those were others. `self_play` was the share of past selves."""
+"""Renamed settings: the name in version 0.1 and the current one. `self_play` was the share of past checkpoints."""
 
 UNCHANGED = (
     "game",
@@ -47,11 +47,11 @@ UNCHANGED = (
     "runs",
     "progress",
 )
-"""Settings that had the same names."""
+"""Settings with the same name."""
 
 
 def renamed(settings: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """Return the settings of a file of version 0.1 by the names that they have now.
+    """Return the settings of a file of version 0.1 by their current names.
 
     Raises:
         ValueError: for a setting that version 0.1 did not have.

@@ -1,4 +1,4 @@
-"""TerminalMatch: agents at one table, shown in the terminal as they play."""
+"""TerminalMatch: a match between agents, shown in the terminal."""
 
 import logging
 import time
@@ -26,20 +26,19 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class TerminalMatch:
-    """Agents at one table, episode after episode, shown as they play.
+    """A match between agents, one or more episodes, shown in the terminal.
 
     Args:
         game: the game with its options.
         agents: one per seat.
-        names: what they are called, seat by seat.
-        console: where the table is shown; one that is quiet shows nothing.
+        names: the agents' names, seat by seat.
+        console: the console; a quiet one shows nothing.
         delay: seconds to wait after every action.
-        log: where the moves are written, if anywhere, with what the agents tell of them.
-        show: shows the table, given a headline, the table as text and what was said; None: panels on the console, one
-            after the other.
+        log: the match log, with the moves and the agents' notes; None: no log.
+        show: ``show(headline, table, messages)`` shows the table; None: prints panels on the console.
 
     Attributes:
-        totals: each seat's reward so far.
+        totals: each seat's sum of rewards so far.
     """
 
     game: Game
@@ -62,7 +61,7 @@ class TerminalMatch:
         self.totals = [0.0] * self.game.seats
 
     def play(self, episodes: int, seed: int | None) -> None:
-        """Play so many episodes and add up the results. Without a seed every match is another."""
+        """Play `episodes` episodes and add up the rewards. Without a seed the match is random."""
         env = GameEnv(self.game)
         for number, one in enumerate(streams(seed, episodes).tolist(), 1):
             recorder = None
@@ -83,7 +82,7 @@ class TerminalMatch:
             if result.ok:
                 self.totals = [total + float(env.table.rewards[i]) for i, total in enumerate(self.totals)]
                 if seen:
-                    # What others chose may be sealed: to a person the table tells of it what there is to know.
+                    # The choices of others may be hidden; the table shows a person all that it may know.
                     did = headline(response.action) if self.eyes in (None, seat) else response.action.action_type
                     self._show(env, f"{player} ({self.names[seat]}): {did}", self._said(response))
                     time.sleep(self.delay)
@@ -95,7 +94,7 @@ class TerminalMatch:
                 raise ValueError(f"{self.names[seat]} answered {response}, refused: {result.error_detail}")
 
     def _asked(self, who: Agent, env: GameEnv, recorder: Recorder | None) -> tuple[AgentResponse, ActionResult]:
-        """Play an agent's answer. Where a language model gives none that will do, the safe action is played for it."""
+        """Play an agent's answer; if a language model gives no legal answer, play the safe action."""
         player = env.agent_selection
         try:
             response = who.respond(env.turn_state(player))
@@ -108,18 +107,18 @@ class TerminalMatch:
             problem = result.error_detail or ""
         if self.eyes is None:
             logger.warning("the safe action is played for %s: %s", player, problem)
-        elif self._seen(env, self.game.agents.index(player)):  # what was refused to a rival is nobody's business
+        elif self._seen(env, self.game.agents.index(player)):  # a refusal of an opponent's answer is private
             logger.warning("the safe action is played for %s", player)
         response = self.game.view.encode(env.table, self.game.view.safe(env.table))
         return response, _submitted(env, recorder, response, {})
 
     def _said(self, response: AgentResponse) -> list[str]:
-        """Return what was said beside an action, as far as who looks on may hear it."""
+        """Return the messages sent with an action that the viewer may read."""
         heard = [one for one in response.messages if self.eyes is None or one.scope == MessageScope.PUBLIC]
         return [f"“{said}”" for one in heard if (said := printable(one.content))]
 
     def _seen(self, env: GameEnv, seat: int) -> bool:
-        """Tell whether who looks on may know whose turn it is, and so how long it takes; at the end everybody may."""
+        """Return whether the viewer may know that it was this seat's turn; always true after the end."""
         secret = self.eyes is not None and seat != self.eyes and not env.table.done
         return not secret or self.game.visible_turn(env.table, self.eyes or 0) is not None
 
@@ -132,7 +131,7 @@ class TerminalMatch:
             self.console.print(Panel(Text(text), title=Text(headline), title_align="left"))
 
     def table(self) -> Table:
-        """Return the results as a table for people."""
+        """Return the results as a table."""
         table = Table("seat", "who", self.game.payoffs.unit_name)
         table.columns[2].justify = "right"
         for seat, name in enumerate(self.names):
@@ -140,12 +139,12 @@ class TerminalMatch:
         return table
 
     def line(self) -> Text:
-        """Return the results in a line, for a screen where the table has no room."""
+        """Return the results in one line, for small screens."""
         told = [f"{agent} {self._total(seat)}" for seat, agent in enumerate(self.game.agents)]
         return Text(f"{self.game.payoffs.unit_name}: {' · '.join(told)}")
 
     def _total(self, seat: int) -> str:
-        # No −0, whichever way it came to be.
+        # + 0.0 turns −0 into 0.
         return f"{round(self.totals[seat] / self.game.payoffs.unit, 1) + 0.0:+,.1f}"
 
 
@@ -156,7 +155,7 @@ def _submitted(env: GameEnv, recorder: Recorder | None, response: AgentResponse,
 
 
 def headline(action: Action) -> str:
-    """Return an action in few words: what its payload leaves out is not said, and numbers are short.
+    """Return a short description of an action: without empty fields, and with rounded numbers.
 
     >>> headline(Action("say", {"type": "claim", "targetId": None, "role": "doctor"}))
     'say claim doctor'

@@ -1,4 +1,4 @@
-"""Screen: a match on one screen of the terminal, drawn anew with every action."""
+"""Screen: a match on one screen of the terminal, redrawn after every action."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ from rich.text import Text
 from .match import TerminalMatch
 
 REMEMBERED = 12
-"""Actions that stand beside the table, or over it where there is no room beside it: as many as fit, the latest last."""
+"""The most actions shown beside the table (above it on narrow screens), the latest last."""
 WORDS = 4
-"""Lines that what is said beside an action takes there, at most."""
+"""The most lines of the messages of an action."""
 LATELY = (30, 64)
-"""Columns that they take beside it, at least and at most."""
+"""The least and the most columns of the list of actions."""
 
 
 class Screen:
-    """The table, what was done lately, and the results, in one place.
+    """The table, the latest actions and the results on one screen.
 
     Args:
-        match: what is shown; its results as they are.
-        live: where.
+        match: the match.
+        live: the display.
     """
 
     def __init__(self, match: TerminalMatch, live: Live) -> None:
@@ -34,17 +34,17 @@ class Screen:
         self._done: deque[str] = deque(maxlen=REMEMBERED)
 
     def show(self, headline: str, table: str, said: Sequence[str]) -> None:
-        """Show the table as text; `headline` is the latest action, or which episode begins."""
+        """Show the table as text; `headline` is the latest action, or the number of a new episode."""
         self._done.append(headline)
         for words in said:
             self._done.extend(wrap(words, LATELY[1] - 4, max_lines=WORDS))
         self._live.update(self._drawn(table), refresh=True)
 
     def _drawn(self, table: str) -> RenderableType:
-        """Fit it to the terminal: what comes too low is cut off, so the latest action never does."""
+        """Return the drawing, fitted to the terminal: the end of the table is cut off, never the latest action."""
         console = self._live.console
         text = Text(table)
-        text.highlight_regex(r"(?m)^>.*$", "bold yellow")  # whose turn it is
+        text.highlight_regex(r"(?m)^>.*$", "bold yellow")  # the acting seat
         board = Panel(text, title=self._match.game.id, expand=False)
         rows = len(console.render_lines(board))
         beside = console.width - console.measure(board).maximum - 1

@@ -1,1 +1,1 @@
-"""Agents: what sees TurnStates and answers them. Policies, people, language models."""
+"""Agents: objects that answer TurnStates. Policies, people, language models."""

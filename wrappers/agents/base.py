@@ -1,4 +1,4 @@
-"""Agent: sees TurnStates and answers them. A policy, a bot, a person, a language model."""
+"""Agent: an object that answers TurnStates, such as a policy, a person or a language model."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
@@ -11,24 +11,24 @@ class Agent(Protocol):
     """Plays one seat of one match at a time."""
 
     def respond(self, state: TurnState) -> AgentResponse:
-        """Answer a turn; called only where ``state.is_my_turn``."""
+        """Answer a turn; called only if ``state.is_my_turn``."""
         ...
 
 
 def thoughts(agent: Agent) -> dict[str, Any]:
-    """Return what an agent tells of its latest answer, for logs: by its method ``thoughts()``, if it has one.
+    """Return an agent's notes on its latest answer, for logs: ``agent.thoughts()`` if it has this method, else {}.
 
-    The names that replays know: ``probabilities`` (of every answer that was open, as `sentence` writes it), ``value``
-    (what it expected to win, in `Game.unit`), ``think`` (words).
+    Replays show these keys: ``probabilities`` (of every legal answer, as `sentence` writes it), ``value`` (the expected
+    return, in `Payoffs.unit`), ``think`` (text).
     """
     told = getattr(agent, "thoughts", None)
     return dict(told()) if callable(told) else {}
 
 
 def sentence(action: Action, written: Callable[[Any], str] | None = None) -> str:
-    """Return an action in words: its name and the values of its payload, but for those that are null.
+    """Return an action as text: its type and the values of its payload that are not null.
 
-    `written` tells how a value is written; None: in full, whole numbers without decimals.
+    `written` converts a value to text; None: in full, and whole numbers without decimals.
 
     >>> sentence(Action("raiseTo", {"amount": 137}))
     'raiseTo 137'
@@ -44,7 +44,7 @@ def _written(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text on one line, without what would steer a terminal.
+    """Return a text on one line, without control characters.
 
     >>> printable("Take\\nit \\x1b[2J")
     'Take it [2J'

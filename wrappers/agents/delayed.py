@@ -10,8 +10,8 @@ class DelayedAgent:
     """An agent that waits before every answer. It blocks: run it in a thread, as live tables do.
 
     Args:
-        agent: what answers.
-        seconds: how long it waits.
+        agent: the agent that answers.
+        seconds: the time to wait.
     """
 
     def __init__(self, agent: Agent, seconds: float) -> None:

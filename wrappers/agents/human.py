@@ -15,8 +15,8 @@ class HumanAgent:
     """A person at a terminal.
 
     Args:
-        source: where answers are read from, a line each (None: standard input).
-        screen: where the table and the questions are written (None: standard output).
+        source: the stream of answers, one per line (None: standard input).
+        screen: the stream for the table and the questions (None: standard output).
     """
 
     def __init__(self, source: TextIO | None = None, screen: TextIO | None = None) -> None:
@@ -24,10 +24,10 @@ class HumanAgent:
         self._screen = screen
 
     def respond(self, state: TurnState) -> AgentResponse:
-        """Show the turn and read an answer such as ``raiseTo 137``; ask again until it fits.
+        """Show the turn and read an answer such as ``raiseTo 137``; ask again until it is legal.
 
         Raises:
-            EOFError: if no more answers come.
+            EOFError: at the end of `source`.
         """
         self._write(_as_text(state))
         while True:
@@ -45,12 +45,12 @@ class HumanAgent:
 
 
 def parse(line: str, allowed: list[AllowedAction]) -> Action:
-    """Read an action as a person writes it: its name, and the values of its payload in order or as ``name=value``.
+    """Read an action from text: its type, and the values of its payload in order or as ``name=value``.
 
-    What the schema does not require may be left out. Free text is the last value: all that follows belongs to it.
+    Optional values may be left out. Free text is the last value and takes the rest of the line.
 
     Raises:
-        ValueError: saying what would fit.
+        ValueError: if it does not fit; the error shows the right form.
 
     >>> parse("raise 137", [AllowedAction("raiseTo", "", {"amount": {"type": "integer", "minimum": 4}})])
     Action(action_type='raiseTo', payload={'amount': 137})
@@ -59,7 +59,7 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
     found = [offer for offer in allowed if offer.action_type.lower() == word.lower()]
     found = found or [offer for offer in allowed if word and offer.action_type.lower().startswith(word.lower())]
     if len(found) != 1:
-        raise ValueError(f"{word!r} is none of {', '.join(_usage(offer) for offer in allowed)}")
+        raise ValueError(f"{word!r} is not one of {', '.join(_usage(offer) for offer in allowed)}")
     fields = _fields(found[0])
     payload: dict[str, Any] = {}
     for i, (value, next_name) in enumerate(zip(values, [*fields, *[""] * len(values)], strict=False), 1):
@@ -77,7 +77,7 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
 
 
 def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
-    """Read one value of a payload and hold it against its schema."""
+    """Read one value of a payload and check it with its schema."""
     kind = _kind(schema)
     if kind == "string" and "enum" not in schema:
         return text
@@ -95,29 +95,29 @@ def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def _fields(offer: AllowedAction) -> dict[str, dict[str, Any]]:
-    """Return the payload's fields: of a JSON schema, or of the bare property map that the arena platform sends."""
+    """Return the payload's fields, from a JSON schema or from the property map that agent-colosseum sends."""
     schema = offer.payload_schema
     fields = schema["properties"] if isinstance(schema.get("properties"), dict) else schema
     return {name: field for name, field in fields.items() if isinstance(field, dict)}
 
 
 def _required(offer: AllowedAction) -> list[str]:
-    """Return the fields that the payload must have; of a bare property map, all."""
+    """Return the required fields; all fields of a property map."""
     known = isinstance(offer.payload_schema.get("properties"), dict)
     return list(offer.payload_schema.get("required", ())) if known else list(_fields(offer))
 
 
 def _kind(field: Mapping[str, Any]) -> str:
-    """Return the type of a value, if not null; "" where the schema does not tell."""
+    """Return the type of a value that is not null; "" if the schema has none."""
     kinds = field.get("type")
     return str(next((kind for kind in kinds if kind != "null"), "") if isinstance(kinds, list) else kinds or "")
 
 
 def _usage(offer: AllowedAction) -> str:
     required = _required(offer)
-    told = {name: f"{name}: {_bounds(field)}" for name, field in _fields(offer).items()}
+    usage = {name: f"{name}: {_bounds(field)}" for name, field in _fields(offer).items()}
     return " ".join(
-        [offer.action_type, *(f"<{text}>" if name in required else f"[{text}]" for name, text in told.items())]
+        [offer.action_type, *(f"<{text}>" if name in required else f"[{text}]" for name, text in usage.items())]
     )
 
 

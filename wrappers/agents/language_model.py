@@ -1,7 +1,7 @@
-"""A language model at any endpoint that speaks OpenAI's chat completions (``pip install 'parlour[llm]'``).
+"""A language model at any endpoint with OpenAI's chat completions API (``pip install 'parlour[llm]'``).
 
-The key comes from the environment (``OPENAI_API_KEY``) and is never written anywhere. So does the address, where none
-is given (``OPENAI_BASE_URL``).
+The key is read from the environment (``OPENAI_API_KEY``) and never written. The default address is also read from the
+environment (``OPENAI_BASE_URL``).
 """
 
 import asyncio
@@ -26,7 +26,38 @@ Chat = Sequence[Mapping[str, str]]
 
 
 class ModelError(Exception):
-    """The model gave no answer that can be used: it could not be reached, was late, refused, or wrote no JSON."""
+    """The model gave no usable answer: it was not reached, was late, refused, or did not write JSON."""
+
+
+@dataclass
+class ModelCall:
+    """Statistics of one answer of a model, for logs.
+
+    Attributes:
+        prompt: the last conversation sent.
+        text: the last text of the model.
+        seconds: the time from the request to the end of the answer.
+        tries: number of answers requested.
+        retries: number of requests sent again after an error or a lost connection.
+        input_size, output_size: numbers of tokens, as the endpoint counts them; None if it does not. (Match logs leave
+            out fields with "token" in their names.)
+        problem: why the answer cannot be used; None if it can be used.
+    """
+
+    prompt: Chat = ()
+    text: str = ""
+    seconds: float = 0.0
+    tries: int = 0
+    retries: int = 0
+    input_size: int | None = None
+    output_size: int | None = None
+    problem: str | None = None
+
+    def count(self, usage: Any) -> None:
+        """Add the endpoint's token counts, if there are any."""
+        if usage is not None:
+            self.input_size = (self.input_size or 0) + (getattr(usage, "prompt_tokens", None) or 0)
+            self.output_size = (self.output_size or 0) + (getattr(usage, "completion_tokens", None) or 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +65,13 @@ class Model:
     """A model at an endpoint.
 
     Attributes:
-        name: as the endpoint calls it.
-        base_url: of the endpoint, such as ``http://127.0.0.1:8080/v1``; None: the environment's, else OpenAI's.
-        temperature: of the draws.
-        max_tokens: of one answer.
+        name: the model's name at the endpoint.
+        base_url: the endpoint's URL, such as ``http://127.0.0.1:8080/v1``; None: the environment's, else OpenAI's.
+        temperature: the sampling temperature, 0 to 2.
+        max_tokens: the most tokens of one answer.
         timeout: seconds for one answer, retries included.
-        retries: further tries after 408, 409, 429, 5xx or a lost connection, with growing pauses, as the endpoint asks.
-        attempts: answers asked for until one is JSON that fits its schema.
+        retries: number of retries after 408, 409, 429, 5xx or a lost connection, with growing pauses.
+        attempts: number of requests until an answer is JSON that fits its schema.
     """
 
     name: str
@@ -55,69 +86,80 @@ class Model:
         """Check the values.
 
         Raises:
-            ValueError: naming one that is out of its range.
+            ValueError: naming a value that is out of range.
         """
         if not self.name or self.max_tokens < 1 or not 0 < self.timeout < 2**30:
             given = f"name={self.name!r}, max_tokens={self.max_tokens}, timeout={self.timeout}"
-            raise ValueError(f"{given}: need a name, at least 1 token, and some seconds")
+            raise ValueError(f"{given}: need a name, at least 1 token, and a timeout above 0")
         if not 0 <= self.temperature <= 2 or self.retries < 0 or self.attempts < 1:
             raise ValueError(
                 f"temperature={self.temperature}, retries={self.retries}, attempts={self.attempts}: need 0 to 2, 0 or "
                 "more, 1 or more"
             )
 
-    async def stream(self, chat: Chat) -> AsyncGenerator[str, None]:
+    async def stream(self, chat: Chat, call: ModelCall | None = None) -> AsyncGenerator[str, None]:
         """Return the model's text, chunk by chunk.
 
+        Args:
+            chat: the conversation.
+            call: the statistics, which are filled in.
+
         Raises:
-            ModelError: if no text came, or it broke off.
+            ModelError: if there is no text, or the stream breaks off.
         """
-        said = False
-        async with _told(self):
+        said, call = False, call or ModelCall()
+        call.prompt, call.tries = chat, 1
+        async with _as_model_error(self, call):
             client = await self._client()
-            # The time runs while we wait for the model, not while its chunks are passed on.
+            # The timeout covers the wait for the model, not the time of the consumer.
             end = asyncio.get_running_loop().time() + self.timeout
             async with asyncio.timeout_at(end):
-                answer = await client.chat.completions.create(**self._settings(chat), stream=True)
+                answer = await _send(client, call, stream=True, **self._settings(chat))
             async with answer:
                 while True:
                     async with asyncio.timeout_at(end):
                         part = await anext(answer, None)
                     if part is None:
                         break
+                    call.count(getattr(part, "usage", None))
                     for choice in part.choices[:1]:
                         if getattr(choice.delta, "refusal", None):
                             raise ModelError(f"{self.name} refuses: {choice.delta.refusal[:200]}")
                         if choice.delta.content:
                             said = said or bool(choice.delta.content.strip())
+                            call.text += choice.delta.content
                             yield choice.delta.content
-        if not said:
-            raise ModelError(f"{self.name} said nothing")
+            if not said:
+                raise ModelError(f"{self.name} gave an empty answer")
 
-    async def choose(self, chat: Chat, schema: Mapping[str, Any], fits: Any = None) -> Any:
+    async def choose(
+        self, chat: Chat, schema: Mapping[str, Any], fits: Any = None, call: ModelCall | None = None
+    ) -> Any:
         """Return an answer as parsed JSON.
 
         Args:
             chat: the conversation.
-            schema: what the answer has to be. The endpoint is asked to constrain the model to it; one that does not
-                know how is asked in words.
-            fits: called with the answer; raises ValueError where it will not do. Such an answer is asked for again.
+            schema: the JSON schema of the answer. The endpoint is asked to constrain the model to it; if it cannot, the
+                schema is a part of the prompt.
+            fits: called with the answer; raises ValueError if the answer is wrong. The model is then asked again.
+            call: the statistics, which are filled in.
 
         Raises:
-            ModelError: if no answer fitted.
+            ModelError: if no answer fits.
         """
-        problem = ""
-        constrained = True
+        problem, constrained, call = "", True, call or ModelCall()
         end = asyncio.get_running_loop().time() + self.timeout
-        async with _told(self):
+        async with _as_model_error(self, call):
             client = await self._client()
             for _ in range(self.attempts):
+                call.prompt, call.tries = chat, call.tries + 1
                 async with asyncio.timeout_at(end):
                     try:
-                        text = await self._ask(client, chat, schema, constrained)
+                        text = await self._ask(client, call, schema, constrained)
                     except _Unconstrained:
                         constrained = False
-                        text = await self._ask(client, chat, schema, constrained)
+                        text = await self._ask(client, call, schema, constrained)
+                call.text = text
                 try:
                     answer = _json(text)
                     if fits is not None:
@@ -127,10 +169,10 @@ class Model:
                     problem = str(error)
                     again = f"That will not do: {problem[:300]}. Answer with nothing but the JSON object."
                     chat = [*chat, {"role": "assistant", "content": text[:500]}, {"role": "user", "content": again}]
-        raise ModelError(f"{self.name} gave no answer that fits: {problem}")
+            raise ModelError(f"{self.name} gave no answer that fits: {problem}")
 
-    async def _ask(self, client: "AsyncOpenAI", chat: Chat, schema: Mapping[str, Any], constrained: bool) -> str:
-        settings = self._settings(chat)
+    async def _ask(self, client: "AsyncOpenAI", call: ModelCall, schema: Mapping[str, Any], constrained: bool) -> str:
+        settings = self._settings(call.prompt)
         if constrained:
             wanted = {"name": "answer", "schema": schema, "strict": True}
             settings["response_format"] = {"type": "json_schema", "json_schema": wanted}
@@ -138,11 +180,12 @@ class Model:
             words = f"Answer with one JSON object and nothing else. Its JSON schema: {json.dumps(schema)}"
             settings["messages"] = [*settings["messages"], {"role": "user", "content": words}]
         try:
-            reply = await client.chat.completions.create(**settings)
+            reply = await _send(client, call, **settings)
         except library().BadRequestError:
             if constrained:
                 raise _Unconstrained from None
             raise
+        call.count(getattr(reply, "usage", None))
         choice = reply.choices[0].message if reply.choices else None
         if choice is not None and getattr(choice, "refusal", None):
             raise ModelError(f"{self.name} refuses: {str(choice.refusal)[:200]}")
@@ -157,8 +200,8 @@ class Model:
         }
 
     async def _client(self) -> "AsyncOpenAI":
-        """Return the event loop's client for this endpoint: it keeps its connections, and is closed with the loop."""
-        key = os.environ.get("OPENAI_API_KEY") or "none"  # a server of one's own asks for none
+        """Return the event loop's client for this endpoint; it keeps its connections, and closes with the loop."""
+        key = os.environ.get("OPENAI_API_KEY") or "none"  # local servers need no key
         loop = asyncio.get_running_loop()
         wanted = key, self.base_url, os.environ.get("OPENAI_BASE_URL"), self.retries, self.timeout
         clients = _clients.get(loop)
@@ -179,7 +222,7 @@ _clients: "dict[asyncio.AbstractEventLoop, dict[Any, tuple[AsyncOpenAI, AsyncGen
 
 
 async def _held(client: "AsyncOpenAI") -> "AsyncGenerator[AsyncOpenAI, None]":
-    """Hold a client until the event loop ends: `asyncio.run` then closes the generators that are left."""
+    """Keep a client open until the event loop ends: `asyncio.run` then closes this generator."""
     try:
         yield client
     finally:
@@ -195,7 +238,7 @@ def library() -> Any:
     """Return the module `openai`.
 
     Raises:
-        ImportError: if it is not installed, saying how to.
+        ImportError: if it is not installed, with the command to install it.
     """
     try:
         import openai
@@ -204,16 +247,51 @@ def library() -> Any:
     return openai
 
 
+async def _send(client: "AsyncOpenAI", call: ModelCall, **settings: Any) -> Any:
+    """Send a request, and count its retries. Streams are requested with their token counts."""
+    create = client.chat.completions.with_raw_response.create
+    if settings.get("stream"):
+        try:
+            raw = await create(**settings, stream_options={"include_usage": True})
+        except library().BadRequestError:  # an endpoint that does not know the option
+            raw = await create(**settings)
+    else:
+        raw = await create(**settings)
+    call.retries += getattr(raw, "retries_taken", 0)
+    return raw.parse()
+
+
 @contextlib.asynccontextmanager
-async def _told(model: Model) -> AsyncIterator[None]:
-    """Tell what goes wrong with a model as `ModelError`, without the text of a request, which may hold a key."""
+async def _as_model_error(model: Model, call: ModelCall) -> AsyncIterator[None]:
+    """Convert errors of a model to `ModelError`, without the text of the request, which may contain a key.
+
+    It writes the duration and the problem into `call`.
+    """
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    try:
+        async with _named(model):
+            yield
+    except ModelError as error:
+        call.problem = str(error)
+        raise
+    except asyncio.CancelledError:
+        call.problem = "given up"
+        raise
+    finally:
+        call.seconds = round(clock() - began, 3)
+
+
+@contextlib.asynccontextmanager
+async def _named(model: Model) -> AsyncIterator[None]:
+    """Convert errors of a model to `ModelError`."""
     try:
         yield
     except (ModelError, ImportError):
         raise
     except TimeoutError:
         raise ModelError(f"{model.name} gave no answer within {model.timeout:g} s") from None
-    except Exception as error:  # of the library, of those below it, of an endpoint's own kind of answer
+    except Exception as error:  # errors of the library, of its dependencies, or of an unusual endpoint
         status = getattr(error, "status_code", None)
         what = type(error).__name__ if status is None else f"HTTP {status}"
         where = f" at {model.base_url}" if model.base_url else ""
@@ -221,7 +299,7 @@ async def _told(model: Model) -> AsyncIterator[None]:
 
 
 def _json(text: str) -> Any:
-    """Return the JSON object in a text: all of it, or what stands between the first brace and the last.
+    """Return the JSON object in a text: the whole text, or the part from the first brace to the last.
 
     Raises:
         ValueError: if there is none.
@@ -230,4 +308,4 @@ def _json(text: str) -> Any:
     try:
         return msgspec.json.decode(text[start : end + 1])
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        raise ValueError("it is no JSON object") from None
+        raise ValueError("it is not a JSON object") from None

@@ -15,7 +15,7 @@ from .language_model import Chat, Model, ModelError, library, logger
 
 
 def _finished(answer: Coroutine[Any, Any, AgentResponse]) -> AgentResponse:
-    """Run `answer` to its end: in another thread where this one has a running event loop, which takes no second one."""
+    """Run `answer` to its end; in another thread if this one has a running event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -28,14 +28,15 @@ class LLMAgent:
     """A language model that answers TurnStates of any game.
 
     Args:
-        model: what answers.
-        fallback: answers where the model does not, such as a bot's `PolicyAgent`; None: nothing does.
-        instructions: what the model is told first, besides what it sees.
-        talks: whether it may say something beside its action; not where the rules keep that for actions of their own.
-        messages: how many messages of the match's chat it is shown, the latest ones.
+        model: the language model.
+        fallback: the agent that answers if the model fails, such as a bot's `PolicyAgent`; None: the error is raised.
+        instructions: additional text of the system prompt.
+        talks: whether the model may send a message with its action. Set it to False in games that have actions for
+            messages.
+        messages: number of latest messages of the match in the prompt.
 
     Attributes:
-        replaced: turns that `fallback` answered.
+        replaced: number of turns that `fallback` answered.
 
     Raises:
         ImportError: if the extra `llm` is not installed.
@@ -53,12 +54,12 @@ class LLMAgent:
         self._messages = messages
 
     def respond(self, state: TurnState) -> AgentResponse:
-        """Answer a turn. Blocks until the model has answered, a running event loop (of a notebook) included.
+        """Answer a turn. It blocks until the model has answered, also inside a running event loop (of a notebook).
 
-        Connections last for one call; `answer` keeps them as long as its event loop runs.
+        A connection is used for one call; `answer` keeps connections while its event loop runs.
 
         Raises:
-            ModelError: if the model does not answer, and there is no fallback.
+            ModelError: if the model fails, and there is no fallback.
         """
         try:
             return _finished(self.answer(state))
@@ -73,11 +74,11 @@ class LLMAgent:
         """Answer a turn.
 
         Raises:
-            ModelError: if the model does not.
+            ModelError: if the model fails.
         """
         offers = {offer.action_type: offer for offer in state.allowed_actions}
         if not offers:
-            raise ModelError(f"nothing is open to {state.agent_id}")
+            raise ModelError(f"{state.agent_id} has no legal action")
         words = {"say": {"type": "string", "maxLength": 300}} if self._talks else {}
         variants = [
             {

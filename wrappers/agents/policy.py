@@ -1,4 +1,4 @@
-"""PolicyAgent: a policy as an agent, which answers TurnStates."""
+"""PolicyAgent: a policy as an agent that answers TurnStates."""
 
 from typing import Any
 
@@ -10,14 +10,15 @@ from ...envs.core.rollout import encoder_of
 from ...envs.core.turn_state import AgentResponse, TurnState
 from ..policies.base import Policy
 from .base import sentence
+from .offers import nearest_open, offered_mask, quiet_action
 
 
 class PolicyAgent:
     """A policy as an agent: TurnState → record → observation → action index → documented payload.
 
     Args:
-        game: the game the policy was trained for. A live table may have more seats or fewer (see the game's `load`).
-        policy: what plays, with the observations of its own encoder.
+        game: the game the policy was trained for. A live table may have more or fewer seats (see `View.load`).
+        policy: the policy. It gets the observations of its own encoder.
 
     Raises:
         ValueError: if the game does not have the policy's encoder, or it shows hidden information.
@@ -30,11 +31,14 @@ class PolicyAgent:
         self._seen: tuple[Any, NDArray[np.float32], NDArray[np.int8]] | None = None
 
     def respond(self, state: TurnState) -> AgentResponse:
-        """Answer a turn.
+        """Answer a turn with one of the state's ``allowed_actions``.
+
+        If the host offers fewer actions than the rules, the policy's mask has only these. If the policy still chooses
+        another action, as a scripted player may, the safe action or the nearest offered action is played.
 
         Raises:
-            ValueError: if `state` is another game's, nothing is open to its seat, or the policy chose an action
-                that its mask forbids.
+            ValueError: if `state` belongs to another game, its seat has no legal action, or the policy chose an
+                illegal action.
             KeyError, TypeError: if `state` lacks a field.
         """
         name, _, _ = state.game_id.partition("-")
@@ -43,18 +47,24 @@ class PolicyAgent:
         tables, seat = self.game.view.load(state)
         mask = self.game.mask(tables[0], seat)
         if not mask.any():
-            raise ValueError(f"nothing is open to {state.agent_id}: it is not its turn")
+            raise ValueError(f"{state.agent_id} has no legal action: it is not its turn")
+        legal, mask = mask, offered_mask(self.game, tables[0], mask, state.allowed_actions)
+        if not mask.any():
+            self._seen = None
+            return AgentResponse(quiet_action(state.allowed_actions))
         observation = self._encoder.observation(tables[0], seat)
         self._seen = tables[0], observation[None], mask[None]
         action = int(np.asarray(self.policy.act(observation[None], mask[None])).reshape(-1)[0])
-        if not 0 <= action < len(mask) or not mask[action]:
+        if not 0 <= action < len(legal) or not legal[action]:
             raise ValueError(
                 f"the policy chose action {action}, which is masked; open are {np.flatnonzero(mask).tolist()}"
             )
+        if not mask[action]:
+            action = nearest_open(self.game, tables[0], action, mask)
         return self.game.view.encode(tables[0], action)
 
     def thoughts(self) -> dict[str, Any]:
-        """Return how likely each answer to the latest turn was, and what the policy expected; as far as it can tell."""
+        """Return the probabilities of the answers to the latest turn and the value, if the policy has them."""
         told: dict[str, Any] = {}
         if self._seen is None or not hasattr(self.policy, "probabilities"):
             return told
@@ -70,24 +80,24 @@ class PolicyAgent:
         return told
 
     def warm_up(self) -> None:
-        """Answer two made-up turns, so that nothing is left to be compiled or loaded when a clock runs.
+        """Answer two turns of a random match, so that all code is compiled and loaded before a deadline runs.
 
         Raises:
-            ValueError: as `respond` does; whatever else the policy raises.
+            ValueError: as `respond`; and any error of the policy.
         """
         table = self.game.tables(1)[0]
         self.game.rules.reset(table)
-        for _ in range(2):  # the second one on a table where something has happened
+        for _ in range(2):  # the second one after some moves
             if not table.done:
                 answer = self.respond(self.game.turn_state(table, int(table.turn)))
                 self.game.rules.step(table, self.game.view.parse(table, answer.action))
 
 
 LEAST_LIKELY = 0.0005
-"""Answers less likely than this are not told in `thoughts`."""
+"""The least probability of an answer in `thoughts`."""
 
 
 def _answer(response: AgentResponse) -> str:
-    """Return an answer on one line; where all it does is to say something, what it says."""
+    """Return an answer as one line of text; for an action that only sends a message, the message."""
     said = " ".join(message.content for message in response.messages)
     return f"say: {said}" if said and response.action.action_type == "message_only" else sentence(response.action)

@@ -1,1 +1,1 @@
-"""Match logs: what was played, one JSON object per line."""
+"""Match logs: the events of a match, one JSON object per line."""

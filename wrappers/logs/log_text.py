@@ -1,7 +1,7 @@
-"""How texts and errors of others are written into logs: on one line, bounded, with nothing that steers a terminal."""
+"""Texts and errors for logs: on one line, with a length limit, without control characters."""
 
 LIMIT = 300
-"""Characters of a text in a log line."""
+"""The most characters of a text in a log line."""
 
 
 def escaped(text: str, limit: int = LIMIT) -> str:
@@ -14,7 +14,7 @@ def escaped(text: str, limit: int = LIMIT) -> str:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return the error's type and text, at most `LIMIT` characters. An error whose text cannot be read has none."""
+    """Return the error's type and text, at most `LIMIT` characters. If the text cannot be read, it is "(no text)"."""
     try:
         text = str(error)
     except Exception:

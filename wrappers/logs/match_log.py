@@ -1,8 +1,8 @@
 """Match logs: JSON Lines, one object per event.
 
-Every line has a ``kind``. `Recorder` writes the log of a match in an environment (``match``, then ``turn`` by
-``turn``, then ``end``), which `replay` plays again to the same bytes. Our arena does the same, with ``message`` for
-what was sent out of turn. Live bridges write what they see with `MatchLog`: ``joined``, ``turn`` (TurnState and
+Every line has a ``kind``. `Recorder` writes the log of a match in an environment: ``match``, then one ``turn`` per
+decision, then ``end``. `replay` plays it again, to the same record. The arena host writes the same, with ``message``
+for messages out of turn. Live bridges write their own lines with `MatchLog`: ``joined``, ``turn`` (TurnState and
 AgentResponse), ``hand``, ``ended``. No log holds a token or a key.
 """
 
@@ -22,15 +22,15 @@ from ...envs.core.turn_state import AgentResponse, TurnState
 
 Path_ = str | PathLike[str]
 SECRETS = ("token", "api_key", "apikey", "authorization", "password", "secret")
-"""What no name in a log may contain, but for the names of players where a table goes by them (votes, roles)."""
+"""Parts of names that mark a secret. Names of players are allowed as keys (votes, roles)."""
 
 
 class MatchLog:
-    """An open log; a context manager. Every line is on the disk when `write` returns.
+    """An open log; a context manager. `write` flushes every line to the disk.
 
     Args:
-        path: the file; its folder is made, and what it held before is kept unless `append` is false (but for a last
-            line that a crash cut off).
+        path: the file. Its folder is made if it does not exist.
+        append: whether to keep the old lines of the file; a last line cut off by a crash is removed.
     """
 
     def __init__(self, path: Path_, *, append: bool = True) -> None:
@@ -39,7 +39,7 @@ class MatchLog:
         kept = self.path.read_bytes() if append and self.path.exists() else b""
         self._file = self.path.open("ab", buffering=0)
         self._file.truncate(kept.rfind(b"\n") + 1)
-        self._players: set[str] = set()  # of the match that is being written
+        self._players: set[str] = set()  # of the current match
 
     def write(self, kind: str, **fields: Any) -> None:
         """Write a line: TurnState types, structs, dicts, lists, text, numbers. Secrets by name are left out."""
@@ -64,13 +64,13 @@ class MatchLog:
 
 
 def opened(path: Path_ | None) -> AbstractContextManager[MatchLog | None]:
-    """Open a log, as a context manager; None where no path is given."""
+    """Open a log, as a context manager; its value is None without a path."""
     return nullcontext() if path is None else MatchLog(path)
 
 
 def read(path: Path_) -> Iterator[dict[str, Any]]:
-    """Return the lines of a log in order; a last line cut off by a crash is left out, and so are blank lines and the
-    mark that some editors put at the beginning (UTF-8's BOM).
+    """Return the lines of a log in order, without a last line cut off by a crash, blank lines, and a byte order mark
+    (BOM) of UTF-8.
 
     Raises:
         ValueError: naming the line, if another one is not an object with a `kind`.
@@ -84,12 +84,12 @@ def read(path: Path_) -> Iterator[dict[str, Any]]:
         except msgspec.DecodeError as error:
             raise ValueError(f"{path}, line {number} is not JSON: {error}") from error
         if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
-            raise ValueError(f"{path}, line {number} is no object with a kind: {line[:80]!r}")
+            raise ValueError(f"{path}, line {number} is not an object with a kind: {line[:80]!r}")
         yield entry
 
 
 def turns(path: Path_) -> Iterator[tuple[TurnState, AgentResponse]]:
-    """Return what a live agent saw and answered, turn by turn."""
+    """Return the TurnState and the answer of each turn of a live agent's log."""
     for entry in read(path):
         if entry["kind"] == "turn" and "turn_state" in entry:
             yield TurnState.from_dict(entry["turn_state"]), AgentResponse.from_dict(entry["response"])
@@ -104,7 +104,7 @@ def _plain(value: Any) -> Any:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Return what the players of a match, or of a game's state, are called: ids and names."""
+    """Return the ids and names of the players in a match or in a game's state."""
     if not isinstance(value, dict):
         return
     for field in ("agents", "agent_ids", "players"):

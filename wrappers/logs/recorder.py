@@ -1,4 +1,4 @@
-"""Recorder: plays an environment and logs the match. `replay` plays a log again."""
+"""Recorder: plays an environment and writes the match log. `replay` plays a log again."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,10 +21,10 @@ class Recorder:
     True
 
     Args:
-        log: where to write.
-        env: a registered game; it is reset with `seed`.
-        seed: of the match.
-        agent_ids: who plays, seat by seat, as replays call them; None: by the seats' names.
+        log: the log to write.
+        env: the environment of a registered game; it is reset with `seed`.
+        seed: the seed of the match.
+        agent_ids: the players' names, seat by seat, for replays; None: the names of the seats.
     """
 
     def __init__(self, log: MatchLog, env: envs.GameEnv, seed: int, agent_ids: Sequence[str] | None = None) -> None:
@@ -40,9 +40,15 @@ class Recorder:
         response: AgentResponse | Action | Mapping[str, Any],
         thoughts: Mapping[str, Any] | None = None,
     ) -> ActionResult:
-        """Do what `GameEnv.submit` does; an accepted answer is written, and the outcome once there is one.
+        """Call `GameEnv.submit`, and write an accepted answer, and the outcome at the end.
 
-        `thoughts` are what the agent tells of its answer (see `wrappers.agents.base.thoughts`), written beside it.
+        Args:
+            agent: the agent that answers.
+            response: the answer.
+            thoughts: the agent's notes on its answer (see `parlour.wrappers.agents.base.thoughts`); None: no notes.
+
+        Returns:
+            The result of `GameEnv.submit`.
         """
         result = self.env.submit(agent, response)
         if result.ok:
@@ -52,16 +58,16 @@ class Recorder:
         return result
 
     def play(self, number: int) -> ActionResult:
-        """Play the selected agent's legal action number, written as the payload it stands for."""
+        """Play the selected agent's legal action index, and write it as its payload."""
         return self.submit(self.env.agent_selection, self.env.game.view.encode(self.env.table, number))
 
 
 def replay(path: Path_) -> envs.GameEnv:
-    """Play a `Recorder`'s log again, and return the environment as it then is (the last match, if there are several).
+    """Play a `Recorder`'s log again, and return the environment after the last match.
 
     Raises:
-        ValueError: if the log has no match, a line lacks a field, or an answer in it is refused: it is another
-            version's, or was edited.
+        ValueError: if the log has no match, a line lacks a field, or an answer is refused. The log is then of another
+            version, or was edited.
     """
     env: envs.GameEnv | None = None
     for entry in read(path):
@@ -77,7 +83,7 @@ def replay(path: Path_) -> envs.GameEnv:
 
 
 def _again(entry: Mapping[str, Any], env: envs.GameEnv | None) -> envs.GameEnv | None:
-    """Do what one line of a log tells; return the environment in which it was done."""
+    """Replay one line of a log, and return its environment."""
     if entry["kind"] == "match":
         env = envs.make(entry["game"], **entry["options"])
         env.reset(seed=entry["seed"])

@@ -1,4 +1,4 @@
-"""SafeMatchLog: the match log of a live agent or a host. Nothing that cannot be written ends a match."""
+"""SafeMatchLog: the match log of a live agent or a host. Its errors are warnings, so that they do not end a match."""
 
 import logging
 from collections.abc import Callable
@@ -14,10 +14,10 @@ logger = logging.getLogger(__name__)
 
 
 class SafeMatchLog:
-    """The match log of a live agent or a host. It is false where there is no log. Write from the event loop only.
+    """The match log of a live agent or a host. It is false without a log. Write from the event loop only.
 
     Args:
-        log: where to write; None: nowhere.
+        log: the log to write; None: no log.
     """
 
     def __init__(self, log: MatchLog | None) -> None:
@@ -40,15 +40,15 @@ class SafeMatchLog:
 
 
 def safe_thoughts(thoughts: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return an agent's thoughts. Where that raises, warn and return none: the answer itself counts."""
+    """Return an agent's notes on its answer; {} with a warning if the agent raises an error."""
     try:
         return thoughts()
-    except Exception as error:  # whatever it is, the match goes on
-        logger.warning("the agent cannot tell its thoughts: %s", describe_error(error))
+    except Exception as error:  # any error: the match continues
+        logger.warning("the agent's thoughts are left out of the match log: %s", describe_error(error))
         return {}
 
 
 def without_images(state: TurnState) -> TurnState:
-    """Return a state without its pictures: those of every turn would fill a disk overnight."""
+    """Return a state without its pictures, which would fill the disk."""
     fields = {name: value for name, value in state.game_state.items() if name not in ("board_img", "drawer_img")}
     return msgspec.structs.replace(state, game_state=fields)

@@ -1,1 +1,1 @@
-"""Policies: what plays many seats at once from observations and masks."""
+"""Policies: functions from observations and masks to actions, for many seats at once."""

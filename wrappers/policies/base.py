@@ -1,4 +1,4 @@
-"""Learned policies: what they share. A policy plays from observations and masks, many tables at once."""
+"""LearnedPolicy: the base class of learned policies."""
 
 from typing import Any
 
@@ -32,8 +32,8 @@ def _softmax(logits: Any, masks: Any, out: Any) -> None:
 
 
 @compiled
-def _draw(probabilities: Any, words: Any, out: Any) -> None:
-    """Draw an action index per row; rounding can never choose one of probability 0."""
+def draw(probabilities: Any, words: Any, out: Any) -> None:
+    """Draw an action index per row; an action with probability 0 is never drawn."""
     for i in range(len(probabilities)):
         words[0] += GOLDEN
         left = np.float64(mix(words[0]) >> np.uint64(11)) * 2.0**-53
@@ -46,17 +46,17 @@ def _draw(probabilities: Any, words: Any, out: Any) -> None:
 
 
 class LearnedPolicy:
-    """What learned policies share: probabilities of the actions, from which one is drawn or the most likely taken.
+    """Base class of learned policies: it draws an action by its probability, or takes the most likely one.
 
     Args:
         inputs: the length of its observations.
-        outputs: how many action indices there are.
-        deterministic: play the most likely action instead of drawing one.
-        seed: of the policy's own random stream; None: from the operating system's entropy.
+        outputs: the number of action indices.
+        deterministic: whether to play the most likely action instead of drawing one.
+        seed: seed of the policy's random stream; None takes entropy from the operating system.
 
     Attributes:
         trained_for: what it was trained for; None: unknown.
-        reward_scale: the rewards that it was trained on were multiplied by it.
+        reward_scale: the factor of the rewards in its training.
     """
 
     def __init__(self, inputs: int, outputs: int, deterministic: bool, seed: int | None) -> None:
@@ -73,10 +73,10 @@ class LearnedPolicy:
         return (self.trained_for.encoder or None) if self.trained_for is not None else None
 
     def set_trained_for(self, trained_for: TrainedFor) -> None:
-        """Say what it was trained for.
+        """Set what it was trained for.
 
         Raises:
-            ValueError: if that shows hidden information.
+            ValueError: if its encoder shows hidden information.
         """
         if trained_for.encoder == FULL:
             raise ValueError(f"the encoder {FULL!r} shows hidden information: no policy with it may play")
@@ -90,12 +90,12 @@ class LearnedPolicy:
         raise NotImplementedError
 
     def values(self, observations: NDArray[np.float32]) -> NDArray[np.float32] | None:
-        """Return what the policy expects to win from here on, float32[N] in `Payoffs.unit`; None: it has no critic."""
+        """Return the critic's estimates of the returns, float32[N] in `Payoffs.unit`; None without a critic."""
         values = self._value(observations)
         return None if values is None else values / np.float32(self.reward_scale)
 
     def probabilities(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:
-        """Return how likely each action index is, 0 where masked: float32[N, A].
+        """Return the probability of each action index, 0 where masked: float32[N, A].
 
         Raises:
             ValueError: if observations or masks do not have the length that the policy was trained on.
@@ -114,5 +114,5 @@ class LearnedPolicy:
         if self.deterministic:
             return np.asarray(probabilities.argmax(axis=1), np.int64)
         actions = np.zeros(len(masks), np.int64)
-        _draw(probabilities, self._words, actions)
+        draw(probabilities, self._words, actions)
         return actions

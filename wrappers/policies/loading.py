@@ -11,29 +11,31 @@ from .base import LearnedPolicy, Policy
 from .mlp import MlpPolicy
 from .sb3 import SB3Policy
 from .sb3_files import load_model
+from .tabular import TabularPolicy, is_tabular
 from .trained_for import TrainedFor, of_settings, read_settings
 
 CHECKPOINTS = ("checkpoints", "snapshots")
-"""Folders of a run with the policies of earlier times; version 0.1 called them snapshots."""
+"""Folders of a run with checkpoints; version 0.1 called it snapshots."""
 
 
 def load_policy(
     path: str | PathLike[str], *, deterministic: bool = False, seed: int | None = None
-) -> MlpPolicy | SB3Policy:
-    """Load a model that Stable-Baselines3 or sb3-contrib saved (``.zip``), or a saved `MlpPolicy` (``.npz``).
+) -> MlpPolicy | SB3Policy | TabularPolicy:
+    """Load a model that Stable-Baselines3 or sb3-contrib saved (``.zip``), or a saved `MlpPolicy` or
+    `TabularPolicy` (``.npz``).
 
-    A plain MLP comes back as an `MlpPolicy`, which acts without torch; any other model as an `SB3Policy`. What it was
-    trained for stands in a ``.npz``; for a ``.zip`` it is read from the run folder in which the file lies, if it does.
-    A zip of Stable-Baselines3 holds pickled code: load only files that you trust.
+    A plain MLP is loaded as an `MlpPolicy`, which does not need torch; any other model as an `SB3Policy`. A ``.npz``
+    holds what the policy was trained for; for a ``.zip`` it is read from the run folder of the file, if there is one. A
+    zip of Stable-Baselines3 contains pickled code: load only files that you trust.
 
     Args:
         path: the file; ``.zip`` may be left out.
-        deterministic: play the most likely action instead of drawing one.
-        seed: of the policy's own random stream; None: from the operating system's entropy.
+        deterministic: whether to play the most likely action instead of drawing one.
+        seed: seed of the policy's random stream; None takes entropy from the operating system.
 
     Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: if it is no such model, or one that sees hidden information.
+        FileNotFoundError: if the file does not exist.
+        ValueError: if it is not such a model, or if its encoder shows hidden information.
         ImportError: if the package that saved it is not installed.
     """
     file = policy_file(path)
@@ -41,8 +43,10 @@ def load_policy(
         raise ValueError(f"{file} is a folder; load_run() loads a run folder")
     if not file.exists():
         raise FileNotFoundError(f"there is no policy at {file}")
-    policy: MlpPolicy | SB3Policy
-    if file.suffix == ".npz":
+    policy: MlpPolicy | SB3Policy | TabularPolicy
+    if file.suffix == ".npz" and is_tabular(file):
+        policy = TabularPolicy.load(file, deterministic, seed)
+    elif file.suffix == ".npz":
         policy = MlpPolicy.load(file, deterministic, seed)
     else:
         model = load_model(file)
@@ -56,14 +60,14 @@ def load_policy(
 
 
 def policy_file(path: str | PathLike[str]) -> Path:
-    """Return the path of a policy file, with the ending ``.zip`` where it was left out."""
+    """Return the path of a policy file, with ``.zip`` added if it was left out."""
     file = Path(path)
     zipped = file.with_name(file.name + ".zip")
     return zipped if not file.is_file() and zipped.is_file() else file
 
 
 def _from_run_of(file: Path) -> TrainedFor | None:
-    """Return what the run was for in whose folder a policy lies; None where it lies in none."""
+    """Return what the run of a policy's folder was for; None if the file is not in a run folder."""
     folder = file.parent.parent if file.parent.name in CHECKPOINTS else file.parent
     if not (folder / "config.toml").is_file():
         return None
@@ -72,13 +76,13 @@ def _from_run_of(file: Path) -> TrainedFor | None:
 
 
 def load_run(path: str | PathLike[str], *, deterministic: bool = False, seed: int | None = None) -> tuple[Game, Policy]:
-    """Load the folder of a training run: its game with the options it was trained with, and its policy.
+    """Load the folder of a training run: its game with the options of the training, and its policy.
 
-    ``policy.npz`` is taken where the run has it (no torch is needed then), else ``model.zip``.
+    ``policy.npz`` is loaded if it exists (it does not need torch), else ``model.zip``.
 
     Raises:
         FileNotFoundError: if the folder, its ``config.toml`` or the policy is missing.
-        ValueError: if a file cannot be read, the game's observation or actions have changed since, or the policy sees
+        ValueError: if a file cannot be read, the game's observation or actions have changed since, or the encoder shows
             hidden information.
     """
     folder = Path(path)
@@ -101,12 +105,12 @@ def run_settings(folder: Path) -> TrainedFor:
     """Return what the run in a folder was trained for.
 
     Raises:
-        FileNotFoundError: if it is no run folder.
+        FileNotFoundError: if it is not a run folder.
         ValueError: if its ``config.toml`` names no game.
     """
     config = folder / "config.toml"
     if not config.is_file():
-        raise FileNotFoundError(f"{folder} is no run folder: it has no config.toml")
+        raise FileNotFoundError(f"{folder} is not a run folder: it has no config.toml")
     try:
         return of_settings(read_settings(config))
     except ValueError as error:
@@ -116,20 +120,20 @@ def run_settings(folder: Path) -> TrainedFor:
 def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, seed: int | None = None) -> Policy:
     """Return the policy that `spec` names: ``"random"``, a bot of the game, a run folder, or a policy file.
 
-    A policy of another version of the game plays too, where `game` still has its encoder.
+    A policy for another version of the game can play if `game` still has its encoder.
 
     Args:
         spec: the name or path; a policy is returned as it is.
         game: the game it will play.
         deterministic: whether a learned policy plays its most likely action.
-        seed: of the policy's own random stream; None: from the operating system's entropy.
+        seed: seed of the policy's random stream; None takes entropy from the operating system.
 
     Raises:
-        ValueError: if it names nothing (with the nearest name), or a policy that cannot play `game`.
+        ValueError: for an unknown name (with the most similar one), or a policy that cannot play `game`.
     """
     if not isinstance(spec, str):
         if not hasattr(spec, "act"):
-            raise ValueError(f"{spec!r} is no policy: it has no act(observations, masks)")
+            raise ValueError(f"{spec!r} is not a policy: it has no act(observations, masks)")
         return spec
     if spec in game.bots:
         return cast(Policy, game.bots[spec](game, seed))
@@ -148,7 +152,7 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
 
 
 def _check_plays(policy: LearnedPolicy, game: Game, spec: str) -> None:
-    """Refuse a policy that was trained for another game, or for options that change what is seen or done."""
+    """Raise ValueError for a policy of another game, or of options with other observations or actions."""
     trained_for = policy.trained_for
     if trained_for is None:
         return
@@ -163,5 +167,5 @@ def _check_plays(policy: LearnedPolicy, game: Game, spec: str) -> None:
 
 
 def _unshared(game: Game, other: Game) -> str:
-    """Write the options in which `game` differs from `other`."""
+    """Return the options of `game` that differ from those of `other`, as text."""
     return ", ".join(f"{key}={value}" for key, value in game.options.items() if other.options.get(key) != value)

@@ -29,14 +29,14 @@ _ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {"ReLU": _relu, "Tanh": _t
 
 
 class MlpPolicy(LearnedPolicy):
-    """A frozen multilayer perceptron in NumPy: acts without torch, as the torch model it was copied from would.
+    """A multilayer perceptron in NumPy, copied from a torch model. It acts like the model and does not need torch.
 
     Args:
         layers: (weights float32[in, out], biases float32[out]) from the observation to the logits.
-        activation: between the layers: ``"Tanh"`` or ``"ReLU"``.
-        deterministic: play the most likely action instead of sampling.
-        seed: of the policy's own random stream; None for fresh entropy.
-        critic: the layers from the observation to the value, if it is to be told (see `values`).
+        activation: the activation function, ``"Tanh"`` or ``"ReLU"``.
+        deterministic: whether to play the most likely action instead of drawing one.
+        seed: seed of the policy's random stream; None takes entropy from the operating system.
+        critic: the layers from the observation to the value; empty: no critic (see `values`).
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class MlpPolicy(LearnedPolicy):
         critic: Layers = (),
     ) -> None:
         if activation not in _ACTIVATIONS:
-            raise ValueError(f"activation {activation!r}: known are {', '.join(_ACTIVATIONS)}")
+            raise ValueError(f"activation {activation!r}: choose from {', '.join(_ACTIVATIONS)}")
         super().__init__(len(layers[0][0]), len(layers[-1][1]), deterministic, seed)
         self.layers = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in layers]
         self.critic = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in critic]
@@ -59,8 +59,8 @@ class MlpPolicy(LearnedPolicy):
         """Copy the network of a Stable-Baselines3 actor-critic model (PPO, MaskablePPO, A2C, TRPO).
 
         Raises:
-            ValueError: if it is anything but linear layers with one kind of Tanh or ReLU between them, on all of the
-                observation or on `columns` of it.
+            ValueError: if the network is not linear layers with Tanh or ReLU between all of them, on the whole
+                observation or on some columns of it.
         """
         try:
             hidden, last = list(model.policy.mlp_extractor.policy_net), model.policy.action_net
@@ -72,13 +72,13 @@ class MlpPolicy(LearnedPolicy):
         activation = kinds[1] if len(kinds) > 1 else "Tanh"
         plain = (extractor == "FlattenExtractor" or columns is not None) and activation in _ACTIVATIONS
         if not plain or kinds != ["Linear", activation] * (len(hidden) // 2) + ["Linear"]:
-            raise ValueError(f"the network {extractor}, {', '.join(kinds)} is no plain MLP; use SB3Policy")
+            raise ValueError(f"the network {extractor}, {', '.join(kinds)} is not a plain MLP; use SB3Policy")
         values = [*model.policy.mlp_extractor.value_net, model.policy.value_net]
         layers, critic = (
             [(m.weight.detach().cpu().numpy().T, m.bias.detach().cpu().numpy()) for m in modules[::2]]
             for modules in ([*hidden, last], values)
         )
-        if columns is not None:  # what it does not see has no weight
+        if columns is not None:  # the other columns have weight 0
             for net in (layers, critic):
                 seen = net[0][0]
                 whole = np.zeros((model.observation_space.shape[0], seen.shape[1]), np.float32)
@@ -105,7 +105,7 @@ class MlpPolicy(LearnedPolicy):
         return last
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the weights to `path` (``.npz``), and what it was trained for."""
+        """Write the weights, and what it was trained for, to `path` (``.npz``)."""
         arrays: dict[str, Any] = {"activation": np.array(self.activation)}
         if self.trained_for is not None:
             arrays["trained_for"] = np.array(msgspec.json.encode(self.trained_for).decode())
@@ -117,10 +117,10 @@ class MlpPolicy(LearnedPolicy):
 
     @classmethod
     def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> "MlpPolicy":
-        """Read what `save` wrote, in this version or an earlier one.
+        """Load a file that `save` wrote, in this version or an earlier one.
 
         Raises:
-            ValueError: if `save` did not write the file, or the policy sees hidden information.
+            ValueError: if `save` did not write the file, or if the encoder shows hidden information.
         """
         try:
             with np.load(path, allow_pickle=False) as file:
@@ -132,10 +132,10 @@ class MlpPolicy(LearnedPolicy):
                 about = str(file["trained_for"]) if "trained_for" in file.files else None
                 trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
         except (KeyError, IndexError, AttributeError, EOFError, zipfile.BadZipFile, ValueError) as error:
-            raise ValueError(f"{path} is no saved MlpPolicy: {error}") from None
+            raise ValueError(f"{path} is not a saved MlpPolicy: {error}") from None
         if trained_for is not None:
             policy.set_trained_for(trained_for)
-        policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
+        policy._words = streams(seed, 1)  # after the try: the error of a bad seed is not about the file
         return policy
 
 

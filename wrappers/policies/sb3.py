@@ -9,13 +9,13 @@ from .base import Floats, LearnedPolicy, _softmax
 
 
 class SB3Policy(LearnedPolicy):
-    """A Stable-Baselines3 or sb3-contrib model with discrete actions as a policy. Illegal actions get no chance, also
-    where the model itself knows no masks.
+    """A Stable-Baselines3 or sb3-contrib model with discrete actions as a policy. Illegal actions get
+    probability 0, also if the model itself has no masks.
 
     Args:
         model: actor-critic (PPO, MaskablePPO, A2C, TRPO) or value-based (DQN, QR-DQN; always plays its best action).
-        deterministic: play the most likely action instead of sampling.
-        seed: of the policy's own random stream; None for fresh entropy.
+        deterministic: whether to play the most likely action instead of drawing one.
+        seed: seed of the policy's random stream; None takes entropy from the operating system.
 
     Raises:
         ValueError: if the model's spaces are not a flat observation and Discrete actions, or it is recurrent.

@@ -1,4 +1,4 @@
-"""The files in which Stable-Baselines3 and sb3-contrib save their models, those of earlier versions of Parlour too."""
+"""Model files of Stable-Baselines3 and sb3-contrib, also those written by earlier versions of Parlour."""
 
 import base64
 import io
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 RENAMED = {("parlour.wrappers.sb3", "Parts"): ("parlour.wrappers.rl.sb3", "ColumnSelector")}
-"""Classes by module and name in earlier versions, and what they are called now."""
+"""Renamed classes: module and name in earlier versions, and the current ones."""
 
 
 def load_model(file: Path) -> Any:
-    """Return the model that a ``.zip`` holds, on the CPU.
+    """Return the model in a ``.zip``, on the CPU.
 
     Raises:
-        ValueError: if it holds none, or one without discrete actions.
+        ValueError: if there is none, or if its actions are not discrete.
         ImportError: if the package that saved it is not installed.
     """
     data = read_data(file)
@@ -35,10 +35,10 @@ def load_model(file: Path) -> Any:
 
 
 def read_data(file: Path) -> dict[str, Any]:
-    """Return the settings in a saved model, as JSON has them.
+    """Return the settings in a saved model, as JSON values.
 
     Raises:
-        ValueError: if the file is no saved model.
+        ValueError: if the file is not a saved model.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -49,7 +49,7 @@ def read_data(file: Path) -> dict[str, Any]:
 
 
 def renamed_objects(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the objects among a model's settings that name a class by its old name, for ``load(custom_objects=…)``."""
+    """Return the objects of a model's settings that use an old class name, for ``load(custom_objects=…)``."""
     found = {}
     for name, value in data.items():
         pickled = base64.b64decode(value.get(":serialized:", "")) if isinstance(value, dict) else b""
@@ -59,7 +59,7 @@ def renamed_objects(data: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Finds classes by their old names too."""
+    """An unpickler that also finds classes by their old names."""
 
     def find_class(self, module: str, name: str) -> Any:
         module, name = RENAMED.get((module, name), (module, name))
@@ -67,7 +67,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _algorithm(module: str, data: dict[str, Any]) -> str:
-    """Return the class that saved a model. The file does not name it; its policy's module and its settings tell."""
+    """Return the name of the class that saved a model. It follows from the policy's module and the settings."""
     if "recurrent" in module:
         return "RecurrentPPO"
     if "maskable" in module:
@@ -79,5 +79,5 @@ def _algorithm(module: str, data: dict[str, Any]) -> str:
     if "stable_baselines3.common" in module or "clip_range" in data:
         return "PPO" if "clip_range" in data else "TRPO" if "cg_max_steps" in data else "A2C"
     raise ValueError(
-        f"a policy of {module} has no discrete actions; known are PPO, MaskablePPO, A2C, TRPO, DQN, QR-DQN"
+        f"a policy of {module} has no discrete actions; supported are PPO, MaskablePPO, A2C, TRPO, DQN, QR-DQN"
     )

@@ -1,4 +1,4 @@
-"""What a policy was trained for. It is saved with the policy, and compared with what the policy is asked to play."""
+"""TrainedFor: what a policy was trained for. It is saved with the policy, and compared with the game to play."""
 
 import tomllib
 from collections.abc import Mapping
@@ -12,15 +12,14 @@ from ...envs.core.game import Game
 
 
 class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
-    """The game that a policy was trained for, and how the policy sees it.
+    """The game that a policy was trained for, and its encoder.
 
     Attributes:
         game: the game's id, such as ``"holdem-v0"``.
         options: the game's options by name.
         encoder: the name of the encoder whose observations the policy takes; empty: the game's own.
-        preset: the settings that the training began with, such as ``"holdem"`` (see `parlour list presets`); may be
-            empty.
-        reward_scale: the rewards of the training were multiplied by it.
+        preset: the preset of the training, such as ``"holdem"`` (see `parlour list presets`); may be empty.
+        reward_scale: the factor of the rewards in the training.
     """
 
     game: str
@@ -31,7 +30,7 @@ class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, game: Game, encoder: str = "", preset: str = "", reward_scale: float = 1.0) -> "TrainedFor":
-        """Return what a policy is trained for on `game`."""
+        """Return the `TrainedFor` of a policy that is trained on `game`."""
         options = msgspec.to_builtins(dict(game.options))
         return cls(
             game=game.id, options=options, encoder=encoder or game.encoder, preset=preset, reward_scale=reward_scale
@@ -46,14 +45,14 @@ class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
         """Return the game with its options.
 
         Raises:
-            ValueError: if there is no such game or option, or the encoder shows hidden information.
+            ValueError: for an unknown game or option, or if the encoder shows hidden information.
         """
         made = make_game(self.game, **self.options)
         made.check_encoder(self.encoder or made.encoder)
         return made
 
     def difference(self, game: Game) -> str:
-        """Return how `game` differs from what the policy was trained for: its version or options; empty: in nothing.
+        """Return how version and options of `game` differ from the training, as text; empty: no difference.
 
         >>> TrainedFor.of(make_game("holdem", seats=2)).difference(make_game("holdem", seats=3, ante=1))
         'holdem-v0 with seats=2, ante=0; it plays with seats=3, ante=1'
@@ -62,7 +61,9 @@ class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
         names = [name for name, value in self.options.items() if name in theirs and theirs[name] != value]
         if self.game == game.id and not names:
             return ""
-        before, now = (", ".join(f"{name}={options[name]}" for name in names) for options in (self.options, theirs))
+        before, now = (
+            ", ".join(f"{name}={_short(options[name])}" for name in names) for options in (self.options, theirs)
+        )
         trained = f"{self.game} with {before}" if names else self.game
         plays = " ".join([game.id] * (self.game != game.id) + [f"with {now}"] * bool(names))
         preset = f" (preset {self.preset})" if self.preset else ""
@@ -70,10 +71,10 @@ class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_settings(file: Path) -> dict[str, Any]:
-    """Return what a TOML file holds.
+    """Return the content of a TOML file.
 
     Raises:
-        FileNotFoundError: if there is no such file.
+        FileNotFoundError: if the file does not exist.
         ValueError: if it is not TOML.
     """
     if not file.is_file():
@@ -81,18 +82,18 @@ def read_settings(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text("utf-8"))
     except ValueError as error:  # tomllib's and Unicode's are ValueErrors
-        raise ValueError(f"{file} is no TOML: {error}") from None
+        raise ValueError(f"{file} is not TOML: {error}") from None
 
 
 def of_settings(settings: Mapping[str, Any]) -> TrainedFor:
     """Return what a run with these settings was trained for.
 
     Args:
-        settings: of its ``config.toml``, of this version or of an earlier one. TOML has no None: the options that are
-            None are named in ``options_none``.
+        settings: the content of its ``config.toml``, of this version or an earlier one. TOML has no None: the options
+            that are None are listed in ``options_none``.
 
     Raises:
-        ValueError: if they name no game.
+        ValueError: if there is no game in the settings.
     """
     fields = {name: settings[name] for name in TrainedFor.__struct_fields__ if name in settings}
     try:
@@ -101,3 +102,9 @@ def of_settings(settings: Mapping[str, Any]) -> TrainedFor:
     except msgspec.ValidationError as error:
         raise ValueError(f"it does not name a game with its options: {error}") from None
     return msgspec.structs.replace(found, options={**found.options, **dict.fromkeys(unset)})
+
+
+def _short(value: Any) -> str:
+    """Return an option's value on one line; of a longer text its beginning."""
+    first, *more = str(value).split("\n")
+    return f"{first}…" if more else first

@@ -1,1 +1,1 @@
-"""Replays: a match log, moment by moment, as pictures; and as one HTML file to look at without a network."""
+"""Replays: a match log as pictures, one per moment, and as one HTML file that needs no network."""

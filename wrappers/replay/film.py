@@ -1,4 +1,4 @@
-"""Moments as a film: GIF or MP4, a frame a moment. Needs the extra ``render``."""
+"""Moments as a film: GIF or MP4, one frame per moment. Needs the extra ``render``."""
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
@@ -11,14 +11,14 @@ from ...envs.render.window import pixels, png
 from .moment import Moment, picture
 
 STILL = 3
-"""Frames for which the end of a match stands."""
+"""The number of frames of the end of a match."""
 
 
 def frames(moments: Iterable[Moment], view: str) -> Iterator[str]:
-    """Return the pictures of a view, as SVG; where it has none, the first that there is.
+    """Yield the pictures of a view, as SVG. Moments without this view are left out.
 
     Raises:
-        ValueError: if it has none at all.
+        ValueError: if no moment has this view.
     """
     known: dict[str, None] = {}
     found = False
@@ -34,24 +34,24 @@ def frames(moments: Iterable[Moment], view: str) -> Iterator[str]:
 
 
 def film(moments: Iterable[Moment], out: Path, view: str, fps: float) -> int:
-    """Write the film of a view to `out`, and return how many frames it has.
+    """Write the film of a view to `out`, and return the number of frames.
 
     Args:
         moments: see `moments`.
         out: ``.gif`` or ``.mp4``.
         view: an agent's name, or ``"all"``.
-        fps: moments a second.
+        fps: moments per second, 0.1 to 60.
 
     Raises:
-        ValueError: for another ending, a speed that is none, or a view that the moments do not have.
+        ValueError: for another file name extension, a wrong `fps`, or a view that the moments do not have.
         ImportError: if a package of the extra ``render`` is missing.
     """
     if not 0.1 <= fps <= 60:
         raise ValueError(f"fps={fps}: need a number from 0.1 to 60")
     if out.suffix not in (".gif", ".mp4"):
-        raise ValueError(f"{out.name}: a film ends in .gif or .mp4")
+        raise ValueError(f"{out.name}: the file name of a film ends in .gif or .mp4")
     shown = frames(moments, view)
-    shown = chain([next(shown)], shown)  # what is wrong with the view is told before anything is written
+    shown = chain([next(shown)], shown)  # a wrong view is an error before anything is written
     return _gif(shown, out, fps) if out.suffix == ".gif" else _mp4(shown, out, fps)
 
 

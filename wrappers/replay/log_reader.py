@@ -1,7 +1,7 @@
 """Reads a match log and returns its moments.
 
-All logs that Parlour writes can be read: of matches in an environment or an arena (played again from their seed), of
-our poker tables (hands with all cards, played again), and of live agents (what one seat saw at its turns).
+It reads all logs of Parlour: matches in an environment or an arena (played again from their seed), poker tables (hands
+with all cards, played again), and live agents (the states of one seat at its turns).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ def moments(path: str | PathLike[str]) -> Iterator[Moment]:
 
     Raises:
         OSError: if the file cannot be read.
-        ValueError: if it is no log, does not replay, or holds nothing to show.
+        ValueError: if it is not a log, cannot be replayed, or has no decision.
     """
     reader = LogReader()
     empty = True
@@ -41,11 +41,11 @@ def moments(path: str | PathLike[str]) -> Iterator[Moment]:
     if last is not None:
         yield last
     elif empty:
-        raise ValueError(f"{path} holds no decision that could be shown")
+        raise ValueError(f"{path} has no decision to show")
 
 
 def _gathered(path: str | PathLike[str]) -> Iterable[tuple[int, dict[str, Any]]]:
-    """Return the numbered lines of a log; of games that a live agent played side by side, those of each together."""
+    """Return the numbered lines of a log; the lines of games that a live agent played at the same time are grouped."""
     places: dict[str, int] = {}
     order, place = [], 0
     for entry in read(path):
@@ -65,7 +65,7 @@ def _game_of(entry: Mapping[str, Any]) -> str:
 
 
 class LogReader:
-    """Reads a log line by line. It keeps what a line says of a later decision until that decision comes."""
+    """Reads a log line by line. It keeps notes and thoughts until the decision that they belong to."""
 
     def __init__(self) -> None:
         self.match = -1
@@ -73,16 +73,16 @@ class LogReader:
         self._game: tuple[str, Mapping[str, Any]] | None = None
         self._open = False
         self._names: AgentNames | None = None
-        self._renamed: dict[str, str] = {}  # words of this match, as `_words` returns them
+        self._renamed: dict[str, str] = {}  # texts of this match, as `_words` returns them
         self._name_of_id: dict[str, str] = {}  # agents by their ids
         self._title = ""
         self._thought: dict[str, str] = {}
         self._notes: list[str] = []
-        self._seen: dict[str, TurnState] = {}  # what a live agent saw at its latest turn
-        self._tables: dict[str, int] = {}  # of live logs: which match belongs to which table or match id
+        self._seen: dict[str, TurnState] = {}  # the state of a live agent at its latest turn
+        self._tables: dict[str, int] = {}  # of live logs: the match of each table or match id
 
     def read(self, entry: Mapping[str, Any]) -> Iterator[Moment]:
-        """Return the moments that a line of the log tells of."""
+        """Return the moments of a line of the log."""
         kind = entry["kind"]
         if kind == "match":
             yield from self._ended()
@@ -108,7 +108,7 @@ class LogReader:
             self._notes.append(f"ended before the rules do: {(entry.get('outcome') or {}).get('reason')}")
 
     def close(self) -> Moment | None:
-        """Return the end of the last match, if the log does not tell it."""
+        """Return the end of the last match if the log has no line for it."""
         return next(self._ended(), None)
 
     def _ended(self) -> Iterator[Moment]:
@@ -140,7 +140,7 @@ class LogReader:
         self._renamed.clear()
 
     def _record_thought(self, event: Mapping[str, Any]) -> None:
-        """Take what an agent of mafia thinks before it decides, which its host tells piece by piece."""
+        """Collect the thoughts of a mafia agent, which the host logs in parts before the decision."""
         if event["eventType"] == "AGENT_THINK_STREAM":
             told = event["payload"]
             who = self._name_of_id.get(told["agentId"], told["agentId"])
@@ -157,7 +157,7 @@ class LogReader:
         return {state.agent_id: state for state in states}
 
     def _words(self, words: str) -> str:
-        """Return words with the players' names in place of the seats', unless a player has the name of a seat."""
+        """Return a text with the players' names in place of the seats' names, unless a player is named like a seat."""
         if self._names is None or self._names.agent_of.keys() & self._names.seat_of:
             return words
         if words not in self._renamed:
@@ -189,7 +189,7 @@ class LogReader:
         return decision
 
     def _action_messages(self, action: Action) -> list[MessageIntent]:
-        """Return what the action itself says, where actions speak."""
+        """Return the messages of an action, in games whose actions send messages."""
         assert self._env is not None
         game = self._env.game
         talk = game.capabilities.talk
@@ -222,7 +222,8 @@ class LogReader:
             if entry.get(name):
                 self._notes.append(f"replaced by the safe action: {entry[name]}")
         chances = dict(entry.get("probabilities") or {}).items()
-        thought = [self._thought.pop(agent, ""), str(entry.get("think") or "")]
+        answer, reasons = _without_reasons(answer)
+        thought = [self._thought.pop(agent, ""), str(entry.get("think") or ""), *reasons]
         return Moment(
             self.match,
             self._title,
@@ -243,7 +244,7 @@ class LogReader:
 
 
 def _result(entry: Mapping[str, Any]) -> str:
-    """Return in words how a live hand or match ended, as far as its agent was told."""
+    """Return the end of a live hand or match as text, from what its agent knows."""
     told = [f"{name} {entry[name]}" for name in ("won", "stack", "reason", "turns", "plays") if name in entry]
     outcome = entry.get("outcome") or {}
     told += [f"{name} {outcome[name]}" for name in ("winner", "reason") if outcome.get(name)]
@@ -254,8 +255,22 @@ def _result(entry: Mapping[str, Any]) -> str:
 
 def _finite(value: Any) -> float:
     if not isfinite(found := float(value)):
-        raise ValueError(f"{value!r} is no finite number")
+        raise ValueError(f"{value!r} is not a finite number")
     return found
+
+
+BESIDE = ("reason", "metadata")
+"""Fields of a payload that explain an action and do not change it. They are shown as thoughts, not as the action."""
+
+
+def _without_reasons(answer: AgentResponse | None) -> tuple[AgentResponse | None, list[str]]:
+    """Return an answer without what explains its action, and that in words."""
+    if answer is None:
+        return None, []
+    action = answer.action
+    left = {name: value for name, value in action.payload.items() if name not in BESIDE}
+    reasons = [f"{name}: {action.payload[name]}" for name in BESIDE if action.payload.get(name)]
+    return AgentResponse(Action(action.action_type, left), answer.messages), reasons
 
 
 def _answer(response: Any) -> AgentResponse:

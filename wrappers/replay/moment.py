@@ -1,14 +1,14 @@
-"""Moment: what a replay shows of one decision. Who saw what, who decided what, and what it thought and said."""
+"""Moment: the data of one decision in a replay: states, action, messages and thoughts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ... import envs
 from ...envs.core.turn_state import MessageIntent, TurnState
-from ..live.arena.foreign_types import GAMES
+from ..live.arena.platform_games import PLATFORM_GAMES
 
 ALL = "all"
-"""The view of an observer who sees every seat's secrets."""
+"""The name of the view with all hidden information."""
 
 
 @dataclass
@@ -16,16 +16,16 @@ class Moment:
     """A decision, or the end of a match.
 
     Attributes:
-        match: which match of the log, from 0.
-        title: of the match.
-        states: what each agent saw, by name, in order of seats.
-        agent: who decides; None at the end.
-        action: what it does, in words; "" at the end.
-        said: the messages that it sends with it.
-        think: what it thought, where the log has it.
-        probabilities: of every answer that was open to it, where the log has them.
-        value: what it expected to win, where the log has it.
-        note: what else is to be told: a refusal, a late answer, the outcome.
+        match: the number of the match in the log, from 0.
+        title: the match's title.
+        states: each agent's TurnState, by name, in seat order.
+        agent: the agent that decides; None at the end.
+        action: its action as text; "" at the end.
+        said: the messages sent with the action.
+        think: the agent's thoughts, if the log has them.
+        probabilities: the probability of every legal answer, if the log has them.
+        value: the expected return, if the log has it.
+        note: other information: a refusal, a late answer, the outcome.
     """
 
     match: int
@@ -41,16 +41,16 @@ class Moment:
 
     @property
     def views(self) -> dict[str, list[TurnState]]:
-        """The TurnStates that make each view, as `Game.picture` takes them: all seats', and every seat's own."""
+        """The TurnStates of each view, as `Renderer.picture` takes them: one view with all seats, and one per seat."""
         every = {ALL: list(self.states.values())} if len(self.states) > 1 else {}
         return every | {agent: [state] for agent, state in self.states.items()}
 
 
 def picture(states: Sequence[TurnState]) -> str:
-    """Draw a view of a moment, whatever the game.
+    """Draw a view of a moment, for any game.
 
     Raises:
-        ValueError: if the game is not known here, or its picture is not of such a state.
+        ValueError: if the game is unknown, or its picture cannot be drawn from these states.
     """
     game_id = states[0].game_id
     try:
@@ -64,12 +64,13 @@ _artists: dict[str, Callable[[Sequence[TurnState]], str]] = {}
 
 def _artist(game_id: str) -> Callable[[Sequence[TurnState]], str]:
     if game_id not in _artists:
-        _artists[game_id] = envs.game(GAMES.get(game_id, game_id)).renderer.picture
+        platform = PLATFORM_GAMES.get(game_id)
+        _artists[game_id] = envs.game(platform.name if platform else game_id).renderer.picture
     return _artists[game_id]
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Return the names, those that came before with a number behind; none is that of the view of everything."""
+    """Return the names, repeated ones with a number. No name is that of the view with all information."""
     taken = [ALL]
     for name in names:
         count, one = 1, name

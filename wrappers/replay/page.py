@@ -1,7 +1,7 @@
-"""Moments as one HTML file that needs nothing else: no network, no other file.
+"""Moments as one HTML file that needs no network and no other file.
 
-The pictures are kept line by line: every line of SVG once, and for every view and moment the lines that have changed.
-The page shows each view what that view may see. The file holds everything: give it only to those who may see it all.
+The pictures are stored by lines: every line of SVG once, and for every view and moment the changed lines. A view on
+the page shows only what this seat may see. The file contains all hidden information, so share it with care.
 """
 
 import json
@@ -15,14 +15,14 @@ from ...envs.render.svg import escape, number
 from .moment import ALL, Moment, picture
 
 ABSENT = -1
-"""In place of a number of lines: the view has no picture of this moment."""
+"""In place of a number of lines: this moment has no picture of the view."""
 
 
 def page(moments: Iterable[Moment], title: str) -> str:
     """Return the HTML of these moments.
 
     Raises:
-        ValueError: if there are none, or one that cannot be drawn.
+        ValueError: if there are no moments, or one cannot be drawn.
     """
     builder = PageBuilder()
     for moment in moments:
@@ -36,14 +36,14 @@ def page(moments: Iterable[Moment], title: str) -> str:
         "title": escape(title),
         "style": source.joinpath("viewer.css").read_text("utf-8"),
         "script": source.joinpath("viewer.js").read_text("utf-8"),
-        # A script ends at the first closing tag, whatever it stands in.
+        # A script ends at the first closing tag, also inside a string.
         "data": data.replace("<", "\\u003c").encode("utf-8", "replace").decode(),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], html)
 
 
 class PageBuilder:
-    """Gathers what the page holds; see `viewer.js` for the meaning of each list."""
+    """Collects the data of the page; `viewer.js` describes the lists."""
 
     def __init__(self) -> None:
         self.lines: dict[str, int] = {}
@@ -56,7 +56,7 @@ class PageBuilder:
         self._heard: dict[str, set[tuple[str, str]]] = {}
 
     def data(self) -> dict[str, object]:
-        """Return everything that was added, as JSON for `viewer.js`."""
+        """Return the collected data for `viewer.js`; it can be written as JSON."""
         return {
             "views": self.views,
             "lines": list(self.lines),
@@ -67,7 +67,7 @@ class PageBuilder:
         }
 
     def add(self, moment: Moment) -> None:
-        """Add a moment after those before."""
+        """Add the next moment."""
         if not self.matches or self.matches[-1][0] != moment.match:
             self.matches.append([moment.match, len(self.moments), moment.title])
             self._heard.clear()
@@ -121,7 +121,7 @@ class PageBuilder:
 
 
 def _outcome(state: TurnState) -> str:
-    """Return in words what came of it for each agent."""
+    """Return each agent's utility as text."""
     rows = (state.outcome or {}).get("payoffs", ())
     won = [f"{row.get('agent_id', '')} {'+' if row['utility'] > 0 else ''}{number(row['utility'])}" for row in rows]
     return ", ".join(won)

@@ -1,4 +1,4 @@
-"""The hands that our poker tables log, played again with all cards open."""
+"""Replays of the hands in the logs of our poker tables, with all cards."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from .moment import Moment, distinct
 
 
 def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
-    """Play a hand of our table server again, all cards open."""
+    """Play a hand of our poker host again, with all cards."""
     game = _table_of(entry["small_blind"], entry["big_blind"])
     table: Any = game.tables(1)[0]
     cards, board = np.full((SEATS, 2), -1, np.int8), np.full(5, -1, np.int8)
@@ -61,7 +61,7 @@ def _table_of(small_blind: int, big_blind: int) -> Game:
 
 
 def _seen(game: Game, table: Any, seat: int, named: Mapping[int, str], hand: int) -> TurnState:
-    """Return what a seat saw, without the empty seats, with the players' own names."""
+    """Return the TurnState of a seat, without the empty seats, with the players' names."""
     state = game.turn_state(table, seat, ())
     players = [row for row in state.game_state["players"] if row["seat"] in named]
     state.game_state |= {"hand": hand, "players": [row | {"name": named[row["seat"]]} for row in players]}

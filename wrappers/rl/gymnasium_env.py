@@ -1,4 +1,4 @@
-"""SingleAgentEnv: a learner's seat at one table, as a Gymnasium environment; and what Gymnasium's registry calls."""
+"""SingleAgentEnv: one table as a Gymnasium environment, with a learner in one seat; and the registry's functions."""
 
 from typing import Any, cast
 
@@ -18,18 +18,19 @@ from .single_agent import SingleAgentTables
 
 
 class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
-    """A learner's seat at one table as a Gymnasium environment, with flat observations.
+    """One table as a Gymnasium environment: the learner has one seat, opponents play the others. Observations are flat.
 
-    ``info`` holds ``action_mask`` int8[A] and ``illegal``; at the end ``episode_return`` and ``episode_length``; after
-    a reset that rolled over episodes without a decision, ``skipped_episodes`` and ``skipped_return``.
+    ``info`` holds ``action_mask`` int8[A] and ``illegal``; at the end also ``episode_return`` and ``episode_length``;
+    after a reset that skipped episodes without a decision also ``skipped_episodes`` and ``skipped_return``.
 
     Args:
         game: the game with its options.
         opponents: see `Opponents`.
         seat: the learner's seat, or ``"rotate"``.
         render_mode: ``"human"``, ``"rgb_array"``, ``"svg"``, ``"ansi"`` or None; see `render`.
-        render_view: whose view `render` shows: ``"own"`` (the learner's), ``"public"`` (what all may see) or ``"all"``.
-        encoder: how the learner observes; None: the game's own encoder.
+        render_view: whose view `render` shows: ``"own"`` (the learner's), ``"public"`` or ``"all"`` (hidden
+            information included).
+        encoder: name of the encoder of the observations; None: the game's own encoder.
     """
 
     metadata = {"render_modes": list(MODES), "render_fps": FPS}  # noqa: RUF012 (Gymnasium's name)
@@ -53,15 +54,15 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self._over = False
 
     def action_masks(self) -> NDArray[np.int8]:
-        """Return the learner's legal actions: int8[A]; after the end none."""
+        """Return the learner's action mask: int8[A]; all 0 after the end."""
         return np.zeros_like(self.seats.masks[0]) if self._over else self.seats.masks[0].copy()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin an episode and go on to the learner's first decision; see `SingleAgentTables.reset`."""
+        """Begin an episode and play up to the learner's first decision; see `SingleAgentTables.reset`."""
         super().reset(seed=seed)
-        if seed is not None or not self._over:  # after an end, the next episode has begun already
+        if seed is not None or not self._over:  # after an end, the next episode has already begun
             self.seats.reset(seed)
         self._over = False
         info: dict[str, Any] = {"action_mask": self.action_masks(), "illegal": False}
@@ -88,10 +89,10 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return observation, float(seats.rewards[0]), self._over and not truncated, truncated, info
 
     def render(self) -> NDArray[np.uint8] | str | None:
-        """Show the table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None.
+        """Draw the table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None.
 
-        The learner sees it as it ended, once its episode is over, and the others' moves since its own last one only
-        in what they left on the table. ``"human"`` draws by itself after every reset and step.
+        After the end it shows the final table. The opponents' moves between two decisions are not drawn one by one.
+        ``"human"`` draws after every reset and step without a call.
         """
         seats = self.seats
         record, seat = seats.final_table(0) if self._over else (seats.tables.tables[0], int(seats.seat[0]))
@@ -116,7 +117,7 @@ def make_single_agent_env(
     return SingleAgentEnv(as_game(game, options), opponents, seat, render_mode, render_view, encoder)
 
 
-# Gymnasium looks here for the modes, before it makes anything: of each it can make a list (``"rgb_array_list"``).
+# Gymnasium reads the modes here before it makes an environment, for its list modes such as ``"rgb_array_list"``.
 make_single_agent_env.metadata = SingleAgentEnv.metadata  # type: ignore[attr-defined]
 
 
@@ -136,7 +137,7 @@ def make_single_agent_vector_env(
 
 
 def as_game(game: str | Game, options: dict[str, Any]) -> Game:
-    """Return the game of a name with its options, or the game itself, which has them already."""
+    """Return the game with this name and these options, or the given game."""
     if isinstance(game, str):
         return make_game(game, **options)
     if options:

@@ -1,4 +1,4 @@
-"""SingleAgentVectorEnv: a learner's seat at many tables, as a Gymnasium vector environment."""
+"""SingleAgentVectorEnv: many tables as a Gymnasium vector environment, with a learner in one seat of each."""
 
 from typing import Any
 
@@ -17,23 +17,24 @@ from .single_agent import SingleAgentTables
 
 
 class SingleAgentVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
-    """A learner's seat at N tables as a Gymnasium vector environment, with flat observations.
+    """N tables as a Gymnasium vector environment: the learner has one seat at each. Observations are flat.
 
     A finished table is reset **within the same step** (``AutoresetMode.SAME_STEP``): reward, termination and
     ``infos["final_obs"][i]`` belong to the episode that ended, ``observations[i]`` to the one that began.
 
     ``infos`` hold ``action_mask`` int8[N, A] and ``illegal`` bool[N]; where an episode ended, ``final_obs``,
-    ``episode_return`` and ``episode_length``; where episodes without a decision were rolled over, ``skipped_episodes``
-    and ``skipped_return``. Each has its ``_key`` of the tables for which it counts.
+    ``episode_return`` and ``episode_length``; where episodes without a decision were skipped, ``skipped_episodes``
+    and ``skipped_return``. Each key has a mask ``_key`` of the tables for which it is valid.
 
     Args:
         game: the game with its options.
-        num_envs: how many tables.
+        num_envs: the number of tables N.
         opponents: see `Opponents`.
         seat: the learner's seat, or ``"rotate"``.
         render_mode: ``"rgb_array"``, ``"svg"``, ``"ansi"`` or None; see `render`.
-        render_view: whose view `render` shows: ``"own"`` (the learner's), ``"public"`` (what all may see) or ``"all"``.
-        encoder: how the learner observes; None: the game's own encoder.
+        render_view: whose view `render` shows: ``"own"`` (the learner's), ``"public"`` or ``"all"`` (hidden
+            information included).
+        encoder: name of the encoder of the observations; None: the game's own encoder.
     """
 
     metadata = {  # noqa: RUF012 (Gymnasium's name)
@@ -64,7 +65,7 @@ class SingleAgentVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDA
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def action_masks(self) -> NDArray[np.int8]:
-        """Return the learner's legal actions: int8[N, A]."""
+        """Return the learner's action masks: int8[N, A]."""
         return self.seats.masks.copy()
 
     def reset(
@@ -92,7 +93,7 @@ class SingleAgentVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDA
     def render(self) -> tuple[NDArray[np.uint8] | str, ...] | None:
         """Return every table as `render_view` sees it: uint8[480, 640, 3], SVG or text, by `render_mode`; else None.
 
-        Where an episode has just ended, that is the one that began.
+        Where an episode has just ended, the next episode is shown.
         """
         if self.render_mode is None:
             warn_unshown()

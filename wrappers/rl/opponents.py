@@ -1,4 +1,4 @@
-"""The opponents at a learner's tables: which policies there are, and who sits where in which episode."""
+"""The opponents at single-agent tables: the policies, and the seats that they play in each episode."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from ..policies.loading import make_policy
 
 @dataclass(frozen=True)
 class Pool:
-    """Opponents to draw from: every opponent's seat draws one when an episode begins.
+    """A pool of opponents. At the beginning of an episode a policy is drawn for every seat of an opponent.
 
-    In a game with teams there are two draws instead: one for all of the learner's own team, and one for all others.
+    In a game with teams, one policy is drawn for the learner's team, and one for all others.
 
     Attributes:
         policies: names, paths or policies (see `make_policy`).
-        weights: how often each is drawn, relative to the others; None: all alike.
-        teammate_weights: the same for the learner's own team; None: as `weights`.
+        weights: the relative probabilities of the policies; None: all equal.
+        teammate_weights: the same for the learner's team; None: as `weights`.
     """
 
     policies: Sequence[str | Policy]
@@ -44,16 +44,16 @@ Opponents = str | Policy | Sequence[str | Policy] | Pool
 
 
 class Seating:
-    """The opponents' policies at N tables, and which of them plays which seat.
+    """The opponents' policies at N tables, and the seats that they play.
 
     Args:
         game: the game with its options.
-        num_envs: how many tables.
+        num_envs: the number of tables N.
         opponents: see `Opponents`.
 
     Attributes:
-        policies: in play; one may be replaced between steps, and plays on in its stead at once.
-        who: int64[N, seats], which policy plays which seat; the learner's seats are not used.
+        policies: the current policies. One may be replaced between steps; the new one then plays its seats.
+        who: int64[N, seats], the index of the policy of each seat; the learner's seats are not used.
 
     Raises:
         ValueError: for opponents that do not fit the game.
@@ -71,7 +71,7 @@ class Seating:
         self._random = np.random.default_rng(0)
 
     def seed(self, draws: np.random.SeedSequence, plays: np.random.SeedSequence) -> None:
-        """Make the policies given by name anew, and begin the draws anew."""
+        """Make the policies that were given by name again, and seed the draws."""
         self._random = np.random.default_rng(draws)
         seeds = plays.generate_state(len(self._specs), np.uint64)
         self.policies[:] = [
@@ -79,7 +79,7 @@ class Seating:
         ]
 
     def draw(self, rows: NDArray[np.intp], tables: Tables, learner: NDArray[np.int64]) -> None:
-        """Draw who sits at the tables `rows`, whose episodes have just begun; `learner` int64[N] are its seats."""
+        """Draw the policies at the tables `rows` for a new episode; `learner` int64[N] are the learner's seats."""
         teams = self._game.capabilities.teams
         if self._team_chances is not None and teams is not None:
             team = teams.of(cast(Tables, tables[rows]))
@@ -99,7 +99,7 @@ class Seating:
 
 
 def _arrange(opponents: Opponents, game: Game) -> tuple[list[str | Policy], list[NDArray[np.float64]]]:
-    """Return the policies, and for each place left of the learner the cumulative chances of drawing them."""
+    """Return the policies, and their cumulative probabilities for each seat, counted from the learner."""
     places = game.seats - 1
     if isinstance(opponents, Pool):
         return list(opponents.policies), [_cumulative(opponents, opponents.weights)] * places
@@ -118,5 +118,5 @@ def _arrange(opponents: Opponents, game: Game) -> tuple[list[str | Policy], list
 def _cumulative(pool: Pool, given: Sequence[float] | None) -> NDArray[np.float64]:
     weights = np.ones(len(pool.policies)) if given is None else np.array(given, float)
     chances: NDArray[np.float64] = np.cumsum(weights) / weights.sum()
-    chances[np.flatnonzero(weights)[-1] :] = 1.0  # rounding must not let the draw pass the last one
+    chances[np.flatnonzero(weights)[-1] :] = 1.0  # so that rounding cannot draw past the last one
     return chances

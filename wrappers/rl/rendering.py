@@ -1,4 +1,4 @@
-"""How single-agent environments show their tables."""
+"""Rendering of single-agent environments."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ from ...envs.render.window import MODES
 from .single_agent import SingleAgentTables
 
 STILL_MODES = tuple(mode for mode in MODES if mode != "human")
-"""How many tables at once can be rendered: a window shows one."""
+"""The render modes for many tables; a window shows only one."""
 
 
 def check_view(game: Game, view: str) -> None:
-    """Refuse a `render_view` that the game does not have.
+    """Raise ValueError for a `render_view` that the game does not have.
 
     Raises:
-        ValueError: naming the views.
+        ValueError: for an unknown view; the error names the known ones.
     """
     public = game.capabilities.public_view is not None
     if view not in ("own", "public", "all") or (view == "public" and not public):

@@ -1,4 +1,4 @@
-"""A learner's seat at N tables as a Stable-Baselines3 VecEnv, with action masks for MaskablePPO."""
+"""SB3VecEnv: N tables as a Stable-Baselines3 VecEnv, with action masks for MaskablePPO."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -27,8 +27,8 @@ class SB3VecEnv(VecEnv):
 
     MaskablePPO finds the masks by ``env_method("action_masks")``. Algorithms without masks work too: a masked action is
     played as the game's safe action. Where an episode ended, ``infos[i]["episode"]`` has its return ``r`` (in
-    `Payoffs.unit`, unscaled), length ``l`` and time ``t`` as Monitor gives them. ``infos[i]["terminal_observation"]``
-    is there for truncated episodes, the only ones in which it counts. No episode ended: one empty dict, shared.
+    `Payoffs.unit`, unscaled), length ``l`` and time ``t``, as Monitor does. ``infos[i]["terminal_observation"]`` is set
+    for truncated episodes, which need it for bootstrapping. Without an end, the info is a shared empty dict.
 
     Args:
         seats: the tables.
@@ -61,11 +61,11 @@ class SB3VecEnv(VecEnv):
         self.metadata = shown
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the learner's legal actions: bool[N, A]."""
+        """Return the learner's action masks: bool[N, A]."""
         return self.seats.masks.astype(np.bool_)
 
     def reset(self) -> NDArray[np.float32]:
-        """Begin a new episode on every table, with the seed that `seed` left: float32[N, D]."""
+        """Begin a new episode on every table, with the seed given to `seed`; return observations float32[N, D]."""
         seeds = [one for one in self._seeds if one is not None]
         self.seats.reset(seeds if len(seeds) == self.num_envs else None)
         self._reset_seeds()
@@ -96,7 +96,7 @@ class SB3VecEnv(VecEnv):
     def close(self) -> None:
         """Nothing to close."""
 
-    # The tables are no separate environments: an attribute or method is this object's, a row of an array is a table's.
+    # The tables are not separate environments: attributes and methods are those of this object.
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         """Return an attribute once per index."""
@@ -124,11 +124,11 @@ class SB3VecEnv(VecEnv):
 
 
 class ColumnSelector(BaseFeaturesExtractor):
-    """What a network sees of the observation: some of its numbers, in their order.
+    """A features extractor that selects columns of the observation.
 
     Args:
-        observation_space: of the whole.
-        columns: which numbers.
+        observation_space: the space of the whole observation.
+        columns: the indices of the columns, in order.
     """
 
     _index: torch.Tensor
@@ -160,14 +160,14 @@ def sb3_env(
 
     Args:
         game: its name (``"holdem"``), or the game itself.
-        n_envs: how many tables.
+        n_envs: the number of tables.
         opponents: see `Opponents`.
         seat: the learner's seat, or ``"rotate"``.
         random_start_steps: least and most random decisions when an episode begins (see `SingleAgentTables`).
         reward_scale: the rewards (in `Payoffs.unit`) are multiplied by it.
         render_mode, render_view: see `SB3VecEnv`.
-        encoder: how the learner observes; None: the game's own encoder.
-        options: the game's.
+        encoder: name of the encoder of the observations; None: the game's own encoder.
+        options: the game's options.
     """
     seats = SingleAgentTables(as_game(game, options), n_envs, opponents, seat, random_start_steps, encoder)
     return SB3VecEnv(seats, reward_scale, render_mode, render_view)

@@ -1,14 +1,14 @@
-"""Single-agent tables: N tables with one learner's seat at each, the other seats played by opponents.
+"""Single-agent tables: N tables, each with one seat of the learner; opponents play the other seats.
 
-Three rules hold here and in the environments made of it (Gymnasium, Stable-Baselines3):
+Three rules hold here and in the environments that use it (Gymnasium, Stable-Baselines3):
 
-- **Rewards** are what the learner's seat gained since its previous decision in the episode, in `Payoffs.unit` (hold'em:
-  big blinds), whoever acted when it was gained; with the first decision comes what it gained before. So the rewards of
-  an episode sum to the seat's result.
-- **An episode in which the learner never decides** (all fold to its big blind) follows from no decision: it is played,
-  counted in `SingleAgentTables.episodes`, `SingleAgentTables.winnings` and the infos, and the next one begins. No step
-  carries its reward.
-- **A masked action** is played as the game's safe action (hold'em: check, else fold), for learners that know no masks.
+- **Rewards** are the sum of the seat's rewards since the learner's previous decision in the episode, in `Payoffs.unit`
+  (hold'em: big blinds), also those of other seats' actions. The reward of the first decision includes all rewards
+  before it. So the rewards of an episode sum to the seat's return.
+- **An episode without a decision of the learner** (such as: all fold to its big blind) is played and counted in
+  `SingleAgentTables.episodes`, `SingleAgentTables.winnings` and the infos, and the next one begins. Its reward is not a
+  part of any step.
+- **A masked action** is replaced by the game's safe action (hold'em: check, else fold), for learners without masks.
 """
 
 from collections.abc import Sequence
@@ -26,39 +26,40 @@ from ..policies.base import Policy
 from .opponents import Opponents, Seating
 
 EPISODES_WITHOUT_DECISION = 1_000
-"""Episodes in a row at one table in which the learner may have no decision before that is an error."""
+"""The most episodes in a row without a decision of the learner at one table; more are an error."""
 
 
 class SingleAgentTables:
-    """N tables with a learner's seat at each; the opponents play until it is the learner's turn everywhere.
+    """N tables with one seat of the learner each; opponents play until it is the learner's turn at every table.
 
-    This is what `SingleAgentEnv`, `SingleAgentVectorEnv` and `SB3VecEnv` share. A finished table begins its next
-    episode in the same step. Arrays are written in place by every `reset` and `step`; copy what you keep.
+    `SingleAgentEnv`, `SingleAgentVectorEnv` and `SB3VecEnv` use this class. A finished table begins its next episode in
+    the same step. Every `reset` and `step` writes the arrays in place; copy an array to keep its values.
 
     Args:
         game: the game with its options.
-        num_envs: how many tables.
-        opponents: see `Opponents`. Those given by name are made anew by every seeded reset; policies given as objects
-            keep their own random streams.
-        seat: the learner's seat, or ``"rotate"``: the next one with every episode (table i begins with seat i).
-        random_start_steps: random decisions, in every seat, with which an episode begins: the least and the most; how
-            many is drawn uniformly. So a learner also meets what good players never let happen (exploring starts).
-        encoder: how the learner observes; None: the game's own encoder.
+        num_envs: the number of tables N.
+        opponents: see `Opponents`. Opponents given by name are made again by every seeded reset; policies given as
+            objects keep their random streams.
+        seat: the learner's seat, or ``"rotate"``: the next seat in every episode (table i begins with seat i).
+        random_start_steps: the least and the most random decisions, of all seats, at the beginning of an episode; the
+            number is drawn uniformly. So the learner also visits states that good play avoids (exploring starts).
+        encoder: name of the encoder of the observations; None: the game's own encoder.
 
     Attributes:
-        layout: of what the learner sees.
-        observations: float32[N, D], what the learner sees.
-        masks: int8[N, A], its legal actions.
+        layout: the layout of the observations.
+        observations: float32[N, D], the learner's observations.
+        masks: int8[N, A], the learner's action masks.
         rewards: float64[N], of the last step.
-        dones: bool[N], the episode that the last step belonged to has ended; `truncations`: by a limit.
-        returns: float64[N] and `lengths`: int64[N], result and decisions of that episode, where `dones`.
-        skipped: int64[N], episodes without a decision since the last step, `skipped_returns`: float64[N], their result.
-        illegal: bool[N], the action of the last step was masked.
+        dones: bool[N], whether the episode of the last step has ended; `truncations`: whether by a limit.
+        returns: float64[N] and `lengths`: int64[N], the return and the number of the learner's decisions of that
+            episode, where `dones`.
+        skipped: int64[N], episodes without a decision in the last step; `skipped_returns`: float64[N], their returns.
+        illegal: bool[N], whether the action of the last step was masked.
         seat: int64[N], the learner's seat.
-        random_start_steps: may be changed; the episodes that begin from then on follow it.
-        policies: the opponents in play; one may be replaced between steps, and plays on in its stead at once.
-        episodes: finished episodes since the seeded reset, those without a decision included.
-        winnings: the sum of their results.
+        random_start_steps: may be changed; it applies to episodes that begin later.
+        policies: the current opponents. One may be replaced between steps; the new one then plays its seats.
+        episodes: number of finished episodes since the seeded reset, those without a decision included.
+        winnings: the sum of their returns.
 
     Raises:
         ValueError: for a seat that the game does not have, or opponents that do not fit.
@@ -89,7 +90,7 @@ class SingleAgentTables:
         self._seating = Seating(game, num_envs, opponents)
         self.policies: list[Policy] = self._seating.policies
         self.random_start_steps = random_start_steps
-        self._random_steps = np.zeros(num_envs, np.int64)  # still to be made at the beginning of the episode
+        self._random_steps = np.zeros(num_envs, np.int64)  # left at the beginning of the episode
         self._chance = RandomPolicy(0)
         self._seeded = False
 
@@ -97,20 +98,20 @@ class SingleAgentTables:
         self.dones, self.truncations, self.illegal = (np.zeros(num_envs, np.bool_) for _ in range(3))
         self.lengths, self.skipped = (np.zeros(num_envs, np.int64) for _ in range(2))
         self.episodes, self.winnings = 0, 0.0
-        self._result = np.zeros(num_envs)  # of the episode under way
+        self._result = np.zeros(num_envs)  # of the current episode
         self._decisions = np.zeros(num_envs, np.int64)  # of the learner in it
-        self._early = np.zeros(num_envs)  # gained in it before the learner's first decision
-        # The tables as they were before the latest move, and before the one that ended the learner's episode.
+        self._early = np.zeros(num_envs)  # its rewards before the learner's first decision
+        # The records before the latest move, and before the move that ended the learner's episode.
         self._bytes = _as_bytes(self.tables.tables)
         self._before, self._last = (np.zeros_like(self._bytes) for _ in range(2))
         self._last_move, self._last_seat = (np.zeros(num_envs, np.int64) for _ in range(2))
 
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
-        """Begin a new episode on every table and go on to the learner's first decision.
+        """Begin a new episode on every table and play up to the learner's first decision.
 
         Args:
-            seed: everything drawn from now on follows from it: one number, or one per table. None goes on with the
-                streams, which a first reset takes from the operating system's entropy.
+            seed: seed of all random numbers: one number, or one per table. None continues the streams; a first reset
+                then takes entropy from the operating system.
         """
         if seed is None and not self._seeded:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
@@ -133,13 +134,13 @@ class SingleAgentTables:
         self._seeded = True
 
     def step(self, actions: ArrayLike) -> None:
-        """Play the learner's decision on every table and go on to its next one.
+        """Play the learner's decision on every table, up to its next decision.
 
         Args:
             actions: int[N]; a masked one is replaced by the safe action.
 
         Raises:
-            ValueError: if the shape is wrong, for fractions, or before the first reset.
+            ValueError: if the shape or the dtype is wrong, or before the first reset.
             RuntimeError: if the learner's seat never gets a decision.
         """
         moves = self._made_legal(actions)
@@ -158,16 +159,16 @@ class SingleAgentTables:
         return tables[0], int(self._last_seat[table])
 
     def final_observation(self, table: int) -> NDArray[np.float32]:
-        """Return what the learner saw when its episode ended in the last step, float32[D]; only where `dones`."""
+        """Return the observation at the end of the episode of the last step, float32[D]; only where `dones`."""
         return self.game.encoders[self.tables.encoder].observation(*self.final_table(table))
 
     def _made_legal(self, actions: ArrayLike) -> NDArray[np.int64]:
         given = np.asarray(actions)
         if given.dtype.kind not in "iu":
-            raise ValueError(f"actions are {given.dtype}; they need whole numbers")
+            raise ValueError(f"actions are {given.dtype}; an integer dtype is needed")
         moves = given.astype(np.int64)
         if moves.shape != (self.num_envs,):
-            raise ValueError(f"actions have shape {moves.shape}; they need one number per table: ({self.num_envs},)")
+            raise ValueError(f"actions have shape {moves.shape}; they need one index per table: ({self.num_envs},)")
         if not self._seeded:
             raise ValueError("step() before reset(): call reset(seed=…) first")
         known = (moves >= 0) & (moves < self.game.num_actions)
@@ -177,7 +178,7 @@ class SingleAgentTables:
         return moves
 
     def _go_on(self) -> None:
-        """Let chance and the opponents play until the learner is to decide on every table."""
+        """Play random start steps and opponents until it is the learner's turn at every table."""
         self._play_random_starts()
         while (waiting := np.flatnonzero(self.tables.turn != self.seat)).size:
             moves = np.full(self.num_envs, STAY)
@@ -195,12 +196,12 @@ class SingleAgentTables:
             try:
                 self._play(moves)
             except ValueError as error:
-                raise ValueError(f"an opponent played what it may not: {error}") from error
+                raise ValueError(f"an opponent played an illegal action: {error}") from error
             self._play_random_starts()
 
     def _play_random_starts(self) -> None:
-        """Make the random decisions. Their rewards belong to no episode; where they end the game, the next one begins
-        with those that are left."""
+        """Play the random start steps. Their rewards do not count. If they end the game, the next episode begins with
+        the remaining ones."""
         while (rows := np.flatnonzero(self._random_steps)).size:
             moves = np.full(self.num_envs, STAY)
             moves[rows] = self._chance.act(self.observations[rows], self.masks[rows])
@@ -224,7 +225,7 @@ class SingleAgentTables:
             self._close(np.flatnonzero(self.tables.dones), moves)
 
     def _close(self, ended: NDArray[np.intp], moves: NDArray[np.int64]) -> None:
-        """Book the episodes that have just ended and prepare the next ones."""
+        """Count the episodes that have just ended and prepare the next ones."""
         decided = self._decisions[ended] > 0
         ours, others = ended[decided], ended[~decided]
         self.dones[ours] = True
@@ -248,7 +249,7 @@ class SingleAgentTables:
         self._begin(ended)
 
     def _begin(self, rows: NDArray[np.intp]) -> None:
-        """Draw the opponents and the random start of the episodes that have just begun."""
+        """Draw the opponents and the number of random start steps of the episodes that have just begun."""
         self._seating.draw(rows, self.tables.tables, self.seat)
         least, most = self.random_start_steps
         if most:
@@ -256,5 +257,5 @@ class SingleAgentTables:
 
 
 def _as_bytes(tables: Tables) -> NDArray[np.uint8]:
-    """Return the records as rows of bytes, which NumPy copies faster than fields; what is written there is theirs."""
+    """Return the records as rows of bytes, which NumPy copies faster than fields; they share the records' memory."""
     return tables.view(np.uint8, np.ndarray).reshape(len(tables), -1)

@@ -1,4 +1,4 @@
-"""Everything at the auction: what a bidder sees (version 0), and all valuations and bids."""
+"""Full information: the slices of version 0, and all valuations and bids."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a bidder sees, version 0. Seats are counted from the observer: 0 is itself.
+"""The observation, version 0. Seats are relative to the observer: 0 is the observer.
 
 Money is observed as a share of the highest valuation that any seat can have.
 """
@@ -65,6 +65,6 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
 
 @compiled
 def observe_with_talk(table: Any, seat: int, at: Any, out: Any) -> None:
-    """Do what `observe` does, and write what was said."""
+    """Write the slices of `observe`, and those of the talk."""
     observe(table, seat, at, out)
     observe_talk(table, table.num_bidders, seat, at, out)

@@ -1,4 +1,4 @@
-"""Everything in the negotiation: what a seat sees (version 0), and the other's reservation value."""
+"""Full information: the slices of version 0, and the opponent's reservation value."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from . import v0
 
 def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
-    slices = [Slice("hidden.opponent_reservation_value", (1,), 0, 1, "the other's, as a share of the total")]
+    slices = [Slice("hidden.opponent_reservation_value", (1,), 0, 1, "the opponent's, as a share of the total")]
     return v0.encoder(table).extended(slices, observe, full_information=True)
 
 

@@ -1,4 +1,4 @@
-"""What a negotiator sees, version 0. Seats are counted from the observer: 0 is itself.
+"""The observation, version 0. Seats are relative to the observer: 0 is the observer.
 
 Amounts are observed as shares of the total.
 """
@@ -13,21 +13,21 @@ from ...core.structured_talk import observe_talk
 from ..table import OFFER
 
 LAST = 4
-"""Moves of the history that are observed."""
+"""The number of past moves in the observation."""
 
 
 def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`; with public reservation values it shows the opponent's."""
     public, talks = bool(table.public), bool(table.talk)
-    opponent = Slice("game_state.opponent_reservation_value", (1,), 0, 1, "the other's")
+    opponent = Slice("game_state.opponent_reservation_value", (1,), 0, 1, "the opponent's")
     layout = Layout(
         [
             Slice("agent_id", (1,), 0, 1, "1: the observer is player_0, who moves first"),
             Slice("phase", (1,), 0, 1, "always 1: negotiation"),
             Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
             Slice("current_turn_agent_id", (2,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
-            Slice("game_state.current_offer", (1,), 0, 1, "what the observer would get; 0 if no offer stands"),
-            Slice("game_state.last_offer_by", (2,), 0, 1, "of the standing offer, one-hot by relative seat"),
+            Slice("game_state.current_offer", (1,), 0, 1, "the observer's share in the current offer; 0 without one"),
+            Slice("game_state.last_offer_by", (2,), 0, 1, "who made the current offer, one-hot by relative seat"),
             Slice("game_state.my_reservation_value", (1,), 0, 1, "the observer's own"),
             *((opponent,) if public else ()),
             Slice("game_state.action_history.moves_left", (1,), 0, 1, "share of all moves, this one included"),
@@ -36,7 +36,7 @@ def encoder(table: Any) -> Encoder:
                 (LAST, 3),
                 0,
                 1,
-                f"the last {LAST} moves, newest first: whether it was an offer, what the observer would have got, "
+                f"the last {LAST} moves, newest first: whether it was an offer, the observer's share in it, "
                 "whether it was a rejection or a pass",
             ),
             *(structured_talk.slices(2) if talks else ()),
@@ -108,4 +108,4 @@ OBSERVE = {
     (False, True): _observe_talking,
     (True, True): _observe_public_talking,
 }
-"""By whether the reservation values are public, and whether there is talk."""
+"""The `observe` functions, by whether the reservation values are public, and whether there is talk."""

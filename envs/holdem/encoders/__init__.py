@@ -1,1 +1,1 @@
-"""The encoders of this game, one module each; `full` sees everything and is for critics alone."""
+"""The encoders of this game, one module each; `full` shows hidden information and is for critics only."""

@@ -1,4 +1,4 @@
-"""Everything at the table: what a seat sees (version 0), all cards of the others, and the board to come."""
+"""Full information: the slices of version 0, the other seats' cards, and the board cards that are not dealt yet."""
 
 from typing import Any
 

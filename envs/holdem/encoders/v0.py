@@ -1,7 +1,7 @@
-"""What a seat sees, version 0. Seats are counted from the observer: 0 is itself, 1 its left.
+"""The observation, version 0. Seats are relative to the observer: 0 is the observer, 1 the seat to its left.
 
-Chips are observed as ``sqrt(chips / 100 big blinds)``: a small bet stays visible beside a deep stack, and no two
-amounts coincide.
+Chips are observed as ``sqrt(chips / 100 big blinds)``: a small bet is visible beside a deep stack, and
+different amounts have different values.
 """
 
 from math import sqrt
@@ -23,7 +23,7 @@ def encoder(table: Any) -> Encoder:
 
 
 def slices(table: Any) -> list[Slice]:
-    """Return what is observed at `table`."""
+    """Return the slices of the observation for the options of `table`."""
     seats = int(table.seats)
     most_chips = int(table.stacks[:seats].sum()) / (100 * int(table.big_blind))  # in hundreds of big blinds
     high = sqrt(most_chips)
@@ -74,7 +74,7 @@ def slices(table: Any) -> list[Slice]:
 
 @compiled
 def history_slots(seats: int) -> int:
-    """Return how many actions of a street are observed."""
+    """Return the number of observed actions per street."""
     return min(LOG, max(6, 2 * seats))
 
 
@@ -114,7 +114,7 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
 
 @compiled
 def _observe_cards(table: Any, seat: int, at: Any, out: Any) -> None:
-    """Write the board, its category, the own cards, and the own hand's category with the place within it."""
+    """Write the board, its category, the observer's cards, and the category and rank of the observer's hand."""
     if table.board_count > 0:
         for i in range(table.board_count):
             out[at.board + table.board[i]] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5

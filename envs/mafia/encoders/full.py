@@ -1,4 +1,4 @@
-"""Everything in the match: what a player sees (version 0), all roles, and choices that are still secret."""
+"""Full information: the slices of version 0, all roles, and the choices that are still secret."""
 
 from typing import Any
 

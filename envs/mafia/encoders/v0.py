@@ -1,6 +1,6 @@
-"""What a player sees, version 0. Seats are counted from the observer: 0 is itself.
+"""The observation, version 0. Seats are relative to the observer: 0 is the observer.
 
-Suspicion (`parlour.envs.mafia.suspicion`) is part of it: a function of what the seat may know.
+A part of it is suspicion (`parlour.envs.mafia.suspicion`), which is computed from what the seat may know.
 """
 
 from typing import Any
@@ -23,14 +23,14 @@ def encoder(table: Any) -> Encoder:
 
 
 def slices(table: Any) -> list[Slice]:
-    """Return what is observed at `table`."""
+    """Return the slices of the observation for the options of `table`."""
     seats = int(table.seats)
     pairs = (seats, seats)
     says = "1 claimed to have found it mafia, .5 accused it, −.5 defended it, −1 claimed to have found it innocent"
     return [
         Slice("phase", (len(PHASES),), 0, 1, "one-hot: " + ", ".join(PHASES)),
         Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-        Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot; all 0 at night (but for oneself) and at the end"),
+        Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot; at night only one's own turn; all 0 at the end"),
         Slice("game_state.dayNumber", (1,), 0, 1, "share of max_days"),
         Slice("game_state.mafiaCount", (1,), 0, 1, "living mafia, share of the seats"),
         Slice("game_state.players.alive", (seats,), 0, 1, "whether it lives"),
@@ -54,9 +54,9 @@ def slices(table: Any) -> list[Slice]:
     ]
 
 
-# A branch that cannot be foreseen costs as much as ten assignments. So the loops below have none where they can do
-# without: where nothing is to be shown, they write again what is there. Offsets are read before a loop: within it, the
-# compiler would read them anew after every write to `out`.
+# An unpredictable branch costs as much as ten assignments, so the loops below avoid branches: where nothing is to be
+# shown, they write the old value again. Offsets are read before a loop; inside it, the compiler would read them again
+# after every write to `out`.
 
 
 @compiled
@@ -68,7 +68,7 @@ def observe_with_talk(table: Any, seat: int, at: Any, out: Any) -> None:
 
 @inlined
 def observe_muted(table: Any, seat: int, at: Any, out: Any) -> None:
-    """Do what `observe_with_talk` does where there is no discussion."""
+    """Write the same as `observe_with_talk`, for matches without discussion."""
     seats = table.seats
     phase = table.phase
     out[:] = 0
@@ -93,7 +93,7 @@ def observe_muted(table: Any, seat: int, at: Any, out: Any) -> None:
 
 @compiled
 def _observe_players(table: Any, seat: int, at: Any, out: Any) -> None:
-    """Write who lives, when and how the others went, the roles that are known, and those that were claimed."""
+    """Write who is alive, when and how the others were eliminated, the known roles, and the claimed roles."""
     seats = table.seats
     mafia = table.role[seat] == MAFIA
     alive_at, round_at, eliminated_at = at.players_alive, at.players_eliminatedRound, at.votingHistory_eliminated
@@ -113,7 +113,7 @@ def _observe_players(table: Any, seat: int, at: Any, out: Any) -> None:
 
 @compiled
 def _observe_own(table: Any, seat: int, at: Any, out: Any) -> None:
-    """Write what the nights told `seat` alone: last protected, investigation results, the mafia's choices tonight."""
+    """Write the private knowledge of `seat`: last protected, investigation results, the mafia's choices tonight."""
     seats = table.seats
     role = table.role[seat]
     if role == DOCTOR:
@@ -136,7 +136,7 @@ def _observe_own(table: Any, seat: int, at: Any, out: Any) -> None:
 
 @compiled
 def _observe_votes(table: Any, seat: int, at: Any, out: Any) -> None:
-    """Write the votes that are public: [voter, target] of the latest, and of all."""
+    """Write the public votes: [voter, target] of the latest vote, and of all votes."""
     seats = table.seats
     latest_at, all_at = at.votingHistory_latest, at.votingHistory_all
     n = 0
@@ -154,7 +154,7 @@ def _observe_votes(table: Any, seat: int, at: Any, out: Any) -> None:
 
 @compiled
 def _observe_statements(table: Any, seat: int, at: Any, out: Any) -> None:
-    """Write who made how many statements today, and [speaker, target] of today's and of all."""
+    """Write the number of statements of each player today, and [speaker, target] of today's and of all statements."""
     seats = table.seats
     rows = (table.round_number - (table.phase == NIGHT)) * table.discussion_rounds
     made_at, today_at, stance_at = at.statements_made, at.statements_today, at.statements_stance
@@ -162,12 +162,12 @@ def _observe_statements(table: Any, seat: int, at: Any, out: Any) -> None:
     for row in range(rows):
         today = row >= rows - table.discussion_rounds
         for speaker in range(seats):
-            code: Any = np.int64(table.said[n])  # wider than it is kept
+            code: Any = np.int64(table.said[n])  # wider than in the record
             n += 1
             r = relative(speaker, seat, seats)
             kind = (code + KIND - 1) // KIND  # 0: nothing, 1: GENERAL, …
             stance = STANCES[kind]
-            # Where nothing was said of anybody, the place is that of the speaker itself, and keeps what it holds.
+            # A statement about nobody writes the speaker's own place again, unchanged.
             about = code + KIND - 1 - kind * KIND if stance != 0.0 else speaker
             pair = r * seats + relative(about, seat, seats)
             ever = stance_at + pair
@@ -180,4 +180,4 @@ def _observe_statements(table: Any, seat: int, at: Any, out: Any) -> None:
 
 
 STANCES = np.array([0, 0, 0.5, -0.5, -1, 1, 0, 0, 0, 0])
-"""What nothing, and the kinds from `GENERAL` on, say about their target."""
+"""The stance towards the target, for no statement and for the kinds from `GENERAL` on."""

@@ -1,4 +1,4 @@
-"""Everything on the board: what a player sees (version 0), for nothing of it is hidden."""
+"""Full information: the slices of version 0, because tangram has no hidden information."""
 
 from dataclasses import replace
 from typing import Any

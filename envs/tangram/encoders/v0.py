@@ -1,7 +1,7 @@
-"""What a player sees, version 0. Seats are counted from the observer: 0 is itself.
+"""The observation, version 0. Seats are relative to the observer: 0 is the observer.
 
-All of it follows from the outline of the figure and the poses of the pieces. Lengths are shares of the board's side.
-The focus (see `parlour.envs.tangram.corners`) stands under ``allowed_actions``, because it describes the actions.
+It is computed from the outline of the figure and the poses of the pieces. Lengths are shares of the board's side. The
+focus (see `parlour.envs.tangram.corners`) is under ``allowed_actions``, because it describes the actions.
 """
 
 from typing import Any
@@ -19,13 +19,13 @@ from ..raster import DRAWERS, toggle, unpack, unpack_shares
 from ..table import BONUS, NUMERIC, PIXELS, PLACES, ROWS, SKIP
 
 COARSE = ROWS // 4
-"""Cells of the coarse grids, each way."""
+"""The number of cells of the coarse grids, in x and in y."""
 PATCH = 16
-"""Cells of the grid around the focus, each way."""
+"""The number of cells of the grid around the focus, in x and in y."""
 CELL = 0.5
-"""u: their side."""
+"""The side of these cells, in u."""
 _RIGHT, _UP = 8.0 - 0.16, 4.0
-"""Cells from the patch's lower left to the focus; off by a little, so that diagonals through it miss their middles."""
+"""Cells from the patch's lower left to the focus; not whole, so that diagonals through it miss the cell centres."""
 
 
 def encoder(table: Any) -> Encoder:
@@ -35,7 +35,7 @@ def encoder(table: Any) -> Encoder:
 
 
 def slices(table: Any) -> list[Slice]:
-    """Return what is observed at `table`."""
+    """Return the slices of the observation for the options of `table`."""
     seats, modality = int(table.seats), int(table.modality)
     lowest = lowest_utility(table)
     numeric = [
@@ -82,7 +82,7 @@ def slices(table: Any) -> list[Slice]:
 
 
 def lowest_utility(table: Any) -> float:
-    """Return the least that a seat can get: every turn skipped."""
+    """Return the lowest return of a seat: every turn is skipped."""
     return 0.0 if table.sparse else -SKIP * int(table.turns)
 
 
@@ -110,7 +110,7 @@ def observe_both(table: Any, seat: int, at: Any, out: Any) -> None:
 
 @compiled
 def _observe_turn(table: Any, seat: int, at: Any, out: Any) -> None:
-    """Write the turn, the drawer, the menu and the end."""
+    """Write the turn, the drawer, the legal places and the end."""
     out[:] = 0
     seats = table.seats
     out[at.phase + (table.moved >= 0)] = 1
@@ -178,7 +178,7 @@ def _observe_numbers(table: Any, at: Any, out: Any) -> None:
 
 @compiled
 def _observe_around(table: Any, out: Any, k: int) -> None:
-    """Write what is uncovered around the focus."""
+    """Write the uncovered cells around the focus."""
     inside = np.zeros(PATCH, np.uint64)
     start = 0
     for ring in range(RINGS):

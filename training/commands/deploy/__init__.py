@@ -1,1 +1,1 @@
-"""`parlour deploy PLATFORM`: our policies on a platform, a module per platform."""
+"""`parlour deploy PLATFORM`: lets a policy play on a platform; one module per platform."""

@@ -1,15 +1,19 @@
-"""`parlour deploy arena`: a policy or a bot behind HTTP, for TurnState arenas."""
+"""`parlour deploy arena`: a policy or a bot on TurnState arenas, which call it, or which it polls."""
 
 import logging
+import os
 from pathlib import Path
 
 from rich.console import Console
 
-from ....wrappers.live.arena.agent import ArenaAgent, ArenaAgentServer
+from ....envs import GAMES, Game
+from ....wrappers.live.arena.agent import ArenaAgent
+from ....wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
+from ....wrappers.live.arena.push_agent import ArenaAgentServer
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
 from ..arguments import AccessArguments, AddressArguments, PolicyArguments, SessionArguments
-from ..lookup import agent, game_of, tell_differences
+from ..lookup import agent, bots_of, game_of, warn_about_differences
 
 PORT = AddressArguments(port=8100)
 
@@ -19,6 +23,10 @@ def command(
     deployed: PolicyArguments,
     name: str | None = None,
     arena: str | None = None,
+    sessions: int = 0,
+    invites: tuple[str, ...] = (),
+    poll: float = 0.5,
+    claim_token: str | None = None,
     endpoint: str | None = None,
     listening: AddressArguments = PORT,
     deadline: float = 24.0,
@@ -26,25 +34,79 @@ def command(
     matches: int | None = None,
     session: SessionArguments,
 ) -> None:
-    """Serve a policy or a bot to TurnState arenas over HTTP: POST /act, /match_start, /match_end.
+    """Play a policy or a bot on TurnState arenas: serve POST /act, /match_start, /match_end, or poll sessions.
 
     Args:
         name: The agent's id. Default: the run's or bot's.
-        arena: Where to register, http://…. Default: nowhere, the arena is told by hand.
-        endpoint: The URL under which the arena reaches us. Default: where we listen.
-        deadline: Seconds for a decision, then the safe action; arenas give 30.
-        matches: End after so many. Default: until Ctrl-C.
+        arena: URL of the arena to register at, http://…. Default: none; register by hand.
+        sessions: Number of sessions to play at the same time, by polling. Default: none; the arena calls the agent.
+        invites: Codes of sessions to join first, before open sessions and new ones.
+        poll: Seconds between two requests for a running session.
+        claim_token: The token that the arena gave for the name at its first use. Default: the environment's
+            PARLOUR_CLAIM_TOKEN, else none.
+        endpoint: URL under which the arena reaches this agent. Default: the address of the server.
+        deadline: Seconds for a decision; then the safe action is played. Arenas allow 30, and 60 in sessions.
+        matches: Number of matches after which the command ends. Default: until Ctrl-C.
     """
+    if sessions and arena is None:
+        raise ValueError(f"sessions={sessions}: name the arena with --arena http://…")
+    if invites and not sessions:
+        raise ValueError("--invites needs --sessions")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    run = deployed.run
-    chosen = game_of(run, deployed.game, deployed.options, deployed.seats)
+    run, console = deployed.run, Console(highlight=False)
+    chosen = _game(deployed)
     player = ArenaAgent(name or Path(run).stem, agent(run, chosen, session.seed))
-    tell_differences([(run, player.agent)], chosen)
+    warn_about_differences([(run, player.agent)], chosen)
     with opened(session.log) as book:
+        if arena is not None and sessions:
+            polling = ArenaPollingAgent(
+                player,
+                arena,
+                deadline=deadline,
+                access_token=access.token,
+                claim_token=claim_token or os.environ.get("PARLOUR_CLAIM_TOKEN") or None,
+                times=PollingTimes(running=poll),
+                log=book,
+            )
+            until_done(_poll(polling, sessions, matches, invites, console))
+            return
         server = ArenaAgentServer(
             player, address=listening.address, port=listening.port, deadline=deadline, endpoint=endpoint, log=book
         )
-        until_done(_serve(server, arena, access.token, matches, Console(highlight=False)))
+        until_done(_serve(server, arena, access.token, matches, console))
+
+
+def _game(deployed: PolicyArguments) -> Game:
+    """Return the game.
+
+    Raises:
+        ValueError: for a bot that several games have, where none is named.
+    """
+    if deployed.game is None:
+        games = [name for name in GAMES if deployed.run in bots_of(name)]
+        if len(games) > 1:
+            raise ValueError(f"{deployed.run} plays {', '.join(games)}: name the game with --game")
+    return game_of(deployed.run, deployed.game, deployed.options, deployed.seats)
+
+
+async def _poll(
+    player: ArenaPollingAgent, sessions: int, matches: int | None, invites: tuple[str, ...], console: Console
+) -> None:
+    given = player.claim_token
+    try:
+        async with player:
+            await player.register()
+            console.print(f"{player.agent.agent_id} plays in {sessions} sessions at once; Ctrl-C ends it", markup=False)
+            await player.play(sessions, matches, invites)
+    finally:
+        if player.claim_token != given:
+            console.print(
+                f"the arena's token for the name, for PARLOUR_CLAIM_TOKEN: {player.claim_token}", markup=False
+            )
+        console.print(
+            f"{player.matches} matches, {player.lost} lost, {player.turns} turns, "
+            f"{player.agent.statistics.replaced} replaced by the safe action"
+        )
 
 
 async def _serve(

@@ -1,13 +1,15 @@
-"""`parlour deploy mafia`: our agents behind the WebSocket service that hosts of `AgentPolicy` call."""
+"""`parlour deploy mafia`: serves agents over WebSocket to mafia hosts."""
 
 import asyncio
 import logging
+from pathlib import Path
 from typing import Annotated
 
 import tyro
 from rich.console import Console
 
 from ....wrappers.live.mafia import agent as service
+from ....wrappers.live.mafia.prompts import load_prompts
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
 from ..arguments import AccessArguments, AddressArguments, ModelArguments, SessionArguments
@@ -21,23 +23,25 @@ def command(
     *,
     run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")],
     language_model: ModelArguments,
+    prompts: Path | None = None,
     players: int | None = None,
     listening: AddressArguments = PORT,
     deadline: float = 25.0,
     access: AccessArguments,
     session: SessionArguments,
 ) -> None:
-    """Serve agents to hosts of `AgentPolicy` over WebSocket, until Ctrl-C.
+    """Serve agents over WebSocket to mafia hosts, until Ctrl-C.
 
     Args:
         run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, a personality (aggressive,
-            cautious, analytical, social), or llm (the language model of --model).
-        players: Players of the game that a policy file was trained for, where the file does not tell. Default: 10.
-        deadline: Seconds for a call; then a stream is cut off, and a choice is made in the agent's place.
+            cautious, analytical, social), llm (the language model of --model), or llm:PERSONA.
+        prompts: TOML file with the prompts of language models, personas included. Default: Parlour's own prompts.
+        players: Number of players that a policy file was trained for, if the file does not have it. Default: 10.
+        deadline: Seconds for a call; then a stream is cut off, and the safe action replaces a choice.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     game = game_with("mafia", seats=players)
-    make = maker(run, game, language_model.language_model(), session.seed, players)
+    make = maker(run, game, language_model.language_model(deadline), session.seed, players, load_prompts(prompts))
     with opened(session.log) as book:
         server = service.MafiaAgentServer(
             make,

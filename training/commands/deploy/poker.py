@@ -1,23 +1,36 @@
-"""`parlour deploy poker`: a policy, a bot or a person at a live poker table."""
+"""`parlour deploy poker`: lets a policy, a bot or a person play at a live poker table."""
 
 import logging
-import os
+import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 from rich.console import Console
+from yarl import URL
 
 from ....envs.core.options import named
 from ....wrappers.agents.base import Agent
+from ....wrappers.live.common.reconnecting import UNREACHABLE, UNTRUSTED_CERTIFICATE, LiveError
+from ....wrappers.live.poker import messages
 from ....wrappers.live.poker.agent import play
 from ....wrappers.live.poker.agent_events import HandEnded, PokerEvent, SeatTaken
-from ...stopping import until_done
-from ..arguments import AccessArguments, SessionArguments
+from ...stopping import TRY_AGAIN, until_done
+from ..arguments import AccessArguments, SessionArguments, secret
 from ..lookup import agent, game_with
 
 MOST_SEATS = 10
-"""Bots play as at a table of so many seats, on which every live table has room."""
+"""The number of seats of the game that bots play; live tables do not have more."""
+FOR_GOOD = (
+    messages.UNAUTHORIZED,
+    messages.INVALID_API_KEY,
+    messages.OUTDATED_CLIENT,
+    messages.VALIDATION_ERROR,
+    messages.TABLE_NOT_FOUND,
+    UNTRUSTED_CERTIFICATE,
+)
+"""Error codes after which a retry does not help."""
 
 
 def command(
@@ -25,59 +38,100 @@ def command(
     run: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="[RUN]")] = None,
     bot: str | None = None,
     url: str | None = None,
+    session_token_file: Path | None = None,
     api: str | None = None,
     name: str | None = None,
     table: str | None = None,
     seat: int | None = None,
     api_key: str | None = None,
+    api_key_file: Path | None = None,
     access: AccessArguments,
+    ca_file: Path | None = None,
+    keep_playing: bool = False,
+    one_table: bool = False,
     hands: int | None = None,
+    until: datetime | None = None,
     deadline: float | None = None,
     seats: int | None = None,
     session: SessionArguments,
 ) -> None:
-    """Let a policy, a bot or a person play at a live poker table until it ends.
+    """Let a policy, a bot or a person play at live poker tables.
+
+    Exit codes: 0: the table has ended, or --hands or --until is reached; 75: retry later, the server is away or closed
+    the connection without a reason; 2: an error or a refusal, a retry does not help; 130 and 143: stopped by Ctrl-C and
+    SIGTERM, after leaving the seat.
 
     Args:
         run: A run folder or its name below runs/, a saved policy (.npz, .zip), a bot, or human.
         bot: A bot's name, in place of a run.
-        url: A seat's WebSocket, ws:// or wss://, with its token.
-        api: The platform's REST address, http:// or https://; registers and joins by itself.
+        url: WebSocket URL of a seat, ws:// or wss://. The token is in the URL, in --session-token-file, or in the
+            environment's PARLOUR_SESSION_TOKEN. Other users cannot read the last two.
+        session_token_file: File with the seat's token.
+        api: REST URL of the platform, http:// or https://; registers and joins a table.
         name: Name to register with. Default: the run's or bot's.
         table: Table to join. Default: the platform chooses.
         seat: The preferred seat.
-        api_key: Key of an agent registered before. Default: the environment's PARLOUR_API_KEY.
-        hands: Leave after so many hands.
-        deadline: Seconds for a decision, then the safe action. Default: four fifths of the platform's.
-        seats: Seats of the game that a policy file was trained for, where the file does not tell. Default: 2.
+        api_key: Key of an agent registered before. Other users of this machine can read it here; better use the file or
+            the environment's PARLOUR_API_KEY.
+        api_key_file: File with that key.
+        ca_file: File with certificates (PEM) of further trusted authorities.
+        keep_playing: Join the next table when a table ends, when the chips are gone, or when the server has restarted,
+            until stopped or until --hands or --until is reached. It is the default with --api, except with --one-table.
+        one_table: With --api, stop when the table ends.
+        hands: Number of hands, at all tables, after which the player leaves. Default: no limit.
+        until: Time after which the player leaves at the end of the hand, such as 2030-01-31T07:00:00 (local time).
+        deadline: Seconds for a decision; then the safe action is played. Default: four fifths of the platform's time.
+        seats: Number of seats that a policy file was trained for, if the file does not have it. Default: 2.
     """
     spec = run or bot
     if spec is None or (run and bot):
-        raise ValueError("give a run, or --bot NAME: one of them")
+        raise ValueError("give either a run or --bot NAME")
     if (url is None) == (api is None):
-        raise ValueError("give --url ws://… of a seat, or --api http://… of the platform: one of them")
+        raise ValueError("give either --url ws://… of a seat or --api http://… of the platform")
+    if keep_playing and one_table:
+        raise ValueError("give --keep-playing or --one-table, not both")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     player = _player(spec, bot is not None, seats, session.seed)
     console = Console(highlight=False)
     stay = play(
-        url or api or "",
+        api or _with_token(url or "", session_token_file),
         player,
         name=name or Path(spec).name,
         table=table,
         seat=seat,
-        api_key=api_key or os.environ.get("PARLOUR_API_KEY"),
+        api_key=secret(api_key, api_key_file, "PARLOUR_API_KEY"),
         access_token=access.token,
+        ca_file=ca_file,
+        keep_playing=keep_playing or (api is not None and not one_table),
         hands=hands,
+        until=until,
         deadline=deadline,
         log=session.log,
         on_event=lambda event: _tell(console, event),
     )
-    played = until_done(stay)
+    try:
+        played = until_done(stay)
+    except LiveError as error:
+        for_good = error.code in FOR_GOOD or error.code.startswith("HTTP_")
+        if for_good or (api is None and error.code != UNREACHABLE):
+            raise
+        print(f"parlour deploy poker: {error}", file=sys.stderr)
+        raise SystemExit(TRY_AGAIN) from None
     console.print(
-        f"{played.hands} hands, {played.net:+d} chips; {played.actions} actions, {played.rejected} rejected, "
-        f"{played.replaced} replaced by the safe action, {played.reconnects} reconnects; ended: {played.reason}",
+        f"{played.hands} hands at {played.tables} tables, {played.net:+d} chips; {played.actions} actions, "
+        f"{played.rejected} rejected, {played.replaced} replaced by the safe action, {played.reconnects} reconnects; "
+        f"ended: {played.reason}",
         markup=False,
     )
+    if played.reason == "closed":
+        raise SystemExit(TRY_AGAIN)
+
+
+def _with_token(url: str, file: Path | None) -> str:
+    """Return a seat's URL with its token, which may have been given apart from it."""
+    address = URL(url)
+    token = None if "token" in address.query else secret(None, file, "PARLOUR_SESSION_TOKEN")
+    return url if token is None else str(address.update_query(token=token))
 
 
 def _player(spec: str, is_bot: bool, seats: int | None, seed: int | None) -> Agent:

@@ -1,16 +1,18 @@
-"""`parlour deploy tangram`: a policy or a bot as the agent of the live tangram game."""
+"""`parlour deploy tangram`: serves a policy or a bot to live tangram games."""
 
 import logging
 from pathlib import Path
 
 from rich.console import Console
 
+from ....envs.tangram.completion import useful_moves
+from ....envs.tangram.figure_sets import own_figures
 from ....wrappers.agents.policy import PolicyAgent
 from ....wrappers.live.tangram.agent import TangramAgentServer
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
 from ..arguments import AddressArguments, PolicyName, SessionArguments
-from ..lookup import agent, game_with, tell_differences
+from ..lookup import agent, game_with, warn_about_differences
 
 PORT = AddressArguments(port=5000)
 
@@ -27,18 +29,27 @@ def command(
     """Serve a policy or a bot to live tangram games, which connect to it by WebSocket.
 
     Args:
-        options: Options, as name=value, of the game that a policy file was trained for, where the file does not tell.
-        deadline: Seconds for a decision, then the turn is finished.
-        games: End after so many connections have ended. Default: until Ctrl-C.
+        options: Options of the game that a policy file was trained for, as name=value, if the file does not have them.
+            figure=FILE and flip=true give figures of your own, which objectives may name, to every policy.
+        deadline: Seconds for a decision; then the turn is finished.
+        games: Number of connections after which the command ends. Default: until Ctrl-C.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     game = game_with("tangram", options, seats=2, aspect="godot")
     player = agent(run, game, session.seed)
-    tell_differences([(run, player)], game)
+    warn_about_differences([(run, player)], game)
     seen = player.game if isinstance(player, PolicyAgent) else game
+    if own_figures(game.options):
+        seen = game_with("tangram", (), **{**seen.options, **{name: game.options[name] for name in ("figure", "flip")}})
     with opened(session.log) as book:
         server = TangramAgentServer(
-            player, seen, address=listening.address, port=listening.port, deadline=deadline, log=book
+            player,
+            seen,
+            address=listening.address,
+            port=listening.port,
+            deadline=deadline,
+            useful=useful_moves,
+            log=book,
         )
         until_done(_serve(server, Path(run).stem, games, Console(highlight=False)))
 
@@ -49,6 +60,6 @@ async def _serve(server: TangramAgentServer, name: str, games: int | None, conso
         console.print(f"try it with: parlour host tangram --url {server.url}", markup=False)
         await server.played(games)
     console.print(
-        f"{server.games} games, {server.turns} turns, {server.plays} plays, "
+        f"{server.games} games, {server.turns} turns, {server.plays} plays ({server.helped} in the policy's place), "
         f"{server.statistics.replaced} replaced by finish"
     )

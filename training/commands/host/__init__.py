@@ -1,1 +1,1 @@
-"""`parlour host PLATFORM`: our tables behind a platform's protocol, a module per platform."""
+"""`parlour host PLATFORM`: hosts games with a platform's protocol; one module per platform."""

@@ -1,5 +1,6 @@
-"""`parlour host arena`: round robins of any game between policies, bots and agents behind HTTP."""
+"""`parlour host arena`: a round robin of any game between policies, bots and HTTP agents."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Sequence
@@ -18,11 +19,11 @@ from ....wrappers.live.arena.host_session import ArenaLimits
 from ....wrappers.live.arena.results import ArenaResult, Standing, standings
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
-from ..arguments import AsJson, GameArguments, ServerArguments, SessionArguments
-from ..lookup import agent, game_with, names_seats, tell_differences
+from ..arguments import AsJson, GameArguments, SessionArguments, TlsServerArguments
+from ..lookup import agent, game_with, names_seats, warn_about_differences
 
 Cost = Literal["keep", "pass", "end"]
-PORT = ServerArguments(port=9100)
+PORT = TlsServerArguments(port=9100)
 
 
 def command(
@@ -32,39 +33,44 @@ def command(
     remote: tuple[str, ...] = (),
     wait: int = 0,
     rounds: int = 10,
+    serve: bool = False,
     seats: int | None = None,
     timeout: float = 30.0,
     concurrent: int = 8,
     max_actions: int | None = None,
     rejected: Cost = "keep",
     failed: Cost = "pass",
-    listening: ServerArguments = PORT,
+    listening: TlsServerArguments = PORT,
     session: SessionArguments,
     as_json: AsJson = False,
 ) -> None:
-    """Play a round robin of a game between policies, bots and agents behind HTTP, and print how each did.
+    """Play a round robin of a game between policies, bots and HTTP agents, and print the standings.
+
+    While it runs, agents may also open and join sessions at /api/sessions, and start matches by POST /api/match.
 
     Args:
         agents: Runs, policy files, bots.
-        remote: Agents behind HTTP, as name=http://….
-        wait: How many agents to wait for, which register at POST /api/register.
-        rounds: In each, every group of agents that fills the table meets, once in each rotation of the seats.
-        seats: Seats of the game. Default: as it comes, or as many as there are agents if that is what it takes.
+        remote: HTTP agents, as name=http://….
+        wait: Number of agents to wait for; they register at POST /api/register.
+        rounds: Number of rounds. In each, every group of agents that fills the table plays once in each rotation of the
+            seats.
+        serve: Play no round robin, only the sessions and matches that agents request, until Ctrl-C.
+        seats: Seats of the game. Default: the game's default, or the number of agents if there are fewer.
         timeout: Seconds for a turn.
-        concurrent: Matches that are played side by side.
-        max_actions: Game actions of a match. Default: 20 for two agents, no limit for more; 0: no limit.
-        rejected: What a rejected answer costs: nothing (three times), the turn, or the match.
-        failed: What an exception or a late answer costs.
+        concurrent: Number of matches played at the same time.
+        max_actions: The most game actions of a match; 0: no limit. Default: 20 for two agents, no limit for more.
+        rejected: The cost of a rejected answer: keep (nothing, three times), the turn, or the match.
+        failed: The cost of an exception or a late answer.
     """
     if rounds < 1 or wait < 0:
         raise ValueError(f"rounds={rounds}, wait={wait}: need at least 1 round, and agents from 0 up")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     coming = len(agents) + len(remote) + wait
     played = _game(game.game, game.options, seats, coming)
-    if coming < played.seats:
-        raise ValueError(f"{coming} agents for {played.seats} seats: name more --agents, --remote, or --wait for some")
+    if coming < played.seats and not serve:
+        raise ValueError(f"{coming} agents for {played.seats} seats: name more --agents, --remote, --wait, or --serve")
     ours = _seated(agents, played, session.seed)
-    tell_differences([(one.agent_id, one.agent) for one in ours], played)
+    warn_about_differences([(one.agent_id, one.agent) for one in ours], played)
     theirs = [_remote(one) for one in remote]
     limits = ArenaLimits(actions=-1 if max_actions is None else max_actions or None, rejected=rejected, failed=failed)
     console = Console(highlight=False, stderr=as_json)
@@ -77,19 +83,29 @@ def command(
             seed=session.seed,
             address=listening.address,
             port=listening.port,
-            access_token=listening.access_token,
+            access_token=listening.token,
             log=book,
         )
-        results = until_done(_tournament(arena, ours, theirs, coming, rounds, console))
+        arena.tls = listening.tls
+        if serve:
+            try:
+                until_done(_serve(arena, ours, theirs, console))
+            finally:
+                _report(arena.results, played, as_json, console)
+        else:
+            _report(until_done(_tournament(arena, ours, theirs, coming, rounds, console)), played, as_json, console)
+
+
+def _report(results: Sequence[ArenaResult], game: Game, as_json: bool, console: Console) -> None:
     lines = standings(results)
     if as_json:
-        print(json.dumps({"game": played.id, "options": dict(played.options), "standings": list(map(asdict, lines))}))
+        print(json.dumps({"game": game.id, "options": dict(game.options), "standings": list(map(asdict, lines))}))
     else:
-        console.print(_table(lines, f"{played.id}: {len(results)} matches"))
+        console.print(_table(lines, f"{game.id}: {len(results)} matches"))
 
 
 def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:
-    """Return the game; one that by itself has more seats than agents come gets as many as come."""
+    """Return the game; if its default has more seats than there are agents, with one seat per agent."""
     if seats is not None:
         return game_with(name, options, seats=seats)
     game = game_with(name, options)
@@ -99,7 +115,7 @@ def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> 
 
 
 def _seated(specs: Sequence[str], game: Game, seed: int | None) -> list[ArenaAgent]:
-    """Return the agents that `specs` name; each has a name of its own that is no word of the game."""
+    """Return the agents that `specs` name, with different names that are not words of the game."""
     taken = set(reserved_words(game)) if specs else set()
     seated = []
     for number, spec in enumerate(specs):
@@ -129,19 +145,32 @@ async def _tournament(
     console: Console,
 ) -> list[ArenaResult]:
     async with arena:
-        console.print(f"arena for {arena.game.id} at {arena.url}")
-        for one in ours:
-            arena.add(one)
-        for name, endpoint in theirs:
-            arena.add_remote(name, endpoint)
+        _open(arena, ours, theirs, console)
         if coming > len(arena.agent_ids):
             console.print(f"waiting for {coming - len(arena.agent_ids)} agents: POST {arena.url}/api/register")
             await arena.wait_for(coming)
         return await arena.tournament(rounds)
 
 
+async def _serve(
+    arena: ArenaHost, ours: Sequence[ArenaAgent], theirs: Sequence[tuple[str, str]], console: Console
+) -> None:
+    async with arena:
+        _open(arena, ours, theirs, console)
+        console.print(f"agents play here as {arena.url}/SKILL.md says; Ctrl-C ends it", markup=False)
+        await asyncio.Event().wait()
+
+
+def _open(arena: ArenaHost, ours: Sequence[ArenaAgent], theirs: Sequence[tuple[str, str]], console: Console) -> None:
+    console.print(f"arena for {arena.game.id} at {arena.url}")
+    for one in ours:
+        arena.add(one)
+    for name, endpoint in theirs:
+        arena.add_remote(name, endpoint)
+
+
 def _table(lines: Sequence[Standing], title: str) -> Table:
-    """Return the standings as a table for people."""
+    """Return the standings as a table."""
     table = Table("agent", "matches", "payoff ± 95 %", "deals", "of surplus", "rating", "mistakes", title=title)
     for column in table.columns[1:]:
         column.justify = "right"

@@ -1,10 +1,10 @@
-"""`parlour host mafia`: matches of `AgentPolicy` agents, shown to observers."""
+"""`parlour host mafia`: hosts mafia matches, with observers."""
 
 import asyncio
 import logging
 import os
-from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -13,15 +13,16 @@ from ....envs.mafia.bots import PERSONALITIES
 from ....wrappers.agents.base import printable
 from ....wrappers.live.mafia import host as hosting
 from ....wrappers.live.mafia.agent_policy import AgentPolicy
-from ....wrappers.live.mafia.host_session import MafiaResult
 from ....wrappers.live.mafia.limits import MafiaLimits
 from ....wrappers.live.mafia.messages import Event
+from ....wrappers.live.mafia.prompts import load_prompts
 from ....wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
 from ..arguments import AccessArguments, AddressArguments, ModelArguments, SessionArguments
 from ..lookup import game_with
 from ..mafia_agents import MakeAgent, maker
+from ..mafia_summary import MatchSummary
 
 NAMES = [
     "Alice",
@@ -45,7 +46,7 @@ NAMES = [
     "Trent",
     "Victor",
 ]
-"""What our agents are called, seat by seat."""
+"""The names of our agents, seat by seat."""
 
 PORT = AddressArguments(port=hosting.PORT)
 
@@ -56,8 +57,10 @@ def command(
     remote: tuple[str, ...] = (),
     players: int | None = None,
     matches: int = 1,
+    parallel: int = 1,
     options: tuple[str, ...] = (),
     language_model: ModelArguments,
+    prompts: Path | None = None,
     timeout: float = 30.0,
     listening: AddressArguments = PORT,
     admin_token: str | None = None,
@@ -66,29 +69,34 @@ def command(
     wait: int = 0,
     quiet: bool = False,
 ) -> None:
-    """Play mafia between agents, and show it to observers over WebSocket.
+    """Play mafia matches between agents, and send the events to observers over WebSocket.
 
     Args:
-        agents: Personalities (aggressive, cautious, analytical, social), runs, policy files, bots, or llm (the language
-            model of --model). They fill the seats that remote agents leave, again and again from the first.
-        remote: Services of agents, ws://…; each plays one seat for every time it is named.
-        players: 5 to 20. Default: 10, or as many as the options say.
-        matches: How many are played, one after another.
+        agents: Personalities (aggressive, cautious, analytical, social), runs, policy files, bots, llm (the language
+            model of --model, with one persona after another), or llm:PERSONA. They fill the seats without remote
+            agents, in a cycle.
+        remote: URLs of agent services, ws://…; a URL given twice plays two seats.
+        players: Number of players, 5 to 20. Default: 10, or that of the options.
+        matches: Number of matches.
+        parallel: Number of matches played at the same time. With more than one, only results are printed.
+        prompts: TOML file with the prompts of language models, personas included. Default: Parlour's own prompts.
         options: The game's options as name=value.
         timeout: Seconds for a stream, an action or a vote.
-        admin_token: Token that admins must bear. Default: the environment's PARLOUR_ADMIN_TOKEN, else one is made up.
-        wait: Seconds before the first match, for observers to come.
-        quiet: Print results only, no statements.
+        admin_token: Access token of admins. Default: the environment's PARLOUR_ADMIN_TOKEN, else a random one.
+        wait: Seconds before the first match, so that observers can connect.
+        quiet: Print only results, no statements.
     """
-    if matches < 1 or wait < 0:
-        raise ValueError(f"matches={matches}, wait={wait}: need at least 1 match, and seconds from 0 up")
+    if matches < 1 or parallel < 1 or wait < 0:
+        given = f"matches={matches}, parallel={parallel}, wait={wait}"
+        raise ValueError(f"{given}: need at least 1 match, at least 1 at once, and seconds from 0 up")
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s")
     game = game_with("mafia", options, seats=players)
     if len(remote) > game.seats or (not agents and len(remote) < game.seats):
         raise ValueError(f"{len(remote)} remote agents and {len(agents)} of ours for {game.seats} seats")
-    model, seed = language_model.language_model(), session.seed
+    model, seed, texts = language_model.language_model(timeout), session.seed, load_prompts(prompts)
     makes = [
-        maker(spec, game, model, None if seed is None else seed + 1 + i, game.seats) for i, spec in enumerate(agents)
+        maker(spec, game, model, None if seed is None else seed + 1 + i, game.seats, texts)
+        for i, spec in enumerate(agents)
     ]
     console = Console(highlight=False)
     limits = MafiaLimits(think=timeout, say=timeout, act=timeout)
@@ -102,22 +110,32 @@ def command(
             port=listening.port,
             admin_token=token,
             log=book,
-            on_event=None if quiet else _Teller(console),
+            on_event=None if quiet or parallel > 1 else _EventPrinter(console),
         )
         connections = [ServiceConnection(url, access.token) for url in remote]
-        until_done(_play(server, makes, connections, matches, wait, console, token is None))
+        until_done(_play(server, makes, connections, (matches, parallel), wait, console, token is None))
 
 
 async def _play(
     server: hosting.MafiaHost,
     makes: Sequence[MakeAgent],
     connections: Sequence[ServiceConnection],
-    matches: int,
+    matches: tuple[int, int],
     wait: int,
     console: Console,
     show_token: bool,
 ) -> None:
-    wins: Counter[str | None] = Counter()
+    """Play `matches`: how many in all, and how many of them at once."""
+    count, parallel = matches
+    summary, left = MatchSummary(), iter(range(count))
+
+    async def play_some() -> None:
+        for _ in left:
+            agents = _seated(makes, connections, server.game.seats)
+            summary.watch(agents)
+            result = await server.play(agents)
+            console.print(summary.add(result, agents), markup=False, soft_wrap=True)
+
     async with server:
         where = server.url.replace("http", "ws", 1)
         console.print(f"observers: {where}/observe", markup=False)
@@ -125,32 +143,28 @@ async def _play(
             console.print(f"admins: {where}/observe?view=admin&token={server.admin_token}", markup=False)
         await asyncio.sleep(wait)
         try:
-            for _ in range(matches):
-                agents: list[AgentPolicy] = []
-                for seat in range(server.game.seats):
-                    agent_id, name = f"p{seat + 1}", NAMES[seat]
-                    if seat < len(connections):
-                        agents.append(RemoteAgent(agent_id, name, connections[seat]))
-                    else:
-                        agents.append(makes[(seat - len(connections)) % len(makes)](agent_id, name))
-                result = await server.play(agents)
-                wins[result.winner] += 1
-                console.print(_told(result), markup=False, soft_wrap=True)
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(count, parallel)):
+                    group.create_task(play_some())
         finally:
             await asyncio.gather(*(connection.close() for connection in connections))
-    if matches > 1:
-        counts = f"town {wins['town']}, mafia {wins['mafia']}, nobody {wins[None]}"
-        console.print(f"{matches} matches: {counts}", markup=False)
+            for line in summary.lines():
+                console.print(line, markup=False, soft_wrap=True)
 
 
-def _told(result: MafiaResult) -> str:
-    won = f"{result.winner} wins" if result.winner else "nobody wins"
-    roles = ", ".join(f"{agent} {role}" for agent, role in result.roles.items() if role != "villager")
-    return f"{result.game_id}: {won} after {result.rounds} rounds ({roles}); {len(result.faults)} faults"
+def _seated(makes: Sequence[MakeAgent], connections: Sequence[ServiceConnection], seats: int) -> list[AgentPolicy]:
+    """Return the players of a match: first the remote ones, then ours."""
+    agents: list[AgentPolicy] = []
+    for seat, name in enumerate(NAMES[:seats]):
+        if seat < len(connections):
+            agents.append(RemoteAgent(f"p{seat + 1}", name, connections[seat]))
+        else:
+            agents.append(makes[(seat - len(connections)) % len(makes)](f"p{seat + 1}", name))
+    return agents
 
 
-class _Teller:
-    """Prints what the public hears, statement by statement."""
+class _EventPrinter:
+    """Prints the public events, one per line."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -175,7 +189,8 @@ class _Teller:
             self._said += payload["chunk"]
             if not payload["chunk"]:
                 said, self._said = self._said, ""
-                return f"{payload['agentName']}: {printable(said) or '…'}"
+                by = f" ({payload['by']} in its place)" if "by" in payload else ""
+                return f"{payload['agentName']}{by}: {printable(said) or '…'}"
         elif kind == "PLAYER_ELIMINATED":
             how = "is voted out" if payload["eliminatedBy"] == "vote" else "was killed"
             return f"  {self._names[payload['playerId']]} {how}: {payload['role']}"

@@ -1,6 +1,7 @@
-"""`parlour host poker`: poker tables over WebSocket."""
+"""`parlour host poker`: hosts poker tables over WebSocket."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -9,9 +10,9 @@ from ....wrappers.live.poker.host import PokerHost
 from ....wrappers.logs.match_log import MatchLog
 from ....wrappers.logs.safe_match_log import SafeMatchLog
 from ...stopping import until_done
-from ..arguments import ServerArguments, SessionArguments
+from ..arguments import SessionArguments, TlsServerArguments
 
-PORT = ServerArguments(port=9000)
+PORT = TlsServerArguments(port=9000)
 
 
 def command(
@@ -26,23 +27,26 @@ def command(
     hands: int | None = None,
     timeout: float = 30.0,
     hand_delay: float = 1.5,
-    listening: ServerArguments = PORT,
+    state: Path | None = None,
+    listening: TlsServerArguments = PORT,
     session: SessionArguments,
 ) -> None:
     """Serve poker tables over WebSocket, until Ctrl-C, SIGTERM, or every table has played its hands.
 
     Args:
-        seats: Seats of a table, 2 to 10.
-        tables: How many are open at once; one that ends is replaced by a new one.
+        seats: Seats per table, 2 to 10.
+        tables: Number of open tables; a table that ends is replaced by a new one.
         small_blind: Chips of the small blind.
         big_blind: Chips of the big blind.
         stack: Chips of a new player.
-        min_players: Connected players with which the first hand begins.
-        raise_cap: Bets and raises allowed on a street; None: no cap.
-        hands: Hands after which a table ends and, when all have, the server; None: no limit. A table that was
-            abandoned does not count, but the one that replaces it.
-        timeout: Seconds to act; then check if free, else fold.
+        min_players: Number of connected players at which the first hand begins.
+        raise_cap: The most bets and raises on a street; None: no cap.
+        hands: Number of hands after which a table ends; the server ends when all tables have ended. None: no limit. An
+            abandoned table does not count; its replacement does.
+        timeout: Seconds to act; then the host checks if possible, else folds.
         hand_delay: Seconds between two hands.
+        state: File that keeps agents, tables, seats, chips and tokens: started again with it, the host goes on where it
+            was killed or stopped. A hand that was under way is void, and its stakes are returned.
     """
     console = Console(highlight=False)
     book = SafeMatchLog(None if session.log is None else MatchLog(session.log))
@@ -65,9 +69,11 @@ def command(
         hand_delay=hand_delay,
         address=listening.address,
         port=listening.port,
-        access_token=listening.access_token,
+        access_token=listening.token,
         on_event=note,
+        state=state,
     )
+    server.tls = listening.tls
     until_done(_serve(server, forever=hands is None, console=console))
 
 

@@ -1,4 +1,4 @@
-"""`parlour host tangram`: a match with a live agent, in the role of the live tangram game."""
+"""`parlour host tangram`: plays with a live agent, in the role of TangramCollaborativeAI."""
 
 import logging
 
@@ -10,7 +10,7 @@ from ....wrappers.live.tangram.person import Person
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
 from ..arguments import SessionArguments
-from ..lookup import HUMAN, agent, game_with, tell_differences
+from ..lookup import HUMAN, agent, game_with, warn_about_differences
 
 
 def command(
@@ -24,16 +24,16 @@ def command(
     delay: float = 0.0,
     session: SessionArguments,
 ) -> None:
-    """Play tangram with an agent, in the role of the live game: connect to its server, and reconnect.
+    """Play tangram with an agent, in the role of TangramCollaborativeAI: connect to the agent's server, and reconnect.
 
     Args:
-        url: The agent's server.
-        partner: Who plays the person's seat: human (you, at this terminal), a run or a bot.
-        matches: How many are played.
-        dialect: The form of our messages: documented, or godot as the real game sends them.
+        url: URL of the agent's server.
+        partner: The player of the person's seat: human (you, at this terminal), a run or a bot.
+        matches: Number of matches.
+        dialect: The form of our messages: documented, or godot, as TangramCollaborativeAI sends them.
         options: The game's options as name=value, such as figure='"A house"'. Default: any figure of the library.
-        timeout: Seconds that the agent may take for each message.
-        delay: Seconds between a play and its feedback; the real game's animation takes 0.5.
+        timeout: Seconds for each message of the agent.
+        delay: Seconds between a play and its feedback; the animation of TangramCollaborativeAI takes 0.5.
     """
     if matches < 1 or timeout <= 0 or delay < 0:
         raise ValueError(
@@ -44,7 +44,7 @@ def command(
     person = (
         Person(game) if partner == HUMAN else agent(partner, game, None if session.seed is None else session.seed + 1)
     )
-    tell_differences([(partner, person)], game)
+    warn_about_differences([(partner, person)], game)
     console = Console(highlight=False)
     with opened(session.log) as book:
         table = TangramHost(
@@ -55,7 +55,7 @@ def command(
             timeout=timeout,
             delay=delay,
             log=book,
-            on_chat=lambda text: console.print(f"the agent says: {text}", markup=False),
+            on_chat=lambda text: console.print(f"message of the agent: {text}", markup=False),
         )
         try:
             played = until_done(table.play(matches, session.seed))

@@ -7,7 +7,7 @@ from .best_response import best_response
 
 
 def _table(*args: Any, **options: Any) -> Any:
-    from .table import poker_table  # an HTTP server, which few need
+    from .table import poker_table  # imported here: it needs an HTTP server
 
     return poker_table(*args, **options)
 

@@ -1,10 +1,10 @@
 """Local best response: a lower bound on how exploitable a heads-up hold'em policy is.
 
 Lisý and Bowling, "Equilibrium Approximation Quality of Current No-Limit Poker Bots" (AAAI 2017 workshop on computer
-poker). The responder knows the policy: after each of its actions it updates its belief over the 1,326 hands with the
-policy's own probabilities. At its own decisions it takes the action of the greatest local value: both sides check or
-call to the end afterwards, and a raise also wins the pot as often as the policy would fold to it. What it wins in real
-play, any exact best response would win too.
+poker). The responder knows the policy. After each action of the policy it updates its belief over the 1,326 hands with
+the policy's probabilities. At its own decisions it takes the action with the highest local value: this assumes that
+both sides check or call afterwards, and that a raise wins the pot with the policy's fold probability. An exact best
+response wins at least as much.
 """
 
 from collections.abc import Callable
@@ -23,9 +23,9 @@ from ....wrappers.policies.base import Policy
 from ...evaluation.scores import Score
 
 BOARDS = 1_000
-"""Boards drawn for an equity before the flop; from the flop on it is exact."""
+"""Number of boards sampled for an equity before the flop; from the flop on it is exact."""
 TRIES = 8
-"""How often a policy that tells no probabilities is asked to act at each holding."""
+"""Number of calls of `act` per holding, for a policy without `probabilities`."""
 
 Probabilities = Callable[[NDArray[np.float32], NDArray[np.int8]], NDArray[np.float64]]
 
@@ -36,18 +36,18 @@ def best_response(
     """Play local best response against `policy` and return what it wins: a lower bound on exploitability.
 
     Args:
-        policy: the policy to exploit. Where it has ``probabilities(observations, masks) -> float[N, A]`` the belief
-            follows them; else they are estimated from repeated `act`, and the bound is valid but looser.
+        policy: the policy to exploit. If it has ``probabilities(observations, masks) -> float[N, A]``, the belief uses
+            them; else they are estimated from repeated calls of `act`, and the bound is valid but lower.
         game: heads-up hold'em, one hand per episode.
-        hands: how many hands to play, in pairs: every deal in both seats.
-        seed: of deals and boards.
+        hands: number of hands, in pairs: every deal is played in both seats.
+        seed: seed of the deals and boards.
         progress: called with the number of hands just played.
 
     Returns:
         The responder's mean in milli-big-blinds per hand with its 95 % interval over deals.
 
     Raises:
-        ValueError: if the game is another one, or there are fewer than 4 hands.
+        ValueError: for another game or other options, or fewer than 4 hands.
     """
     if game.name != "holdem" or game.seats != 2 or game.options["hands"] != 1:
         raise ValueError(
@@ -78,7 +78,7 @@ class _Responder:
         self.equity: tuple[int, NDArray[np.float64]] = (-1, np.zeros(0))
 
     def play(self) -> float:
-        """Play the hand to its end and return the chips won; an all-in is counted at its equity, not by its luck."""
+        """Play the hand to its end and return the chips won; an all-in counts with its expected value."""
         table, game = self.table, self.game
         table.stream = self.word
         game.rules.reset(table)
@@ -95,18 +95,18 @@ class _Responder:
         return float(table.rewards[self.me])
 
     def _run_out(self, open_cards: int) -> float:
-        """Return the chips won on average over the boards that could have come: the same mean, far less variance."""
+        """Return the mean chips won over all possible boards: the same mean, with less variance."""
         table, me = self.table, self.me
         share = np.empty(1)
         equities(table.cards[me], table.board, open_cards, table.cards[1 - me][None], BOARDS, self.word, share)
         return float((2 * share[0] - 1) * table.committed[me])
 
     def choose(self) -> int:
-        """Return the action index of the greatest local value; fold only where all others lose (the paper's rule)."""
+        """Return the action index of the greatest local value; fold only if all others lose (the paper's rule)."""
         table, me, you = self.table, self.me, 1 - self.me
         alive = np.flatnonzero(self.belief)
         belief, equity = self.belief[alive], self._equity()[alive]
-        # What the opponent put in beyond my stack comes back to it.
+        # The opponent's chips above the responder's stack are returned.
         matched = int(table.bet[me]) + int(table.stack[me])
         pot = int(table.pot) - max(0, int(table.bet[you]) - matched)
         asked = int(table.to_call)
@@ -126,7 +126,7 @@ class _Responder:
         return best if value >= 0 else FOLD_ACTION
 
     def _watch(self) -> int:
-        """Let the policy act, and update the belief with the probability of that action at each holding."""
+        """Play the policy's action, and update the belief with its probability for each holding."""
         table = self.table
         mask = game_mask(self.game, table)
         seen = self.encoder.observation(table, int(table.turn))
@@ -164,13 +164,13 @@ class _Responder:
         self._believe(alive, self.belief[alive])
 
     def _believe(self, alive: NDArray[np.int64], weights: NDArray[np.float64]) -> None:
-        """Set the belief to `weights` of the `alive` holdings; to all of them alike if none is left."""
+        """Set the belief to `weights` of the `alive` holdings; uniform if all weights are 0."""
         total = weights.sum()
         self.belief[:] = 0
         self.belief[alive] = weights / total if total > 1e-12 else 1 / len(alive)
 
     def _equity(self) -> NDArray[np.float64]:
-        """Return my share of the pot at showdown against each holding, computed once a street: float64[1326]."""
+        """Return the responder's share of the pot at showdown against each holding, once per street: float64[1326]."""
         table = self.table
         count = int(table.board_count)
         if self.equity[0] != count:
@@ -184,7 +184,7 @@ class _Responder:
 
 
 def game_mask(game: Game, table: Any) -> NDArray[np.int8]:
-    """Return the acting seat's legal action indices, int8[num_actions]."""
+    """Return the action mask of the acting seat, int8[num_actions]."""
     return game.mask(table, int(table.turn))
 
 

@@ -1,4 +1,4 @@
-"""Hold'em in the browser is played at a poker host's table, hand after hand with the same stacks."""
+"""Hold'em in the browser: a table of the poker host, where stacks carry over from hand to hand."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from ....wrappers.logs.match_log import MatchLog
 from ....wrappers.logs.safe_match_log import SafeMatchLog
 
 OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
-"""Hold'em's options that a poker table has, and what they are called there."""
+"""The options of hold'em that a poker table has, and their names there."""
 HAND_DELAY = 4.0
 """Seconds between two hands."""
 
@@ -28,11 +28,11 @@ def poker_table(
 
     Args:
         game: hold'em with its options.
-        given: the options that were given; the others are the poker host's own.
-        players: by seat, a name and who plays; None: a person.
-        hands: hands after which the table ends and another opens; None: no limit.
-        log: where everything is written.
-        common: what every table in the browser has.
+        given: the options that the user gave; the others have the poker host's defaults.
+        players: by seat, a name and an agent; None: a person.
+        hands: number of hands after which the table ends and a new one opens; None: no limit.
+        log: the match log; None: no log.
+        common: arguments of every table in the browser.
 
     Raises:
         ValueError: for an option that poker tables do not have.
@@ -44,7 +44,7 @@ def poker_table(
         if name != "seats":
             wanted[OPTIONS[name]] = game.options[name]
     if not isinstance(wanted.setdefault("stack", 200), int):
-        raise ValueError(f"stacks={wanted['stack']}: at a poker table everybody begins with the same")
+        raise ValueError(f"stacks={wanted['stack']}: at a poker table all players begin with the same stack")
     return PokerTable(
         game.seats,
         {seat: player for seat, player in enumerate(players) if player is not None},

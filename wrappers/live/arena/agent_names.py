@@ -1,4 +1,4 @@
-"""The agents' ids in an arena, and the names of a game's seats: each where the other stands."""
+"""Translation between the agents' ids in an arena and the names of a game's seats."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,18 +10,18 @@ from ....envs.core.game import Game
 from ....envs.core.turn_state import Action, AgentResponse, AllowedAction, Message, MessageIntent, TurnState
 
 _NESTED = frozenset((str, dict, list))
-"""The types of plain data in which a name may stand."""
+"""The types of plain data that may contain a name."""
 
 
 class AgentNames:
-    """Translates between the names of a game's seats and the ids of the agents that sit there.
+    """Translates between the names of a game's seats and the ids of the agents in them.
 
-    A text that is exactly a name is translated wherever it stands in a TurnState, except in what people wrote. In the
-    ``text`` of an action of ours every name in it is translated; the ``text`` of other agents stays as it is.
+    Every text of a TurnState that is exactly a name is translated, except in what agents wrote. In the ``text`` of an
+    action of our own agent every name inside the text is translated; the ``text`` of other agents is not changed.
 
     Args:
         agent_ids: seat by seat; none of them may be a word of the game (see `reserved_words`).
-        seats: the game's names, as many.
+        seats: the game's names, in the same order.
 
     Attributes:
         agent_of: agent ids by seat name.
@@ -35,7 +35,7 @@ class AgentNames:
         self._seat = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(seats, key=len, reverse=True)))})(?!\w)")
 
     def state_for_agents(self, state: TurnState) -> TurnState:
-        """Return the game's TurnState with the agents' ids: a copy, which the agent may change as it likes."""
+        """Return the game's TurnState with the agents' ids: a copy, which the agent may change."""
         return self._to_agents.state(state)
 
     def state_for_game(self, state: TurnState) -> TurnState:
@@ -43,15 +43,15 @@ class AgentNames:
         return self._to_seats.state(state)
 
     def response_for_agents(self, response: AgentResponse) -> AgentResponse:
-        """Return an answer of ours with the agents' ids, its words included."""
+        """Return an answer of our agent with the agents' ids, also inside its text."""
         return self.payload_for_agents(self.text_for_agents(response))
 
     def payload_for_agents(self, response: AgentResponse) -> AgentResponse:
-        """Return an answer with the agents' ids, its words as they are."""
+        """Return an answer with the agents' ids; its text is not changed."""
         return self._to_agents.response(response)
 
     def text_for_agents(self, response: AgentResponse) -> AgentResponse:
-        """Return an answer with the agents' ids in its words, and the seats' names in the rest of it."""
+        """Return an answer with the agents' ids inside its text; the rest keeps the seats' names."""
         action = response.action
         text = action.payload.get("text")
         if not isinstance(text, str):
@@ -60,7 +60,7 @@ class AgentNames:
         return AgentResponse(Action(action.action_type, payload), response.messages)
 
     def words_for_agents(self, words: str) -> str:
-        """Return words in which seats are named, with the agents' ids instead."""
+        """Return a text with the seats' names replaced by the agents' ids."""
         return self._seat.sub(lambda found: self.agent_of[found[0]], words)
 
     def response_for_game(self, response: AgentResponse) -> AgentResponse:
@@ -68,16 +68,23 @@ class AgentNames:
         return self._to_seats.response(response)
 
     def intent_for_game(self, intent: MessageIntent) -> MessageIntent:
-        """Return a message to agents as one to seats."""
+        """Return a message with the seats' names of its recipients."""
         return self._to_seats.intent(intent)
 
-    def unknown_recipients(self, intents: Sequence[MessageIntent]) -> list[str]:
-        """Return the recipients that are no agents of the match."""
-        return [reader for intent in intents for reader in intent.to_agent_ids or () if reader not in self.seat_of]
+    def without_strangers(self, intents: Sequence[MessageIntent]) -> list[MessageIntent]:
+        """Return messages without the recipients that are not in the match."""
+        return [
+            MessageIntent(
+                intent.scope,
+                intent.content,
+                intent.to_agent_ids and [reader for reader in intent.to_agent_ids if reader in self.seat_of],
+            )
+            for intent in intents
+        ]
 
 
 class _Translation:
-    """One direction."""
+    """The translation in one direction."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
@@ -131,7 +138,7 @@ class _Translation:
 
 
 def reserved_words(game: Game) -> frozenset[str]:
-    """Return the words of the game's TurnStates. No agent may have one as its id."""
+    """Return the texts that occur in the game's TurnStates. None of them may be an agent's id."""
     found = {"pass", "message_only", *game.view.action_spaces}
     generator, table = np.random.default_rng(0), game.tables(1)[0]
     for _ in range(20):

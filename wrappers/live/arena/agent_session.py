@@ -1,22 +1,22 @@
-"""An agent's end of an arena without I/O: who sits where, and each turn in the names that the agent knows."""
+"""An agent's end of an arena, without I/O: the seats of its matches, and each turn in its own game's form."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+import msgspec
 
 from ....envs.core.game import Game
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
+from ...agents.offers import offered_mask, quiet_action
 from ...logs.log_text import describe_error
-from .agent_names import AgentNames
-from .foreign_types import native, plain, read_response
-
-logger = logging.getLogger(__name__)
+from .agent_names import AgentNames, reserved_words
+from .foreign_types import plain, read_response
+from .platform_games import PLATFORM_GAMES, PlatformGame
 
 MATCHES = 10_000
-"""Matches whose order of seats is remembered."""
-SAFE_ACTIONS = ("pass", "check", "fold")
-"""What is safe where the game is not known, in this order."""
+"""Number of matches that are remembered."""
 
 
 @dataclass
@@ -24,23 +24,31 @@ class ArenaTurn:
     """A turn of the agent.
 
     Attributes:
-        state: as the arena sent it.
-        seen: as the agent sees it: our game's name and fields, and the seats' names where they are known.
+        state: the TurnState that the arena sent.
+        seen: the TurnState that the agent gets: our game's id and fields, and the seats' names if they are known.
+        problem: why there is no such TurnState; None if there is one.
     """
 
     state: TurnState
     seen: TurnState
-    _names: AgentNames | None
-    _game: Game | None
+    problem: str | None
+    _own: TurnState
+    _names: AgentNames | None = None
+    _game: Game | None = None
+    _platform: PlatformGame | None = None
 
     def response(self, answer: Any) -> AgentResponse:
-        """Return the agent's answer as the arena gets it.
+        """Return the agent's answer in the arena's form.
 
         Raises:
+            ValueError: if its action is none of ``allowed_actions``.
             Exception: if the answer cannot be read.
         """
-        response = read_response(plain(answer))
-        return response if self._names is None else self._names.response_for_agents(response)
+        response = self._for_arena(read_response(plain(answer)))
+        offers = [offer.action_type for offer in self.state.allowed_actions]
+        if offers and response.action.action_type not in offers:
+            raise ValueError(f"{response.action.action_type!r:.80} is not offered, but {', '.join(offers)}")
+        return response
 
     def refusal(self, answer: Any) -> str | None:
         """Return why an answer cannot be sent, or None if it can."""
@@ -51,19 +59,33 @@ class ArenaTurn:
         return None
 
     def safe_response(self) -> AgentResponse:
-        """Return the safe action: the game's, where it is known; else the first of `SAFE_ACTIONS` that is allowed."""
-        if self._game is not None:
-            view = self._game.view
-            try:
-                tables, _seat = view.load(self.seen)
-                return AgentResponse(view.encode(tables[0], view.safe(tables[0])).action)
-            except Exception as error:  # a state of another kind than our game's
-                logger.warning("match %s: the state cannot be loaded: %s", self.state.match_id, describe_error(error))
-        allowed = [one.action_type for one in self.state.allowed_actions]
-        return AgentResponse(Action(next((name for name in SAFE_ACTIONS if name in allowed), "pass")))
+        """Return the game's safe action if the state can be loaded and the action is offered; else `quiet_action`."""
+        try:
+            response = self._safe_response()
+        except Exception:  # a state that the game cannot read, so that the offer has to do
+            response = None
+        return response or AgentResponse(quiet_action(self.state.allowed_actions))
+
+    def _safe_response(self) -> AgentResponse | None:
+        if self._game is None:
+            return None
+        view = self._game.view
+        tables, seat = view.load(self.seen)
+        mask = offered_mask(self._game, tables[0], self._game.mask(tables[0], seat), self.state.allowed_actions)
+        safe = view.safe(tables[0])
+        return self._for_arena(AgentResponse(view.encode(tables[0], safe).action)) if mask[safe] else None
+
+    def _for_arena(self, response: AgentResponse) -> AgentResponse:
+        if self._names is not None:
+            response = self._names.response_for_agents(response)
+        return response if self._platform is None else self._platform.played(response, self.state)
+
+    def logged(self) -> TurnState:
+        """Return a copy of the state for the log, in our game's form and with the agents' ids."""
+        return TurnState.from_dict(self._own.to_dict())
 
     def thoughts(self, thoughts: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the agent's thoughts with the arena's names in them."""
+        """Return the agent's thoughts with the agents' ids."""
         named = dict(thoughts)
         if self._names is not None and "probabilities" in named:
             chances = named["probabilities"].items()
@@ -71,40 +93,79 @@ class ArenaTurn:
         return named
 
 
+def out_of_turn(state: TurnState) -> AgentResponse:
+    """Return the answer when the arena asks for messages out of turn: none."""
+    offered = [offer.action_type for offer in state.allowed_actions]
+    silent = not offered or "message_only" in offered
+    return AgentResponse(Action("message_only") if silent else quiet_action(state.allowed_actions))
+
+
 class ArenaAgentSession:
     """One agent in any number of matches.
 
     Args:
-        game: the game that the agent knows, in whose names it sees its matches; None: it sees states as they are.
+        game: the game of the agent's policy; None: the agent gets the arena's states without changes.
     """
 
     def __init__(self, game: Game | None) -> None:
         self._game = game
         self._orders: dict[str, list[str]] = {}
+        self._told: dict[str, None] = {}
+
+    def warm_up(self) -> None:
+        """Prepare the translation of names, which takes up to a second, before the first turn."""
+        self._words.intersection(())
 
     def match_started(self, match_id: str, agent_ids: Sequence[str]) -> None:
-        """Learn who sits where."""
-        self._orders[match_id] = list(agent_ids)
-        if len(self._orders) > MATCHES:
-            del self._orders[next(iter(self._orders))]
+        """Store the agents of a match in the order of their seats."""
+        _remember(self._orders, match_id, list(agent_ids))
+
+    def knows(self, match_id: str) -> bool:
+        """Return whether the order of the seats is known."""
+        return match_id in self._orders
 
     def match_ended(self, match_id: str) -> None:
-        """Forget the match."""
+        """Remove what is stored of the match."""
         self._orders.pop(match_id, None)
+        self._told.pop(match_id, None)
+
+    def is_first_problem(self, match_id: str) -> bool:
+        """Return whether this is the first problem of a match. Later ones are counted, but not logged."""
+        if match_id in self._told:
+            return False
+        _remember(self._told, match_id, None)
+        return True
 
     def turn(self, state: TurnState) -> ArenaTurn:
-        """Return a turn as the agent sees it. Never raises."""
+        """Return a turn. Never raises: if the state cannot be translated, the turn has a problem."""
         try:
-            seen = native(state)
-            names = self._names(seen)
-            return ArenaTurn(state, seen if names is None else names.state_for_game(seen), names, self._game)
-        except Exception as error:  # a state of another kind than its game's
-            logger.warning("match %s: the state cannot be read: %s", state.match_id, describe_error(error))
-            return ArenaTurn(state, state, None, self._game)
+            return self._turn(state)
+        except Exception as error:  # whatever a foreign state holds
+            return ArenaTurn(state, state, describe_error(error), state)
+
+    def _turn(self, state: TurnState) -> ArenaTurn:
+        platform = PLATFORM_GAMES.get(state.game_id)
+        if platform is None or self._game is None or not platform.fits(self._game):
+            platform, own = None, state
+        else:
+            own = msgspec.structs.replace(platform.seen(state), game_id=self._game.id)
+        names = self._names(own)
+        seen = own if names is None else names.state_for_game(own)
+        return ArenaTurn(state, seen, None, own, names, self._game, platform)
 
     def _names(self, state: TurnState) -> AgentNames | None:
-        """Return who sits where, if it is known and the agent's game has so many seats."""
+        """Return the translation of names; None if the seats are not known, or an id is a word of the game."""
         order = self._orders.get(state.match_id)
         if self._game is None or order is None or len(order) != self._game.seats or len(set(order)) != len(order):
             return None
-        return AgentNames(order, self._game.agents)
+        return None if self._words.intersection(order) else AgentNames(order, self._game.agents)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset() if self._game is None else reserved_words(self._game)
+
+
+def _remember(memory: dict[str, Any], match_id: str, value: Any) -> None:
+    memory[match_id] = value
+    if len(memory) > MATCHES:
+        del memory[next(iter(memory))]

@@ -1,4 +1,4 @@
-"""TurnStates and answers in others' types: dicts, pydantic models, dataclasses, structs, and objects alike."""
+"""TurnStates and answers in other types: dicts, pydantic models, dataclasses, structs, and other objects."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -9,14 +9,12 @@ import msgspec
 
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 
-GAMES = {"unfair-split": "bargaining", "first-price-auction": "auction"}
-"""The platforms' names for games of ours."""
 FIELDS = ("action", "messages", "action_type", "payload", "scope", "content", "to_agent_ids")
-"""The fields of an answer, by which an object of a foreign type is read."""
+"""The fields that are read from an answer of any other type."""
 
 
 def plain(value: Any) -> Any:
-    """Return an answer of any kind as plain data; what is of no kind that can be read is returned as it is."""
+    """Return an answer of any type as plain data; an object that cannot be read is returned unchanged."""
     if isinstance(value, Enum):
         return value.value
     if value is None or isinstance(value, (str, int, float)):
@@ -47,7 +45,7 @@ def read_response(answer: Any) -> AgentResponse:
 
 
 def read_state(state: Any) -> TurnState:
-    """Read a TurnState of any kind: ours, a dict, a pydantic model, a dataclass, an object with its attributes.
+    """Read a TurnState of any type: ours, a dict, a pydantic model, a dataclass, an object with the same attributes.
 
     Raises:
         ValueError, TypeError: naming the field that does not fit.
@@ -61,7 +59,7 @@ def read_state(state: Any) -> TurnState:
 
 
 def _foreign(value: Any) -> Any:
-    """Return the parts of a foreign TurnState as plain data; their classes have all their attributes in `__dict__`."""
+    """Return a TurnState of another type as plain data; its objects have their attributes in `__dict__`."""
     if isinstance(value, (list, tuple)):
         return [_foreign(part) for part in value]
     if isinstance(value, Mapping):
@@ -72,7 +70,7 @@ def _foreign(value: Any) -> Any:
 
 
 def convert_to(value: msgspec.Struct, kind: Any) -> Any:
-    """Return a value of ours as a dict, a pydantic model or a dataclass; itself where `kind` is none of them."""
+    """Convert a value to `kind`: a dict, a pydantic model or a dataclass; for any other `kind` return it unchanged."""
     if not isinstance(kind, type):
         return value
     if hasattr(kind, "model_validate"):
@@ -82,29 +80,3 @@ def convert_to(value: msgspec.Struct, kind: Any) -> Any:
     if is_dataclass(kind):
         return msgspec.convert(msgspec.to_builtins(value), kind)
     return value
-
-
-def native(state: TurnState) -> TurnState:
-    """Return a platform's TurnState with our game's name, and with the fields that a two-bidder auction leaves out."""
-    if state.game_id in GAMES:
-        state = msgspec.structs.replace(state, game_id=GAMES[state.game_id])
-    if state.game_id.startswith("auction") and "opponents_with_bid" not in state.game_state:
-        state = msgspec.structs.replace(state, game_state=_two_bidders(state))
-    return state
-
-
-def _two_bidders(state: TurnState) -> dict[str, Any]:
-    game = state.game_state
-    others = ["opponent"] if game.get("opponent_has_bid") else []
-    history = [row for row in game.get("action_history") or () if isinstance(row, Mapping) and "round" in row]
-    for row in history:
-        if row["agent_id"] != state.agent_id:
-            others = [row["agent_id"]] if others else []
-    bids = len(others) + (game.get("my_bid") is not None)
-    return {
-        "num_bidders": 2,
-        "num_bids_submitted": bids,
-        **game,
-        "opponents_with_bid": others,
-        "action_history": history,
-    }

@@ -1,15 +1,16 @@
-"""Our arena: any Parlour game between policies, bots, objects with `act` and agents behind HTTP.
+"""The arena host: matches of any Parlour game between policies, bots, objects with `act` and agents over HTTP.
 
-`ArenaHostSession` decides everything that is played; here are connections, times and the round robin. An agent that
-raises, hangs, talks without end, answers nonsense or vanishes loses what the limits say, and the others play on.
+`ArenaHostSession` applies the rules of a match. This module has the deadlines and the round robin; `rest` has the HTTP
+calls. An agent that raises an exception, does not answer, sends too many messages or disconnects costs what the limits
+say; the other agents go on.
 """
 
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -18,28 +19,27 @@ import msgspec
 import numpy as np
 from aiohttp import web
 
-from ....envs.core import turn_state as ts
 from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ...agents.policy import PolicyAgent
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
-from ..common.server import Server, local_url, read_body
-from ..common.tokens import bearer_token, same_token
-from .agent import ArenaAgent, unreadable
+from ..common.server import Server, local_url
+from .agent import ArenaAgent
 from .agent_names import reserved_words
 from .host_session import ArenaHostSession, ArenaLimits
-from .messages import ANSWER_SECONDS, AgentId, MatchEnd, MatchStart, Register
-from .players import ArenaPlayer, LocalPlayer, PolicyPlayer, RemotePlayer, TimeBudget
-from .results import ArenaResult, assess, standings
+from .hosted_sessions import HostedSession, HostedSessions
+from .messages import ANSWER_LIMIT, ANSWER_SECONDS, AgentId, MatchEnd, MatchStart, Register
+from .platform_games import hosted_games
+from .players import IDLE_SECONDS, AgentGone, ArenaPlayer, LocalPlayer, PolicyPlayer, RemotePlayer, TimeBudget
+from .rest import ArenaRest
+from .results import ArenaResult, assess
 from .running_matches import RunningMatches
 
 logger = logging.getLogger(__name__)
 
-MOST_AGENTS = 1_000
-"""Agents that may register."""
-BODY_LIMIT = 16_384
+BODY_LIMIT = ANSWER_LIMIT
 """Bytes of a request's body."""
 
 
@@ -49,25 +49,25 @@ class ArenaHost(Server):
     >>> async with ArenaHost(game, log=log) as host:      # doctest: +SKIP
     ...     host.add(ArenaAgent("ours", PolicyAgent(game, policy)))
     ...     host.add(their_agent)
-    ...     await host.wait_for(3)                   # an agent of others, by POST /api/register
+    ...     await host.wait_for(3)                   # one more agent, by POST /api/register
     ...     await host.tournament(rounds=10)
     ...     print(standings(host.results))
 
     Args:
-        game: what is played.
-        limits: what agents may do, and what their mistakes cost.
+        game: the game that is played.
+        limits: limits of a match, and the cost of mistakes.
         timeout: seconds for a turn, and for each of the two hooks.
-        concurrent: matches played side by side.
-        seed: makes the deals reproducible; None takes the operating system's entropy.
-        address, port: where agents register and results are read; port 0 takes a free one.
-        access_token: what ``POST /api/register`` must bear; None lets everybody in.
-        log: gets every match when it is over, as lines that replay.
-        on_result: is called with every result.
+        concurrent: number of matches at the same time.
+        seed: seed of all deals; None: the operating system's entropy.
+        address, port: where the HTTP calls are served; port 0 takes a free port.
+        access_token: the token that agents must send to register, join a session or start a match; None: no token.
+        log: the log of all matches; each is written when it is over.
+        on_result: called with every result.
 
     Attributes:
         url: base of the REST calls, once started.
-        matches: the running matches, where answers from outside go.
-        results: of the matches that are over, in order.
+        matches: the running matches.
+        results: results of the ended matches, in order.
     """
 
     def __init__(
@@ -104,24 +104,19 @@ class ArenaHost(Server):
         self._name = secrets.token_hex(4)  # ids differ from host to host
         self._count = 0
         self._http: aiohttp.ClientSession | None = None
+        self._asked_for: set[asyncio.Task[Any]] = set()
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
-        return [
-            web.post("/api/register", self._register),
-            web.get("/api/agents", self._agents),
-            web.get("/api/results", self._results),
-            web.get("/api/matches/{match_id}", self._match),
-            web.get("/health", self._health),
-        ]
+        return ArenaRest(self, self._access_token).routes()
 
     async def start(self) -> None:
-        """See `Server`; the URL is one by which agents on this machine reach the arena."""
+        """See `Server`. `url` is an address that agents on this machine can reach."""
         await super().start()
         self.url = local_url(self.url)
 
     async def opening(self) -> None:
-        """Make ready to call agents behind HTTP."""
+        """Open the HTTP client for agents over HTTP."""
         self._http = aiohttp.ClientSession(
             timeout=aiohttp.ClientTimeout(total=None),  # every call has a deadline of its own
             headers={"Accept-Encoding": "identity"},
@@ -130,7 +125,9 @@ class ArenaHost(Server):
         )
 
     async def closing(self) -> None:
-        """Let the agents go."""
+        """End the matches that were asked for, and close the players and the HTTP client."""
+        for task in self._asked_for:
+            task.cancel()
         for player in self._players.values():
             player.close()
         http, self._http = self._http, None
@@ -141,14 +138,14 @@ class ArenaHost(Server):
 
     @property
     def agent_ids(self) -> list[str]:
-        """Who plays here, in the order of coming."""
+        """The ids of the agents, in the order in which they were added."""
         return list(self._players)
 
     def add(self, agent: Any) -> str:
-        """Take in an object with `agent_id` and `act(state)`, such as `ArenaAgent` (see `LocalPlayer`).
+        """Add an object with `agent_id` and `act(state)`, such as `ArenaAgent` (see `LocalPlayer`).
 
         Returns:
-            its id.
+            the agent's id.
 
         Raises:
             ValueError: if it is no agent, or its id is taken, not 1 to 64 printable characters, or a word of the game.
@@ -158,25 +155,38 @@ class ArenaHost(Server):
         return self._enter(LocalPlayer(agent))
 
     def add_remote(self, agent_id: str, endpoint: str) -> str:
-        """Take in an agent behind HTTP; raises as `add` does."""
-        register = Register.from_dict({"agent_id": agent_id, "endpoint": endpoint})
-        return self._enter(RemotePlayer(agent_id, register.endpoint, self._client))
+        """Add an agent over HTTP; raises the errors of `add`."""
+        Register.from_dict({"agent_id": agent_id, "endpoint": endpoint})  # which checks both
+        return self._enter(RemotePlayer(agent_id, endpoint, hosted_games(self.game)[0], self._client))
 
     async def wait_for(self, count: int) -> None:
-        """Wait until at least `count` agents are here."""
+        """Wait until there are at least `count` agents."""
         while len(self._players) < count:
             self._came.clear()
             await self._came.wait()
 
     def _enter(self, player: ArenaPlayer) -> str:
-        name = msgspec.convert(player.agent_id, AgentId)
+        name = self.checked_name(player.agent_id)
         if name in self._players:
             raise ValueError(f"an agent is called {name!r} already")
-        if name in self._reserved:
-            raise ValueError(f"{name!r} is a word of {self.game.name}: an agent needs another name")
         self._players[name] = player
         self._came.set()
         return name
+
+    def checked_name(self, name: str) -> str:
+        """Return the name if an agent may have it.
+
+        Raises:
+            ValueError: if it is not 1 to 64 printable characters, or a word of the game.
+        """
+        if msgspec.convert(name, AgentId) in self._reserved:
+            raise ValueError(f"{name!r} is a word of {self.game.name}: an agent needs another name")
+        return name
+
+    @property
+    def players(self) -> Mapping[str, ArenaPlayer]:
+        """The players by id."""
+        return self._players
 
     def _client(self) -> aiohttp.ClientSession:
         if self._http is None:
@@ -186,7 +196,7 @@ class ArenaHost(Server):
     # Matches.
 
     async def play(self, agent_ids: Sequence[str], seed: int | None = None) -> ArenaResult:
-        """Play one match and return what came of it.
+        """Play one match and return the result.
 
         Raises:
             ValueError: if an agent is not here, or the number does not fit the game.
@@ -194,19 +204,47 @@ class ArenaHost(Server):
         unknown = [name for name in agent_ids if name not in self._players]
         if unknown:
             raise ValueError(f"no agent is called {unknown[0]!r}; here are {', '.join(self._players) or 'none'}")
-        async with self._table(agent_ids, seed) as session:
-            players = [self._players[name] for name in session.agent_ids]
-            players = [one for one in players if not isinstance(one, PolicyPlayer)]
+        return (await self._play([self._players[name] for name in agent_ids], seed))[0]
+
+    async def _play(
+        self,
+        players: Sequence[ArenaPlayer],
+        seed: int | None,
+        limits: ArenaLimits | None = None,
+        seconds: float | None = None,
+    ) -> tuple[ArenaResult, dict[str, Any]]:
+        """Play one match; return the result and the outcome. `seconds`: time for a turn."""
+        async with self._table([one.agent_id for one in players], seed, limits or self._limits) as session:
+            told = [one for one in players if not isinstance(one, PolicyPlayer)]
             start = MatchStart(session.match_id, self.game.id, session.agent_ids)
-            await self._call_hooks(session.match_id, [one.start(start, self._budget()) for one in players])
-            await self._turns(session)
-            result = self._conclude(session)
+            await self._call_hooks(session.match_id, [one.start(start, TimeBudget(self._timeout)) for one in told])
+            await self._turns(session, {one.agent_id: one for one in players}, seconds or self._timeout)
+            result, outcome = self._conclude(session), session.outcome or {}
             end = MatchEnd(session.match_id, session.outcome)
-            await self._call_hooks(session.match_id, [one.end(end, self._budget()) for one in players])
-        return result
+            await self._call_hooks(session.match_id, [one.end(end, TimeBudget(self._timeout)) for one in told])
+        return result, outcome
+
+    def play_when_asked(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Run matches that an HTTP call asked for, as a task that ends with the host."""
+        task = asyncio.create_task(work)
+        self._asked_for.add(task)
+        task.add_done_callback(self._asked_for.discard)
+
+    async def play_session(self, session: HostedSession, sessions: HostedSessions) -> None:
+        """Play the match of a session in which all seats are taken."""
+        limits = self._limits
+        if session.most_actions is not None:
+            limits = replace(limits, actions=session.most_actions)
+        try:
+            result, outcome = await self._play(list(session.seats.values()), self._seed(), limits, IDLE_SECONDS)
+        except Exception as error:  # a mistake of ours must not leave the players waiting
+            logger.exception("session %s failed", session.session_id)
+            sessions.ended(session, None, describe_error(error))
+        else:
+            sessions.ended(session, outcome, result.error)
 
     async def tournament(self, rounds: int = 1, agent_ids: Sequence[str] | None = None) -> list[ArenaResult]:
-        """Play a round robin: in every round each group of agents that fills the table meets, once in each rotation.
+        """Play a round robin: in each round every group that fills the table plays once per rotation of its seats.
 
         Every match is dealt anew, so that no agent learns in one what others hold in the next.
 
@@ -232,17 +270,20 @@ class ArenaHost(Server):
 
     async def _work(self, schedule: Iterator[tuple[str, ...]]) -> None:
         for table in schedule:
-            (seed,) = self._seeds.spawn(1)
-            await self.play(table, int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1)))
+            await self.play(table, self._seed())
             await asyncio.sleep(0)  # policies of ours never wait for anything; others must get their turn
 
+    def _seed(self) -> int:
+        (seed,) = self._seeds.spawn(1)
+        return int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1))
+
     @asynccontextmanager
-    async def _table(self, agent_ids: Sequence[str], seed: int | None) -> AsyncIterator[ArenaHostSession]:
+    async def _table(
+        self, agent_ids: Sequence[str], seed: int | None, limits: ArenaLimits
+    ) -> AsyncIterator[ArenaHostSession]:
         referee = self._free_referees.pop() if self._free_referees else Match(self.game)
         self._count += 1
-        session = ArenaHostSession(
-            referee, agent_ids, seed=seed, match_id=f"{self._name}-{self._count}", limits=self._limits
-        )
+        session = ArenaHostSession(referee, agent_ids, seed=seed, match_id=f"{self._name}-{self._count}", limits=limits)
         self.matches.add(session)
         try:
             yield session
@@ -250,14 +291,14 @@ class ArenaHost(Server):
             self.matches.close(session.match_id)
             self._free_referees.append(referee)
 
-    async def _turns(self, session: ArenaHostSession) -> None:
-        budget, actions = self._budget(), 0
+    async def _turns(self, session: ArenaHostSession, players: Mapping[str, ArenaPlayer], seconds: float) -> None:
+        budget, actions = TimeBudget(seconds), 0
         while (name := session.turn) is not None:
             if session.actions != actions:
-                budget, actions = self._budget(), session.actions
+                budget, actions = TimeBudget(seconds), session.actions
                 if actions % 64 == 0:
                     await asyncio.sleep(0)
-            player = self._players[name]
+            player = players[name]
             try:
                 if isinstance(player, PolicyPlayer):
                     response = player.respond(session.seat_state(name))
@@ -266,11 +307,13 @@ class ArenaHost(Server):
                     session.act(name, await player.act(session.turn_state(name), budget))
             except TimeoutError:
                 session.timeout(name)
+            except AgentGone as error:
+                session.gave_up(name, str(error))
             except Exception as error:  # whatever it is, it is that agent's
                 session.failed(name, describe_error(error))
 
     async def _call_hooks(self, match_id: str, calls: Sequence[Coroutine[Any, Any, None]]) -> None:
-        """Call the agents' hooks side by side. A hook that fails costs nothing."""
+        """Call the agents' hooks concurrently. A hook that fails costs nothing."""
         for problem in await asyncio.gather(*calls, return_exceptions=True) if calls else ():
             if isinstance(problem, Exception):
                 logger.info("match %s: a hook failed: %s", match_id, describe_error(problem))
@@ -299,56 +342,9 @@ class ArenaHost(Server):
         return result
 
     def _write(self, session: ArenaHostSession) -> None:
-        """Write a match in one piece: matches are played side by side, and a log is read line by line."""
+        """Write all lines of a match together, because matches are played concurrently."""
         for event in session.events:
             self._log.write(**event)
-
-    def _budget(self) -> TimeBudget:
-        return TimeBudget(self._timeout)
-
-    # REST.
-
-    async def _register(self, request: web.Request) -> web.Response:
-        if self._access_token is not None and not same_token(bearer_token(request), self._access_token):
-            return _refuse(401, "unauthorized", "registering needs Authorization: Bearer <access token>")
-        try:
-            body = Register.from_json(await read_body(request))
-        except (ValueError, RecursionError) as error:
-            return unreadable(error)
-        known = self._players.get(body.agent_id)
-        if not isinstance(known, RemotePlayer) or known.endpoint != body.endpoint:
-            if len(self._players) >= MOST_AGENTS:
-                return _refuse(409, "arena_full", f"{MOST_AGENTS} agents are here")
-            try:
-                self.add_remote(body.agent_id, body.endpoint)
-            except ValueError as error:
-                return _refuse(409, ts.INVALID_PAYLOAD, str(error))
-            logger.info("%s registered", body.agent_id)
-        return web.json_response({"ok": True, **body.to_dict()}, status=201)
-
-    async def _agents(self, request: web.Request) -> web.Response:
-        return web.json_response({"agents": self.agent_ids})
-
-    async def _results(self, request: web.Request) -> web.Response:
-        lines = [asdict(line) for line in await asyncio.to_thread(standings, list(self.results))]
-        return web.json_response({"game_id": self.game.id, "matches": len(self.results), "standings": lines})
-
-    async def _match(self, request: web.Request) -> web.Response:
-        match_id = request.match_info["match_id"]
-        for result in reversed(self.results):
-            if result.match_id == match_id:
-                return web.json_response(asdict(result))
-        problem = self.matches.act(match_id, "", None)
-        if problem.error == ts.MATCH_NOT_FOUND:
-            return _refuse(404, ts.MATCH_NOT_FOUND, problem.error_detail or "")
-        return web.json_response({"match_id": match_id, "reason": None})
-
-    async def _health(self, request: web.Request) -> web.Response:
-        return web.json_response({"ok": True, "game_id": self.game.id, "matches": len(self.results)})
-
-
-def _refuse(status: int, error: str, detail: str) -> web.Response:
-    return web.json_response({"ok": False, "error": error, "error_detail": detail}, status=status)
 
 
 def _schedule(names: Sequence[str], seats: int, rounds: int) -> Iterator[tuple[str, ...]]:

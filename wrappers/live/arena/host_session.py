@@ -1,4 +1,4 @@
-"""A match of an arena without I/O: the order of turns, limits, refusals, and the cost of mistakes.
+"""A match of an arena, without I/O: the order of turns, limits, refusals, and the cost of mistakes.
 
 It has no socket and no clock: the shell calls `ArenaHostSession.failed` where an agent raised, vanished or was late.
 """
@@ -15,7 +15,7 @@ from .agent_names import AgentNames
 from .foreign_types import plain, read_response
 
 Cost = Literal["keep", "pass", "end"]
-"""What a mistake costs: nothing, the turn (the game's safe action is played), or the match, its error recorded."""
+"""What a mistake costs: nothing, the turn (the safe action is played), or the match (the error is recorded)."""
 
 LATE = "no answer in time"
 TOO_LONG = "max_actions_exceeded"
@@ -24,7 +24,7 @@ FAILED = "error"
 
 @dataclass(frozen=True, kw_only=True)
 class ArenaLimits:
-    """What agents may do, and what their mistakes cost.
+    """Limits of a match, and the cost of mistakes.
 
     Attributes:
         actions: game actions of a match, after which it ends with what has been won so far; None: no limit;
@@ -120,7 +120,7 @@ class ArenaHostSession:
         ]
 
     def turn_state(self, agent_id: str) -> TurnState:
-        """Return what an agent sees, at any time: a copy of its own.
+        """Return the agent's TurnState, at any time: a copy.
 
         Raises:
             ValueError: if it is not in the match.
@@ -135,7 +135,7 @@ class ArenaHostSession:
         return state
 
     def act(self, agent_id: str, answer: Any) -> ActionResult:
-        """Take an answer of any kind (see `foreign_types.plain`).
+        """Take an answer of any kind (see `foreign_types.plain`). Recipients that are not in the match are left out.
 
         Returns:
             ok, or a documented error code with a sentence. In its own turn a refusal costs what the limits say.
@@ -143,20 +143,25 @@ class ArenaHostSession:
         problem = self._barred(agent_id) or self._out_of_turn(agent_id)
         if problem is not None:
             return problem
+        # Counted before they are read: thousands of empty ones would keep the event loop from everybody else.
+        problem = self._too_many(agent_id, _messages_in(answer))
+        if problem is not None:
+            return self._refuse(agent_id, problem)
         try:
             response = read_response(plain(answer))
         except (ValueError, TypeError, RecursionError) as error:
             return self._refuse(agent_id, ts.refused(ts.INVALID_PAYLOAD, str(error)))
-        problem = self._unsendable(agent_id, response.messages)
+        problem = self._too_many(agent_id, len(response.messages))  # of whatever else holds messages
         if problem is not None:
             return self._refuse(agent_id, problem)
+        response.messages = self._names.without_strangers(response.messages)
         talk = self.game.capabilities.talk
         if talk is not None and talk.interpret is not None:
             response.action = talk.interpret(self.match.table, response.action, self.agent_ids)
         return self._submit(agent_id, self._names.response_for_game(response))
 
     def seat_state(self, agent_id: str) -> TurnState:
-        """Return what an agent of the match sees, in the game's own names: for policies of ours."""
+        """Return the agent's TurnState with the game's own names, for our policies."""
         state = self.match.turn_state(self._names.seat_of[agent_id])
         state.match_id = self.match_id
         return state
@@ -164,7 +169,7 @@ class ArenaHostSession:
     def act_as_seat(
         self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
     ) -> ActionResult:
-        """Do what `act` does with an answer in the game's own names; `thoughts` go into the log."""
+        """Do the same as `act` for an answer with the game's own names; `thoughts` are written to the log."""
         problem = self._barred(agent_id) or self._out_of_turn(agent_id)
         if problem is not None:
             return problem
@@ -175,7 +180,7 @@ class ArenaHostSession:
     def _submit(
         self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
     ) -> ActionResult:
-        """Have the referee carry out an answer to the agent's turn."""
+        """Submit an answer to the referee."""
         only_talked = response.action.action_type == "message_only" and self._waited == self.limits.waits
         if only_talked and not response.action.payload:
             response.action = self._safe()
@@ -191,7 +196,10 @@ class ArenaHostSession:
         return result
 
     def send(self, agent_id: str, intent: MessageIntent | Mapping[str, Any]) -> ActionResult:
-        """Send one message, in turn or out of it. It never moves the turn, and a refusal costs nothing."""
+        """Send one message, in turn or out of it. It never moves the turn, and a refusal costs nothing.
+
+        Recipients that are not in the match are left out; a private message without any is seen by its sender alone.
+        """
         problem = self._barred(agent_id)
         if problem is not None:
             return problem
@@ -199,9 +207,10 @@ class ArenaHostSession:
             message = MessageIntent.from_dict(plain(intent))
         except (ValueError, TypeError, RecursionError) as error:
             return ts.refused(ts.INVALID_PAYLOAD, str(error))
-        problem = self._unsendable(agent_id, [message])
+        problem = self._too_many(agent_id, 1)
         if problem is not None:
             return problem
+        (message,) = self._names.without_strangers([message])
         seat, message = self._names.seat_of[agent_id], self._names.intent_for_game(message)
         result = self.match.send(seat, message)
         if result.ok:
@@ -210,7 +219,7 @@ class ArenaHostSession:
         return result
 
     def failed(self, agent_id: str, problem: str) -> ActionResult:
-        """Take note that the agent whose turn it is gave no answer: it raised, or vanished. See `timeout` too."""
+        """Record that the acting agent gave no answer: it raised an exception, or disconnected. See also `timeout`."""
         refusal = self._barred(agent_id) or self._out_of_turn(agent_id)
         if refusal is not None:
             return refusal
@@ -220,12 +229,19 @@ class ArenaHostSession:
         return ts.accepted()
 
     def timeout(self, agent_id: str) -> ActionResult:
-        """Take note that the agent's time is up. Where a failure costs nothing ("keep"), this costs the turn."""
+        """Record that the agent's time is over. Where a failure costs nothing ("keep"), this costs the turn."""
         refusal = self._barred(agent_id) or self._out_of_turn(agent_id)
         if refusal is None:
             self._mistakes = self.limits.attempts
             self.failed(agent_id, LATE)
         return refusal or ts.accepted()
+
+    def gave_up(self, agent_id: str, problem: str) -> None:
+        """Record that the acting agent will not answer any more, and end the match."""
+        if self._barred(agent_id) is None and self._out_of_turn(agent_id) is None:
+            self.failures[agent_id] += 1
+            self.events.append({"kind": "failed", "agent_id": agent_id, "problem": problem})
+            self._pay(agent_id, "end", problem)
 
     # Below: not for others.
 
@@ -248,12 +264,6 @@ class ArenaHostSession:
             return ts.refused(ts.GAME_RULE_VIOLATION, f"{self.limits.messages} messages a turn are the limit")
         return None
 
-    def _unsendable(self, agent_id: str, intents: Sequence[MessageIntent]) -> ActionResult | None:
-        unknown = self._names.unknown_recipients(intents)
-        if unknown:
-            return ts.refused(ts.INVALID_PAYLOAD, f"no such recipient: {', '.join(map(repr, unknown))}")
-        return self._too_many(agent_id, len(intents))
-
     def _safe(self) -> Action:
         return self.game.view.encode(self.match.table, self.game.view.safe(self.match.table)).action
 
@@ -269,7 +279,7 @@ class ArenaHostSession:
         return result
 
     def _pay(self, agent_id: str, cost: Cost, problem: str) -> None:
-        """Carry out what a mistake in the agent's turn costs."""
+        """Apply the cost of a mistake in the agent's turn."""
         self._mistakes += 1
         if cost == "end":
             self.error = f"{agent_id}: {problem}"
@@ -311,3 +321,9 @@ class ArenaHostSession:
         self.turn = None
         self.outcome = outcome
         self.events.append({"kind": "end", "outcome": outcome})
+
+
+def _messages_in(answer: Any) -> int:
+    """Return the number of messages of an answer of any type, without reading them."""
+    found = answer.get("messages") if isinstance(answer, Mapping) else getattr(answer, "messages", None)
+    return len(found) if isinstance(found, (list, tuple)) else 0

@@ -2,30 +2,94 @@
 
 The calls are those of Strategic Agent Games, for agents behind HTTP: the arena posts a TurnState to ``{endpoint}/act``
 and gets an `AgentResponse`; ``/match_start`` and ``/match_end`` say when a match begins and ends; ``POST
-{arena}/api/register`` adds an agent to the arena.
+{arena}/api/register`` adds an agent to the arena. Agents that cannot be reached play in sessions, which they poll.
 """
 
 from typing import Annotated, Any
 
 import msgspec
 
-from ....envs.core.turn_state import Wire
+from ....envs.core.turn_state import MESSAGE_LENGTH, MessageScope, Wire
 
 ANSWER_SECONDS = 30.0
 """Seconds that an arena gives an agent for its turn."""
 ANSWER_LIMIT = 2**19
 """Bytes of an answer: ten messages of 4,000 characters fit, however they are escaped."""
 STATE_LIMIT = 2**23
-"""Bytes of a TurnState, which carries the whole chat."""
+"""Bytes of a TurnState, which contains all messages of the match."""
 
 AgentId = Annotated[str, msgspec.Meta(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f\x7f]+\Z")]
 
 
+Endpoint = Annotated[str, msgspec.Meta(max_length=500, pattern=r"^https?://[^\s/?#]+[^\s?#]*\Z")]
+Name = Annotated[str, msgspec.Meta(max_length=64)]
+Names = Annotated[list[Name], msgspec.Meta(max_length=64)]
+
+
 class Register(Wire):
-    """The body of ``POST /api/register``: where an agent is found. Other fields are the platform's own."""
+    """The body of ``POST /api/register``. Without an endpoint the agent plays in sessions only."""
 
     agent_id: AgentId
-    endpoint: Annotated[str, msgspec.Meta(max_length=500, pattern=r"^https?://[^\s/?#]+[^\s?#]*\Z")]
+    endpoint: Endpoint | None = None
+    agent_type: Name = "remote"
+    display_name: Name | None = None
+    supported_games: Names | None = None
+
+
+class StartMatch(Wire):
+    """The body of ``POST /api/match``: one match or several between registered agents."""
+
+    agent_ids: Names
+    game_id: Name | None = None
+    num_matches: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1
+
+
+class CreateSession(Wire):
+    """The body of ``POST /api/sessions/create``; the arena has defaults for all fields."""
+
+    game_id: Name | None = None
+    player_name: Name = ""
+    num_players: int | None = None
+    game_params: dict[str, Any] | None = None
+    max_turns: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = None
+
+
+class JoinSession(Wire):
+    """The body of ``POST /api/sessions/join``."""
+
+    invite_code: Name
+    player_name: Name = ""
+
+
+class JoinedSession(Wire):
+    """The answer to both: a seat with its token. `claim_token` belongs to the player's name."""
+
+    session_id: str
+    player_id: str
+    token: str
+    game_id: str | None = None
+    status: str = "waiting"
+    invite_codes: list[str] = msgspec.field(default_factory=list)
+    players_joined: int | None = None
+    claim_token: str | None = None
+
+
+class SessionAct(Wire):
+    """The body of ``POST /api/sessions/act``; the messages are delivered before the action."""
+
+    token: Name
+    action_type: str
+    payload: dict[str, Any] | None = None
+    messages: list[Any] | None = None
+
+
+class SessionChat(Wire):
+    """The body of ``POST /api/sessions/chat``, a chat that is not part of the match."""
+
+    token: Name
+    content: Annotated[str, msgspec.Meta(min_length=1, max_length=MESSAGE_LENGTH)]
+    scope: MessageScope = MessageScope.PUBLIC
+    to_player_ids: Names | None = None
 
 
 class MatchStart(Wire):

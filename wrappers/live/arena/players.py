@@ -1,6 +1,6 @@
-"""Who plays in our arena: policies, objects with `act` in this process, and agents behind HTTP.
+"""The players of the arena host: policies, objects with `act` in this process, agents over HTTP, agents that poll.
 
-A player that fails costs no other player anything.
+A failure of one player does not affect the others.
 """
 
 import asyncio
@@ -22,13 +22,13 @@ from .messages import ANSWER_LIMIT, MatchEnd, MatchStart
 
 
 class TimeBudget:
-    """The time that an agent has for one turn, over all answers that it gives in it.
+    """The time that an agent has for one turn, for all its answers together.
 
     Args:
-        seconds: in all.
+        seconds: the time.
 
     Attributes:
-        left: seconds that are left.
+        left: remaining seconds.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -36,7 +36,7 @@ class TimeBudget:
 
     @asynccontextmanager
     async def spending(self) -> AsyncIterator[Deadline]:
-        """Let the time run, and return when it is up."""
+        """Count the time inside the context; the value is the deadline."""
         clock = asyncio.get_running_loop().time
         began = clock()
         try:
@@ -51,29 +51,29 @@ class ArenaPlayer(Protocol):
     agent_id: str
 
     async def act(self, state: TurnState, budget: TimeBudget) -> Any:
-        """Return an answer, of whatever kind.
+        """Return an answer of any type.
 
         Raises:
-            TimeoutError: when the time is up.
-            Exception: whatever went wrong.
+            TimeoutError: when the time is over.
+            Exception: any failure of the agent.
         """
         ...
 
     async def start(self, match: MatchStart, budget: TimeBudget) -> None:
-        """Tell it that a match begins; raises what `act` raises."""
+        """Announce a match; raises the errors of `act`."""
         ...
 
     async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
-        """Tell it that a match is over; raises what `act` raises."""
+        """Announce the end of a match; raises the errors of `act`."""
         ...
 
     def close(self) -> None:
-        """Release what it holds."""
+        """Release resources."""
         ...
 
 
 class PolicyPlayer:
-    """A policy of ours. It never waits, so it answers at once, from the environment's own TurnState.
+    """A policy. It answers at once, from the environment's own TurnState.
 
     Args:
         agent_id: its name.
@@ -90,10 +90,10 @@ class PolicyPlayer:
         return self.respond(state)
 
     async def start(self, match: MatchStart, budget: TimeBudget) -> None:
-        """See `ArenaPlayer`: a policy remembers nothing."""
+        """See `ArenaPlayer`: a policy does not need it."""
 
     async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
-        """See `ArenaPlayer`: a policy remembers nothing."""
+        """See `ArenaPlayer`: a policy does not need it."""
 
     def close(self) -> None:
         """See `ArenaPlayer`."""
@@ -120,7 +120,7 @@ class LocalPlayer:
         self._driver = AgentDriver(agent)
 
     async def act(self, state: TurnState, budget: TimeBudget) -> Any:
-        """See `ArenaPlayer`. An agent that is still busy with a turn that it lost fails at once."""
+        """See `ArenaPlayer`. Fails at once if the agent is still busy with an earlier turn that was late."""
         return await self._call(budget, self._answer, state)
 
     async def start(self, match: MatchStart, budget: TimeBudget) -> None:
@@ -153,7 +153,7 @@ class LocalPlayer:
 
 
 def _state_type(act: Callable[..., Any]) -> Any:
-    """Return the class with which the first parameter is annotated; None where there is none."""
+    """Return the annotated class of the first parameter; None if there is none."""
     try:
         hints = typing.get_type_hints(act)
         first = next(iter(inspect.signature(act).parameters))
@@ -164,7 +164,7 @@ def _state_type(act: Callable[..., Any]) -> Any:
 
 
 def _result(result: Any) -> Any:
-    """Return the result; of a coroutine, what it returns. Called in the agent's thread."""
+    """Return the result; if it is awaitable, the awaited result. Called in the agent's thread."""
     if not inspect.isawaitable(result):
         return result
 
@@ -175,22 +175,25 @@ def _result(result: Any) -> Any:
 
 
 class RemotePlayer:
-    """An agent behind HTTP: ``POST {endpoint}/act``, ``/match_start``, ``/match_end``.
+    """An agent over HTTP: ``POST {endpoint}/act``, ``/match_start``, ``/match_end``.
 
     Args:
         agent_id: its name.
         endpoint: its URL.
-        http: the connections; they ask for no compression.
+        game_id: the game's id in its states.
+        http: returns the HTTP client, which asks for no compression.
     """
 
-    def __init__(self, agent_id: str, endpoint: str, http: Callable[[], aiohttp.ClientSession]) -> None:
+    def __init__(self, agent_id: str, endpoint: str, game_id: str, http: Callable[[], aiohttp.ClientSession]) -> None:
         self.agent_id = agent_id
         self.endpoint = endpoint
+        self._game_id = game_id
         self._url = URL(endpoint)
         self._http = http
 
     async def act(self, state: TurnState, budget: TimeBudget) -> Any:
-        """See `ArenaPlayer`. What is no JSON is returned as bytes, which every session refuses."""
+        """See `ArenaPlayer`. An answer that is not JSON is returned as bytes, which every session refuses."""
+        state.game_id = self._game_id
         async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
             body = await self._post("act", state.to_json(), ANSWER_LIMIT)
         try:
@@ -200,8 +203,9 @@ class RemotePlayer:
 
     async def start(self, match: MatchStart, budget: TimeBudget) -> None:
         """See `ArenaPlayer`."""
+        body = MatchStart(match.match_id, self._game_id, match.agent_ids).to_json()
         async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
-            await self._post("match_start", match.to_json(), 0)
+            await self._post("match_start", body, 0)
 
     async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
         """See `ArenaPlayer`."""
@@ -212,7 +216,7 @@ class RemotePlayer:
         """See `ArenaPlayer`."""
 
     async def _post(self, path: str, body: bytes, limit: int) -> bytes:
-        """Post JSON and return the answer, of which no more than `limit` bytes (0: nothing) are read."""
+        """Post JSON and return the answer; at most `limit` bytes are read, with 0 none."""
         headers = {"Content-Type": "application/json"}
         async with self._http().post(self._url / path, data=body, headers=headers, allow_redirects=False) as reply:
             if reply.status != 200 and limit:
@@ -223,3 +227,70 @@ class RemotePlayer:
                 if len(answer) > limit:
                     raise ValueError(f"its answer is longer than {limit:,} bytes")
             return bytes(answer)
+
+
+IDLE_SECONDS = 60.0
+"""Seconds that an agent that polls has for a turn."""
+MOST_IDLE = 3
+"""Number of turns in a row without an answer after which the match of an agent that polls ends."""
+
+
+class AgentGone(Exception):
+    """An agent will not answer any more. The text has the reason."""
+
+
+class SessionPlayer:
+    """An agent that polls. Its turn is kept here until it posts an answer.
+
+    Args:
+        agent_id: its name.
+        game_id: the game's id in its states.
+
+    Attributes:
+        state: the TurnState that needs an answer; None if there is none.
+    """
+
+    def __init__(self, agent_id: str, game_id: str) -> None:
+        self.agent_id = agent_id
+        self.state: TurnState | None = None
+        self._game_id = game_id
+        self._answer: asyncio.Future[Any] | None = None
+        self._idle = 0
+
+    async def act(self, state: TurnState, budget: TimeBudget) -> Any:
+        """See `ArenaPlayer`.
+
+        Raises:
+            AgentGone: after `MOST_IDLE` turns without an answer.
+        """
+        state.game_id = self._game_id
+        self.state, self._answer = state, asyncio.get_running_loop().create_future()
+        try:
+            async with budget.spending() as deadline, asyncio.timeout_at(deadline.ends_at):
+                answer = await self._answer
+        except TimeoutError:
+            self._idle += 1
+            if self._idle == MOST_IDLE:
+                raise AgentGone(f"no answer in {MOST_IDLE} turns") from None
+            raise
+        finally:
+            self.state = None
+        self._idle = 0
+        return answer
+
+    def submit(self, answer: Any) -> bool:
+        """Answer the current turn; return False if there is none, or it has an answer."""
+        if self.state is None or self._answer is None or self._answer.done():
+            return False
+        self._answer.set_result(answer)
+        self.state = None
+        return True
+
+    async def start(self, match: MatchStart, budget: TimeBudget) -> None:
+        """See `ArenaPlayer`: the agent learns it by polling."""
+
+    async def end(self, match: MatchEnd, budget: TimeBudget) -> None:
+        """See `ArenaPlayer`: the agent learns it by polling."""
+
+    def close(self) -> None:
+        """See `ArenaPlayer`."""

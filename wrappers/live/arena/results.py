@@ -1,4 +1,4 @@
-"""What came of an arena's matches: means with intervals, deals, efficiency and ratings."""
+"""Results of an arena's matches: means with intervals, deals, efficiency and ratings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,7 +62,7 @@ def assess(states: Sequence[TurnState], outcome: Mapping[str, Any]) -> tuple[boo
 
 @dataclass
 class Standing:
-    """How one agent stands.
+    """The results of one agent.
 
     Attributes:
         agent_id: who.

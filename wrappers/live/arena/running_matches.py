@@ -1,4 +1,4 @@
-"""The running matches of an arena, to which answers from outside find their way by the match's id."""
+"""The running matches of an arena, by id."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,11 +8,11 @@ from ....envs.core.turn_state import ActionResult, MessageIntent
 from .host_session import ArenaHostSession
 
 MOST_OVER = 10_000
-"""Matches that are over whose ids are remembered."""
+"""Number of ended matches whose ids are remembered."""
 
 
 class RunningMatches:
-    """The running matches by id; the ids of those that are over are remembered."""
+    """The running matches by id, and the ids of ended matches."""
 
     def __init__(self) -> None:
         self._running: dict[str, ArenaHostSession] = {}
@@ -22,23 +22,23 @@ class RunningMatches:
         return len(self._running)
 
     def add(self, session: ArenaHostSession) -> None:
-        """Take a match in."""
+        """Add a match."""
         self._running[session.match_id] = session
 
     def close(self, match_id: str) -> None:
-        """Let go of a match that is over."""
+        """Remove a match that is over."""
         if self._running.pop(match_id, None) is not None:
             self._over[match_id] = None
             if len(self._over) > MOST_OVER:
                 del self._over[next(iter(self._over))]
 
     def act(self, match_id: str, agent_id: str, answer: Any) -> ActionResult:
-        """Do what `ArenaHostSession.act` does in the match of that id."""
+        """Call `ArenaHostSession.act` of the match with this id."""
         session = self._running.get(match_id)
         return self._missing(match_id) if session is None else session.act(agent_id, answer)
 
     def send(self, match_id: str, agent_id: str, intent: MessageIntent | Mapping[str, Any]) -> ActionResult:
-        """Do what `ArenaHostSession.send` does in the match of that id."""
+        """Call `ArenaHostSession.send` of the match with this id."""
         session = self._running.get(match_id)
         return self._missing(match_id) if session is None else session.send(agent_id, intent)
 

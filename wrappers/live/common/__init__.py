@@ -1,8 +1,8 @@
-"""What all live protocols share.
+"""Common parts of all live protocols.
 
-- `sessions`: the words between a protocol's session (no I/O) and its shell; `responses` reads an agent's answer.
-- `agent_runner`, `agent_driver`, `worker`, `agent_statistics`: how an agent of ours answers its turns in time.
-- `server`, `connection`, `rate_limit`, `tokens`, `origins`, `page`: the life of an HTTP and WebSocket server.
-- `reconnecting`: connecting to a server, and trying again.
+- `sessions`: the interface between a session (no I/O) and its I/O shell; `responses` reads an agent's answer.
+- `agent_runner`, `agent_driver`, `worker`, `agent_statistics`: run our agents, with deadlines.
+- `server`, `connection`, `rate_limit`, `tokens`, `origins`, `page`: an HTTP and WebSocket server.
+- `reconnecting`: connecting to a server, with retries.
 - `session_timer`: the timer of a host's session.
 """

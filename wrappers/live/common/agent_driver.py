@@ -1,6 +1,6 @@
-"""How an agent of ours answers turns: in a thread of its own, before a deadline, with what is to be known about it.
+"""AgentDriver: calls an agent in a thread, with a deadline, counters, warnings and log lines.
 
-Every protocol asks its agent through an `AgentDriver`. Deadlines, counters, warnings and log lines are made here.
+Every protocol calls its agent through an `AgentDriver`.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ class AgentBusy(RuntimeError):
 
 @dataclass(frozen=True)
 class Deadline:
-    """When an answer is due.
+    """The deadline of an answer.
 
     Attributes:
         seconds: the time for the whole turn.
-        ends_at: its end on the event loop's clock.
+        ends_at: the deadline on the event loop's clock.
     """
 
     seconds: float
@@ -37,20 +37,19 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float) -> "Deadline":
-        """Return the deadline that is so many seconds from now."""
+        """Return the deadline `seconds` from now."""
         return cls(seconds, asyncio.get_running_loop().time() + seconds)
 
 
 @dataclass(frozen=True)
 class AgentAnswer:
-    """What came of asking an agent.
+    """The result of a call of `AgentDriver.ask`.
 
     Attributes:
-        response: what it returned, of whatever type; None where it returned nothing in time.
-        problem: why the answer cannot be played; None if it can.
-        thoughts: the agent's own account of its answer (see `parlour.wrappers.agents.base.thoughts`); empty without a
-            log.
-        seconds: from being asked to the answer.
+        response: the agent's return value, of any type; None if there is none in time.
+        problem: why the answer cannot be played; None if it can be played.
+        thoughts: the agent's notes on its answer (see `parlour.wrappers.agents.base.thoughts`); empty without a log.
+        seconds: the time until the answer.
     """
 
     response: Any = None
@@ -60,19 +59,19 @@ class AgentAnswer:
 
 
 class AgentDriver:
-    """Asks one agent, a call at a time, on behalf of one or more tables.
+    """Calls one agent, one call at a time, for one or more tables.
 
     Args:
-        agent: answers the turns. Its `warm_up`, if it has one, is called by `warm_up`.
-        log: where turns are written; thoughts are asked for only where there is one.
-        fail_when_busy: what a call does while the agent is still in an earlier call that was late: fail at once, or
-            (False) wait for the agent until its own deadline.
+        agent: the agent. Its `warm_up`, if it has one, is called by `warm_up`.
+        log: the match log; thoughts are requested only with a log.
+        fail_when_busy: the behaviour while the agent is still in an earlier call that was late: a new call fails at
+            once, or (False) waits for the agent until its own deadline.
         statistics: the counters; None: new ones.
         worker: the thread; None: a new one.
 
     Attributes:
         statistics: counters and latencies.
-        log: where turns are written.
+        log: the match log.
     """
 
     def __init__(
@@ -89,33 +88,33 @@ class AgentDriver:
         self._agent = agent
         self._fail_when_busy = fail_when_busy
         self._worker = worker or Worker()
-        self._late = False  # the latest call was given up at its deadline
+        self._late = False  # whether the latest call exceeded its deadline
 
     async def warm_up(self, name: str = "the agent") -> None:
-        """Have an agent that can warm up do so, before any deadline runs. One that fails gets a warning."""
+        """Call the agent's `warm_up`, if it has one, before any deadline runs. A failure is a warning."""
         warm_up = getattr(self._agent, "warm_up", None)
         if warm_up is None:
             return
         try:
             await self._worker.call(warm_up)
-        except RuntimeError as error:  # it may yet do better at the table
+        except RuntimeError as error:  # it may still work in the match
             logger.warning("warming up %s failed: %s", name, error)
 
     def close(self) -> None:
-        """End the thread after the call that it may be in."""
+        """End the thread after its current call."""
         self._worker.stop()
 
     async def call(self, function: Callable[..., Any], *args: Any, deadline: Deadline | None = None) -> Any:
-        """Return what a function of the agent returns.
+        """Call a function of the agent and return its result.
 
         Args:
-            function, args: called in the agent's thread.
-            deadline: when the result is due; None: whenever it comes.
+            function, args: the call, made in the agent's thread.
+            deadline: the deadline of the result; None: no deadline.
 
         Raises:
             TimeoutError: if it does not return in time.
-            AgentBusy: if the agent has yet to return from an earlier call.
-            RuntimeError: if it raises.
+            AgentBusy: if the agent is still in an earlier call.
+            RuntimeError: if it raises an error.
         """
         if self._fail_when_busy and self._late and self._worker.stuck:
             raise AgentBusy("still busy with an earlier turn")
@@ -133,12 +132,12 @@ class AgentDriver:
         deadline: Deadline | None = None,
         refusal: Callable[[Any], str | None] = lambda response: None,
     ) -> AgentAnswer:
-        """Have the agent answer a turn. Never raises for what the agent does.
+        """Return the agent's answer to a turn. Errors of the agent are returned as `AgentAnswer.problem`, never raised.
 
         Args:
-            state: what it sees.
-            deadline: when the answer is due; None: whenever it comes.
-            refusal: returns why an answer cannot be played, or None if it can.
+            state: the agent's state.
+            deadline: the deadline of the answer; None: no deadline.
+            refusal: returns why an answer cannot be played; None if it can be played.
         """
         clock = asyncio.get_running_loop().time
         began = clock()
@@ -149,27 +148,27 @@ class AgentDriver:
             problem = refusal(response)
         except (TimeoutError, RuntimeError) as error:
             problem = str(error)
-        except Exception as error:  # an answer that cannot even be looked at
+        except Exception as error:  # an answer whose check raises an error
             problem = describe_error(error)
         return AgentAnswer(response, problem, thought, clock() - began)
 
     def _respond(self, state: TurnState) -> tuple[Any, dict[str, Any]]:
-        """Return the agent's answer and its thoughts, before another turn can change them."""
+        """Return the agent's answer and its thoughts, in one call, so that another turn cannot change them."""
         response = self._agent.respond(state)
         return response, safe_thoughts(lambda: thoughts(self._agent)) if self.log else {}
 
     def count(self, answer: AgentAnswer, table: str, played: str) -> None:
-        """Count an answered turn, and warn where the safe action took the answer's place; see `count_turn`."""
+        """Count an answered turn, with a warning if the safe action replaced the answer; see `count_turn`."""
         count_turn(self.statistics, answer, table, played)
 
     def write_turn(self, answer: AgentAnswer, state: TurnState, response: AgentResponse, **fields: Any) -> None:
         """Write a turn into the log, if there is one.
 
         Args:
-            answer: what came of asking.
-            state: what the agent saw.
-            response: what was played.
-            fields: what else the line holds.
+            answer: the agent's answer.
+            state: the agent's state.
+            response: the response that was played.
+            fields: further fields of the line.
         """
         if not self.log:
             return
@@ -178,15 +177,16 @@ class AgentDriver:
         self.log.write("turn", **line, **{name: value for name, value in note.items() if name not in (*line, "kind")})
 
 
-def count_turn(statistics: AgentStatistics, answer: AgentAnswer, table: str, played: str) -> None:
-    """Count an answered turn, and warn where the safe action took the answer's place.
+def count_turn(statistics: AgentStatistics, answer: AgentAnswer, table: str, played: str, warns: bool = True) -> None:
+    """Count an answered turn, with a warning if the safe action replaced the answer.
 
     Args:
         statistics: the agent's counters.
-        answer: what came of asking.
-        table: names the match or the hand in the warning.
+        answer: the agent's answer.
+        table: the name of the match or hand, for the warning.
         played: the type of the action that was played.
+        warns: whether to warn; a protocol may warn once for many turns.
     """
     statistics.decided(answer.seconds, answer.problem is not None)
-    if answer.problem is not None:
+    if answer.problem is not None and warns:
         logger.warning("%s: %s instead of the agent's answer: %s", table, played, answer.problem)

@@ -1,4 +1,4 @@
-"""Runs an agent's session: what comes in goes to the session, and what the session asks for is done."""
+"""AgentRunner: runs an agent's session. It passes messages to the session and carries out the session's events."""
 
 import asyncio
 import logging
@@ -14,16 +14,16 @@ logger = logging.getLogger(__name__)
 
 
 class AgentRunner(ABC, Generic[Message]):
-    """One session with its connection and its agent. A protocol's shell is a subclass.
+    """One session with its connection and its agent. The I/O shell of a protocol is a subclass.
 
-    At most one decision is under way. A newer one takes its place, and an answer to a turn that has passed is not sent.
+    There is at most one pending decision. A newer decision replaces it, and an answer to a past turn is not sent.
 
     Args:
-        session: the protocol.
-        driver: asks the agent; it may be shared by several sessions.
-        seconds: time for a turn.
-        on_event: is called with every event, for screens and tests.
-        most_notes: notes of the session that go to the log; None: all.
+        session: the protocol's session.
+        driver: the driver of the agent; several sessions may share it.
+        seconds: the time for a turn.
+        on_event: called with every event.
+        most_notes: the most notes of the session that are logged; None: all.
     """
 
     def __init__(
@@ -44,33 +44,33 @@ class AgentRunner(ABC, Generic[Message]):
         self._deadline = Deadline(0.0, 0.0)
         self._deciding: asyncio.Task[None] | None = None
 
-    # What a protocol's shell fills in.
+    # Abstract: implemented by each protocol.
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """How the log calls this table or game."""
+        """The name of this table or game in the log."""
 
     @abstractmethod
     async def send(self, message: Message) -> None:
-        """Send a message, if there is a connection. A lost one is no error: reading finds out."""
+        """Send a message, if there is a connection. A lost connection is not an error here; the reader handles it."""
 
     @abstractmethod
     async def handle(self, event: Any) -> None:
-        """Carry out an event that only this protocol has."""
+        """Carry out an event of this protocol."""
 
     @abstractmethod
     def played(self, answer: AgentAnswer, sent: Sequence[Message]) -> AgentResponse:
-        """Return what was played by these messages, for the log."""
+        """Return the response that these messages play, for the log."""
 
     def log_fields(self, decision: Decision, sent: Sequence[Message]) -> dict[str, Any]:
-        """Return what else the log's line of a turn holds."""
+        """Return further fields of a turn's log line."""
         return {}
 
-    # What comes in.
+    # Messages received.
 
     async def receive(self, data: Any) -> None:
-        """Take in a message and do what follows from it."""
+        """Pass a message to the session and carry out the events."""
         for event in self._receive(data):
             await self.carry_out(event)
         decision = self._decision
@@ -82,12 +82,12 @@ class AgentRunner(ABC, Generic[Message]):
     def _receive(self, data: Any) -> Sequence[Any]:
         try:
             return self._agent_session.receive(data)
-        except Exception:  # a mistake of ours must not cost the game
+        except Exception:  # an error of ours must not end the game
             logger.exception("%s: the safe action is played, because of a message that begins %.200r", self.name, data)
             return self._agent_session.give_up()
 
     async def carry_out(self, event: Any) -> None:
-        """Do what an event asks for."""
+        """Carry out an event."""
         self._on_event(event)
         match event:
             case Decision():
@@ -114,7 +114,7 @@ class AgentRunner(ABC, Generic[Message]):
     # Decisions.
 
     def _begin(self, decision: Decision) -> None:
-        """Have the agent answer. Answering again in the same turn does not restart the platform's clock, nor ours."""
+        """Ask the agent for an answer. A second answer in the same turn keeps the deadline of the first."""
         self.drop_decision()
         if not decision.again:
             self._deadline = Deadline.after(self.seconds)
@@ -122,7 +122,7 @@ class AgentRunner(ABC, Generic[Message]):
         self._deciding = asyncio.create_task(self._decide(decision))
 
     def drop_decision(self) -> None:
-        """Forget the decision under way; its answer will not be sent."""
+        """Drop the pending decision; its answer is not sent."""
         if self._deciding is not None:
             self._deciding.cancel()
         self._decision = self._deciding = None

@@ -1,10 +1,10 @@
-"""How an agent does at live tables: counters and latencies."""
+"""AgentStatistics: counters and latencies of an agent in live play."""
 
 from collections import deque
 from dataclasses import dataclass, field
 
 RECENT = 1_000
-"""Latest decisions whose latencies are kept."""
+"""The number of latest decisions whose latencies are stored."""
 
 
 @dataclass
@@ -12,10 +12,11 @@ class AgentStatistics:
     """Counters of one agent, over all its tables and games.
 
     Attributes:
-        decisions: turns that were answered, by the agent or by the safe action in its place.
-        replaced: turns that the safe action answered, because the agent was late, raised, or gave no playable answer.
-        rejected: answers that the platform rejected.
-        latencies: seconds from being asked to the answer, of the latest `RECENT` decisions.
+        decisions: number of answered turns, safe actions included.
+        replaced: number of turns with the safe action, because the agent was late, raised an error, or gave an answer
+            that cannot be played.
+        rejected: number of answers that the platform rejected.
+        latencies: seconds per answer of the latest `RECENT` decisions.
     """
 
     decisions: int = 0
@@ -24,13 +25,13 @@ class AgentStatistics:
     latencies: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
 
     def decided(self, seconds: float, replaced: bool) -> None:
-        """Count a decision that took so many seconds."""
+        """Count a decision and store its time in seconds."""
         self.decisions += 1
         self.replaced += replaced
         self.latencies.append(seconds)
 
     def latency(self, share: float = 0.5) -> float | None:
-        """Return the seconds within which this share (0 to 1) of the latest decisions came; None before the first.
+        """Return a quantile (`share`, 0 to 1) of the latest latencies in seconds; None before the first decision.
 
         >>> statistics = AgentStatistics()
         >>> for seconds in (0.1, 0.4, 0.2):

@@ -1,4 +1,4 @@
-"""A server's side of a WebSocket: what goes out waits in a bounded queue, what comes in is limited."""
+"""Connection: the server's side of a WebSocket, with a bounded queue of outgoing messages and incoming limits."""
 
 import asyncio
 import logging
@@ -17,40 +17,43 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectionLimits:
-    """What one connection may take.
+    """The limits of one connection.
 
     Attributes:
-        frame: bytes of a message, after which the connection is ended while the message is still coming.
-        message: bytes of a message; a longer one is refused, and the connection lives. None: as long as a frame.
-        rate: messages a second that a peer may send (twice as many at once); None: no limit.
-        queue: messages on their way to the peer; one that is further behind is dropped.
-        closing: seconds that a peer has to answer a close.
+        frame: the most bytes of a message; a longer one ends the connection while it is received.
+        message: the most bytes of a message; a longer one is refused, and the connection stays open. None: as `frame`.
+        rate: the most messages per second from a peer (twice as many at once); None: no limit.
+        controls: the most pings and pongs per second from a peer (twice as many at once). Further ones are not
+            answered, and the peer's messages are read more slowly.
+        queue: the most outgoing messages; a peer that is further behind is dropped.
+        closing: seconds to wait for the answer to a close.
     """
 
     frame: int = 2**20
     message: int | None = None
     rate: float | None = None
+    controls: float = 10.0
     queue: int = 256
     closing: float = 2.0
 
 
 class Excess(Enum):
-    """Which limit a message exceeds."""
+    """The limit that a message exceeds."""
 
     RATE = "rate"
     LENGTH = "length"
 
 
 class Connection:
-    """One WebSocket with a bounded queue out, so that a stuck peer delays no others. An async context manager.
+    """One WebSocket with a bounded outgoing queue, so that a slow peer does not delay others. An async context manager.
 
     Args:
-        socket: prepared.
-        transport: under it; None where it is gone already.
-        limits: what the connection may take.
+        socket: the prepared WebSocket, with ``autoping=False``: this class answers pings.
+        transport: its transport; None if it is already closed.
+        limits: the limits of the connection.
 
     Attributes:
-        closing: whether it closes once everything queued is sent.
+        closing: whether it closes after the queue is sent.
     """
 
     def __init__(
@@ -82,14 +85,14 @@ class Connection:
         finally:
             self._writer.cancel()
 
-    # Out.
+    # Outgoing.
 
     def send(self, text: str) -> None:
-        """Queue a message. A peer that does not keep up is dropped."""
+        """Queue a message. A peer that is too slow is dropped."""
         self._put(text)
 
     def close(self, code: int = WSCloseCode.OK, reason: bytes = b"") -> None:
-        """Close once everything queued is sent."""
+        """Close the connection after the queue is sent."""
         if not self.closing:
             self.closing = True
             self._put((code, reason))
@@ -132,38 +135,47 @@ class Connection:
                 else:
                     await self._socket.close(code=item[0], message=item[1])
                     return
-            except ConnectionError:  # the reader sees the end too, and cleans up
+            except ConnectionError:  # the reader sees the end too, and does the clean-up
                 return
 
-    # In.
+    # Incoming.
 
     async def messages(
         self, refuse: Callable[[Excess, str], None] = lambda excess, detail: None
     ) -> AsyncIterator[str | bytes]:
-        """Return what the peer sends, text or bytes, until the connection ends.
+        """Yield the peer's messages, text or bytes, until the connection ends.
 
         Args:
-            refuse: is called with the limit that a message exceeds, and a sentence for the peer. Such a message is left
-                out.
+            refuse: called with the exceeded limit and a sentence for the peer. Such a message is left out.
         """
         limits, clock = self._limits, asyncio.get_running_loop().time
         self._rate = None if limits.rate is None else RateLimit(limits.rate, clock())
-        async for message in self._socket:
-            if self._aborted:  # what it sent before is not read any longer
-                return
-            if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
-                continue
-            if self._rate is not None and not self._rate.take(clock()):
-                refuse(Excess.RATE, f"more than {limits.rate:g} messages a second")
-                await asyncio.sleep(1 / (limits.rate or 1))  # the rest waits on the peer's side of the wire
-            elif limits.message is not None and len(message.data) > limits.message:
-                refuse(Excess.LENGTH, f"a message of {len(message.data)} bytes; at most {limits.message}")
-            else:
-                yield message.data
-            if 2 * self._queue.qsize() > limits.queue:
-                await asyncio.sleep(0)  # messages that came at once are answered at once; let the answers go out
+        controls = RateLimit(limits.controls, clock())
+        try:
+            async for message in self._socket:
+                if self._aborted:  # earlier messages are not read any more
+                    return
+                if message.type in (WSMsgType.PING, WSMsgType.PONG):
+                    if not controls.take(clock()):
+                        await asyncio.sleep(1 / limits.controls)  # the rest waits on the peer's side of the wire
+                    elif message.type is WSMsgType.PING:
+                        await self._socket.pong(message.data)
+                    continue
+                if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
+                    continue
+                if self._rate is not None and not self._rate.take(clock()):
+                    refuse(Excess.RATE, f"more than {limits.rate:g} messages a second")
+                    await asyncio.sleep(1 / (limits.rate or 1))  # as above
+                elif limits.message is not None and len(message.data) > limits.message:
+                    refuse(Excess.LENGTH, f"a message of {len(message.data)} bytes; at most {limits.message}")
+                else:
+                    yield message.data
+                if 2 * self._queue.qsize() > limits.queue:
+                    await asyncio.sleep(0)  # messages that came at once are answered at once; let the answers go out
+        except ConnectionError:
+            logger.info("a peer has reset its connection")
 
     def spare(self) -> None:
-        """Let the latest message not count against the rate."""
+        """Take the latest message out of the rate's count."""
         if self._rate is not None:
             self._rate.give_back()

@@ -1,13 +1,13 @@
-"""Waiting until so many matches or games have ended."""
+"""EndCounter: waits until a number of matches or games have ended."""
 
 import asyncio
 
 
 class EndCounter:
-    """Counts what has ended.
+    """Counts the matches or games that have ended.
 
     Attributes:
-        count: how many have.
+        count: their number.
     """
 
     def __init__(self) -> None:
@@ -15,12 +15,12 @@ class EndCounter:
         self._ended = asyncio.Event()
 
     def add(self) -> None:
-        """Count one more."""
+        """Add one to the count."""
         self.count += 1
         self._ended.set()
 
     async def reached(self, count: int | None = None) -> None:
-        """Wait until at least so many have ended; None waits for ever."""
+        """Wait until at least `count` have ended; None waits forever."""
         while count is None or self.count < count:
             self._ended.clear()
             await self._ended.wait()

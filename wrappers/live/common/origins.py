@@ -1,7 +1,7 @@
-"""Which web pages may speak to a server.
+"""Origins: a check of the web pages that may send requests to a server.
 
-A browser lets every page that its user opens speak to servers on the user's machine, WebSockets included. It sends
-the page's origin with the request. `Origins` compares that with the server's own name.
+A browser lets every page that its user opens send requests to servers on the user's machine, WebSockets included. It
+sends the page's origin with the request. `Origins` compares the origin with the server's own name.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -14,7 +14,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Origins:
-    """The pages that may speak to a server: its own. Programs, which send no origin, always may.
+    """The pages that may send requests to a server: only its own. Programs send no origin and are always allowed.
 
     Args:
         names: host names under which the server is reached; None: any. A page of another site can give its own name the
@@ -38,7 +38,7 @@ class Origins:
         if self._names is not None and _host_name(f"//{request.host}") not in self._names:
             raise web.HTTPForbidden(reason="this server has another name")
         if origin is not None and origin.partition("://")[2].lower() != request.host.lower():
-            raise web.HTTPForbidden(reason="a page of another site may not speak to this server")
+            raise web.HTTPForbidden(reason="a page of another site may not use this server")
         return await handler(request)
 
 

@@ -1,4 +1,4 @@
-"""A web page that a server brings along: its files, and the headers with which they go out."""
+"""The files of a server's web page, and their HTTP headers."""
 
 from collections.abc import Iterable, Mapping
 from importlib.resources.abc import Traversable
@@ -16,7 +16,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
 }
-"""The headers of every file: scripts, styles and connections of the server's own only, and no frame around the page."""
+"""The headers of every file: they allow only the server's own scripts, styles and connections, and no frame."""
 
 TYPES = {
     ".html": "text/html",
@@ -24,7 +24,7 @@ TYPES = {
     ".css": "text/css",
     ".svg": "image/svg+xml",
 }
-"""The files that are served, by their endings. Other files in the folder are not served."""
+"""The content types of the served files, by extension. Other files in the folder are not served."""
 
 
 def page_routes(folder: Traversable, facts: Mapping[str, Any]) -> list[web.RouteDef]:

@@ -1,11 +1,11 @@
-"""How many messages a peer may send."""
+"""RateLimit: a limit on the messages of a peer."""
 
 
 class RateLimit:
-    """A token bucket: `rate` messages a second, twice as many at once.
+    """A token bucket: `rate` messages per second, and up to twice as many at once.
 
     Args:
-        rate: messages a second, at least 1.
+        rate: messages per second, at least 1.
         now: the clock, in seconds.
     """
 
@@ -24,5 +24,5 @@ class RateLimit:
         return True
 
     def give_back(self) -> None:
-        """Let the latest message cost nothing."""
+        """Take the latest message out of the count."""
         self._left += 1

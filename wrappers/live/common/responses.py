@@ -9,19 +9,19 @@ from ....envs.core.turn_state import Action, AgentResponse
 
 
 def read_response(response: Any) -> AgentResponse:
-    """Return an answer as an `AgentResponse` of plain data; a bare action is one without messages.
+    """Return an answer as an `AgentResponse` of plain data. An `Action` becomes a response without messages.
 
     Raises:
-        ValueError: saying what does not fit.
+        ValueError: if the answer is not a response; the error names the wrong part.
     """
     try:
         if isinstance(response, Action) or (isinstance(response, dict) and "action_type" in response):
             response = AgentResponse(msgspec.convert(response, Action, from_attributes=True))
         answer = msgspec.convert(response, AgentResponse, from_attributes=True)
-        # What a struct of ours holds has not been looked at yet.
+        # The fields of our own structs have not been checked yet.
         return msgspec.convert(msgspec.to_builtins(answer, enc_hook=_builtin), AgentResponse)
     except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"this is no AgentResponse: {error}") from None
+        raise ValueError(f"this is not an AgentResponse: {error}") from None
 
 
 def _builtin(value: Any) -> Any:

@@ -1,11 +1,14 @@
-"""The life of an HTTP and WebSocket server: it opens, listens, limits what clients may take, and ends gracefully.
+"""Server: base class of our HTTP and WebSocket servers. It starts, listens, limits clients, and stops gracefully.
 
 Every host, and every agent that platforms connect to, is a `Server`.
 """
 
 import asyncio
+import logging
+import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from os import PathLike
 from typing import Any, Self
 
 from aiohttp import WSCloseCode, web
@@ -14,30 +17,33 @@ from aiohttp.typedefs import Middleware
 from .connection import Connection, ConnectionLimits
 from .origins import Origins
 
+logger = logging.getLogger(__name__)
+
 HEARTBEAT = 30.0
-"""Seconds between WebSocket's own pings, which find out that a peer is gone."""
+"""Seconds between WebSocket pings, which detect a lost peer."""
 BODY_SECONDS = 10.0
-"""Seconds that a client has to send the body of a request."""
+"""The timeout of a request's body in seconds."""
 
 Live = Callable[[Connection], Awaitable[None]]
-"""Serves a connection until it ends."""
+"""A function that serves a connection until it ends."""
 
 
 class Server(ABC):
-    """A server of ours. Use it as an async context manager, or call `start` and `stop`.
+    """An HTTP and WebSocket server. Use it as an async context manager, or call `start` and `stop`.
 
-    A subclass says what it serves by `routes`, and may do something before it listens (`opening`) and when it ends
-    (`closing`).
+    A subclass defines `routes`, and may override `opening` (called before it listens) and `closing` (called when it
+    stops).
 
     Args:
-        address, port: where to listen; port 0 takes a free one.
-        origins: which web pages may speak to it; None: all.
-        body_limit: bytes of a request's body; a longer one gets HTTP 413.
-        connection_limits: what a WebSocket may take.
-        most_connections: WebSockets that may be open at once; a further one gets HTTP 503. None: no limit.
+        address, port: the address to listen on; port 0 chooses a free one.
+        origins: the web pages that may send requests; None: all.
+        body_limit: the most bytes of a request's body; a longer one gets HTTP 413.
+        connection_limits: the limits of a WebSocket.
+        most_connections: the most open WebSockets; a further one gets HTTP 503. None: no limit.
 
     Attributes:
-        url: ``http://address:port`` where it listens; "" before the start.
+        url: ``http://address:port`` (``https://…`` with `tls`); "" before the start.
+        tls: the certificate that it shows (see `server_tls`); None: it speaks plain HTTP. Set it before the start.
     """
 
     def __init__(
@@ -51,38 +57,39 @@ class Server(ABC):
         most_connections: int | None = None,
     ) -> None:
         self.url = ""
+        self.tls: ssl.SSLContext | None = None
         self._address, self._port = address, port
         self._origins = origins or Origins()
         self._body_limit = body_limit
         self._connection_limits = connection_limits or ConnectionLimits()
         self._most_connections = most_connections
         self._connections: dict[Connection, asyncio.Task[Any] | None] = {}
-        self._places = 0  # of connections, those that are being made included
+        self._places = 0  # number of connections, those being made included
         self._runner: web.AppRunner | None = None
         self._stopping = False
 
-    # What a server fills in.
+    # Overridden by subclasses.
 
     @abstractmethod
     def routes(self) -> Iterable[web.RouteDef]:
-        """Return what is served."""
+        """Return the routes."""
 
     def middlewares(self) -> Sequence[Middleware]:
-        """Return what lies around every request, such as what writes refusals in the protocol's form."""
+        """Return the middlewares of every request."""
         return ()
 
     async def opening(self) -> None:
-        """Do what has to be done before the server listens."""
+        """Called before the server listens."""
         return
 
     async def closing(self) -> None:
-        """Do what has to be done when the server ends, while its connections are still open. May be called twice."""
+        """Called when the server stops, while its connections are still open. It may be called twice."""
         return
 
-    # Its life.
+    # Start and stop.
 
     async def start(self) -> None:
-        """Open, and listen.
+        """Start to listen.
 
         Raises:
             OSError: if the port is taken.
@@ -96,14 +103,16 @@ class Server(ABC):
             app.add_routes(self.routes())
             self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
             await self._runner.setup()
-            await web.TCPSite(self._runner, self._address, self._port).start()
+            await web.TCPSite(self._runner, self._address, self._port, ssl_context=self.tls).start()
         except BaseException:
             await self.stop()
             raise
         self.url = url_of(*self._runner.addresses[0][:2])
+        if self.tls is not None:
+            self.url = self.url.replace("http", "https", 1)
 
     async def stop(self) -> None:
-        """End what is served, close the connections and stop listening."""
+        """Call `closing`, close the connections and stop listening."""
         self._stopping = True
         await self.closing()
         for connection in self._connections:
@@ -128,19 +137,23 @@ class Server(ABC):
 
     @property
     def connections(self) -> int:
-        """How many WebSockets are open."""
+        """The number of open WebSockets."""
         return len(self._connections)
 
     async def upgrade(self, request: web.Request, live: Live) -> web.WebSocketResponse:
-        """Make a WebSocket of a request, and have `live` serve it until it ends.
+        """Upgrade a request to a WebSocket, and serve it with `live` until it ends.
 
         Raises:
-            web.HTTPException: 426 if the request asks for no WebSocket, 503 if too many are open.
+            web.HTTPException: 426 if the request is not a WebSocket request, 503 if too many are open.
         """
         limits = self._connection_limits
-        # Without compression, because a small frame might hold gigabytes.
+        # No compression: a small frame could expand to gigabytes.
         socket = web.WebSocketResponse(
-            heartbeat=HEARTBEAT, max_msg_size=limits.frame, compress=False, timeout=limits.closing
+            heartbeat=HEARTBEAT,
+            max_msg_size=limits.frame,
+            compress=False,
+            timeout=limits.closing,
+            autoping=False,  # `Connection` answers pings, and limits them
         )
         if not socket.can_prepare(request).ok:
             raise web.HTTPUpgradeRequired(text="this is a WebSocket: connect to it as one\n")
@@ -150,7 +163,11 @@ class Server(ABC):
             raise web.HTTPServiceUnavailable(text=f"{self._most_connections} connections are open\n")
         self._places += 1
         try:
-            await socket.prepare(request)
+            try:
+                await socket.prepare(request)
+            except ConnectionError:
+                logger.info("a peer was gone before its WebSocket was open")
+                raise web.HTTPBadRequest(text="gone\n") from None  # nobody reads it
             await self._serve_connection(Connection(socket, request.transport, limits), live)
         finally:
             self._places -= 1
@@ -165,6 +182,24 @@ class Server(ABC):
             del self._connections[connection]
 
 
+def server_tls(cert: str | PathLike[str], key: str | PathLike[str] | None = None) -> ssl.SSLContext:
+    """Return the TLS settings of a server.
+
+    Args:
+        cert: file with its certificate and those of its authorities (PEM).
+        key: file with the certificate's key; None: the certificate's file.
+
+    Raises:
+        ValueError: if a file cannot be read, or the key does not belong to the certificate.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(cert, key)
+    except (OSError, ssl.SSLError) as error:
+        raise ValueError(f"cannot use the certificate {cert}: {error}") from None
+    return context
+
+
 def url_of(address: str, port: int) -> str:
     """Return the HTTP address of a server.
 
@@ -175,7 +210,7 @@ def url_of(address: str, port: int) -> str:
 
 
 def local_url(url: str) -> str:
-    """Return a server's address as this machine itself reaches it, where the server listens on all addresses.
+    """Return a server's URL for clients on this machine, also if the server listens on all addresses.
 
     >>> local_url("http://0.0.0.0:80")
     'http://127.0.0.1:80'
@@ -187,12 +222,12 @@ async def read_body(request: web.Request, seconds: float = BODY_SECONDS) -> byte
     """Return a request's body.
 
     Raises:
-        ValueError: if it does not come in time, or breaks off.
+        ValueError: if it is late or incomplete.
     """
     try:
         async with asyncio.timeout(seconds):
             return await request.read()
     except TimeoutError:
         raise ValueError(f"the body did not come within {seconds:g} seconds") from None
-    except ConnectionError:  # the client is gone, and does not read this
+    except ConnectionError:  # the client is gone
         raise ValueError("the body broke off") from None

@@ -1,4 +1,4 @@
-"""The timer of a host's session."""
+"""SessionTimer: the timer of a host's session."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,15 +8,15 @@ Due = TypeVar("Due")
 
 
 class SessionTimer(Generic[Due]):
-    """A timer that follows what a session says is due.
+    """A timer for the value `due` of a session, such as the pending turn.
 
-    An equal value means that the same timer goes on: a refused action, say, does not restart it.
+    The timer restarts only if the value changes; a refused action, for example, does not restart it.
 
     Args:
-        ring: is called with what is due when its time is over.
+        ring: called with the value when its time is over.
 
     Attributes:
-        due: what the timer runs for; None: nothing.
+        due: the value that the timer runs for; None: it does not run.
         ends_at: its end on the event loop's clock.
     """
 
@@ -27,7 +27,7 @@ class SessionTimer(Generic[Due]):
         self._handle: asyncio.TimerHandle | None = None
 
     def follow(self, due: Due | None, seconds: float) -> bool:
-        """Run for so many seconds if something else is due than before; return whether it is."""
+        """Restart the timer with `seconds` if `due` has changed; return whether it has changed."""
         if due == self.due:
             return False
         self.stop()
@@ -40,11 +40,11 @@ class SessionTimer(Generic[Due]):
 
     @property
     def left(self) -> float | None:
-        """Seconds that are left; None where nothing is due."""
+        """The seconds left; None if the timer does not run."""
         return None if self.due is None else max(0.0, self.ends_at - asyncio.get_running_loop().time())
 
     def stop(self) -> None:
-        """Stop the timer; nothing is due."""
+        """Stop the timer, and set `due` to None."""
         if self._handle is not None:
             self._handle.cancel()
         self.due = self._handle = None

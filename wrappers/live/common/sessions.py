@@ -1,8 +1,8 @@
-"""The words between a protocol's session and its shell.
+"""The interface between a protocol's session and its I/O shell.
 
-A session is one end of a protocol without I/O: it is given what came in and returns what follows. An agent's session
-returns events; those below are shared by all protocols, and a protocol may have others of its own. A host's session
-returns messages with their receivers.
+A session is one end of a protocol without I/O: it takes received data and returns events or messages. An agent's
+session returns events; the events below are common, and a protocol may have further ones. A host's session returns
+messages with their receivers.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ Message = TypeVar("Message")
 Sent = TypeVar("Sent", covariant=True)
 
 Turn: TypeAlias = str | int
-"""The name of a turn. It differs from turn to turn."""
+"""An identifier of a turn, different for each turn."""
 
 
 # Events of an agent's session.
@@ -23,12 +23,12 @@ Turn: TypeAlias = str | int
 
 @dataclass(frozen=True)
 class Decision:
-    """The agent has to answer: give its answer to `AgentSession.act`.
+    """It is the agent's turn: pass its answer to `AgentSession.act`.
 
     Attributes:
-        turn_state: what the agent sees.
-        turn: the name of the turn that the answer is for.
-        again: an earlier answer in this turn was rejected; the time for the turn goes on.
+        turn_state: the agent's state.
+        turn: the identifier of the turn.
+        again: whether an earlier answer in this turn was rejected; the turn's deadline stays the same.
     """
 
     turn_state: TurnState
@@ -38,21 +38,21 @@ class Decision:
 
 @dataclass(frozen=True)
 class SendMessage(Generic[Message]):
-    """A message to send now."""
+    """A message to send."""
 
     message: Message
 
 
 @dataclass(frozen=True)
 class ActionRejected:
-    """The platform rejected what the agent played; `text` says what and why."""
+    """The platform rejected the agent's action; `text` is the reason."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class LogNote:
-    """Something for the log; `problem` if something was wrong."""
+    """A note for the log; `problem` is true for an error."""
 
     text: str
     problem: bool = False
@@ -63,27 +63,27 @@ class AgentSession(Protocol[Sent]):
 
     @property
     def turn(self) -> Turn | None:
-        """The name of the turn that waits for the agent's answer; None where none does."""
+        """The identifier of the turn that waits for the agent's answer; None if there is none."""
         ...
 
     def receive(self, data: Any) -> Sequence[Any]:
-        """Take in a message (text, bytes or parsed JSON), and return the events that follow. Never raises."""
+        """Process a message (text, bytes or parsed JSON), and return the events. It never raises."""
         ...
 
     def refusal(self, response: Any) -> str | None:
-        """Return why this answer cannot be played now, or None if it can."""
+        """Return why this answer cannot be played now; None if it can be played."""
         ...
 
     def act(self, response: Any, turn: Any) -> Sequence[Sent]:
-        """Return the messages that play an answer; none if the turn is over or was answered before."""
+        """Return the messages that play an answer; empty if the turn is over or already answered."""
         ...
 
     def safe_action(self, turn: Any) -> Sequence[Sent]:
-        """Return the messages that play the safe action; none where `act` would return none."""
+        """Return the messages that play the safe action; empty if the turn is over or already answered."""
         ...
 
     def give_up(self) -> Sequence[Any]:
-        """Return the events that end the agent's turn safely, after a mistake of ours."""
+        """Return the events that end the agent's turn with the safe action, after an internal error."""
         ...
 
 

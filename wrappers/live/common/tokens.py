@@ -1,4 +1,4 @@
-"""Secrets that clients bear, compared in constant time."""
+"""Access tokens, compared in constant time."""
 
 from hmac import compare_digest
 
@@ -6,11 +6,11 @@ from aiohttp import web
 
 
 def bearer_token(request: web.Request) -> str:
-    """Return the token of the header ``Authorization: Bearer …``; "" where there is none."""
+    """Return the token of the header ``Authorization: Bearer …``; "" without one."""
     kind, _, value = request.headers.get("Authorization", "").partition(" ")
     return value.strip() if kind.lower() == "bearer" else ""
 
 
 def same_token(given: str | None, expected: str) -> bool:
-    """Return whether two tokens are the same; the time that it takes does not depend on where they differ."""
+    """Return whether two tokens are equal, in constant time."""
     return compare_digest((given or "").encode(errors="surrogateescape"), expected.encode(errors="surrogateescape"))

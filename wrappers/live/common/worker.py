@@ -1,4 +1,4 @@
-"""A thread that runs what may be slow, raise or never return, for an event loop that must go on."""
+"""Worker: a thread for calls that may be slow, raise an error or never return. The event loop is not blocked."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ class Worker:
     """One thread. Calls never overlap, and a call that never returns does not keep the process from ending.
 
     Args:
-        name: of the thread.
+        name: the thread's name.
 
     Attributes:
         stuck: whether the thread is still in a call that was cancelled.
@@ -37,7 +37,7 @@ class Worker:
         """Return the function's result. A call that is cancelled before its turn is never begun.
 
         Raises:
-            RuntimeError: if the function raised, whatever it raised, caused by that.
+            RuntimeError: if the function raised an error, with that error as its cause.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
@@ -48,7 +48,7 @@ class Worker:
         return result
 
     def stop(self) -> None:
-        """End the thread after the call that it may be in."""
+        """End the thread after its current call."""
         self._calls.put(None)
 
     def _run(self) -> None:
@@ -60,10 +60,10 @@ class Worker:
             outcome: tuple[Any, BaseException | None]
             try:
                 outcome = function(*args), None
-            except BaseException as error:  # the thread must outlive it
+            except BaseException as error:  # the thread must survive the error
                 outcome = None, error
             self._running = None
-            with contextlib.suppress(RuntimeError):  # the loop is closed, and the call with it
+            with contextlib.suppress(RuntimeError):  # the event loop is closed
                 loop.call_soon_threadsafe(_resolve, future, outcome)
 
 

@@ -15,7 +15,7 @@ from ...logs.log_text import describe_error
 from ...logs.log_text import escaped as shown
 from ...logs.match_log import MatchLog
 from ..common.agent_statistics import AgentStatistics
-from .agent_policy import AgentPolicy, night_problem, night_targets, vote_problem
+from .agent_policy import AgentPolicy, night_problem, night_targets, replacement, vote_problem
 from .agent_session import Begin
 from .messages import NIGHT_ACTIONS, NightAction, PrivateInfo, PublicInfo, VoteAction
 from .service_log import AgentServiceLog, Key, LoggedCall
@@ -141,6 +141,7 @@ class AgentCall:
             self._replace(f"cut off after {seconds:g} s")
         except Exception as error:  # whatever it is, the match goes on
             self._replace(describe_error(error))
+        self.logged.problem = self.logged.problem or replacement(self.agent)
         if says and not spoken:
             self.logged.said.append(NOTHING_TO_SAY)
             yield NOTHING_TO_SAY
@@ -159,6 +160,8 @@ class AgentCall:
         if problem is not None:
             self._replace(problem)
             choice = self._safe_choice()
+        else:
+            self.logged.problem = replacement(self.agent)
         self._calls.end_call(self, choice)
         return choice
 

@@ -56,11 +56,32 @@ class AgentPolicy(Protocol):
         ...
 
 
+# What agents of ours tell besides.
+
+
+def replacement(agent: Any) -> str | None:
+    """Return why the answer that an agent is giving, or gave last, is not its own; None: it is.
+
+    A language model's agent tells it by its attribute ``replacement``.
+    """
+    problem = getattr(agent, "replacement", None)
+    return problem if isinstance(problem, str) else None
+
+
+def model_calls(agent: Any) -> list[dict[str, Any]]:
+    """Return the calls of a language model that an agent has made since the last time, for logs.
+
+    A language model's agent tells them by its method ``take_calls``.
+    """
+    take = getattr(agent, "take_calls", None)
+    return [vars(call) for call in take()] if callable(take) else []
+
+
 # What agents choose.
 
 
-def night_choice(answer: Any, info: PrivateInfo) -> tuple[str | None, str | None]:
-    """Return whom an answer to `night_action` chooses, by id, and what is wrong with it (None: nothing).
+def night_choice(answer: Any, info: PrivateInfo) -> tuple[NightAction | None, str | None]:
+    """Return an answer to `night_action` as a struct of ours, and what is wrong with it (None: nothing).
 
     Args:
         answer: a `NightAction`, a dict, or an object with the same attributes.
@@ -69,20 +90,34 @@ def night_choice(answer: Any, info: PrivateInfo) -> tuple[str | None, str | None
     Raises:
         Exception: if it is none of these; an object of others may raise anything.
     """
-    action = _converted(answer, NightAction)
-    return (None if action is None else action.target_id), night_problem(action, info)
+    action: NightAction | None = _converted(answer, NightAction)
+    return action, night_problem(action, info)
 
 
-def vote_choice(answer: Any, agent_id: str, context: GameState) -> tuple[str | None, str | None]:
-    """Return for whom an answer to `vote` votes, by id (None: for nobody), and what is wrong with it (None: nothing).
+def vote_choice(answer: Any, agent_id: str, context: GameState) -> tuple[VoteAction | None, str | None]:
+    """Return an answer to `vote` as a struct of ours, and what is wrong with it (None: nothing).
 
     Raises:
         Exception: as `night_choice` does.
     """
-    vote = _converted(answer, VoteAction)
-    if vote is None:
-        return None, "no vote"
-    return vote.target_id, vote_problem(vote, agent_id, context)
+    vote: VoteAction | None = _converted(answer, VoteAction)
+    return vote, "no vote" if vote is None else vote_problem(vote, agent_id, context)
+
+
+REASON = 2_000
+"""Characters of a vote's reason that are kept."""
+METADATA = 16_384
+"""Bytes of a night action's metadata, as JSON; longer ones are not kept."""
+
+
+def beside(choice: NightAction | VoteAction | None) -> dict[str, Any]:
+    """Return what an agent says beside its choice, for admins and logs: ``metadata`` or ``reason``, if it has one."""
+    if isinstance(choice, NightAction) and choice.metadata is not None:
+        size = len(encode(choice.metadata))
+        return {"metadata": choice.metadata if size <= METADATA else {"leftOut": f"{size} bytes"}}
+    if isinstance(choice, VoteAction) and isinstance(choice.reason, str):
+        return {"reason": choice.reason[:REASON]}
+    return {}
 
 
 def _converted(answer: Any, kind: type[Any]) -> Any:

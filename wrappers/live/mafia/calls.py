@@ -36,6 +36,7 @@ class RunningCall:
         called: the agent was called with them.
         text: what has been passed on of the stream.
         problem: why the stream ends here; None while it may go on.
+        replaced: why the answer is not the agent's own; None: it is, as far as is known.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class RunningCall:
         self.called = False
         self.text: list[str] = []
         self.problem: str | None = None
+        self.replaced: str | None = None
         self._chunks = ChunkLimit(call.characters)
         self._sentences = SentenceLimit() if call.method == "say" else None
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Literal
+
+import msgspec
 
 from .messages import Event, encode
 
@@ -41,22 +43,31 @@ class EventFeed:
         self._clock = clock
         self._waiting: list[asyncio.Future[None]] = []
 
-    def emit(self, event_type: str, payload: dict[str, Any], private: bool = False) -> None:
-        """Let something have happened."""
+    def emit(
+        self, event_type: str, payload: dict[str, Any], private: bool = False, admin: Mapping[str, Any] | None = None
+    ) -> None:
+        """Let something have happened.
+
+        Args:
+            event_type: one of `messages.EVENTS`.
+            payload: what is told of it.
+            private: only admins are told.
+            admin: what else admins are told, where the public is told too.
+        """
         event = Event(
             event_type=event_type,
             game_id=self.game_id,
             sequence=len(self.admin) + 1,
             timestamp=self._clock(),
             private=private,
-            payload=payload,
+            payload={**payload, **admin} if admin else payload,
         )
         self.admin.append(encode(event))
         if self._on_event is not None:
             self._on_event(event)
         if not private:
-            event.sequence = len(self.public) + 1
-            self.public.append(encode(event))
+            shown = msgspec.structs.replace(event, sequence=len(self.public) + 1, payload=payload)
+            self.public.append(encode(shown))
         if self._waiting:
             self._wake()
 

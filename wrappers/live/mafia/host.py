@@ -30,6 +30,7 @@ from .hosted_match import HostedMatch
 from .isolated_agent import IsolatedAgent
 from .limits import MafiaLimits
 from .llm_agent import MafiaLLMAgent
+from .log_queue import LogPart, LogQueue
 from .messages import Event
 from .service_client import RemoteAgent
 
@@ -45,7 +46,7 @@ LIMITS = ConnectionLimits(frame=4096, closing=1.0)
 
 
 class MafiaHost(Server):
-    """Plays matches, with a log one after another, and shows them.
+    """Plays matches, any number of them side by side, and shows them.
 
     Use it as an async context manager, or call `start` and `stop`.
 
@@ -97,11 +98,10 @@ class MafiaHost(Server):
         self.over = 0
         self._limits = limits
         self._seeds = np.random.SeedSequence(seed)
-        self._log = SafeMatchLog(log)
+        self._logs = None if log is None else LogQueue(SafeMatchLog(log))
         self._on_event = on_event
         self._feeds: dict[str, EventFeed] = {}
         self._new = asyncio.Event()
-        self._writing = asyncio.Lock()  # a log holds one match after another
         self._count = 0
         self._name = secrets.token_hex(4)  # ids differ from host to host
 
@@ -144,15 +144,17 @@ class MafiaHost(Server):
             seed = int(own.generate_state(1, np.uint64)[0] >> np.uint64(1))
         players = [agent if isinstance(agent, OURS) else IsolatedAgent(agent) for agent in agents]
         self._count += 1
-        feed = EventFeed(f"{self._name}-{self._count}", self._tell)
-        note = self._log.write if self._log else None
+        part = None if self._logs is None else self._logs.begin()
+        feed = EventFeed(f"{self._name}-{self._count}", partial(self._tell, part))
+        note = None if part is None else part.write
         try:
-            async with self._writing if self._log else contextlib.nullcontext():
-                match = HostedMatch(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
-                self._announce(feed)
-                result = await match.play()
+            match = HostedMatch(self.game, players, feed=feed, seed=seed, limits=self._limits, note=note)
+            self._announce(feed)
+            result = await match.play()
         finally:
             feed.close()
+            if part is not None:
+                part.end()
             for player, agent in zip(players, agents, strict=True):
                 if player is not agent and isinstance(player, IsolatedAgent):
                     player.stop()
@@ -160,9 +162,9 @@ class MafiaHost(Server):
         self.over += 1
         return result
 
-    def _tell(self, event: Event) -> None:
-        if self._log:
-            self._log.write("event", event=event)
+    def _tell(self, part: LogPart | None, event: Event) -> None:
+        if part is not None:
+            part.write("event", event=event)
         if self._on_event is not None:
             self._on_event(event)
 
@@ -199,16 +201,17 @@ class MafiaHost(Server):
         connection.close()
 
     async def _show_all(self, connection: Connection, *, view: View, after: int) -> None:
-        """Send all matches from the running one on, one after another."""
-        seen: set[str] = set()
+        """Send all matches from the running ones on, one after another."""
+        seen = {feed.game_id for feed in self._feeds.values() if feed.closed}
         while True:
             new = self._new
-            running = [feed for feed in self._feeds.values() if not feed.closed and feed.game_id not in seen]
-            for feed in running:
+            unseen = [feed for feed in self._feeds.values() if feed.game_id not in seen]
+            for feed in unseen:
                 seen.add(feed.game_id)
                 await _follow(connection, feed, view, after)
                 after = 0
-            if not running:
+            seen &= self._feeds.keys()
+            if not unseen:
                 await new.wait()
 
     async def _matches(self, request: web.Request) -> web.Response:

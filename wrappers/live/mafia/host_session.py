@@ -23,16 +23,13 @@ from ....envs.mafia.statements import to_wire
 from ....envs.mafia.table import DISCUSSION, GENERAL, NIGHT, ROLES, TARGET, VOTE, WINNERS
 from ....envs.mafia.view import log as record_log
 from ...logs.log_text import describe_error as described
-from .agent_policy import night_choice, vote_choice
+from .agent_policy import beside, night_choice, vote_choice
 from .calls import DueCall, RunningCall
 from .conversion import ContextWriter
 from .limits import MafiaLimits
-from .match_report import Fault, Happened, MatchReport
-from .messages import NIGHT_ACTIONS, GameState, Method, PrivateInfo, PublicInfo
-
-NAME_LENGTH = 64
-"""Characters of the longest id or name."""
-
+from .match_report import BY_SCRIPT, Fault, Happened, MatchReport
+from .messages import NIGHT_ACTIONS, GameState, Method, NightAction, PrivateInfo, PublicInfo, VoteAction
+from .player_names import check_players
 
 _ACTIONS: dict[str, Method] = {"NIGHT_ACTIONS": "nightAction", "DAY_DISCUSSION": "say", "DAY_VOTING": "vote"}
 """What follows a thought, by phase."""
@@ -103,7 +100,7 @@ class MafiaHostSession:
     ) -> None:
         self._ids = [player_id for player_id, _ in players]
         names = [name for _, name in players]
-        _check_players(game, self._ids, names)
+        check_players(game, self._ids, names)
         self.game = game
         self.game_id = game_id
         self.limits = limits or MafiaLimits()
@@ -121,6 +118,8 @@ class MafiaHostSession:
         self._public: TurnState | None = None  # the phase as everybody sees it
         self._order: list[int] = []  # who chooses tonight, or votes
         self._choices: dict[int, int] = {}  # the targets so far; −1 abstains
+        self._beside: dict[int, dict[str, Any]] = {}  # what was said beside them: metadata, reason
+        self._replaced: dict[int, str] = {}  # why they are not the agent's own
         self._running: dict[int, RunningCall] = {}
         self._count = 0
         self._calls: list[DueCall] = []
@@ -176,6 +175,18 @@ class MafiaHostSession:
                 self._end_stream(running)
         return self._step()
 
+    def replaced(self, number: int, problem: str) -> Step:
+        """Note that what an agent of ours answers is not its own: a scripted agent speaks or chooses in its place."""
+        running = self._running.get(number)
+        if running is not None and running.replaced is None:
+            running.replaced = problem
+            method = running.call.method
+            instead = "no thought" if method == "think" else BY_SCRIPT["by"]
+            self._report.fault(running.call.seat, method, problem, instead)
+            if method == "say":
+                running.stream = running.stream | BY_SCRIPT
+        return self._step()
+
     def finished(self, number: int) -> Step:
         """Note that a stream has ended."""
         running = self._running.get(number)
@@ -188,14 +199,16 @@ class MafiaHostSession:
         running = self._running.get(number)
         if running is not None:
             context, info = self.arguments(number)
+            choice: NightAction | VoteAction | None = None
             try:
                 if isinstance(info, PrivateInfo):
-                    target, problem = night_choice(answer, info)
+                    choice, problem = night_choice(answer, info)
                 else:
-                    target, problem = vote_choice(answer, self._ids[running.call.seat], context)
+                    choice, problem = vote_choice(answer, self._ids[running.call.seat], context)
+                said = beside(choice)
             except Exception as error:  # an object of others may raise anything
-                target, problem = None, described(error)
-            self._end_choice(running, target, problem)
+                problem, said = described(error), {}
+            self._end_choice(running, None if choice is None else choice.target_id, problem, said)
         return self._step()
 
     def failed(self, number: int, problem: str) -> Step:
@@ -234,16 +247,17 @@ class MafiaHostSession:
             living = np.flatnonzero(table.alive).tolist()
             by_role = [seat for role in NIGHT_ACTIONS for seat in living if self.roles[seat] == role]
             self._order, self._choices, self._public = by_role if night else living, {}, None
+            self._beside, self._replaced = {}, {}
             for seat in self._order:
                 self._call(seat, "think")
 
-    def _choose(self, seat: int, target: int) -> None:
+    def _choose(self, seat: int, target: int, said: Mapping[str, Any]) -> None:
         """Take a choice; with the last one the night, or the vote, is over."""
-        self._choices[seat] = target
+        self._choices[seat], self._beside[seat] = target, dict(said)
         night = self._report.phase == "NIGHT_ACTIONS"
         if night:
             record_log(self._shown, "night")[self._report.round_number - 1, seat] = target
-            self._report.night_action(seat, target)
+            self._report.night_action(seat, target, said)
         if len(self._choices) == len(self._order):
             self._choices = {one: self._choices[one] for one in self._order}
             if night:
@@ -256,24 +270,30 @@ class MafiaHostSession:
         table, agents = self.match.table, self.game.agents
         for seat, target in self._choices.items():
             payload = {"actionType": NIGHT_ACTIONS[self.roles[seat]], "targetId": agents[target]}
-            self._play(seat, Choice(TARGET, target), Action("nightAction", payload))
+            self._play(
+                seat,
+                Choice(TARGET, target),
+                Action("nightAction", payload | self._beside[seat]),
+                self._replaced.get(seat),
+            )
         self._report.enter("MORNING_REVEAL", self._report.round_number)
         self._report.night_resolved(int(table.killed), bool(table.prevented))
 
     def _resolve_vote(self) -> None:
         """Open the votes, which were sealed until all were in."""
         table, agents = self.match.table, self.game.agents
-        self._report.votes_cast(self._choices)
+        self._report.votes_cast(self._choices, self._beside)
         for seat, target in self._choices.items():
+            payload = {"targetId": agents[target] if target >= 0 else None}
             self._play(
-                seat, Choice(VOTE, target), Action("vote", {"targetId": agents[target] if target >= 0 else None})
+                seat, Choice(VOTE, target), Action("vote", payload | self._beside[seat]), self._replaced.get(seat)
             )
         voted_out = table.voted_out.tolist()
         eliminated = next((seat for seat in self._order if voted_out[seat]), -1)
         self._report.enter("RESOLUTION", self._report.round_number)
         self._report.vote_result(self._choices, eliminated)
 
-    def _speak(self, seat: int, text: str) -> None:
+    def _speak(self, seat: int, text: str, replaced: str | None) -> None:
         """Take a statement: the act that is heard in it, or a general one where that cannot be said."""
         self._shown.turn = seat
         kind, target = read_act(text, seat, self._seats)
@@ -281,14 +301,14 @@ class MafiaHostSession:
             kind, target = GENERAL, -1
         agents, words = self.game.agents, {"text": text} if text.strip() else {}
         self._messages.append(Message(f"{len(self._messages)}", agents[seat], MessageScope.PUBLIC, text))
-        self._play(seat, Choice(kind, target), Action("say", {**to_wire((kind, target), agents), **words}))
+        self._play(seat, Choice(kind, target), Action("say", {**to_wire((kind, target), agents), **words}), replaced)
         self._go_on()
 
-    def _play(self, seat: int, move: Choice, action: Action) -> None:
-        """Let the referee play a move."""
+    def _play(self, seat: int, move: Choice, action: Action, replaced: str | None) -> None:
+        """Let the referee play a move. `replaced` tells why it is not the agent's own; None: it is."""
         if self.match.turn != seat:
             raise RuntimeError(f"the rules expect seat {self.match.turn}, not {seat}")
-        self._report.turn(self.game.agents[seat], action)
+        self._report.turn(self.game.agents[seat], action, replaced)
         self._shown.turn = seat
         self.match.step_action(self.game.view.nearest(self._shown, move))
 
@@ -338,19 +358,23 @@ class MafiaHostSession:
             text = "".join(running.text)
             if not text.strip():
                 self._report.fault(seat, "say", "it said nothing")
-            self._speak(seat, text)
+            self._speak(seat, text, running.replaced)
         else:
             self._call(seat, _ACTIONS[self._report.phase], running)
 
-    def _end_choice(self, running: RunningCall, target_id: str | None, problem: str | None) -> None:
-        """Take a choice, or what takes its place."""
+    def _end_choice(
+        self, running: RunningCall, target_id: str | None, problem: str | None, said: Mapping[str, Any]
+    ) -> None:
+        """Take a choice with what was said beside it, or what takes its place."""
         seat, method = running.call.seat, running.call.method
         del self._running[running.call.number]
+        if running.replaced is not None or problem is not None:
+            self._replaced[seat] = running.replaced or str(problem)
         if problem is None:
-            self._choose(seat, -1 if target_id is None else self._ids.index(target_id))
+            self._choose(seat, -1 if target_id is None else self._ids.index(target_id), said)
         elif method == "vote":
             self._report.fault(seat, method, problem, "abstains")
-            self._choose(seat, -1)
+            self._choose(seat, -1, {})
         else:
             self._report.fault(seat, method, problem)
             if running.tries < self.limits.tries:
@@ -358,14 +382,14 @@ class MafiaHostSession:
             else:
                 drawn = self._drawn(seat)
                 self._report.fault(seat, method, "no legal target", f"{self._ids[drawn]}, drawn")
-                self._choose(seat, drawn)
+                self._choose(seat, drawn, {})
 
     def _end_without_answer(self, running: RunningCall, of_stream: str, of_choice: str) -> None:
         if running.call.method in ("think", "say"):
             self._report.fault(running.call.seat, running.call.method, of_stream)
             self._end_stream(running)
         else:
-            self._end_choice(running, None, of_choice)
+            self._end_choice(running, None, of_choice, {})
 
     def _drawn(self, seat: int) -> int:
         """Return a legal target of the night, drawn from the match's stream."""
@@ -374,17 +398,3 @@ class MafiaHostSession:
         tables[0] = self.match.table
         table.turn = seat
         return int(self.game.rules.decode(table, self.game.view.safe(table)).target)
-
-
-def _check_players(game: Game, ids: Sequence[str], names: Sequence[str]) -> None:
-    if len(ids) != game.seats:
-        raise ValueError(f"{len(ids)} agents for a game of {game.seats}")
-    for kind, values in (("id", ids), ("name", names)):
-        for value in values:
-            if not isinstance(value, str) or not 1 <= len(value) <= NAME_LENGTH or not value.isprintable():
-                raise ValueError(f"{kind} {value!r}: give 1 to {NAME_LENGTH} printable characters")
-        if len(set(values)) != len(values):
-            raise ValueError(f"{kind}s {', '.join(values)}: no two agents may have the same")
-    for name, agent_id in zip(names, ids, strict=True):
-        if name in ids and name != agent_id:
-            raise ValueError(f"{agent_id} cannot be called {name!r}, which is another agent's id")

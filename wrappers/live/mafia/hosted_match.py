@@ -11,7 +11,7 @@ from ....envs.core.game import Game
 from ....envs.core.turn_state import AgentResponse
 from ...logs.log_text import describe_error as described
 from ...logs.log_text import escaped as shown
-from .agent_policy import AgentPolicy
+from .agent_policy import AgentPolicy, model_calls, replacement
 from .calls import DueCall
 from .event_feed import EventFeed
 from .host_session import MafiaHostSession, MafiaResult, Step
@@ -88,30 +88,41 @@ class HostedMatch:
             call = self._begin_calls(await self._ask(call))
 
     async def _ask(self, call: DueCall) -> Step:
-        """Make a call."""
+        """Make a call, and note what a language model did in it."""
         agent: Any = self.agents[call.seat]
+        round_number = self.session.match.table.round_number
+        step = await self._answered(call, agent)
+        for one in model_calls(agent):
+            if self._note is not None:
+                self._note("model", agent_id=agent.id, method=call.method, round=int(round_number), **one)
+        return step
+
+    async def _answered(self, call: DueCall, agent: Any) -> Step:
+        """Make a call and tell the session how it went."""
         arguments = self.session.arguments(call.number)
         try:
             if call.method in ("think", "say"):
-                return await within(call.seconds, self._read(call, getattr(agent, call.method), arguments))
+                return await within(call.seconds, self._read(call, agent, arguments))
             method = agent.vote if call.method == "vote" else agent.night_action
             answer = await within(call.seconds, _answer(method, arguments))
         except TimeoutError:
             return self.session.timed_out(call.number)
         except Exception as error:  # whatever it is, it is that agent's
             return self.session.failed(call.number, described(error))
+        self._tell_replaced(call, agent)
         return self.session.answered(call.number, answer)
 
-    async def _read(self, call: DueCall, method: Any, arguments: tuple[Any, Any]) -> Step:
+    async def _read(self, call: DueCall, agent: Any, arguments: tuple[Any, Any]) -> Step:
         """Pass a stream on, as long as it may go on."""
         loop = asyncio.get_running_loop()
         end = loop.time() + call.seconds
         ended = False
-        stream = method(*arguments)
+        stream = getattr(agent, call.method)(*arguments)
         try:
             async for chunk in stream:
                 if loop.time() > end:  # it went on although it was cancelled
                     raise TimeoutError
+                self._tell_replaced(call, agent)
                 step = self.session.chunk(call.number, chunk)
                 if not self.session.running(call.number):
                     return step
@@ -122,7 +133,14 @@ class HostedMatch:
         finally:
             if not ended:
                 await close(stream)
+        self._tell_replaced(call, agent)
         return self.session.finished(call.number)
+
+    def _tell_replaced(self, call: DueCall, agent: Any) -> None:
+        """Note where the answer is not the agent's own."""
+        problem = replacement(agent)
+        if problem is not None:
+            self._tell(self.session.replaced(call.number, problem))
 
     # What is told.
 
@@ -133,7 +151,8 @@ class HostedMatch:
             elif isinstance(one, Fault):
                 self._warn(one)
             elif self._note is not None:
-                self._note("turn", agent=one.agent, response=AgentResponse(one.action))
+                replaced = {} if one.replaced is None else {"replaced": one.replaced}
+                self._note("turn", agent=one.agent, response=AgentResponse(one.action), **replaced)
 
     def _warn(self, fault: Fault) -> None:
         logger.warning(

@@ -7,20 +7,28 @@ from typing import Any, NamedTuple
 from ....envs.core.turn_state import Action
 from .messages import NIGHT_ACTIONS, Method, Phase
 
+BY_SCRIPT = {"by": "a scripted agent"}
+"""What the events of a statement tell where it is not the agent's own."""
+
 
 class MatchEvent(NamedTuple):
-    """Something that observers are told; private events are for admins only."""
+    """Something that observers are told; private events, and what `admin` adds to a payload, are for admins only."""
 
     event_type: str
     payload: dict[str, Any]
     private: bool = False
+    admin: Mapping[str, Any] | None = None
 
 
 class Turn(NamedTuple):
-    """An action that the referee has taken, as match logs write it. `agent` is the game's name of the player."""
+    """An action that the referee has taken, as match logs write it.
+
+    `agent` is the game's name of the player; `replaced` tells why the action is not the player's own, None if it is.
+    """
 
     agent: str
     action: Action
+    replaced: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,18 +108,18 @@ class MatchReport:
         else:
             self._tell("AGENT_SAY_STREAM", {**stream, "chunk": chunk})
 
-    def night_action(self, seat: int, target: int) -> None:
-        """Tell whom a seat has chosen, and what a sheriff has found."""
+    def night_action(self, seat: int, target: int, beside: Mapping[str, Any]) -> None:
+        """Tell whom a seat has chosen, what it says beside it (``metadata``), and what a sheriff has found."""
         agent_id, target_id, kind = self._ids[seat], self._ids[target], NIGHT_ACTIONS[self._roles[seat]]
-        submitted = {"agentId": agent_id, "actionType": kind, "targetId": target_id}
+        submitted = {"agentId": agent_id, "actionType": kind, "targetId": target_id, **beside}
         self._tell("NIGHT_ACTION_SUBMITTED", submitted, private=True)
         if kind == "INVESTIGATE":
             found = {"agentId": agent_id, "targetId": target_id, "isMafia": self._roles[target] == "mafia"}
             self._tell("INVESTIGATION_RESULT", found, private=True)
 
-    def turn(self, agent: str, action: Action) -> None:
-        """Note an action that the referee takes."""
-        self._happened.append(Turn(agent, action))
+    def turn(self, agent: str, action: Action, replaced: str | None = None) -> None:
+        """Note an action that the referee takes, and why it is not the player's own, where it is not."""
+        self._happened.append(Turn(agent, action, replaced))
 
     def night_resolved(self, killed: int, prevented: bool) -> None:
         """Tell what the night has brought. Seat −1: nobody was killed."""
@@ -119,10 +127,14 @@ class MatchReport:
         if killed >= 0:
             self._eliminated(killed, "night_kill")
 
-    def votes_cast(self, votes: Mapping[int, int]) -> None:
-        """Open the votes: from seats to targets, −1 for an abstention."""
+    def votes_cast(self, votes: Mapping[int, int], beside: Mapping[int, Mapping[str, Any]]) -> None:
+        """Open the votes: from seats to targets, −1 for an abstention.
+
+        What a seat says beside its vote (``reason``) is for admins: it may tell the voter's role.
+        """
         for seat, target in votes.items():
-            self._tell("VOTE_CAST", {"voterId": self._ids[seat], "targetId": self._id(target)})
+            cast = {"voterId": self._ids[seat], "targetId": self._id(target)}
+            self._tell("VOTE_CAST", cast, admin=beside.get(seat))
 
     def vote_result(self, votes: Mapping[int, int], eliminated: int) -> None:
         """Tell what the vote has brought. Seat −1: nobody is eliminated."""
@@ -150,8 +162,15 @@ class MatchReport:
         payload = {"playerId": self._ids[seat], "role": self._roles[seat], "eliminatedBy": by}
         self._tell("PLAYER_ELIMINATED", {**payload, "roundNumber": self.round_number})
 
-    def _tell(self, event_type: str, payload: dict[str, Any], *, private: bool = False) -> None:
-        self._happened.append(MatchEvent(event_type, payload, private))
+    def _tell(
+        self,
+        event_type: str,
+        payload: dict[str, Any],
+        *,
+        private: bool = False,
+        admin: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._happened.append(MatchEvent(event_type, payload, private, admin))
 
     def _id(self, seat: int) -> str | None:
         return self._ids[seat] if seat >= 0 else None

@@ -14,6 +14,8 @@ UNKNOWN = "unknown"
 """The role of a living player that the reader may not know."""
 
 ROLES = ("mafia", "doctor", "sheriff", "villager")
+_ROLES = {*ROLES, UNKNOWN}
+_DIALECT = {role: role for role in ROLES} | {"vigilante": "villager"}
 Phase: TypeAlias = Literal[
     "SETUP", "NIGHT_ACTIONS", "MORNING_REVEAL", "DAY_DISCUSSION", "DAY_VOTING", "RESOLUTION", "END"
 ]
@@ -30,13 +32,23 @@ NIGHT_ACTIONS: dict[str, ActionType] = {"mafia": "KILL", "doctor": "PROTECT", "s
 
 
 class Player(Struct, kw_only=True, rename="camel", frozen=True):
-    """A player; ``role`` is ``"unknown"`` where the reader may not know it."""
+    """A player; ``role`` is one of `ROLES`, or ``"unknown"`` where the reader may not know it.
+
+    Later versions of the platform write roles in capital letters, which are read as the document's. They have a
+    vigilante, who is read as a villager: both belong to the town, and the document has no action for it. Any other role
+    is read as unknown.
+    """
 
     id: str
     name: str
     role: str | None = UNKNOWN
     alive: bool = True
     eliminated_round: int | None = None
+
+    def __post_init__(self) -> None:
+        """Read the role."""
+        if self.role not in _ROLES:
+            msgspec.structs.force_setattr(self, "role", _DIALECT.get(str(self.role).lower(), UNKNOWN))
 
 
 class LastNight(Struct, kw_only=True, rename="camel", frozen=True):

@@ -11,7 +11,7 @@ from ....envs.core.turn_state import Action, AgentResponse
 from ...agents.base import thoughts
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog, safe_thoughts
-from .agent_policy import AgentPolicy
+from .agent_policy import AgentPolicy, beside, model_calls
 from .agent_session import Begin
 from .conversion import turn_state
 from .messages import NightAction, PrivateInfo, VoteAction
@@ -80,6 +80,9 @@ class AgentServiceLog:
     def close(self, call: LoggedCall, agent: AgentPolicy, choice: NightAction | VoteAction | None = None) -> None:
         """End a call: keep what was thought, write what was decided; a villager's night holds no decision."""
         memory = self._memories.get(call.key)
+        for one in model_calls(agent):
+            where = {"match_id": call.key[1], "agent_id": call.key[2], "method": call.begin.method}
+            self._log.write("model", **where, round=call.begin.context.round_number, **one)
         if memory is None or call.seen is None:
             return
         context = call.begin.context
@@ -116,8 +119,11 @@ def _answer(call: LoggedCall, choice: NightAction | VoteAction | None) -> AgentR
     """Return what was sent, as our game writes it."""
     if call.begin.method == "say":
         return AgentResponse(Action("say", {"text": "".join(call.said)}))
+    said = beside(choice)
     if isinstance(choice, NightAction):
-        return AgentResponse(Action("nightAction", {"actionType": choice.action_type, "targetId": choice.target_id}))
+        return AgentResponse(
+            Action("nightAction", {"actionType": choice.action_type, "targetId": choice.target_id, **said})
+        )
     if isinstance(choice, VoteAction):
-        return AgentResponse(Action("vote", {"targetId": choice.target_id}))
+        return AgentResponse(Action("vote", {"targetId": choice.target_id, **said}))
     return None

@@ -1,17 +1,31 @@
-"""Registered agents and the tokens of their seats, without I/O. Times are seconds of the caller's clock."""
+"""Registered agents and the tokens of their seats; a `PokerStore` keeps both.
+
+Times are seconds of the caller's clock.
+"""
 
 import secrets
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from . import messages
 from .seats import Refusal
+from .store import PokerStore, hashed
 
 MOST_AGENTS = 10_000
 """Agents that are remembered; beyond, the oldest without a seat is forgotten."""
 
-Table = TypeVar("Table")
+
+class HasId(Protocol):
+    """A table, as far as tokens know it."""
+
+    @property
+    def table_id(self) -> str:
+        """Its name."""
+        ...
+
+
+Table = TypeVar("Table", bound=HasId)
 
 
 @dataclass(frozen=True)
@@ -23,10 +37,15 @@ class Account:
 
 
 class Accounts:
-    """Agents by their API keys."""
+    """Agents by the hashes of their API keys.
 
-    def __init__(self) -> None:
-        self._by_key: dict[str, Account] = {}
+    Args:
+        store: keeps them; those that it has are known.
+    """
+
+    def __init__(self, store: PokerStore) -> None:
+        self._store = store
+        self._by_key = {key_hash: Account(agent_id, name) for key_hash, agent_id, name in store.agents()}
 
     def register(self, name: str | None, seated: Set[str]) -> tuple[str, Account]:
         """Register an agent and return its API key.
@@ -37,11 +56,13 @@ class Accounts:
         """
         account = Account(f"agt_{secrets.token_hex(8)}", name)
         api_key = f"key_{secrets.token_urlsafe(24)}"
-        self._by_key[api_key] = account
+        self._by_key[hashed(api_key)] = account
+        self._store.save_agent(hashed(api_key), account.agent_id, name)
         if len(self._by_key) > MOST_AGENTS:
             oldest = next((key for key, one in self._by_key.items() if one.agent_id not in seated), None)
             if oldest is not None:
                 del self._by_key[oldest]
+                self._store.drop_agent(oldest)
         return api_key, account
 
     def find(self, api_key: str) -> Account:
@@ -52,9 +73,10 @@ class Accounts:
         """
         if not api_key:
             raise Refusal(messages.UNAUTHORIZED, "this call needs the header Authorization: Bearer <api_key>")
-        if api_key not in self._by_key:
+        account = self._by_key.get(hashed(api_key))
+        if account is None:
             raise Refusal(messages.INVALID_API_KEY, "no agent has this API key; POST /v1/agents gives one")
-        return self._by_key[api_key]
+        return account
 
 
 @dataclass
@@ -72,16 +94,25 @@ class SeatTokens(Generic[Table]):
 
     Args:
         lifetime: seconds for which a token lives while no connection uses it.
+        store: keeps them.
     """
 
-    def __init__(self, lifetime: float) -> None:
+    def __init__(self, lifetime: float, store: PokerStore) -> None:
         self.lifetime = lifetime
-        self._tokens: dict[str, SeatToken[Table]] = {}
+        self._store = store
+        self._tokens: dict[str, SeatToken[Table]] = {}  # by their hashes
+
+    def restore(self, tables: Mapping[str, Table], now: float) -> None:
+        """Take up the tokens that the store has kept, of these tables."""
+        for token_hash, table_id, seat, agent_id in self._store.tokens():
+            if table_id in tables:
+                self._tokens[token_hash] = SeatToken(tables[table_id], seat, agent_id, now + self.lifetime)
 
     def issue(self, table: Table, seat: int, agent_id: str, now: float) -> str:
         """Return a new token of a seat."""
         token = secrets.token_urlsafe(24)
-        self._tokens[token] = SeatToken(table, seat, agent_id, now + self.lifetime)
+        self._tokens[hashed(token)] = SeatToken(table, seat, agent_id, now + self.lifetime)
+        self._store.save_token(hashed(token), table.table_id, seat, agent_id)
         return token
 
     def find(self, token: str, now: float) -> SeatToken[Table]:
@@ -92,7 +123,7 @@ class SeatTokens(Generic[Table]):
         """
         if not token:
             raise Refusal(messages.UNAUTHORIZED, "connect to …/v1/ws?token=<session_token>&format=agent")
-        found = self._tokens.get(token)
+        found = self._tokens.get(hashed(token))
         if found is None:
             raise Refusal(messages.INVALID_SESSION, "no seat has this session token; join a table to get one")
         if found.expires < now:
@@ -109,6 +140,7 @@ class SeatTokens(Generic[Table]):
 
     def revoke(self, table: Table, agent_id: str | None = None) -> None:
         """Forget the tokens of a table, or those that one agent has there."""
+        self._store.drop_tokens(table.table_id, agent_id)
         self._tokens = {
             key: one
             for key, one in self._tokens.items()

@@ -104,6 +104,18 @@ class LiveHand:
             self.table.stack += self.table.committed
         self.playing = False
 
+    def chips(self, seat: int) -> int:
+        """Return a seat's chips behind and in the hand under way."""
+        table = self.table
+        return int(table.stack[seat]) + (int(table.committed[seat]) if self.playing else 0)
+
+    def restore(self, number: int, seq: int, dealer: int, stream: int) -> None:
+        """Go on after this hand, whose number, seq and dealer are given; `stream` is that of a table with a seed."""
+        self.number, self.seq = number, seq
+        self.table.dealer = dealer
+        if self._seeded:
+            self.table.stream = stream
+
     def clear(self, seat: int) -> None:
         """Empty a seat of the record."""
         self.table.stack[seat] = 0

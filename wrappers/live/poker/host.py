@@ -2,11 +2,12 @@
 
 `PokerHostSession` decides everything that is said at a table; `TablePool` has the tables and `PokerRest` the REST
 calls; here are the connections. All of it runs in one event loop, and nothing in it waits for a client. The WebSocket
-speaks the agent format, whatever `format` a client asks for.
+speaks the agent format where a client asks for ``format=agent``, else the platform's full-table form.
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any
 
 from aiohttp import WSCloseCode, web
@@ -17,11 +18,13 @@ from ..common.origins import Origins
 from ..common.server import Server
 from . import messages
 from .accounts import Accounts, SeatToken, SeatTokens
+from .full_table import FullTableForm, encode
 from .host_session import PokerHostSession
 from .hosted_table import HostedTable, TableTimes
 from .messages import Error
-from .rest import PokerRest, answer_refusals
+from .rest import PokerRest, answer_refusals, skill_url
 from .seats import Refusal
+from .store import IN_MEMORY, PokerStore
 from .table_pool import TablePool
 
 FRAME_LIMIT = 2**20
@@ -49,7 +52,8 @@ class PokerHost(Server):
         that is served on the same port: a page for people. origins: which web pages may speak to the server. on_event:
         called as ``on_event(kind, table_id=…, …)`` with what happens at the tables, as plain data; the kind is
             ``joined``, ``left``, ``hand`` (all cards included: not for players' eyes) or ``ended``. `MatchLog.write`
-            can be given.
+            can be given. state: the file (SQLite) that keeps agents, tables, seats, chips and tokens over restarts; a
+            hand that a restart interrupts is void, and its stakes are returned. None: all ends with the server.
 
     Attributes:
         url: base of the REST calls, once started.
@@ -82,6 +86,7 @@ class PokerHost(Server):
         beside: Sequence[web.RouteDef] = (),
         origins: Origins | None = None,
         on_event: Callable[..., None] | None = None,
+        state: str | PathLike[str] | None = None,
     ) -> None:
         if tables < 1:
             raise ValueError(f"tables={tables}: a server has at least 1")
@@ -111,10 +116,11 @@ class PokerHost(Server):
         }
         PokerHostSession(**options)  # wrong options are named at once
         times = TableTimes(act=timeout, hand=hand_delay, abandoned=abandoned_after, away=away_after)
-        self._tokens: SeatTokens[HostedTable] = SeatTokens(session_lifetime)
+        self._store = PokerStore(IN_MEMORY if state is None else state)
+        self._tokens: SeatTokens[HostedTable] = SeatTokens(session_lifetime, self._store)
         on_event = on_event or (lambda kind, **fields: None)
-        self._pool = TablePool(options, times, seed, session_lifetime, on_event, self._tokens.revoke)
-        self._rest = PokerRest(self._pool, Accounts(), self._tokens, options["timeout"], access_token)
+        self._pool = TablePool(options, times, seed, session_lifetime, on_event, self._tokens.revoke, self._store)
+        self._rest = PokerRest(self._pool, Accounts(self._store), self._tokens, options["timeout"], access_token)
         self._count = tables
         self._observers = observers
         self._beside = beside
@@ -150,19 +156,31 @@ class PokerHost(Server):
         """Open the tables."""
         await asyncio.to_thread(_warm_up)
         self._pool.open(self._count)
+        self._tokens.restore(self._pool.tables, asyncio.get_running_loop().time())
 
     async def closing(self) -> None:
-        """End every table where somebody sits."""
+        """End every table where somebody sits; those that a file keeps wait for the next start."""
         self._pool.end()
+
+    async def stop(self) -> None:
+        """See `Server`."""
+        await super().stop()
+        if self._store.lasting:
+            self._store.close()
 
     # WebSocket.
 
     async def _play(self, request: web.Request) -> web.WebSocketResponse:
+        full = request.query.get("format") != "agent"
+
         async def live(connection: Connection) -> None:
+            form = FullTableForm(None, skill_url(request)) if full else None
             try:
-                await self._serve_seat(connection, self._admit(request.query.get("token", "")))
+                token = self._admit(request.query.get("token", ""))
             except Refusal as refusal:
-                _close_refused(connection, refusal)
+                return _close_refused(connection, refusal, form)
+            form = None if form is None else FullTableForm(token.table.table_id, form.skill_doc_url)
+            await self._serve_seat(connection, token, form)
 
         return await self.upgrade(request, live)
 
@@ -173,14 +191,16 @@ class PokerHost(Server):
             raise Refusal(messages.INVALID_SESSION, "the seat is another agent's by now; join a table to get one")
         return found
 
-    async def _serve_seat(self, connection: Connection, token: SeatToken[HostedTable]) -> None:
+    async def _serve_seat(
+        self, connection: Connection, token: SeatToken[HostedTable], form: FullTableForm | None
+    ) -> None:
         table, seat = token.table, token.seat
         self._tokens.hold(token)
         try:
-            table.connect(seat, connection)
+            table.connect(seat, connection, form)
             if table.ended_at is not None:
                 connection.close()
-            async for data in connection.messages(lambda excess, detail: _refuse(connection, excess, detail)):
+            async for data in connection.messages(lambda excess, detail: _refuse(connection, excess, detail, form)):
                 if table.receive(seat, connection, data):
                     connection.spare()
         finally:
@@ -210,18 +230,23 @@ async def _serve_observer(connection: Connection, table: HostedTable) -> None:
             connection.close()
         async for _ in connection.messages(lambda excess, detail: _refuse(connection, excess, detail)):
             refusal = Error(code=messages.NOT_SEATED, message="you look on; join a table to play")
-            connection.send(messages.encode(refusal))
+            connection.send(encode(refusal))
     finally:
         table.disconnect_observer(connection)
 
 
-def _refuse(connection: Connection, excess: Excess, detail: str) -> None:
-    connection.send(messages.encode(Error(code=EXCESS_CODES[excess], message=detail)))
+def _refuse(connection: Connection, excess: Excess, detail: str, form: FullTableForm | None = None) -> None:
+    _send_error(connection, EXCESS_CODES[excess], detail, form)
 
 
-def _close_refused(connection: Connection, refusal: Refusal) -> None:
-    connection.send(messages.encode(Error(code=refusal.code, message=refusal.message)))
+def _close_refused(connection: Connection, refusal: Refusal, form: FullTableForm | None = None) -> None:
+    _send_error(connection, refusal.code, refusal.message, form)
     connection.close(WSCloseCode.POLICY_VIOLATION, refusal.code.encode())
+
+
+def _send_error(connection: Connection, code: str, message: str, form: FullTableForm | None) -> None:
+    error = Error(code=code, message=message)
+    connection.send(encode(error if form is None else form.envelope(error, None, {})))
 
 
 def _warm_up() -> None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from ....envs.holdem.hands import card_name
 from ....envs.holdem.table import KINDS
 from ..common.sessions import Outgoing
+from .full_table import FullTableForm, HostMessage
 from .hand import LiveHand
 from .messages import (
     FinalStack,
@@ -39,11 +40,20 @@ class HostMessages:
     Args:
         hand: the hand under way.
         seats: who sits where; the session changes it.
+
+    Attributes:
+        forms: how seats want their messages, where that is not the agent format; the session changes it.
     """
 
     def __init__(self, hand: LiveHand, seats: Mapping[int, PokerSeat]) -> None:
         self._hand = hand
         self._seats = seats
+        self.forms: dict[int, FullTableForm] = {}
+
+    def to(self, receiver: int, message: ServerMessage) -> Outgoing[HostMessage]:
+        """Return a message in the form that its receiver wants."""
+        form = self.forms.get(receiver)
+        return Outgoing(receiver, message if form is None else form.envelope(message, self._hand, self._seats))
 
     def stack(self, seat: int) -> int:
         """Return the chips that the agent of a seat has behind."""
@@ -72,12 +82,12 @@ class HostMessages:
         ]
         return TableStatus(status="ended", reason=reason, final_stacks=stacks)
 
-    def states(self, receivers: Iterable[int]) -> list[Outgoing[ServerMessage]]:
+    def states(self, receivers: Iterable[int]) -> list[Outgoing[HostMessage]]:
         """Return the table's state for each receiver."""
         moment = self._moment()
-        return [Outgoing(receiver, self._state(receiver, moment)) for receiver in receivers]
+        return [self.to(receiver, self._state(receiver, moment)) for receiver in receivers]
 
-    def results(self, rows: list[dict[str, Any]], receivers: Iterable[int]) -> list[Outgoing[ServerMessage]]:
+    def results(self, rows: list[dict[str, Any]], receivers: Iterable[int]) -> list[Outgoing[HostMessage]]:
         """Return the end of the hand for each receiver, who sees its own cards too.
 
         Args:
@@ -87,10 +97,10 @@ class HostMessages:
         hand = self._hand
         public = [Result(**row) for row in rows]
         showdown = bool(hand.table.showdown)
-        sends: list[Outgoing[ServerMessage]] = []
+        sends: list[Outgoing[HostMessage]] = []
         for receiver in receivers:
             results = [self._with_own_cards(row) if row.seat == receiver else row for row in public]
-            sends.append(Outgoing(receiver, HandComplete(hand=hand.number, results=results, showdown=showdown)))
+            sends.append(self.to(receiver, HandComplete(hand=hand.number, results=results, showdown=showdown)))
         return sends
 
     def _with_own_cards(self, row: Result) -> Result:

@@ -19,17 +19,23 @@ from ....envs.holdem import game as holdem
 from ....envs.holdem import rules, view
 from ..common.sessions import Outgoing
 from . import messages
+from .full_table import FullTableForm, HostMessage
 from .hand import LiveHand
 from .host_messages import OBSERVERS, HostMessages
-from .messages import Ack, Action, Error, Ping, PlayerJoined, PlayerLeft, Pong, ServerMessage, Unknown
+from .messages import Ack, Action, Error, Ping, PlayerJoined, PlayerLeft, Pong, Unknown
 from .seats import PokerSeat, Refusal
+from .snapshot import SavedSeat, TableSnapshot
 
+SAVED_OPTIONS = ("seats", "small_blind", "big_blind", "stacks", "raise_cap")
+"""Options of the rules with which a saved table goes on."""
+SEQ_GAP = 1_000
+"""By how much `seq` grows at a restart: no number of an interrupted hand comes again."""
 MOST_LEFT = 1_000
 """Agents who left and whose chips are remembered; beyond, the one who left first is forgotten."""
 
 Reason = Literal["insufficient_players", "abandoned", "admin_stopped"]
 """Why a table ended."""
-Sends: TypeAlias = list[Outgoing[ServerMessage]]
+Sends: TypeAlias = list[Outgoing[HostMessage]]
 """Messages for seats, or for all `OBSERVERS`."""
 
 
@@ -147,7 +153,7 @@ class PokerHostSession:
         number = preferred if preferred in free else free[0]
         self.seats[number] = PokerSeat(agent_id, name, self._left.pop(agent_id, self._stack))
         joined = PlayerJoined(seat_id=number, agent_name=name, stack=self.stack(number), agent_id=agent_id)
-        return number, [Outgoing(other, joined) for other in self._receivers() if other != number]
+        return number, [self._messages.to(other, joined) for other in self._receivers() if other != number]
 
     def leave(self, number: int) -> Sends:
         """Let a seat's agent go: its hand is folded, its seat free after the hand.
@@ -162,36 +168,45 @@ class PokerHostSession:
             raise Refusal(messages.NOT_SEATED, f"nobody sits at seat {number}")
         seat.leaving, seat.connected = True, False
         left = PlayerLeft(seat_id=number, agent_id=seat.agent_id)
-        sends: Sends = [Outgoing(other, left) for other in self._receivers()]
+        sends: Sends = [self._messages.to(other, left) for other in self._receivers()]
         if not self._in_hand(number):
             self._free(number)
         elif self._hand.turn == number:
             sends += self._fold_leavers()
         return sends
 
-    def connect(self, number: int) -> Sends:
-        """Note that a seat has a connection (again), and send it all that it needs; may start the table."""
+    def connect(self, number: int, form: FullTableForm | None = None) -> Sends:
+        """Note that a seat has a connection (again), and send it all that it needs; may start the table.
+
+        Args:
+            number: the seat.
+            form: how it wants messages from now on; None: in the agent format.
+        """
         seat = self.seats.get(number)
         if seat is None or seat.leaving:
-            return [_error(number, messages.NOT_SEATED, f"nobody sits at seat {number}")]
+            return [self._error(number, messages.NOT_SEATED, f"nobody sits at seat {number}")]
         seat.connected = True
+        if form is None:
+            self._messages.forms.pop(number, None)
+        else:
+            self._messages.forms[number] = form
         if self.status == "ended":
-            return [Outgoing(number, self._messages.ended(self.reason))]
+            return [self._messages.to(number, self._messages.ended(self.reason))]
         if self.status == "running":
             return [self._welcome(number), *self._messages.states([number])]
         connected = self._connected()
         if len(connected) < self.min_players:
-            return [Outgoing(number, self._messages.waiting(number, self.min_players))]
+            return [self._messages.to(number, self._messages.waiting(number, self.min_players))]
         self.status = "running"
-        return [self._welcome(other) for other in connected] + self._deal()
+        return [self._welcome(other) for other in connected] + self.next_hand()
 
     def connect_observer(self) -> Sends:
         """Return what somebody who begins to look on is sent."""
         if self.status == "ended":
-            return [Outgoing(OBSERVERS, self._messages.ended(self.reason))]
+            return [self._messages.to(OBSERVERS, self._messages.ended(self.reason))]
         if self.status == "running":
             return self._messages.states([OBSERVERS])
-        return [Outgoing(OBSERVERS, self._messages.waiting(OBSERVERS, self.min_players))]
+        return [self._messages.to(OBSERVERS, self._messages.waiting(OBSERVERS, self.min_players))]
 
     def disconnect(self, number: int) -> None:
         """Note that a seat has lost its connection. It stays seated, and the clock acts for it."""
@@ -222,13 +237,13 @@ class PokerHostSession:
         """Answer what a seat sent: text, bytes or parsed JSON. Never raises; a refusal changes nothing."""
         seat = self.seats.get(number)
         if seat is None or seat.leaving:
-            return [_error(number, messages.NOT_SEATED, f"nobody sits at seat {number}")]
+            return [self._error(number, messages.NOT_SEATED, f"nobody sits at seat {number}")]
         message = messages.decode_client(data)
         if isinstance(message, Unknown):
             kind = f"message of type {message.type[:40]!a}" if message.type else "message"
-            return [_error(number, messages.VALIDATION_ERROR, f"cannot read the {kind}: {message.reason[:200]}")]
+            return [self._error(number, messages.VALIDATION_ERROR, f"cannot read the {kind}: {message.reason[:200]}")]
         if isinstance(message, Ping):
-            return [Outgoing(number, Pong(payload=message.payload))]
+            return [self._messages.to(number, Pong(payload=message.payload))]
         return self._act(number, message)
 
     def timeout(self, number: int, token: str) -> Sends:
@@ -255,7 +270,7 @@ class PokerHostSession:
         self._hand.cancel()
         self.status = "ended"
         self.reason = reason
-        return [Outgoing(number, self._messages.ended(self.reason)) for number in self._receivers()]
+        return [self._messages.to(number, self._messages.ended(self.reason)) for number in self._receivers()]
 
     def _deal(self) -> Sends:
         self._acks.clear()
@@ -266,16 +281,16 @@ class PokerHostSession:
         choice = message.action
         key = (number, choice.turn_token)
         if key in self._acks:  # a retry; every other check would mistake it for something else
-            return [Outgoing(number, Ack(turn_token=choice.turn_token, seq=self._acks[key]))]
+            return [self._messages.to(number, Ack(turn_token=choice.turn_token, seq=self._acks[key]))]
         refusal = self._refuse(number, message)
         if refusal is not None:
-            return [Outgoing(number, refusal)]
+            return [self._messages.to(number, refusal)]
         move = self._decode(choice)
         if isinstance(move, Error):
-            return [Outgoing(number, move)]
+            return [self._messages.to(number, move)]
         self._hand.play(move)
         self._acks[key] = self.seq
-        return [Outgoing(number, Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
+        return [self._messages.to(number, Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
 
     def _refuse(self, number: int, message: Action) -> Error | None:
         """Make the platform's checks, in its order."""
@@ -319,10 +334,42 @@ class PokerHostSession:
             self._free(number)
         return sends
 
+    # A restart.
+
+    def snapshot(self) -> TableSnapshot:
+        """Return what survives a restart. A hand under way is void in it, and its stakes are returned."""
+        hand, left = self._hand, dict(self._left)
+        seats: dict[int, SavedSeat] = {}
+        for number, seat in self.seats.items():
+            chips = hand.chips(number) + seat.chips
+            if seat.leaving:
+                left[seat.agent_id] = chips
+            else:
+                seats[number] = SavedSeat(seat.agent_id, seat.name, chips)
+        options = {name: self.game.options[name] for name in SAVED_OPTIONS}
+        stream = int(hand.table.stream)
+        return TableSnapshot(options, "", hand.number, hand.seq, int(hand.table.dealer), stream, seats, left)
+
+    def restore(self, saved: TableSnapshot) -> None:
+        """Take up a table that was saved, in place of an empty one: it waits for its players to connect.
+
+        Raises:
+            ValueError: if it was saved with other rules.
+        """
+        options = {name: self.game.options[name] for name in SAVED_OPTIONS}
+        if saved.options != options:
+            raise ValueError(f"the saved tables have other rules: {saved.options}; this host has {options}")
+        self._hand.restore(saved.hand, saved.seq + SEQ_GAP, saved.dealer, saved.stream)
+        self._left = dict(saved.left)
+        self.seats.update({number: PokerSeat(one.agent_id, one.name, one.chips) for number, one in saved.seats.items()})
+
     # Small questions.
 
-    def _welcome(self, number: int) -> Outgoing[ServerMessage]:
-        return Outgoing(number, self._messages.welcome(number, self._timeout))
+    def _welcome(self, number: int) -> Outgoing[HostMessage]:
+        return self._messages.to(number, self._messages.welcome(number, self._timeout))
+
+    def _error(self, number: int, code: str, message: str) -> Outgoing[HostMessage]:
+        return self._messages.to(number, Error(code=code, message=message))
 
     def _states(self) -> Sends:
         return self._messages.states(self._receivers())
@@ -341,8 +388,5 @@ class PokerHostSession:
         if len(self._left) > MOST_LEFT:
             del self._left[next(iter(self._left))]
         del self.seats[number]
+        self._messages.forms.pop(number, None)
         self._hand.clear(number)
-
-
-def _error(number: int, code: str, message: str) -> Outgoing[ServerMessage]:
-    return Outgoing(number, Error(code=code, message=message))

@@ -2,16 +2,22 @@
 
 import asyncio
 import logging
+import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from ..common.connection import Connection
 from ..common.session_timer import SessionTimer
-from . import messages
 from .accounts import Account
+from .full_table import FullTableForm, encode
 from .host_messages import OBSERVERS
 from .host_session import PokerDue, PokerHostSession, Reason, Sends
+from .snapshot import TableSnapshot
+from .store import PokerStore
 
 logger = logging.getLogger(__name__)
 
@@ -50,11 +56,19 @@ class HostedTable:
         times: TableTimes,
         on_event: Callable[..., None],
         on_end: Callable[["HostedTable"], None],
+        store: PokerStore,
+        saved: TableSnapshot | None = None,
     ) -> None:
         self.table_id = table_id
         self.session = session
         self.ended_at: float | None = None
         self.observers: set[Connection] = set()
+        self._created = datetime.now(UTC).isoformat() if saved is None else saved.created
+        self._store = store
+        self._saved: Any = None  # what the saved snapshot depends on
+        if saved is not None:
+            session.restore(saved)
+        self._save()
         self._times = times
         self._on_event = on_event
         self._on_end = on_end
@@ -62,6 +76,7 @@ class HostedTable:
         self._timer: SessionTimer[PokerDue] = SessionTimer(self.ring)
         self._desertion: asyncio.TimerHandle | None = None
         self._away: dict[int, asyncio.TimerHandle] = {}
+        self._asleep = False
         self._written: Any = None  # the hand that was written last
 
     def join(self, agent: Account, preferred: int | None) -> int:
@@ -82,14 +97,14 @@ class HostedTable:
             connection.close()
         self._deliver(sends)
 
-    def connect(self, seat: int, connection: Connection) -> None:
-        """Give a seat a connection; the newest wins."""
+    def connect(self, seat: int, connection: Connection, form: FullTableForm | None = None) -> None:
+        """Give a seat a connection, with the form of its messages; the newest wins."""
         older = self._connections.get(seat)
         self._connections[seat] = connection
         self._came_back(seat)
         if older is not None:
             older.close()
-        self._deliver(self.session.connect(seat))
+        self._deliver(self.session.connect(seat, form))
 
     def disconnect(self, seat: int, connection: Connection) -> None:
         """Note that a connection is gone."""
@@ -97,7 +112,7 @@ class HostedTable:
             del self._connections[seat]
             self.session.disconnect(seat)
             self._deliver([])
-            if self._times.away is not None and self.ended_at is None:
+            if self._times.away is not None and self.ended_at is None and not self._asleep:
                 self._away[seat] = asyncio.get_running_loop().call_later(self._times.away, self._give_up, seat)
 
     def connect_observer(self, connection: Connection) -> None:
@@ -105,7 +120,7 @@ class HostedTable:
         self.observers.add(connection)
         self.session.observed = True
         for _, message in self.session.connect_observer():
-            connection.send(messages.encode(message))
+            connection.send(encode(message))
 
     def disconnect_observer(self, connection: Connection) -> None:
         """Note that an observer is gone."""
@@ -129,46 +144,89 @@ class HostedTable:
         self._deliver(self.session.end(reason))
 
     def summary(self) -> dict[str, Any]:
-        """Return what anyone may know of the table."""
-        session = self.session
-        return {
-            "table_id": self.table_id,
-            "status": session.status,
-            "hand": session.hand,
-            "small_blind": session.game.options["small_blind"],
-            "big_blind": session.game.options["big_blind"],
-            "starting_stack": session.game.options["stacks"],
-            "max_seats": session.game.seats,
-            "min_players_to_start": session.min_players,
-            "current_players": len(session.seats),
-            "seats": [
+        """Return what anyone may know of the table, as the platform lists it; empty seats are listed too."""
+        session, options = self.session, self.session.game.options
+        seats = []
+        for number in range(session.game.seats):
+            seat = session.seats.get(number)
+            taken = seat is not None and not seat.leaving
+            seats.append(
                 {
-                    "seat_id": number,
-                    "agent_id": seat.agent_id,
-                    "agent_name": seat.name,
-                    "stack": session.stack(number),
+                    "seatId": number,
+                    "agentId": seat.agent_id if seat is not None else None,
+                    "agentName": seat.name if seat is not None else None,
+                    "stack": session.stack(number) if seat is not None else 0,
+                    "isActive": taken,
                 }
-                for number, seat in sorted(session.seats.items())
-            ],
+            )
+        return {
+            "id": self.table_id,
+            "status": session.status,
+            "config": {
+                "blinds": {"small": options["small_blind"], "big": options["big_blind"]},
+                "maxSeats": session.game.seats,
+                "initialStack": options["stacks"],
+                "actionTimeoutMs": round(1000 * self._times.act),
+                "minPlayersToStart": session.min_players,
+                "realMoney": False,
+            },
+            "seats": seats,
+            "availableSeats": session.game.seats - len(session.seats),
+            "playerCount": len(session.seats),
+            "hand": session.hand,
+            "created_at": self._created,
+            "bucket_key": "default",
+            "realMoney": False,
         }
 
     def _deliver(self, sends: Sends) -> None:
         for seat, message in sends:
             if seat == OBSERVERS:
-                text = messages.encode(message)
+                text = encode(message)
                 for observer in self.observers:
                     observer.send(text)
             elif seat in self._connections:
-                self._connections[seat].send(messages.encode(message))
+                self._connections[seat].send(encode(message))
         if self.session.hand_log is not self._written:
             self._written = self.session.hand_log
             self._report("hand", **self._written)
+        self._save()
         self._set_timers()
         if self.session.status == "ended" and self.ended_at is None:
             self._close()
 
+    def _save(self) -> None:
+        """Keep the table in the store, where something has changed that survives a restart."""
+        session = self.session
+        seats = tuple((number, seat.agent_id, seat.leaving) for number, seat in session.seats.items())
+        state = session.status == "ended", session.hand, session.hand_log, seats
+        if state == self._saved:
+            return
+        self._saved = state
+        try:
+            if session.status == "ended":
+                self._store.drop_table(self.table_id)
+            else:
+                self._store.save_table(self.table_id, replace(session.snapshot(), created=self._created))
+        except sqlite3.Error:  # a full disk must not stop the game
+            logger.exception("table %s cannot be saved", self.table_id)
+
+    def wake(self) -> None:
+        """Let a restored table wait for its players; it is abandoned if none comes."""
+        self._set_timers()
+
+    def sleep(self) -> None:
+        """Stop the clocks: the server ends, and the store keeps the table."""
+        self._asleep = True
+        self._timer.stop()
+        for handle in (self._desertion, *self._away.values()):
+            if handle is not None:
+                handle.cancel()
+
     def _set_timers(self) -> None:
         """Set the timers to what the session waits for."""
+        if self._asleep:
+            return
         due = self.session.due
         self._timer.follow(due, self._times.act if due is not None and due.what == "act" else self._times.hand)
         if self.session.deserted and self._desertion is None:
@@ -198,7 +256,7 @@ class HostedTable:
         stacks = {seat.agent_id: self.session.stack(n) for n, seat in sorted(self.session.seats.items())}
         self._report("ended", reason=self.session.reason, hands=self.session.hand, stacks=stacks)
         for connection in [*self._connections.values(), *self.observers]:
-            connection.close()
+            connection.close(reason=b"Table ended")
         self._on_end(self)
 
     def _report(self, kind: str, **fields: Any) -> None:

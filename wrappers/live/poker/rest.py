@@ -1,7 +1,13 @@
-"""The REST calls of a poker server: registering, joining and leaving, and the list of tables."""
+"""The REST calls of a poker server: registering, joining and leaving, the list of tables, and the page for agents.
+
+Answers have the platform's fields. ``GET /skill.md`` explains the server to language models, and to clients that read
+the contract at its head.
+"""
 
 import asyncio
+import functools
 from collections.abc import Awaitable, Callable
+from importlib import resources
 from typing import Annotated, TypeVar
 
 import msgspec
@@ -11,12 +17,11 @@ from ..common.server import read_body
 from ..common.tokens import bearer_token, same_token
 from . import messages
 from .accounts import Account, Accounts, SeatTokens
+from .full_table import MIN_PROTOCOL_VERSION, PROTOCOL_VERSION
 from .hosted_table import HostedTable
 from .seats import Refusal
 from .table_pool import TablePool
 
-PROTOCOL_VERSION = "0.1"
-MIN_PROTOCOL_VERSION = "0.1"
 BODY_SECONDS = 10.0
 """Seconds that a client has to send the body of a call."""
 
@@ -83,6 +88,7 @@ class PokerRest:
             web.post("/v1/tables/{table_id}/leave", self._leave),
             web.get("/v1/tables", self._list),
             web.get("/v1/tables/{table_id}", self._show),
+            web.get("/skill.md", _skill),
         ]
 
     def table(self, request: web.Request) -> HostedTable:
@@ -94,7 +100,9 @@ class PokerRest:
             raise Refusal(messages.UNAUTHORIZED, "registering needs the header Authorization: Bearer <access token>")
         body = await _body(request, Register)
         api_key, agent = self._accounts.register(body.name, self._pool.seated())
-        return web.json_response({"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}, status=201)
+        answer = {"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}
+        about = {"protocol_version": PROTOCOL_VERSION, "skill_doc_url": skill_url(request)}
+        return web.json_response({**answer, **about}, status=201)
 
     async def _auto_join(self, request: web.Request) -> web.Response:
         agent, body = await self._joining(request)
@@ -111,15 +119,15 @@ class PokerRest:
         return agent, body
 
     def _seated(self, request: web.Request, agent: Account, table: HostedTable, seat: int) -> web.Response:
-        secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"  # TLS may end at a proxy
         return web.json_response(
             {
                 "table_id": table.table_id,
                 "seat_id": seat,
                 "session_token": self._tokens.issue(table, seat, agent.agent_id, asyncio.get_running_loop().time()),
-                "ws_url": f"{'wss' if secure else 'ws'}://{request.host}/v1/ws",
+                "ws_url": f"{base_url(request).replace('http', 'ws', 1)}/v1/ws",
                 "protocol_version": PROTOCOL_VERSION,
                 "min_supported_protocol_version": MIN_PROTOCOL_VERSION,
+                "skill_doc_url": skill_url(request),
                 "action_timeout_ms": self._timeout,
                 "agent_id": agent.agent_id,
             }
@@ -127,18 +135,52 @@ class PokerRest:
 
     async def _leave(self, request: web.Request) -> web.Response:
         agent, table = self._accounts.find(bearer_token(request)), self.table(request)
+        if table.ended_at is not None:
+            return web.json_response({"success": True, "message": "the table has ended; there is nothing to leave"})
         for number, seat in table.session.seats.items():
             if seat.agent_id == agent.agent_id:
                 table.leave(number)
                 self._tokens.revoke(table, agent.agent_id)
-                return web.json_response({"table_id": table.table_id, "seat_id": number})
+                left = {"success": True, "message": "the seat is given back"}
+                return web.json_response({**left, "table_id": table.table_id, "seat_id": number})
         raise Refusal(messages.NOT_SEATED, f"{agent.agent_id} does not sit at table {table.table_id}")
 
     async def _list(self, request: web.Request) -> web.Response:
-        return web.json_response({"tables": [table.summary() for table in self._pool.running()]})
+        """List the tables: the running ones, or those with ``?status=``; ``limit`` and ``offset`` choose a page."""
+        status = request.query.get("status")
+        tables = self._pool.running() if status is None else self._pool.tables.values()
+        found = [table.summary() for table in tables if status in (None, table.session.status)]
+        first, most = (_count(request.query.get(name), start) for name, start in (("offset", 0), ("limit", len(found))))
+        page = {"tables": found[first : first + most], "hasMore": len(found) > first + most}
+        return web.json_response({**page, "protocol_version": PROTOCOL_VERSION})
 
     async def _show(self, request: web.Request) -> web.Response:
         return web.json_response(self.table(request).summary())
+
+
+def base_url(request: web.Request) -> str:
+    """Return the server's address as the client knows it; TLS may end at a proxy."""
+    secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"
+    return f"{'https' if secure else 'http'}://{request.host}"
+
+
+def skill_url(request: web.Request) -> str:
+    """Return where the server explains itself to agents."""
+    return f"{base_url(request)}/skill.md"
+
+
+async def _skill(request: web.Request) -> web.Response:
+    text = _skill_text().replace("{BASE_URL}", base_url(request))
+    return web.Response(text=text, content_type="text/markdown", charset="utf-8")
+
+
+@functools.cache
+def _skill_text() -> str:
+    return resources.files(__package__).joinpath("skill.md").read_text(encoding="utf-8")
+
+
+def _count(value: str | None, default: int) -> int:
+    return int(value) if value is not None and value.isdecimal() and len(value) < 10 else default
 
 
 async def _body(request: web.Request, kind: type[Body]) -> Body:

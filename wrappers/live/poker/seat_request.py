@@ -34,6 +34,7 @@ class SeatRequest:
         seat: the preferred one.
         api_key: of an agent registered before; from registering on, the agent's own.
         access_token: what the server asks of those who register, if it does.
+        seated: whether we have the URL of a seat.
     """
 
     http: aiohttp.ClientSession
@@ -43,7 +44,9 @@ class SeatRequest:
     seat: int | None = None
     api_key: str | None = None
     access_token: str | None = None
+    seated: bool = False
     _url: URL | None = None
+    _key_works: bool = False  # it was given a seat, or is one that we registered
     _answer_lost: bool = False  # of a join: we may have a seat and not know it
 
     async def url(self) -> URL:
@@ -56,19 +59,33 @@ class SeatRequest:
         if self._url is None:
             url = self.address if self.address.scheme in ("ws", "wss") else await self._join()
             self._url = url if "format" in url.query else url.update_query(format="agent")
+            self.seated = True
         return self._url
 
-    async def leave(self) -> None:
-        """Give the seat back, where it was taken by REST. Never raises."""
-        if self.api_key is not None and self.table is not None:
+    async def leave(self, table: str | None = None) -> None:
+        """Give back the seat that was taken by REST: at our table, or at another. Never raises."""
+        table = table or self.table
+        if self.api_key is not None and table is not None:
             with contextlib.suppress(TryAgain, *CONNECTION_ERRORS):
                 async with asyncio.timeout(LEAVE_SECONDS):
-                    await self._post(f"v1/tables/{self.table}/leave", {})
+                    await self._post(f"v1/tables/{table}/leave", {})
+
+    def forget_seat(self) -> None:
+        """Let the next `url` join a table that the server chooses."""
+        self._url = self.table = None
+        self.seated = self._answer_lost = False
+
+    def forget_key(self) -> bool:
+        """Let the next `url` register anew; return False where the key was given and has never worked, or is none."""
+        if self.api_key is None or not self._key_works:
+            return False
+        self.api_key, self._key_works = None, False
+        return True
 
     async def _join(self) -> URL:
         if self.api_key is None:
             agent = await self._post("v1/agents", {} if self.name is None else {"name": self.name})
-            self.api_key = _text(agent, "api_key")
+            self.api_key, self._key_works = _text(agent, "api_key"), True
         wish: dict[str, Any] = {"client_protocol_version": PROTOCOL_VERSION}
         if self.seat is not None:
             wish["preferred_seat"] = self.seat
@@ -83,7 +100,7 @@ class SeatRequest:
         except (TryAgain, *CONNECTION_ERRORS):
             self._answer_lost = True
             raise
-        self.table = str(joined.get("table_id", self.table))
+        self.table, self._key_works = str(joined.get("table_id", self.table)), True
         logger.info("joined table %s, seat %s", escaped(self.table, 80), escaped(str(joined.get("seat_id")), 40))
         try:
             return URL(_text(joined, "ws_url")).update_query(token=_text(joined, "session_token"))

@@ -10,6 +10,8 @@ from .accounts import Account
 from .host_session import PokerHostSession
 from .hosted_table import HostedTable, TableTimes
 from .seats import Refusal
+from .snapshot import TableSnapshot
+from .store import PokerStore
 
 MOST_ENDED = 1_000
 """Tables that ended and are remembered; beyond, the oldest are forgotten."""
@@ -25,6 +27,7 @@ class TablePool:
         remembered: seconds for which a table that ended is remembered.
         on_event: see `PokerHost`.
         on_forget: is called with every table that is forgotten.
+        store: keeps the tables.
 
     Attributes:
         tables: the open tables and those that ended lately, by id, oldest first.
@@ -38,6 +41,7 @@ class TablePool:
         remembered: float,
         on_event: Callable[..., None],
         on_forget: Callable[[HostedTable], None],
+        store: PokerStore,
     ) -> None:
         self.tables: dict[str, HostedTable] = {}
         self._options = options
@@ -46,21 +50,35 @@ class TablePool:
         self._remembered = remembered
         self._on_event = on_event
         self._on_forget = on_forget
+        self._store = store
         self._opened = 0
         self._replacing = True
         self._awaited: set[str] = set()  # tables that have yet to end for good
         self._all_ended = asyncio.Event()
 
     def open(self, count: int) -> None:
-        """Open so many tables."""
-        for _ in range(count):
+        """Take up the tables that the store has kept, and open new ones up to so many.
+
+        Raises:
+            ValueError: if they were kept with other rules.
+        """
+        for table_id, saved in self._store.tables():
+            self._awaited.add(self._open_table(table_id, saved))
+        while len(self._awaited) < count:
             self._awaited.add(self._open_table())
+        for table in self.tables.values():
+            table.wake()
 
     def end(self) -> None:
-        """End every table where somebody sits as ``admin_stopped``. No further table is opened."""
+        """End every table where somebody sits as ``admin_stopped``; one that a file keeps only stops its clocks.
+
+        No further table is opened.
+        """
         self._replacing = False
         for table in list(self.tables.values()):
-            if table.session.seats:
+            if self._store.lasting:
+                table.sleep()
+            elif table.session.seats:
                 table.end("admin_stopped")
 
     async def finished(self) -> None:
@@ -103,11 +121,12 @@ class TablePool:
                 refusal = another
         raise refusal
 
-    def _open_table(self) -> str:
+    def _open_table(self, table_id: str | None = None, saved: TableSnapshot | None = None) -> str:
         seed = None if self._seed is None else self._seed + self._opened
         self._opened += 1
         session = PokerHostSession(**self._options, seed=seed)
-        table = HostedTable(f"tbl_{secrets.token_hex(6)}", session, self._times, self._on_event, self._table_ended)
+        table_id = table_id or f"tbl_{secrets.token_hex(6)}"
+        table = HostedTable(table_id, session, self._times, self._on_event, self._table_ended, self._store, saved)
         self.tables[table.table_id] = table
         return table.table_id
 

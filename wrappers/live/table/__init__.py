@@ -1,6 +1,6 @@
-"""A table in the browser, at every game: people beside policies, bots and each other.
+"""A table in the browser, for every game: people play with policies, bots and each other.
 
-- `messages`: the wire types between page and table; `page/`: the page itself.
+- `messages`: the wire types between page and table; `page/`: the page.
 - `host_session` (no I/O) and `host`: a table of any TurnState game.
-- `poker`: hold'em over the poker platform's protocol, with the same page.
+- `poker`: hold'em over Moltpoker's protocol, with the same page.
 """

@@ -1,7 +1,7 @@
-"""The table server: our page, and any TurnState game behind it, on one port.
+"""TableHost: a server with a page and a table of any TurnState game, on one port.
 
-`TableHostSession` decides everything; here are connections, timers and the programs. All of it runs in one event loop,
-and nothing in it waits for a client or a program.
+`TableHostSession` makes all decisions; this module has the connections, the timers and the programs. It runs in one
+event loop and never blocks on a client or a program.
 """
 
 import asyncio
@@ -32,9 +32,9 @@ from .messages import Error, State
 PAGE = files(__package__) / "page"
 """The page's files."""
 MESSAGE_LIMIT = 2**17
-"""Bytes of a message; a longer one is refused. Ten messages of 4,000 characters fit, a few bytes each."""
+"""The most bytes of a message; a longer one is refused. Ten messages of 4,000 characters fit."""
 RATE = 20.0
-"""Messages a second on one connection."""
+"""Messages per second on one connection."""
 MOST_CLIENTS = 200
 EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
@@ -48,18 +48,18 @@ class TableHost(Server):
     ...     print(host.url)
 
     Args:
-        game: what is played, match after match.
+        game: the game with its options.
         players: seat by seat, a program as (name, agent), or None for a person.
         timeout: seconds for a turn; then the game's safe action is played.
-        seed: makes the deals reproducible; None takes the operating system's entropy.
-        address, port: where to listen; port 0 takes a free one.
+        seed: the seed of the deals; None takes entropy from the operating system.
+        address, port: the address to listen on; port 0 chooses a free one.
         names: further host names under which browsers may reach the server.
-        access_token: what those who sit down must bear; None lets everybody.
-        log: gets what is played, as lines that replay.
+        access_token: the token that people need to take a seat; None: no token.
+        log: the match log, which can be replayed; None: no log.
 
     Attributes:
-        url: the page, once started.
-        session: the table.
+        url: the URL of the page; "" before the start.
+        session: the table's session.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class TableHost(Server):
         self._drivers: dict[int, AgentDriver] = {}
         self._timeout = timeout
         self._log = SafeMatchLog(log)
-        self._written: tuple[Any, int] = (None, 0)  # the match, and how many of its events are in the log
+        self._written: tuple[Any, int] = (None, 0)  # the match, and the number of its events in the log
         self._clients: dict[int, Connection] = {}
         self._numbers = count()
         self._timer: SessionTimer[TableDue] = SessionTimer(self._ring)
@@ -106,14 +106,14 @@ class TableHost(Server):
         return [web.get("/ws", self._websocket), *page(self.session.game, protocol="turnstate")]
 
     async def opening(self) -> None:
-        """Compile the rules, and let the programs warm up."""
+        """Compile the rules, and warm up the programs."""
         await asyncio.to_thread(_warm_up, self.session.game)
         for seat, agent in self._agents.items():
             self._drivers[seat] = AgentDriver(agent)
             await self._drivers[seat].warm_up(self.session.seats[seat].name or "")
 
     async def closing(self) -> None:
-        """Let the programs go."""
+        """Stop the programs."""
         if self._asking is not None:
             self._asking.cancel()
         self._timer.stop()
@@ -153,7 +153,7 @@ class TableHost(Server):
     # Turns.
 
     def _follow_turn(self) -> None:
-        """Set the timer to the turn that the session waits for, and ask the program whose turn it is."""
+        """Set the timer for the pending turn, and ask the program if it is a program's turn."""
         due = None if self._stopping else self.session.due
         if self._timer.follow(due, self._timeout):
             if self._asking is not None:
@@ -184,7 +184,7 @@ class TableHost(Server):
             self._deliver(self.session.failed(turn, problem))
 
     def _write(self) -> None:
-        """Write what has happened since the last time."""
+        """Write the new events to the log."""
         match = self.session.match
         if match is None:
             return
@@ -195,15 +195,17 @@ class TableHost(Server):
 
 
 def page(game: Game, **facts: Any) -> list[web.RouteDef]:
-    """Return the routes of the page for a game; one without a file of its own gets the general one."""
+    """Return the routes of the page for a game; a game without its own script uses the general one."""
     own = (PAGE / "games" / f"{game.name}.js").is_file()
-    options = {name: value for name, value in game.options.items() if name != "figure"}  # whose text has its solution
+    options = {
+        name: value for name, value in game.options.items() if name != "figure"
+    }  # the text of a figure contains its solution
     known = {"game": game.name, "page": game.name if own else "any", "seats": game.seats, "options": options}
     return page_routes(PAGE, known | facts)
 
 
 def _warm_up(game: Game) -> None:
-    """Play one match, so that the rules are compiled before anybody waits for them."""
+    """Play one match, so that the rules are compiled before the first real match."""
     match = Match(game)
     match.reset(seed=0)
     while not match.done:

@@ -1,9 +1,9 @@
 """A table of any TurnState game for people and programs, without I/O: no socket and no clock.
 
-The arena's `ArenaHostSession` decides what is played. Here is who sits where, who is sent what, and when the next match
-begins. Clients have numbers, which the shell gives them. A match begins when every seat is taken, and everybody is
-connected and ready. If somebody leaves a seat during a match, the safe action is played there until the match ends, and
-the seat stays taken, since the one who sat there has seen what others may not see.
+`ArenaHostSession` plays the matches. This session has the seats, the messages to the clients, and the start of the next
+match. The I/O shell gives every client a number. A match begins when every seat is taken and all people are connected
+and ready. If a person leaves a seat during a match, the safe action is played there until the match ends. The seat
+stays taken, because that person has seen hidden information.
 """
 
 import secrets
@@ -40,7 +40,7 @@ from .messages import (
 )
 
 LIMITS = ArenaLimits(actions=None, attempts=20)
-"""A person may mistype: the twentieth refused answer to one turn costs it."""
+"""The number of refused answers in one turn after which the safe action is played; people mistype."""
 
 
 Sends: TypeAlias = list[Outgoing[ServerMessage]]
@@ -48,7 +48,7 @@ Sends: TypeAlias = list[Outgoing[ServerMessage]]
 
 
 class TableDue(NamedTuple):
-    """Whose answer to turn `turn` is waited for: a program's, which is to be asked, or a person's."""
+    """The pending turn: its number, its seat, and whether a program or a person has to answer."""
 
     who: Literal["program", "person"]
     seat: int
@@ -60,13 +60,12 @@ class TableSeat:
     """A seat.
 
     Attributes:
-        name: who sits there; None: nobody.
-        program: whether that is a program.
-        token: the token by which a person comes back.
-        client: a person's connection; None while there is none.
-        ready: for the next match.
-        dealt: whether the one who sits there played in the latest match. One who came later may not see what the
-            seat had.
+        name: the player's name; None: the seat is free.
+        program: whether the player is a program.
+        token: the token with which a person comes back to the seat.
+        client: the number of a person's connection; None without a connection.
+        ready: whether the player is ready for the next match.
+        dealt: whether the player played in the latest match. A later one may not see the seat's hidden information.
     """
 
     name: str | None
@@ -78,7 +77,7 @@ class TableSeat:
 
     @property
     def here(self) -> bool:
-        """Whether a program or a connected person sits there."""
+        """Whether a program or a connected person has the seat."""
         return self.program or self.client is not None
 
 
@@ -86,22 +85,21 @@ class TableHostSession:
     """One table, match after match.
 
     Args:
-        game: what is played.
-        programs: seat by seat, the name of the program that sits there; None: a person's seat, of which there must be
-            at least one.
-        timeout: time for a turn in milliseconds, as clients are told; the clock itself is the shell's.
-        seed: makes the deals reproducible; None takes the operating system's entropy.
-        access_token: what those who sit down must bear; None lets everybody.
-        token: makes seat tokens.
+        game: the game with its options.
+        programs: seat by seat, the name of a program; None: a seat for a person. There must be at least one.
+        timeout: the time for a turn in milliseconds, which is sent to clients; the timer belongs to the I/O shell.
+        seed: the seed of the deals; None takes entropy from the operating system.
+        access_token: the token that people need to take a seat; None: no token.
+        token: the function that makes seat tokens.
 
     Attributes:
-        seats: who sits where.
-        status: ``waiting`` for people, ``running`` a match, or it is ``over``.
+        seats: the seats and their players.
+        status: ``waiting`` (for people), ``running`` (a match), or ``over``.
         match: the latest match; None before the first.
-        matches: how many have begun.
+        matches: number of matches that have begun.
 
     Raises:
-        ValueError: if `programs` does not fit the seats, or leaves none to a person.
+        ValueError: if `programs` does not fit the seats, or leaves no seat for a person.
     """
 
     def __init__(
@@ -125,23 +123,23 @@ class TableHostSession:
         self.matches = 0
         self._referee = Match(game)
         self._clients: dict[int, int | None] = {}
-        self._latest: dict[int, tuple[int | None, ts.TurnState]] = {}
+        self._latest: dict[int, tuple[int | None, State]] = {}
         self._before = 0  # turns of earlier matches
         self._timeout = timeout
         self._seeds = np.random.SeedSequence(seed)
         self._access_token = access_token
         self._new_token = token
 
-    # For the shell.
+    # For the I/O shell.
 
     @property
     def turn(self) -> int:
-        """The number of the turn under way; it only grows."""
+        """The number of the current turn; it only increases."""
         return self._before + (0 if self.match is None else self.match.actions)
 
     @property
     def due(self) -> TableDue | None:
-        """Whose answer is waited for. An equal value means that the same clock goes on."""
+        """The pending turn. If the value is equal, the timer continues."""
         if self.status != "running":
             return None
         assert self.match is not None and self.match.turn is not None
@@ -149,12 +147,12 @@ class TableHostSession:
         return TableDue("program" if self.seats[seat].program else "person", seat, self.turn)
 
     def connect(self, client: int) -> Sends:
-        """Take in a client, who looks on."""
+        """Add a client as an observer."""
         self._clients[client] = None
         return [Outgoing(client, self._seating(client)), *self._states([client])]
 
     def disconnect(self, client: int) -> Sends:
-        """Note that a client is gone. Its seat stays its own, and the clock acts for it."""
+        """Remove a client's connection. It keeps its seat, where the timer plays the safe action."""
         self._latest.pop(client, None)
         seat = self._clients.pop(client, None)
         if seat is None:
@@ -187,12 +185,12 @@ class TableHostSession:
                 return self._begin_if_ready() or self._seatings()
 
     def state(self, seat: int) -> ts.TurnState:
-        """Return what a seat sees of the match under way."""
+        """Return a seat's state in the current match."""
         assert self.match is not None
         return self.match.turn_state(self.game.agents[seat])
 
     def answered(self, turn: int, response: AgentResponse) -> Sends:
-        """Take a program's answer; one that is refused costs it the turn."""
+        """Play a program's answer; if it is refused, play the safe action."""
         due = self.due
         if due is None or due.turn != turn:
             return []
@@ -204,7 +202,7 @@ class TableHostSession:
         return self._go_on()
 
     def failed(self, turn: int, problem: str) -> Sends:
-        """Play the safe action for the seat that gave no answer to this turn."""
+        """Play the safe action for a seat that did not answer this turn."""
         due = self.due
         if due is None or due.turn != turn:
             return []
@@ -234,7 +232,7 @@ class TableHostSession:
         return self._attach(client, number)
 
     def _free(self, number: int) -> bool:
-        """Return whether a person can take a seat: nobody has it, or its owner is away between two matches."""
+        """Return whether a person can take a seat: it is free, or its owner is disconnected between two matches."""
         return self.status != "running" and not self.seats[number].here
 
     def _come_back(self, client: int, token: str) -> Sends:
@@ -303,7 +301,7 @@ class TableHostSession:
         return answer + self._states(self._clients) if result.ok else answer
 
     def _go_on(self) -> Sends:
-        """Play the safe action for those who have left, and show everybody where the match is."""
+        """Play the safe action for players who have left, and send the state to all clients."""
         assert self.match is not None
         while self.match.turn is not None and self.seats[self.game.agents.index(self.match.turn)].name is None:
             self.match.failed(self.match.turn, "left the table")
@@ -314,13 +312,13 @@ class TableHostSession:
             seat.ready = seat.program
         return self._states(self._clients) + self._seatings()
 
-    # What clients are sent.
+    # Messages to clients.
 
     def _states(self, clients: Any) -> Sends:
-        """Return what clients see, for those to whom it is new.
+        """Return the states of the clients, for those whose state has changed.
 
-        Where it is hidden whose turn it is, a client that waits is sent nothing until it sees something new. Otherwise
-        the number of turns, and how long each takes, would show who has one.
+        A client whose state has not changed gets nothing. Otherwise the number of messages would reveal private
+        messages of others, and in games with hidden turns the number and the durations of the turns.
         """
         if self.match is None:
             return []
@@ -334,10 +332,10 @@ class TableHostSession:
             else:
                 continue
             hidden = not state.game_over and state.current_turn_agent_id is None
-            if hidden and self._latest.get(client) == (seat, state):
-                continue
-            self._latest[client] = seat, state
-            sends.append(Outgoing(client, State(turn=-1 if hidden else self.turn, turn_state=state)))
+            shown = seat, State(turn=-1 if hidden else self.turn, turn_state=state)
+            if self._latest.get(client) != shown:
+                self._latest[client] = shown
+                sends.append(Outgoing(client, shown[1]))
         return sends
 
     def _seatings(self) -> Sends:

@@ -1,8 +1,8 @@
 """The messages between our page and a table of any TurnState game: one WebSocket, JSON tagged by ``type``.
 
-What is played travels in the types of TurnState platforms: `State` carries a `TurnState`, `Act` an `AgentResponse`,
-`Say` a `MessageIntent`, `Result` an `ActionResult`. The other messages say who sits where, and bring somebody back to a
-seat. A client that connects looks on until it sits down.
+States and actions have the TurnState types: `State` contains a `TurnState`, `Act` an `AgentResponse`, `Say` a
+`MessageIntent`, `Result` an `ActionResult`. The other messages are about seats. A new client is an observer until it
+takes a seat.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -29,7 +29,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[^\x00-\x1f\x
 
 
 class Sit(Struct, kw_only=True, tag_field="type", tag="sit"):
-    """Take a seat under a name, `seat` if it is free; or come back to the seat of `token`."""
+    """Take a seat with a name, `seat` if it is free; or come back to the seat of `token`."""
 
     name: Name | None = None
     seat: int | None = None
@@ -38,11 +38,11 @@ class Sit(Struct, kw_only=True, tag_field="type", tag="sit"):
 
 
 class Stand(Struct, tag_field="type", tag="stand"):
-    """Leave one's seat and look on."""
+    """Leave the seat and become an observer."""
 
 
 class Act(Struct, kw_only=True, tag_field="type", tag="act"):
-    """Answer the turn of that number."""
+    """Answer the turn with this number."""
 
     turn: int
     response: AgentResponse
@@ -69,7 +69,7 @@ ClientMessage: TypeAlias = Sit | Stand | Act | Say | Again | Ping
 
 
 class Place(Struct, kw_only=True):
-    """A seat: its agent's id in TurnState, who sits there by name (null: nobody), and whether that is a program."""
+    """A seat: its agent id in TurnState, the player's name (null: free), and whether the player is a program."""
 
     seat: int
     agent_id: str
@@ -80,7 +80,7 @@ class Place(Struct, kw_only=True):
 
 
 class Seating(Struct, kw_only=True, tag_field="type", tag="seating"):
-    """Who sits where; `you` is the receiver's seat. `timeout` is the time for a turn in milliseconds."""
+    """The players of all seats; `you` is the receiver's seat. `timeout` is the time for a turn in milliseconds."""
 
     game_id: str
     status: Literal["waiting", "running", "over"]
@@ -91,7 +91,7 @@ class Seating(Struct, kw_only=True, tag_field="type", tag="seating"):
 
 
 class Seated(Struct, kw_only=True, tag_field="type", tag="seated"):
-    """The receiver has a seat, and the token by which it comes back there."""
+    """The receiver has a seat, and the token to come back to it."""
 
     seat: int
     token: str
@@ -104,9 +104,9 @@ class Unseated(Struct, kw_only=True, tag_field="type", tag="unseated"):
 
 
 class State(Struct, kw_only=True, tag_field="type", tag="state"):
-    """What the receiver sees, and the number of the turn under way; `left` is its time left, in milliseconds.
+    """The receiver's state, and the number of the current turn; `left` is the turn's time left, in milliseconds.
 
-    Where the receiver may not know whose turn it is, the number is −1, and no time is given.
+    If the receiver may not know whose turn it is, the number is −1, and `left` is null.
     """
 
     turn: int
@@ -139,12 +139,12 @@ _decoder: msgspec.json.Decoder[ClientMessage] = msgspec.json.Decoder(ClientMessa
 
 
 def encode(message: ServerMessage) -> str:
-    """Return the message as the JSON text that travels."""
+    """Return the message as JSON."""
     return _encoder.encode(message).decode()
 
 
 def decode(data: Any) -> ClientMessage | str:
-    """Read what a page sent, text or bytes; or return why it cannot be read. Never raises."""
+    """Return a page's message, read from text or bytes; or a sentence about why it cannot be read. It never raises."""
     try:
         return _decoder.decode(data)
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:

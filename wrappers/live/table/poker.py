@@ -1,6 +1,6 @@
-"""Hold'em in the browser: the poker host with our page beside it, and programs in some of its seats.
+"""PokerTable: hold'em in the browser. It is the poker host with a page, and programs in some seats.
 
-The page and the programs are clients of the host, by the protocol of the poker platform.
+The page and the programs are clients of the host, by Moltpoker's protocol.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from .host import MOST_CLIENTS, page
 AWAY = 120.0
 """Seconds without a connection after which a person loses the seat."""
 COME_BACK = 1.0
-"""Seconds after which a program that found no seat tries again."""
+"""Seconds after which a program without a seat tries again."""
 JOINING = 60.0
-"""Seconds within which all programs have sat down."""
+"""The timeout in seconds for all programs to take their seats."""
 
 logger = logging.getLogger(__name__)
 
@@ -30,22 +30,22 @@ class PokerTable:
     """A poker table for people and programs. Use it as an async context manager, or call `start` and `stop`.
 
     The first hand is dealt when every seat is taken. When the table ends (one player has all chips, or the last hand
-    is played) another opens, and the programs sit down there again.
+    is played) a new one opens, and the programs take their seats again.
 
     Args:
-        seats: how many.
-        programs: name and agent by seat; the other seats, of which there is at least one, are people's.
-        address, port: where to listen; port 0 takes a free one.
+        seats: number of seats.
+        programs: name and agent by seat. The other seats, at least one, are for people.
+        address, port: the address to listen on; port 0 chooses a free one.
         names: further host names under which browsers may reach the server.
-        access_token: what those who register must bear; None lets everybody.
+        access_token: the token that agents need to register; None: no token.
         options: the other arguments of `poker.host.PokerHost`.
 
     Attributes:
         host: the poker server.
-        url: the page, once started.
+        url: the URL of the page, after the start.
 
     Raises:
-        ValueError: if no seat is left to a person; or naming an option, its value and its range.
+        ValueError: if no seat is left for a person; or for a wrong option.
     """
 
     def __init__(
@@ -85,15 +85,15 @@ class PokerTable:
 
     @property
     def url(self) -> str:
-        """The page, once started."""
+        """The URL of the page, after the start."""
         return self.host.url
 
     async def start(self) -> None:
-        """Listen, and let the programs sit down.
+        """Start to listen, and let the programs take their seats.
 
         Raises:
             OSError: if the port is taken.
-            TimeoutError: if a program does not sit down.
+            TimeoutError: if a program does not get its seat in time.
         """
         await self.host.start()
         for seat, (name, agent) in self._programs.items():
@@ -103,7 +103,7 @@ class PokerTable:
                 await self._all_joined.wait()
 
     async def stop(self) -> None:
-        """Let the programs go and stop the server."""
+        """Stop the programs and the server."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -118,13 +118,13 @@ class PokerTable:
         await self.stop()
 
     async def _stay(self, seat: int, name: str, agent: Agent) -> None:
-        """Play at one table after another."""
+        """Play at one table after another, in this seat."""
         while True:
             try:
                 await play(
                     self.host.url, agent, name=name, seat=seat, access_token=self._access_token, retry_after=COME_BACK
                 )
-            except LiveError as error:  # another player was faster; there will be another table
+            except LiveError as error:  # another player took the seat; there will be a new table
                 logger.warning("%s has no seat: %s", name, error)
                 await asyncio.sleep(COME_BACK)
 

@@ -28,7 +28,7 @@ from ..common.end_counter import EndCounter
 from ..common.responses import read_response
 from ..common.server import Server
 from . import messages
-from .agent_session import ChatRequested, TangramAgentSession, TangramEvent
+from .agent_session import ChatRequested, TangramAgentSession, TangramEvent, UsefulMoves
 
 logger = logging.getLogger(__name__)
 
@@ -57,12 +57,13 @@ class TangramAgentServer(Server):
         game: tangram, with the options that the agent knows.
         address, port: where to listen; port 0 takes a free one.
         deadline: seconds for a decision, or an answer to the player.
+        useful: what is played where the agent would end a turn without a move (see `TangramAgentSession`).
         log: gets every connection, decision and end, as JSON Lines.
         on_event: is called with the name of a game and every event of it, for screens and tests.
 
     Attributes:
         url: where games connect, once started.
-        turns, plays: begun and sent, in games that have ended.
+        turns, plays, helped: begun, sent, and those among the plays that `useful` told; in games that have ended.
     """
 
     def __init__(
@@ -73,17 +74,19 @@ class TangramAgentServer(Server):
         address: str = "127.0.0.1",
         port: int = 5000,
         deadline: float = 10.0,
+        useful: UsefulMoves | None = None,
         log: MatchLog | None = None,
         on_event: Callable[[str, TangramEvent], None] | None = None,
     ) -> None:
         if deadline <= 0:
             raise ValueError(f"deadline={deadline}: seconds for a decision, above 0")
         super().__init__(address=address, port=port, connection_limits=LIMITS, most_connections=GAMES)
-        self.turns = self.plays = 0
+        self.turns = self.plays = self.helped = 0
         self.statistics = AgentStatistics()
         self._agent = agent
         self._game = game
         self._deadline = deadline
+        self._useful = useful
         self._log = SafeMatchLog(log)
         self._on_event = on_event or (lambda name, event: None)
         self._ended = EndCounter()
@@ -112,7 +115,7 @@ class TangramAgentServer(Server):
         """Let the agent warm up, and play a made-up turn, so that nothing is left to be compiled."""
         self._driver = AgentDriver(self._agent, log=self._log, statistics=self.statistics)
         await self._driver.warm_up()
-        await self._driver.call(TangramAgentSession(self._game).warm_up)
+        await self._driver.call(TangramAgentSession(self._game, useful=self._useful).warm_up)
 
     async def closing(self) -> None:
         """Let the agent go."""
@@ -125,7 +128,7 @@ class TangramAgentServer(Server):
     async def _serve(self, connection: Connection) -> None:
         """Answer a game until it goes."""
         assert self._driver is not None
-        session = TangramAgentSession(self._game, f"game-{next(self._numbers)}")
+        session = TangramAgentSession(self._game, f"game-{next(self._numbers)}", self._useful)
         name = session.match_id
         runner = _GameRunner(
             session, self._driver, self._agent, connection, self._deadline, partial(self._on_event, name)
@@ -141,6 +144,7 @@ class TangramAgentServer(Server):
             self._log.write("ended", match_id=name, turns=session.turns, plays=session.plays)
             self.turns += session.turns
             self.plays += session.plays
+            self.helped += session.helped
             self._ended.add()
 
 

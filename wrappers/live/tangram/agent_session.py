@@ -6,11 +6,15 @@ game's feedback says where it lies and what it collides with. A piece that colli
 put elsewhere; in the end the turn is finished, and the game undoes a move that still collides. If the piece in the way
 is one that the person did not place exactly, the turn is used to place that one exactly.
 
+An agent that ends its turn without a move, or repeats a place that collided, may have missed something: its menu shows
+one corner at a time. With `useful` set, the session then plays a move that brings the board nearer to the figure.
+
 The Godot game's physics may report pieces that only touch as colliding. Once a game has done so, plays leave a gap: the
 figure is spread a little from its first piece. The agent goes on seeing the pieces where it wanted them.
 """
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -19,6 +23,7 @@ from ....envs.core.game import Game
 from ....envs.core.turn_state import Action, Message, MessageScope, TurnState
 from ....envs.tangram.actions import allowed
 from ....envs.tangram.pieces import BOARD, PIECES
+from ....envs.tangram.rules import Placement
 from ...logs.log_text import escaped
 from ..common.responses import read_response
 from ..common.sessions import Decision, LogNote, SendMessage
@@ -32,7 +37,9 @@ STEPS = (0.2, 0.2, 0.4)
 WIDEST_GAP = 2.0
 """Board units that are left at most between pieces."""
 PLACES = 3
-"""Places tried in one turn."""
+"""Places of the agent tried in one turn."""
+USEFUL_PLACES = 3
+"""Places of `useful` tried in one turn."""
 ARM = 5.4
 """Least distance of the centres of two pieces that touch, in board units, at right angles to the common edge."""
 MOST_CHATS = 3
@@ -53,6 +60,7 @@ class ChatRequested:
     turn_state: TurnState | None
 
 
+UsefulMoves: TypeAlias = Callable[[Game, Any], Iterable[Placement]]
 TangramEvent: TypeAlias = Decision | ChatRequested | SendMessage[messages.AgentMessage] | LogNote
 
 
@@ -62,15 +70,20 @@ class TangramAgentSession:
     Args:
         game: tangram, as the agent knows it.
         match_id: TurnState's; the wire has none.
+        useful: given the game and a record, returns moves that help, best first (`completion.useful_moves`); they are
+            played where the agent would end its turn without a move. None: such a turn ends.
 
     Attributes:
         turns, plays, undone: turns begun, plays sent, turns whose move the game undid.
+        helped: plays that the session made in the agent's place.
     """
 
-    def __init__(self, game: Game, match_id: str = "") -> None:
+    def __init__(self, game: Game, match_id: str = "", useful: UsefulMoves | None = None) -> None:
         self.match_id = match_id
-        self.turns = self.plays = self.undone = 0
-        self._game_id = game.id
+        self.turns = self.plays = self.undone = self.helped = 0
+        self._game = game
+        self._useful = useful
+        self._useful_places = 0  # tried in this turn
         self._person, self._me = game.agents[0], game.agents[-1]  # the person begins
         self._board = BoardTracker(game)
         self._chats: list[Message] = []
@@ -130,7 +143,7 @@ class TangramAgentSession:
             self._board.interrupted(*sent, self._meant)
         self._board.begin()
         self.turns += 1
-        self._tried, self._corrected = [], False
+        self._tried, self._corrected, self._useful_places = [], False, 0
         return self._decide()
 
     def _feedback(self, feedback: PlayFeedback) -> list[TangramEvent]:
@@ -171,8 +184,10 @@ class TangramAgentSession:
         public = [one for one in answer.messages if one.scope == MessageScope.PUBLIC and one.content]
         said = [self.chat(message.content) for message in public[:MOST_CHATS]]
         if answer.action.action_type != "play":
-            return [*said, *self.safe_action(decision)]
+            return [*said, *_messages(self._help_or_finish())]
         name, pose = self._pose(answer.action.payload)
+        if self._collided_before(name, pose):
+            return [*said, *_messages(self._help_or_finish())]
         self._board.plays_left -= 1
         return [*said, *_messages(self._put(name, pose, self._with_gaps(name, pose)))]
 
@@ -206,9 +221,13 @@ class TangramAgentSession:
             name, pose = self._pose(answer.action.payload)
         except ValueError as error:
             return str(error)
-        if any(name == one and same(pose, tried) for one, tried in self._tried):
+        if self._useful is None and self._collided_before(name, pose):
             return f"{name} at {pose[0]:.2f}, {pose[1]:.2f} collided before in this turn"
         return None
+
+    def _collided_before(self, name: str, pose: Pose) -> bool:
+        """Return whether a piece collided at this place in this turn."""
+        return any(name == one and same(pose, tried) for one, tried in self._tried)
 
     def _pose(self, payload: dict[str, Any]) -> tuple[str, Pose]:
         """Read where a play puts a piece in the game.
@@ -250,8 +269,24 @@ class TangramAgentSession:
 
     def _build(self) -> list[TangramEvent]:
         for name, pose in figure_moves(self._board.poses, self._gap):
-            if not any(name == one and same(pose, tried) for one, tried in self._tried):
+            if not self._collided_before(name, pose):
                 return self._put(name, pose, pose)
+        return self._finish()
+
+    def _help_or_finish(self) -> list[TangramEvent]:
+        """Play a useful move where the turn would end without any; else finish."""
+        lies_well = self._moved in self._board.poses and not self._board.collided[self._moved]
+        if self._useful is None or not self._board.known or lies_well or self._useful_places == USEFUL_PLACES:
+            return self._finish()
+        tables, _ = self._game.view.load(self._turn_state(mine=True))
+        for move in self._useful(self._game, tables[0]):
+            name, pose = PIECES[move.piece], self._board.to_game((move.x, move.y, move.rotation))
+            there = self._board.poses.get(name)
+            in_reach = all(0 <= one <= BOARD for one in pose[:2])
+            if in_reach and not self._collided_before(name, pose) and (there is None or not same(there, pose)):
+                self._useful_places += 1
+                self.helped += 1
+                return self._put(name, pose, self._with_gaps(name, pose))
         return self._finish()
 
     def _put(self, name: str, meant: Pose, pose: Pose) -> list[TangramEvent]:
@@ -295,7 +330,7 @@ class TangramAgentSession:
 
     def _try_elsewhere(self, name: str) -> list[TangramEvent]:
         self._tried.append((name, self._meant))
-        return self._decide() if len(self._tried) < PLACES else self._finish()
+        return self._decide() if len(self._tried) < PLACES else self._help_or_finish()
 
     def _with_gaps(self, name: str, pose: Pose, gap: float | None = None) -> Pose:
         """Return the pose with gaps to other pieces, where pieces may not touch: the whole figure grows a little."""
@@ -331,7 +366,7 @@ class TangramAgentSession:
         moved = self._moved if self._moved in self._board.poses else None
         return TurnState(
             match_id=self.match_id,
-            game_id=self._game_id,
+            game_id=self._game.id,
             agent_id=self._me,
             phase="play" if moved is None else "feedback",
             is_my_turn=mine,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....envs.core.game import Game
+from ....envs.tangram.figure_sets import own_figures
 from ....envs.tangram.geometry import covered_area, outline_area, place
 from ....envs.tangram.pieces import AREAS, ASPECTS, BOARD, CORNERS, PIECES
 from ....envs.tangram.silhouettes import Silhouette, objective
@@ -40,6 +41,7 @@ class BoardTracker:
         blank = game.rules.blank[0]
         self._aspect = list(ASPECTS)[int(blank.aspect)]
         self._plays, self._turns = int(blank.plays), int(blank.turns)
+        self._own = own_figures(game.options)
         self.objective = ""
         self._figure: Silhouette | None = None
         self.poses: dict[str, Pose] = {}
@@ -57,7 +59,7 @@ class BoardTracker:
 
     @property
     def known(self) -> bool:
-        """Whether the objective is a figure of the library."""
+        """Whether the objective is a figure of the library, or one of the game's own."""
         return self._figure is not None
 
     # What comes in.
@@ -66,7 +68,7 @@ class BoardTracker:
         """Take in the board of a message."""
         assert message.state is not None
         if message.objective != self.objective:
-            self.objective, self._figure = message.objective, objective(message.objective)
+            self.objective, self._figure = message.objective, objective(message.objective, self._own)
             self.poses, self._meant, self._left_behind = {}, {}, {}
             self._turn_number = self._passes = 0
             self._shift = CENTRED

@@ -57,7 +57,7 @@ export class PokerClient {
     this.view.you = null;
     this.last = null;
     const [table] = (await this.rest("GET", "v1/tables")).tables;
-    this.table = table.table_id;
+    this.table = table.id;
     this.list(table);
     this.view.notice = "";
     this.open(socketUrl(`v1/tables/${encodeURIComponent(this.table)}/watch`));
@@ -209,14 +209,14 @@ export class PokerClient {
 
   /** @param {any} table the public summary of a table */
   list(table) {
-    this.view.seats = Array.from({ length: table.max_seats }, (_, seat) => {
-      const found = table.seats.find((/** @type {any} */ one) => one.seat_id === seat);
+    this.view.seats = Array.from({ length: table.config.maxSeats }, (_, seat) => {
+      const found = table.seats.find((/** @type {any} */ one) => one.seatId === seat && one.agentId !== null);
       const program = !(this.facts.people ?? []).includes(seat);
-      const name = found === undefined ? null : (found.agent_name ?? `Seat ${seat + 1}`);
+      const name = found === undefined ? null : (found.agentName ?? `Seat ${seat + 1}`);
       return { seat, agent_id: String(seat), name, program, connected: true, ready: true };
     });
     const latest = JSON.parse(SEAT.latest() ?? "{}");
-    const held = latest.table_id === table.table_id && this.view.seats[latest.seat_id]?.name != null;
+    const held = latest.table_id === table.id && this.view.seats[latest.seat_id]?.name != null;
     this.view.back = this.seat() === null && held;
   }
 
@@ -229,7 +229,8 @@ export class PokerClient {
   /** @param {string} key the agent's API key */
   async join(key) {
     const [table] = (await this.rest("GET", "v1/tables")).tables;
-    const taken = table.seats.map((/** @type {any} */ one) => one.seat_id);
+    const held = table.seats.filter((/** @type {any} */ one) => one.agentId !== null);
+    const taken = held.map((/** @type {any} */ one) => one.seatId);
     const wish = (this.facts.people ?? []).find((seat) => !taken.includes(seat));
     const body = { client_protocol_version: "0.1", preferred_seat: wish ?? null };
     const joined = await this.rest("POST", "v1/tables/auto-join", body, key);

@@ -49,6 +49,33 @@ export function sides(ring) {
 }
 
 /**
+ * Whether a polygon lies in a figure, but for a little at its border. Points of it are looked at.
+ * @param {Point[]} polygon convex
+ * @param {Point[][]} rings
+ */
+export function inFigure(polygon, rings) {
+  const edges = rings.flatMap(sides);
+  const [x, y] = polygon.reduce((sum, one) => [sum[0] + one[0], sum[1] + one[1]]).map((sum) => sum / polygon.length);
+  const [middleX, middleY] = [x ?? 0, y ?? 0];
+  return sides(polygon).every(([[ax, ay], [bx, by]]) =>
+    [0, 1, 2, 3, 4, 5, 6, 7].every((eighth) =>
+      [0.96, 0.6, 0.3].every((share) => {
+        const [dx, dy] = [ax + ((bx - ax) * eighth) / 8 - middleX, ay + ((by - ay) * eighth) / 8 - middleY];
+        return enclosed(edges, middleX + share * dx, middleY + share * dy);
+      }),
+    ),
+  );
+}
+
+/** @param {[Point, Point][]} edges @param {number} x @param {number} y */
+function enclosed(edges, x, y) {
+  const right = edges.filter(
+    ([[ax, ay], [bx, by]]) => ay > y !== by > y && x < ax + ((bx - ax) * (y - ay)) / (by - ay),
+  );
+  return right.length % 2 === 1;
+}
+
+/**
  * How far a point lies to the right of the line from one point to another.
  * @param {Point} from
  * @param {Point} to

@@ -1,4 +1,4 @@
-/** `AgentPolicy` of the AgentPolicy document by forwarding every call to Parlour's agents in Python. */
+/** `AgentPolicy` over a WebSocket: `RemoteAgent` forwards every call to a service, `AgentServer` is such a service. */
 
 import { AgentConnection, CallError, type ConnectionOptions } from './connection.js';
 import type {
@@ -13,6 +13,7 @@ import type {
 } from './types.js';
 
 export * from './types.js';
+export { AgentServer, type AgentServerOptions } from './server.js';
 export { AgentConnection, CallError, type ConnectionOptions };
 
 export interface RemoteAgentOptions {
@@ -46,9 +47,10 @@ export class RemoteAgent implements AgentPolicy {
     yield* this.connection.call('say', this.id, context, publicInfo);
   }
 
-  async nightAction(context: GameState, privateInfo: PrivateInfo): Promise<NightAction | null> {
-    const result = await this.result('nightAction', context, privateInfo);
-    if (result === null || isNightAction(result)) return result;
+  /** Resolves to null for a villager: the document's rules have that, its type has not. */
+  async nightAction(context: GameState, privateInfo: PrivateInfo): Promise<NightAction> {
+    const result = (await this.result('nightAction', context, privateInfo)) ?? null;
+    if (result === null || isNightAction(result)) return result as NightAction;
     throw new CallError(`nightAction of ${this.id}: no action in ${JSON.stringify(result)}`);
   }
 

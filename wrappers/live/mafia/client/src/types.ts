@@ -86,7 +86,7 @@ export interface PrivateInfo {
 export interface NightAction {
   actionType: 'KILL' | 'PROTECT' | 'INVESTIGATE';
   targetId: string;
-  metadata?: Record<string, unknown>;
+  metadata?: Record<string, any>;
 }
 
 export interface VoteAction {
@@ -116,10 +116,18 @@ export interface AgentBase {
   config: AgentConfig;
 }
 
+/** The document's interface. A villager does nothing at night: it resolves to null there, as the document's rules say. */
 export interface AgentPolicy extends AgentBase {
   think(context: GameState, privateInfo: PrivateInfo): AsyncGenerator<string>;
   say(context: GameState, publicInfo: PublicInfo): AsyncGenerator<string>;
-  /** null: a villager does nothing at night. */
+  nightAction(context: GameState, privateInfo: PrivateInfo): Promise<NightAction>;
+  vote(context: GameState, publicInfo: PublicInfo): Promise<VoteAction>;
+}
+
+/** What can be served: the document's interface, and the same with a null that is typed. */
+export interface ServableAgent extends AgentBase {
+  think(context: GameState, privateInfo: PrivateInfo): AsyncIterable<string>;
+  say(context: GameState, publicInfo: PublicInfo): AsyncIterable<string>;
   nightAction(context: GameState, privateInfo: PrivateInfo): Promise<NightAction | null>;
   vote(context: GameState, publicInfo: PublicInfo): Promise<VoteAction>;
 }

@@ -2,7 +2,7 @@
 
 import { el, fill, number, svg } from "../dom.js";
 import { nameTag, outcome } from "../names.js";
-import { overlap, placed, pulls, sides } from "../polygons.js";
+import { inFigure, overlap, placed, pulls, sides } from "../polygons.js";
 import { STEP, listen } from "./tangram_input.js";
 import { NAMES, SHAPES, held, narrow, path, point, slot, spot, within } from "./tangram_pieces.js";
 
@@ -221,6 +221,9 @@ class Table {
     const hits = moved === undefined ? [] : game.on_board[moved].collisions;
     if (hits.length) {
       return `${moved} overlaps ${hits.map(called).join(" and ")}. Move it: if your turn ends so, it goes back.`;
+    }
+    if (moved !== undefined && !inFigure(game.on_board[moved].vertices, game.silhouette)) {
+      return `${moved} lies outside the figure, at least in part. Move it, or end your turn.`;
     }
     if (moved !== undefined) return `${moved} lies well. Adjust it, or end your turn.`;
     if (own !== null) return `${own.name}: drag it onto the figure; turn it with the buttons${touch ? "" : ", the wheel or R"}.`;

@@ -1,4 +1,4 @@
-"""Kuhn poker, the smallest game of hidden cards (Kuhn 1950), as a complete `Game`: it shows that `core` is general.
+"""Poker with three cards (Kuhn's, as in `parlour.envs.kuhn`) as a complete `Game` in one file, as users write theirs.
 Three cards (0 the lowest), a chip posted each. A seat passes or bets one more; a pass after a bet folds."""
 
 from dataclasses import replace
@@ -143,7 +143,8 @@ def game():
     chance = Chance(begin=begin, step=step, outcomes=outcomes, play=deal)
     v0 = Encoder(Layout(V0), observe)
     return Game(
-        name="kuhn", agents=AGENTS, rules=rules, view=view, payoffs=Payoffs(-2, 2, zero_sum=True, unit_name="chips"),
+        name="three_cards", agents=AGENTS, rules=rules, view=view,
+        payoffs=Payoffs(-2, 2, zero_sum=True, unit_name="chips"),
         encoders={"v0": v0, "full": v0.extended(HIDDEN, observe_other_card, full_information=True)},
         renderer=Renderer(lambda table, seat: str([game_state(table, i) for i in (0, 1) if seat in (None, i)])),
         capabilities=Capabilities(chance=chance),

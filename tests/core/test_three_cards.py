@@ -4,9 +4,9 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
-import kuhn
 import numpy as np
 import pytest
+import three_cards
 from parlour import envs
 from parlour.envs.core.record import record
 
@@ -17,7 +17,7 @@ def deals():
     """One environment per deal of two of the three cards, each just dealt; all six are equally likely."""
     found, seed = {}, 0
     while len(found) < 6:
-        env = envs.make("kuhn")
+        env = envs.make("three_cards")
         env.reset(seed=seed)
         cards = tuple(env.turn_state(agent).game_state["card"] for agent in env.agents)
         found.setdefault(cards, env)
@@ -90,7 +90,7 @@ def test_the_known_equilibria_are_worth_minus_one_eighteenth_and_nobody_can_do_b
 
 def test_copied_records_walk_the_same_tree():
     """The same value from the vector environment: six tables, and then every action on copies of their records."""
-    tables = envs.VectorGame(envs.game("kuhn"), 64)
+    tables = envs.VectorGame(envs.game("three_cards"), 64)
     tables.reset(seed=1)
     first, second = equilibrium(Fraction(1, 4))
     profile = first | second
@@ -157,21 +157,21 @@ def train(node, own, other, regrets, sums):
 
 
 def test_a_record_lacks_no_field_that_every_game_needs():
-    short = np.zeros(1, record(("turn", "i4"), ("rewards", "f8", 2), ("done", "?"), *kuhn.FIELDS))
+    short = np.zeros(1, record(("turn", "i4"), ("rewards", "f8", 2), ("done", "?"), *three_cards.FIELDS))
     with pytest.raises(ValueError, match="the record has no stream, truncated; it needs stream, turn"):
-        replace(kuhn.game().rules, blank=short.view(np.recarray))
+        replace(three_cards.game().rules, blank=short.view(np.recarray))
 
 
 def test_every_seat_has_room_for_its_reward():
     with pytest.raises(ValueError, match="rewards has room for 2 of 3 seats"):
-        replace(kuhn.game(), agents=("a", "b", "c"))
+        replace(three_cards.game(), agents=("a", "b", "c"))
 
 
 def test_blank_is_one_record():
     with pytest.raises(ValueError, match=r"recarray of shape \(2,\); it needs to be one record"):
-        replace(kuhn.game().rules, blank=kuhn.game().tables(2))
+        replace(three_cards.game().rules, blank=three_cards.game().tables(2))
     with pytest.raises(ValueError, match=r"ndarray of shape \(1,\); it needs to be one record"):
-        replace(kuhn.game().rules, blank=np.zeros(1, kuhn.BLANK.dtype))
+        replace(three_cards.game().rules, blank=np.zeros(1, three_cards.BLANK.dtype))
 
 
 @pytest.mark.parametrize("name", ["round", "size", "item", "class", "my field", ""])

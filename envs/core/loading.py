@@ -1,0 +1,70 @@
+"""Reading TurnStates that other hosts wrote: numbers as text, rows of unknown kinds, agents of any names."""
+
+from collections.abc import Container, Mapping
+from math import isfinite
+from typing import Any
+
+from .turn_state import TurnState
+
+
+def amount(value: Any, name: str) -> float:
+    """Return a finite number; text that holds one is read.
+
+    Raises:
+        ValueError: naming the field, if it holds anything else.
+    """
+    try:
+        found = float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        found = float("nan")
+    if not isfinite(found):
+        raise ValueError(f"{name} is {value!r:.80}, which is no number")
+    return found
+
+
+def moves_in(history: Any, kinds: Container[str], phase: str) -> list[Mapping[str, Any]]:
+    """Return the rows of an ``action_history`` that are moves of the game.
+
+    A host may add rows of other kinds (``message_only``), rows that did not move the turn (``advances_turn`` is
+    false), and rows of another phase of its match. None of them is a move here.
+
+    Args:
+        history: the list; None or anything else holds no rows.
+        kinds: the values of ``action`` that are moves.
+        phase: of the match; rows that name another one are left out.
+    """
+    if not isinstance(history, list):
+        return []
+    return [
+        row
+        for row in history
+        if isinstance(row, Mapping)
+        and isinstance(row.get("agent_id"), str)
+        and row.get("action") in kinds
+        and row.get("advances_turn") is not False
+        and row.get("phase", phase) == phase
+    ]
+
+
+def round_of(row: Mapping[str, Any]) -> int:
+    """Return the round of a row, counted from 0 or from 1 as in the row; −1 if there is none."""
+    found = row.get("round")
+    return found if isinstance(found, int) else -1
+
+
+def named_order(state: TurnState) -> list[str]:
+    """Return the agents in seat order, if the host sends it as ``agent_ids``; else an empty list."""
+    order = state.game_state.get("agent_ids")
+    if isinstance(order, list) and state.agent_id in order and all(isinstance(one, str) for one in order):
+        return order
+    return []
+
+
+def payoffs_in(state: TurnState) -> list[tuple[str, float]]:
+    """Return the agents with their utilities, as the outcome lists them."""
+    rows = (state.outcome or {}).get("payoffs")
+    return [
+        (row["agent_id"], amount(row.get("utility", 0.0), "utility"))
+        for row in (rows if isinstance(rows, list) else ())
+        if isinstance(row, Mapping) and isinstance(row.get("agent_id"), str)
+    ]

@@ -1,0 +1,59 @@
+"""Actions that are names without a payload, such as fold, call and raise: the view's functions for them."""
+
+from collections.abc import Mapping
+from reprlib import repr
+from typing import Any
+
+from gymnasium import spaces
+
+from . import turn_state as ts
+from .rules import Rules
+from .turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
+from .view import ActionRange
+
+
+class NamedActions:
+    """The actions of a game whose moves are action indices, each with a name and no payload.
+
+    Its methods are the functions of the same names of `View`.
+
+    Args:
+        rules: of the game.
+        meanings: a description of every action, by name, in the order of the action indices.
+    """
+
+    def __init__(self, rules: Rules, meanings: Mapping[str, str]) -> None:
+        self._rules = rules
+        self._meanings = dict(meanings)
+        self.names = tuple(meanings)
+        self.action_spaces = {name: spaces.Dict({}) for name in self.names}
+        self.action_ranges = tuple(
+            ActionRange(index, index + 1, (name,), meaning) for index, (name, meaning) in enumerate(meanings.items())
+        )
+
+    def _legal(self, table: Any) -> list[str]:
+        mask = self._rules.mask(table, int(table.turn))
+        return [name for name, open_ in zip(self.names, mask, strict=True) if open_]
+
+    def allowed(self, table: Any) -> list[AllowedAction]:
+        """Return the legal actions of the acting seat."""
+        return [AllowedAction(name, self._meanings[name], NOTHING) for name in self._legal(table)]
+
+    def encode(self, table: Any, action: int) -> AgentResponse:
+        """Return the payload of a legal action index."""
+        return AgentResponse(Action(self.names[action]))
+
+    def parse(self, table: Any, action: Action) -> int | ActionResult:
+        """Return the move of a payload, or a refusal that names the right values."""
+        name, legal = action.action_type, self._legal(table)
+        if name not in self.names:
+            return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(name)} is not an action here: {', '.join(self.names)}")
+        if action.payload:
+            return ts.refused(ts.INVALID_PAYLOAD, f"{name} takes no payload, got {repr(action.payload)}")
+        if name not in legal:
+            return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {name} now; legal: {', '.join(legal)}")
+        return self.names.index(name)
+
+    def nearest(self, table: Any, move: int) -> int:
+        """Return the action index of `move`, which is the move itself."""
+        return int(move)

@@ -1,0 +1,1 @@
+"""The encoders of this game, one module each; `full` sees everything and is for critics alone."""

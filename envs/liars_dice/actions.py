@@ -1,0 +1,121 @@
+"""Action index ◄─► move ◄─► payload. A move is an action index: the bids by quantity and face, then the challenge."""
+
+from reprlib import repr
+from typing import Any
+
+import msgspec
+import numpy as np
+from gymnasium import spaces
+
+from ..core import turn_state as ts
+from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
+from ..core.view import ActionRange
+from .rules import last_bid, liar
+
+TYPES = ("bid", "liar")
+
+
+class Bid(msgspec.Struct, forbid_unknown_fields=True):
+    """The payload of `bid`."""
+
+    quantity: int
+    face: int
+
+
+def action_spaces(dice: int, faces: int) -> dict[str, spaces.Dict]:
+    """Return every action type with the space of its payload."""
+    bid: dict[str, spaces.Space[Any]] = {
+        "quantity": spaces.Box(1, 2 * dice, (), np.int64),
+        "face": spaces.Box(1, faces, (), np.int64),
+    }
+    return {"bid": spaces.Dict(bid), "liar": spaces.Dict({})}
+
+
+def action_ranges(dice: int, faces: int) -> tuple[ActionRange, ...]:
+    """Return the action ranges."""
+    bids = 2 * dice * faces
+    told = f"at least 1 die of face 1, 1 of face 2, … {2 * dice} of face {faces}; each is higher than those before it"
+    return ActionRange(0, bids, ("bid",), told), ActionRange(bids, bids + 1, ("liar",), "challenge the standing bid")
+
+
+def bid_of(table: Any, move: int) -> dict[str, int]:
+    """Return the payload of a bid by its index."""
+    faces = int(table.faces)
+    return {"quantity": int(move) // faces + 1, "face": int(move) % faces + 1}
+
+
+def index_of(table: Any, bid: Any) -> int:
+    """Return the index of a bid, a mapping with `quantity` and `face`.
+
+    Raises:
+        ValueError: if it is none of the game's.
+    """
+    quantity, face = bid["quantity"], bid["face"]
+    most, faces = 2 * int(table.dice), int(table.faces)
+    if not (1 <= quantity <= most and 1 <= face <= faces):
+        raise ValueError(f"a bid of {quantity} times {face}: quantity is from 1 to {most}, face from 1 to {faces}")
+    return (int(quantity) - 1) * faces + int(face) - 1
+
+
+def allowed(table: Any) -> list[AllowedAction]:
+    """Return the legal actions of the acting seat, with bounds. A bid must also be higher than the current one."""
+    standing, last = int(last_bid(table)), int(liar(table)) - 1
+    actions = []
+    if standing < last:
+        least = bid_of(table, standing + 1)
+        schema = {
+            "type": "object",
+            "properties": {
+                "quantity": {"type": "integer", "minimum": least["quantity"], "maximum": 2 * int(table.dice)},
+                "face": {"type": "integer", "minimum": 1, "maximum": int(table.faces)},
+            },
+            "required": ["quantity", "face"],
+            "additionalProperties": False,
+        }
+        told = f"at least {least['quantity']} times {least['face']}, by quantity, then by face"
+        actions.append(AllowedAction("bid", told, schema))
+    if standing >= 0:
+        bid = bid_of(table, standing)
+        told = f"challenge: you win if there are fewer than {bid['quantity']} dice of face {bid['face']}"
+        actions.append(AllowedAction("liar", told, NOTHING))
+    return actions
+
+
+def encode(table: Any, action: int) -> AgentResponse:
+    """Return the payload of a legal action index."""
+    if action == liar(table):
+        return AgentResponse(Action("liar"))
+    return AgentResponse(Action("bid", bid_of(table, action)))
+
+
+def parse(table: Any, action: Action) -> int | ActionResult:
+    """Return the move of a payload, or a refusal that names the right values."""
+    standing = int(last_bid(table))
+    if action.action_type == "liar":
+        if action.payload:
+            return ts.refused(ts.INVALID_PAYLOAD, f"liar takes no payload, got {repr(action.payload)}")
+        if standing < 0:
+            return ts.refused(ts.GAME_RULE_VIOLATION, "there is no bid to challenge yet")
+        return int(liar(table))
+    if action.action_type != "bid":
+        return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(action.action_type)} is not an action here: bid, liar")
+    try:
+        bid = msgspec.convert(action.payload, Bid)
+        move = index_of(table, msgspec.structs.asdict(bid))
+    except (ValueError, OverflowError) as error:  # msgspec's are ValueErrors
+        return ts.refused(ts.INVALID_PAYLOAD, f"bid needs {{'quantity': integer, 'face': integer}}: {error}")
+    if move <= standing:
+        before = bid_of(table, standing)
+        told = f"{bid.quantity} times {bid.face} is not higher than {before['quantity']} times {before['face']}"
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"{told}: bid more dice, or as many of a higher face")
+    return move
+
+
+def nearest(table: Any, move: int) -> int:
+    """Return the action index of `move`, which is the move itself."""
+    return int(move)
+
+
+def safe(table: Any) -> int:
+    """Return the action index of the safe action: the challenge, or the lowest bid if there is no bid."""
+    return int(liar(table)) if table.bids > 0 else 0

@@ -1,0 +1,119 @@
+"""`parlour deploy poker` as a process: exit codes, secrets by file and environment, certificates."""
+
+import asyncio
+import os
+import ssl
+import subprocess
+import sys
+
+import pytest
+from aiohttp import web
+from live.event_loops import on_loop
+from live.poker_client import hosting
+from live.poker_server import CALLER
+from parlour.training.stopping import TRY_AGAIN
+from parlour.wrappers.live.common.reconnecting import LiveError, tls_context
+from parlour.wrappers.live.poker.agent import play
+
+
+async def deploy(*args, **environment):
+    """Run the command; return its exit code and what it said on both streams."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "parlour.training.cli", "deploy", "poker", "call", *args),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, **environment},
+    )
+    out, _ = await process.communicate()
+    return process.returncode, out.decode()
+
+
+@pytest.mark.slow
+@on_loop
+async def test_exit_codes_and_secrets_from_files_and_environment(tmp_path):
+    key, token = tmp_path / "key", tmp_path / "token"
+    async with hosting(access_token="let me in", seats=2, hand_delay=0.01) as (host, client):
+        await client.register("ann", key="let me in")
+        key.write_text(client.key + "\n")
+        token.write_text("let me in\n")
+        results = await asyncio.gather(
+            deploy("--api", host.url, "--hands", "3", "--api-key-file", str(key)),
+            deploy("--api", host.url, "--hands", "3", "--access-token-file", str(token), PARLOUR_API_KEY=""),
+        )
+        assert [code for code, _ in results] == [0, 0], results
+        assert all("3 hands" in out and "ended: hands" in out for _, out in results)
+        code, out = await deploy("--api", host.url, PARLOUR_ACCESS_TOKEN="wrong")
+        assert code == 2 and "UNAUTHORIZED" in out
+    code, out = await deploy("--api", host.url)
+    assert code == TRY_AGAIN and "gave up after 4 tries" in out and "Traceback" not in out
+
+
+@pytest.mark.slow
+@on_loop
+async def test_a_connection_that_is_closed_without_a_word_is_no_success(tmp_path):
+    seen = []
+
+    async def close(request):
+        seen.append(request.query["token"])
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.close()
+        return socket
+
+    app = web.Application()
+    app.add_routes([web.get("/v1/ws", close)])
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"ws://127.0.0.1:{runner.addresses[0][1]}/v1/ws"
+    (tmp_path / "seat").write_text("from-file")
+    results = [
+        await deploy("--url", url, PARLOUR_SESSION_TOKEN="from-environment"),
+        await deploy("--url", url, "--session-token-file", str(tmp_path / "seat")),
+        await deploy("--url", url + "?token=from-url", PARLOUR_SESSION_TOKEN="from-environment"),
+    ]
+    await runner.cleanup()
+    assert [code for code, _ in results] == [TRY_AGAIN] * 3
+    assert seen == ["from-environment", "from-file", "from-url"]
+    assert not any("from-" in out for _, out in results)
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """A certificate for 127.0.0.1 that signs itself: its file, and its key's."""
+    folder = tmp_path_factory.mktemp("tls")
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    name = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *name]
+    subprocess.run([*made, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
+    return cert, key
+
+
+@on_loop
+async def test_an_untrusted_certificate_is_named_and_a_ca_file_trusts_it(certificate):
+    cert, key = certificate
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+
+    async def refuse(request):
+        return web.json_response({"error": {"code": "VALIDATION_ERROR", "message": "reached"}}, status=400)
+
+    app = web.Application()
+    app.add_routes([web.post("/v1/agents", refuse)])
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    url = f"https://127.0.0.1:{runner.addresses[0][1]}"
+    with pytest.raises(LiveError, match=r"UNTRUSTED_CERTIFICATE: the certificate of 127.0.0.1:.* self-signed"):
+        await play(url, CALLER)
+    with pytest.raises(LiveError, match="reached"):
+        await play(url, CALLER, ca_file=cert)
+    await runner.cleanup()
+
+
+def test_a_ca_file_that_is_none_is_named(tmp_path):
+    path = tmp_path / "ca.pem"
+    path.write_text("no certificate")
+    for file in (path, tmp_path / "nothing.pem"):
+        with pytest.raises(ValueError, match=file.name):
+            tls_context(file)

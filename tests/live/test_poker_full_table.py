@@ -1,0 +1,140 @@
+"""`host poker` for clients that do not ask for the agent format: whole tables in envelopes, and the page for agents."""
+
+import asyncio
+import json
+
+import aiohttp
+import pytest
+from live.event_loops import on_loop
+from live.poker_client import hosting
+from live.poker_full_client import FullClient
+from live.poker_room import Room
+from parlour.wrappers.live.poker import messages
+from parlour.wrappers.live.poker.agent_session import PokerAgentSession
+from parlour.wrappers.live.poker.full_table import FullTableForm, encode
+
+pytestmark = pytest.mark.usefixtures("compiled_poker")
+FORM = FullTableForm("tbl", "http://host/skill.md")
+
+
+async def play(hands, players=3):
+    options = {"seats": players, "min_players": players, "stack": 50 * hands, "max_hands": hands}
+    async with hosting(**options) as (host, _), aiohttp.ClientSession() as http:
+        return await asyncio.gather(*[FullClient(http, host, seed).play() for seed in range(players)])
+
+
+@on_loop
+async def test_clients_of_the_full_table_form_play():
+    clients = await play(30)
+    assert [(client.hands, client.errors, client.reason) for client in clients] == [(30, [], "admin_stopped")] * 3
+
+
+@pytest.mark.slow
+@on_loop
+async def test_clients_of_the_full_table_form_play_1000_hands():
+    clients = await play(1000)
+    assert [(client.hands, client.errors, client.reason) for client in clients] == [(1000, [], "admin_stopped")] * 3
+
+
+class Mixed(Room):
+    """A table whose seat 0 is sent every message in both forms."""
+
+    def __init__(self, **options):
+        super().__init__(3, **options)
+        self.pairs = []
+        to = self.table._messages.to
+
+        def both(receiver, message):
+            send = to(receiver, message)
+            if receiver == 0:
+                form = FORM.envelope(message, self.table._hand, self.table.seats)
+                self.pairs.append((json.loads(messages.encode(message)), json.loads(encode(form))))
+            return send
+
+        self.table._messages.to = both
+
+
+def test_both_forms_say_the_same_and_our_agent_reads_either():
+    room = Mixed(stack=30)
+    for _ in range(8):
+        if room.table.status == "ended":
+            break
+        room.check_down()
+        room.deal()
+    compact = [message for message, _ in room.pairs if message["type"] == "game_state"]
+    full = [envelope["payload"] for _, envelope in room.pairs if envelope["type"] == "game_state"]
+    assert len(compact) > 30
+    for short, long in zip(compact, full, strict=True):
+        assert (short["seq"], short["hand"], short["phase"]) == (long["seq"], long["handNumber"], long["phase"])
+        assert short["board"] == [one["rank"] + one["suit"] for one in long["communityCards"]]
+        assert short["pot"] == sum(pot["amount"] for pot in long["pots"]) + sum(one["bet"] for one in long["players"])
+        assert short["turn"] == long["currentSeat"] and short["toCall"] == long.get("toCall", 0)
+        for a, b in zip(short["players"], long["players"], strict=True):
+            assert (a["seat"], a["stack"], a["bet"]) == (b["seatId"], b["stack"], b["bet"])
+            assert ("cards" in a) == (b["holeCards"] is not None) == (b["seatId"] == 0)
+
+
+def test_a_seat_gets_the_form_of_its_newest_connection():
+    room = Room(2)
+    [send] = room.table.connect(0, FORM)[-1:]
+    assert json.loads(encode(send.message))["payload"]["tableId"] == "tbl"
+    [send] = room.table.connect(0)[-1:]
+    assert "payload" not in json.loads(encode(send.message))
+
+
+def test_side_pots_name_who_can_win_them():
+    room = Room(0, stack=100, raise_cap=None)
+    for i, stack in enumerate((20, 60, 100)):
+        room.join(f"agent-{i}")
+        room.table.seats[i].chips = stack
+    for i in range(3):
+        room.table.connect(i, FORM)
+    while room.table.due.what == "act":
+        seat, most = room.turn, int(room.table.table.raise_max)
+        room.act("raiseTo", most) if most else room.act("call")
+        assert seat in range(3)
+    payload = json.loads(
+        encode(
+            FORM.envelope(messages.HandComplete(hand=1, results=[], showdown=True), room.table._hand, room.table.seats)
+        )
+    )["payload"]
+    assert payload["finalPots"] == [
+        {"amount": 60, "eligibleSeats": [0, 1, 2]},
+        {"amount": 80, "eligibleSeats": [1, 2]},
+    ]
+
+
+@on_loop
+async def test_errors_come_in_the_envelope_too():
+    async with hosting() as (host, client), client.http.ws_connect(f"{host.ws_url}?token=wrong") as socket:
+        error = (await socket.receive()).json()
+        assert (error["type"], error["payload"]["code"]) == ("error", messages.INVALID_SESSION)
+        assert error["payload"]["skill_doc_url"] == f"{host.url}/skill.md"
+        assert (await socket.receive()).data == 1008
+
+
+@on_loop
+async def test_the_page_for_agents_names_this_server():
+    async with hosting() as (host, client):
+        async with client.http.get(host.url + "/skill.md") as answer:
+            text = await answer.text()
+            assert answer.content_type == "text/markdown"
+        assert f'url: "{host.url}/v1/agents"' in text and "{BASE_URL}" not in text
+        assert text.startswith("---\n") and "format=agent" in text
+
+
+def test_our_agent_ignores_what_is_not_its_format():
+    session = PokerAgentSession()
+    room = Room(2)
+    [welcome, *_] = room.table.connect(0, FORM)
+    assert all("ignored" in event.text for event in session.receive(encode(welcome.message)))
+
+
+@on_loop
+async def test_tables_are_listed_by_status_and_page():
+    async with hosting(tables=3) as (_, client):
+        _, all_of_them = await client.call("GET", "/v1/tables")
+        _, two = await client.call("GET", "/v1/tables?limit=2")
+        _, none = await client.call("GET", "/v1/tables?status=ended")
+    assert (len(all_of_them["tables"]), len(two["tables"]), len(none["tables"])) == (3, 2, 0)
+    assert (all_of_them["hasMore"], two["hasMore"]) == (False, True)

@@ -1,0 +1,198 @@
+"""`load` takes states as other hosts write them: law 1 holds for what the agent decides by."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+from cases import OPTIONS
+from parlour import envs
+from parlour.envs import GameEnv, TurnState
+
+NOISE = (
+    {"agent_id": "player_1", "action": "message_only", "round": 0, "advances_turn": False},
+    {"agent_id": "player_0", "action": "pass", "round": 1, "advances_turn": False},
+    {"agent_id": "player_0", "action": "wave", "round": 1},
+    {"agent_id": None, "action": "pass"},
+    {"action": "pass"},
+    {"seat": 0, "kind": "wave", "street": "flop", "bet": 1},
+    {"seat": 99, "kind": "fold", "street": "flop", "bet": 1},
+)
+AMOUNTS = {"total", "current_offer", "my_reservation_value", "my_share", "my_valuation", "my_bid"}
+CHIPS = {"pot", "stack", "bet", "committed", "smallBlind", "bigBlind", "ante", "toCall", "min", "max", "amount"}
+PLAIN = {"turn_number", "plays_left", "passes", "rotation"}
+
+
+def noisy(game_state, chance):
+    """Add rows that are no moves, anywhere, and fields that nobody knows."""
+    seen = {**game_state, "current_round": 3, "max_rounds": 20, "rule_reminder": "be nice", "phase_of_moon": None}
+    key = "history" if "history" in seen else "action_history"
+    if key in seen:
+        rows = list(seen[key])
+        for _ in range(6):
+            # Rows of poker are noise in a negotiation, and the other way round.
+            rows.insert(int(chance.integers(len(rows) + 1)), NOISE[int(chance.integers(len(NOISE)))])
+        seen[key] = rows if key == "history" else [*rows, None, 3]
+    return seen
+
+
+def as_text(value, names):
+    """Write the numbers of these fields as text."""
+    if isinstance(value, list):
+        return [as_text(one, names) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: str(one) if key in names and isinstance(one, int | float) else as_text(one, names)
+        for key, one in value.items()
+    }
+
+
+def from_zero(game_state):
+    """Count rounds from 0, as the platforms do."""
+    seen = deepcopy(game_state)
+    for row in seen["action_history"]:
+        row["round"] -= 1
+    return seen
+
+
+def without_lone_passes(game_state):
+    """Leave out the passes that other rows or the turn tell, as the original platform does."""
+    rows = game_state["action_history"]
+    kept = []
+    for i, row in enumerate(rows):
+        around = [rows[j]["action"] for j in (i - 1, i + 1) if 0 <= j < len(rows)]
+        if row["action"] != "pass" or "pass" in around:
+            kept.append(row)
+    return {**game_state, "action_history": kept}
+
+
+def states(game, episodes=3):
+    """Yield tables with their seats and what they see, at all decisions of some random matches."""
+    for seed in range(episodes):
+        env, chance = GameEnv(game, "flat"), np.random.default_rng(seed)
+        env.reset(seed=seed)
+        for _ in range(40):
+            if env.table.done:
+                break
+            for seat in range(game.seats):
+                yield env.table, seat, env.turn_state(game.agents[seat])
+            env.step(int(chance.choice(game.mask(env.table, int(env.table.turn)).nonzero()[0])))
+
+
+def check(game, state, table, seat):
+    tables, own = game.view.load(TurnState.from_json(state.to_json()))
+    assert own == seat
+    assert np.array_equal(game.observation(tables[0], own), game.observation(table, seat))
+    assert np.array_equal(game.mask(tables[0], own), game.mask(table, seat))
+
+
+CASES = [
+    pytest.param(name, options, id=f"{name}: {label}")
+    for name in ("holdem-v0", "auction-v0", "bargaining-v0", "tangram-v0")
+    for label, options in OPTIONS[name].items()
+]
+
+
+@pytest.mark.parametrize("name, options", CASES)
+def test_what_a_host_adds_and_numbers_as_text_change_nothing(name, options):
+    game, chance = envs.game(name, **options), np.random.default_rng(1)
+    for table, seat, state in states(game, 2):
+        state.game_state = as_text(noisy(state.game_state, chance), AMOUNTS | CHIPS | PLAIN)
+        check(game, state, table, seat)
+
+
+@pytest.mark.parametrize("name, options", [case for case in CASES if case.values[0] in ("auction-v0", "bargaining-v0")])
+def test_rounds_from_0_and_other_names(name, options):
+    game = envs.game(name, **options)
+    names = {agent: f"Agent {seat}!" for seat, agent in enumerate(game.agents)}
+    for table, seat, state in states(game):
+        state.game_state = {**from_zero(state.game_state), "agent_ids": list(game.agents)}
+        text = state.to_json().decode()
+        for agent in sorted(names, key=len, reverse=True):
+            text = text.replace(f'"{agent}"', f'"{names[agent]}"')
+        check(game, TurnState.from_json(text), table, seat)
+
+
+@pytest.mark.parametrize("name, options", [case for case in CASES if case.values[0] == "bargaining-v0"])
+def test_passes_that_are_not_logged(name, options):
+    game = envs.game(name, **options)
+    for table, seat, state in states(game, 6):
+        state.game_state = without_lone_passes(state.game_state)
+        check(game, state, table, seat)
+
+
+def negotiation(rows, me="me", **more):
+    seen = {"total": 100, "current_offer": 60.0, "last_offer_by": "you", "my_reservation_value": 20, **more}
+    return TurnState("m", "unfair-split", me, "negotiation", True, me, {**seen, "action_history": rows})
+
+
+def row(agent, round_, action="submit_offer", **more):
+    return {"agent_id": agent, "action": action, "my_share": 60.0, "round": round_, **more}
+
+
+@pytest.mark.parametrize(
+    "rows, seat",
+    [
+        ([row("you", 0)], 1),
+        ([row("me", 0), row("you", 0)], 0),
+        ([row("you", 0), row("me", 1)], 0),  # the first pass was ours, and is not logged
+        ([row("you", 0), row("me", 0), row("you", 1)], 1),
+        ([], 0),
+    ],
+)
+def test_who_sits_where_without_an_order(rows, seat):
+    tables, own = envs.game("bargaining").view.load(negotiation(rows))
+    assert own == seat and tables[0].turn == seat
+    assert tables[0].moves % 2 == seat and tables[0].last_offer_by == 1 - seat
+
+
+def test_a_history_longer_than_the_game_leaves_a_move():
+    game = envs.game("bargaining", rounds=2)
+    rows = [row(("me", "you")[i % 2], i // 2) for i in range(30)]
+    tables, seat = game.view.load(negotiation(rows))
+    assert seat == 0 and tables[0].moves == 2
+    observation = game.observation(tables[0], seat)
+    assert observation.min() >= -1 and observation.max() <= 1
+
+
+def test_a_pie_of_another_size_is_seen_in_proportion():
+    game = envs.game("bargaining")
+    small = negotiation([row("you", 0)])
+    large = negotiation([row("you", 0) | {"my_share": 120.0}], total="200", current_offer=120, my_reservation_value=40)
+    (one, seat), (two, _) = game.view.load(small), game.view.load(large)
+    assert np.array_equal(game.observation(one[0], seat), game.observation(two[0], seat))
+    assert game.view.encode(two[0], 30).action.payload == {"my_share": 60.0}
+
+
+def test_what_a_host_leaves_out():
+    game = envs.game("bargaining")
+    bare = TurnState("m", "bargaining-v0", "me", "waiting_for_players", False, None, {}, game_over=True, outcome=None)
+    tables, _ = game.view.load(bare)
+    assert tables[0].done
+    state = negotiation([row("you", 0)], last_offer_by=None, my_reservation_value=None)
+    tables, seat = game.view.load(state)
+    assert (tables[0].last_offer_by, float(tables[0].my_reservation_value[seat])) == (1 - seat, 0.0)
+
+
+@pytest.mark.parametrize("bidders", [2, 3, 5])
+def test_an_auction_with_more_bidders_or_fewer_than_the_policy_knows(bidders):
+    game = envs.game("auction", seats=3)
+    ids = [f"agent {i}" for i in range(bidders)]
+    for me in ids:
+        seen = {"agent_ids": ids, "num_bidders": bidders, "my_valuation": 50, "my_bid": None,
+                "opponents_with_bid": [one for one in ids if one != me], "action_history": []}  # fmt: skip
+        tables, seat = game.view.load(TurnState("m", "auction-v0", me, "auction", True, me, seen))
+        assert tables[0].valuation[seat] == 50 and tables[0].turn == seat
+        assert tables[0].num_bids_submitted == min(bidders, 3) - 1
+
+
+def test_a_player_is_found_by_its_name_where_no_seat_is_told():
+    game = envs.game("holdem", seats=3)
+    env = GameEnv(game, "flat")
+    env.reset(seed=1)
+    state = env.turn_state("player_2")
+    del state.game_state["seat"], state.game_state["history"], state.game_state["last"], state.game_state["ante"]
+    assert game.view.load(state)[1] == 2
+    state.agent_id = "zoe"
+    with pytest.raises(ValueError, match="where 'zoe' sits"):
+        game.view.load(state)

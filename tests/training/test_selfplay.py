@@ -1,0 +1,271 @@
+"""The self-play learner: credit per seat, schedules, opponents at some tables, exact resuming, what it learns."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from parlour.envs import game
+from parlour.training import cli
+from parlour.training.algorithms.selfplay import Learner
+from parlour.training.learning.advantages import seat_advantages
+from parlour.training.learning.config import load_config
+from parlour.training.learning.league import League
+from parlour.training.learning.schedules import scheduled
+from parlour.training.learning.selfplay_settings import SelfPlayConfig
+from parlour.wrappers.policies.loading import load_run
+from parlour.wrappers.rl.opponents import Pool
+from parlour.wrappers.rl.self_play import SelfPlayTables
+
+torch.set_num_threads(1)
+
+TINY = {
+    "total_timesteps": 4 * 64 * 8,
+    "n_envs": 64,
+    "n_steps": 8,
+    "batch_size": 256,
+    "net_arch": (16,),
+    "critic_net_arch": (16,),
+    "checkpoint_every": 1000,
+    "progress": False,
+}
+
+
+class Monitor:
+    """Keeps a budget of rollouts and the metrics."""
+
+    def __init__(self, learner, rollouts):
+        self.learner, self.left, self.metrics = learner, rollouts, []
+
+    @property
+    def remaining(self):
+        return 1 - self.learner.timesteps / self.learner.config.total_timesteps
+
+    def on_start(self):
+        pass
+
+    def on_rollout_start(self):
+        self.left -= 1
+
+    def goes_on(self):
+        return self.left > 0
+
+    def on_rollout_end(self):
+        return {}
+
+    def write(self, metrics):
+        self.metrics.append(metrics)
+
+
+def make(name="kuhn", **settings):
+    made = game(name)
+    config = SelfPlayConfig(game=made.id, **{**TINY, **settings})
+    league = League(config.checkpoint_slots, config.past_checkpoints, config.bots, config.seed)
+    return Learner(config, made, league), league
+
+
+def weights(learner):
+    return np.concatenate([one.detach().numpy().ravel() for one in learner._parameters])
+
+
+def slow_advantages(turn, acts, rewards, dones, values, last, gamma, lam):
+    """The definition, seat by seat, with lists: each step's error, then the discounted sum of the errors after it."""
+    steps, tables = turn.shape
+    out = np.zeros((steps, tables))
+    for table in range(tables):
+        for seat in range(rewards.shape[2]):
+            episode, begun, steps_of = 0, 0, []  # (step, episode)
+            for step in range(steps):
+                if acts[step, table] and turn[step, table] == seat:
+                    steps_of.append((step, episode))
+                episode += dones[step, table]
+            errors = []
+            for k, (step, episode) in enumerate(steps_of):
+                follows = k + 1 < len(steps_of) and steps_of[k + 1][1] == episode
+                ends = [s for s in range(step, steps) if dones[s, table]]
+                until = steps_of[k + 1][0] if follows else (ends[0] + 1 if ends else steps)
+                gained = rewards[step:until, table, seat].sum()
+                after = values[steps_of[k + 1][0], table] if follows else (0.0 if ends else last[table, seat])
+                errors.append((gained + gamma * after - values[step, table], follows))
+            begun = 0.0
+            for k in range(len(steps_of) - 1, -1, -1):
+                error, follows = errors[k]
+                begun = error + (gamma * lam * begun if follows else 0.0)
+                out[steps_of[k][0], table] = begun
+    return out
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_advantages_are_those_of_the_definition(seed):
+    random = np.random.default_rng(seed)
+    steps, tables, seats = random.integers(1, 12), 3, random.integers(1, 5)
+    turn = random.integers(seats, size=(steps, tables))
+    acts, dones = random.random((steps, tables)) < 0.8, random.random((steps, tables)) < 0.3
+    rewards = random.normal(size=(steps, tables, seats)).astype(np.float32)
+    values, last = random.normal(size=(steps, tables)).astype(np.float32), random.normal(size=(tables, seats))
+    gamma, lam = random.choice([1.0, 0.9]), random.choice([1.0, 0.95, 0.0])
+    out = np.zeros((steps, tables), np.float32)
+    seat_advantages(turn, acts, rewards, dones, values, last.astype(np.float32), gamma, lam, out)
+    expected = slow_advantages(turn, acts, rewards, dones, values, last, gamma, lam)
+    np.testing.assert_allclose(out[acts], expected[acts], atol=1e-4)
+
+
+def test_schedules():
+    assert [scheduled(4.0, 1.0, kind, 0.5) for kind in ("constant", "linear", "power")] == [4.0, 2.5, 2.0]
+    assert [scheduled(4.0, 1.0, kind, 1.0) for kind in ("constant", "linear", "power")] == [4.0, 1.0, 1.0]
+
+
+def test_it_learns_kuhn_poker():
+    """What is dominated is not played: a king is never folded, a jack never called with, after some seconds."""
+    learner, _ = make(total_timesteps=300_000, n_envs=256, n_steps=16, batch_size=1024, learning_rate=5e-3)
+    learner.fit(Monitor(learner, 10**9))
+    kuhn = game("kuhn")
+    tables = kuhn.tables(3)
+    for card in range(3):  # the second seat holds the card and faces a bet
+        kuhn.rules.reset(tables[card])
+        tables[card].card[:] = (card + 1) % 3, card
+        kuhn.rules.play(tables[card], 1)
+    rows = np.arange(3)
+    seen = kuhn.encoders["v0"].observations(tables, rows)
+    fold, call = learner.policy().probabilities(seen, np.ones((3, 2), np.int8)).T
+    assert call[2] > 0.9 and fold[0] > 0.9
+    assert 0.1 < call[1] < 0.7  # with a queen it must do both: 1/3 in equilibrium
+
+
+def test_opponents_sit_at_their_share_of_the_tables_only():
+    holdem = game("holdem", seats=3)
+    tables = SelfPlayTables(holdem, 12, Pool(["call"]), opponent_tables=6)
+    tables.reset(seed=1)
+    seats_of_learner = {row: set() for row in range(12)}
+    for _ in range(200):
+        acts, turn = tables.learner_acts.copy(), tables.tables.turn.copy()
+        for row in np.flatnonzero(acts):
+            seats_of_learner[row].add(int(turn[row]))
+        assert acts[6:].all() and not acts[:6].all()
+        actions = tables.tables.sample()
+        actions[~acts] = 0  # not the learner's to choose: the opponent's call takes its place
+        tables.step(actions)
+    assert all(seats == {0, 1, 2} for seats in seats_of_learner.values())  # the seat moves on with every episode
+    assert tables.episodes > 20
+
+
+def test_random_starts_are_no_decisions_of_the_learner():
+    tables = SelfPlayTables(game("mafia"), 8, random_start_steps=(2, 2))
+    tables.reset(seed=1)
+    assert not tables.learner_acts.any()
+    for _ in range(2):  # too short to end an episode; the actions handed in are not looked at
+        tables.step(np.full(8, 10**6))
+    assert tables.learner_acts.all()
+
+
+def test_numbers_of_tables_are_checked():
+    with pytest.raises(ValueError, match="opponent_tables=9: need 0 to 8"):
+        SelfPlayTables(game("holdem"), 8, opponent_tables=9)
+
+
+@pytest.mark.parametrize("settings", [{}, {"opponent_tables": 0.5, "bots": {"call": 1.0, "tight": 1.0}}])
+def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path, settings):
+    whole, _ = make("holdem", average_decay=0.9, kl_coef=0.1, magnet_coef=0.1, **settings)
+    whole.fit(Monitor(whole, 4))
+    first, league = make("holdem", average_decay=0.9, kl_coef=0.1, magnet_coef=0.1, **settings)
+    first.fit(Monitor(first, 2))
+    first.save(tmp_path)
+    second = Learner.load(tmp_path, first.config, first.game, league)
+    assert second.timesteps == first.timesteps > 0
+    second.fit(Monitor(second, 2))
+    assert second.timesteps == whole.timesteps
+    np.testing.assert_array_equal(weights(second), weights(whole))
+    np.testing.assert_array_equal(second.policy().layers[0][0], whole.policy().layers[0][0])
+
+
+def test_the_critic_may_see_everything_and_the_policy_may_not():
+    learner, _ = make("holdem")
+    policy = learner.policy()
+    assert policy.encoder == "v0" and policy.inputs == learner.game.encoders["v0"].layout.size
+    assert policy.critic == []  # it needs hidden information: nobody may ask it
+    assert learner._critic[0].in_features == learner.game.encoders["full"].layout.size
+    seen, _ = make("holdem", critic_encoder="")
+    assert seen._critic[0].in_features == policy.inputs and seen.policy().critic
+    with pytest.raises(ValueError, match="full"):
+        make("holdem", encoder="full")
+
+
+def test_metrics_are_in_the_games_unit():
+    learner, _ = make("holdem", reward_scale=0.01)
+    monitor = Monitor(learner, 2)
+    learner.fit(monitor)
+    other, _ = make("holdem", reward_scale=0.02)
+    same = Monitor(other, 1)
+    other.fit(same)
+    first, second = monitor.metrics[0], same.metrics[0]
+    assert first["train/advantage_scale"] == pytest.approx(second["train/advantage_scale"], rel=0.05)
+    price = first["train/ent_coef"] * first["train/advantage_scale"]
+    assert first["train/entropy_price"] == pytest.approx(price)
+    assert 0 < first["time/environment_share"] < 1
+
+
+def test_averaged_weights_follow_slowly():
+    learner, _ = make(average_decay=0.99)
+    before = learner.policy().layers[0][0].copy()
+    learner.fit(Monitor(learner, 2))
+    moved = np.abs(learner.policy().layers[0][0] - before).sum()
+    latest = np.abs(learner._actor[0].weight.detach().numpy().T - before).sum()
+    assert 0 < moved < latest / 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"net_arch": (0,)}, "net_arch"),
+        ({"ent_schedule": "cosine"}, "ent_schedule"),
+        ({"final_ent_coef": 0.0}, "final_ent_coef=0.0: a power schedule needs both above 0, or both 0"),
+        ({"average_decay": 1.0}, "average_decay=1"),
+        ({"opponent_tables": 1.5}, "opponent_tables"),
+        ({"activation_fn": "Relu"}, "choose from ReLU and Tanh"),
+        ({"precision": "half"}, "precision"),
+        ({"device": "tpu"}, "device='tpu': need cpu, or cuda"),
+    ],
+)
+def test_a_wrong_setting_is_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        SelfPlayConfig(game="holdem", **settings)
+
+
+def test_the_command_trains_resumes_and_the_policy_plays(tmp_path, capsys):
+    sizes = ["--n-envs", "32", "--n-steps", "8", "--batch-size", "128", "--net-arch", "16", "--no-progress"]
+    args = ["train", "holdem", "--algorithm", "selfplay", *sizes, "--options", "stacks=20"]
+    runs = ["--runs", str(tmp_path), "--name", "one"]
+    assert cli.main([*args, *runs, "--total-timesteps", "512", "--checkpoint-every", "256"]) == 0
+    config = load_config(tmp_path / "one" / "config.toml")
+    assert isinstance(config, SelfPlayConfig) and config.options["seats"] == 2
+    assert cli.main(["train", "--resume", str(tmp_path / "one"), "--total-timesteps", "1024", "--no-progress"]) == 0
+    lines = [json.loads(line) for line in (tmp_path / "one" / "metrics.jsonl").read_text().splitlines()]
+    assert [line["steps"] for line in lines] == [256, 512, 768, 1024]
+    made, policy = load_run(tmp_path / "one", seed=1)
+    assert policy.act(np.zeros((1, policy.inputs), np.float32), np.ones((1, made.num_actions), np.int8)).shape == (1,)
+    capsys.readouterr()
+    assert cli.main(["evaluate", str(tmp_path / "one"), "--against", "call", "--deals", "50", "--json"]) == 0
+
+
+def test_it_can_copy_a_teacher_first():
+    learner, _ = make("holdem", cloning_learning_rate=1e-2)
+    from parlour.training.learning.demonstrations import demonstrations
+    from parlour.wrappers.policies.loading import make_policy
+
+    taken = next(demonstrations(learner.game, make_policy("call", learner.game), "v0", 0))
+    random = np.random.default_rng(0)
+    first = learner.clone(taken, 1.0, random)
+    for _ in range(5):
+        last = learner.clone(taken, 1.0, random)
+    assert last > max(first, 0.9)
+
+
+def test_settings_of_another_algorithm_are_left_out():
+    ppo, own = load_config("holdem"), load_config("holdem", algorithm="selfplay")
+    assert ppo.ent_coef == 0.03 and own.ent_coef == SelfPlayConfig(game="holdem").ent_coef
+    assert dict(own.options) == dict(ppo.options) and own.preset == "holdem"
+    assert replace(own, n_envs=4).n_envs == 4

@@ -1,0 +1,157 @@
+"""Flat trees, exact values and best responses, CFR+ and its kin, `parlour solve` and the policy that it writes."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import three_cards
+from parlour import envs
+from parlour.envs import Encoder, Layout
+from parlour.envs.core import chance
+from parlour.envs.kuhn.bots import equilibrium_chances
+from parlour.training import cli
+from parlour.training.algorithms.tabular import METHODS, Solver, solve
+from parlour.training.evaluation.exact import best_response, flat_tree, nash_conv, values
+from parlour.wrappers.policies.loading import load_policy, make_policy
+from parlour.wrappers.policies.tabular import TabularPolicy
+
+KUHN = flat_tree(envs.game("kuhn"))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "nodes", "sets"),
+    [
+        ("kuhn", {}, 58, 12),
+        ("leduc", {}, 1_939, 288),
+        ("liars_dice", {"faces": 3}, 1_147, 192),
+        ("three_cards", {}, 58, 12),
+    ],
+)
+def test_a_tree_has_its_nodes_and_information_sets_and_the_value_of_random_play(name, options, nodes, sets):
+    game = envs.game(name, **options)
+    tree = flat_tree(game)
+    assert (tree.nodes, len(tree.seat)) == (nodes, sets)
+    assert values(tree, tree.uniform()) == pytest.approx(chance.expected_returns(game), abs=1e-9)
+
+
+def kuhn_strategy(bluff):
+    """One of Kuhn's equilibria, written into the tree by what is observed."""
+    bets, layout = equilibrium_chances(bluff), envs.game("kuhn").layout
+    card, moves = layout["game_state.my_card"].start, layout["game_state.action_history"].start
+    strategy = KUHN.uniform()
+    for i, seen in enumerate(KUHN.observations):
+        told = "".join("pb"[int(two[1])] for two in seen[moves : moves + 6].reshape(3, 2) if two.any())
+        bet = bets[told][int(seen[card : card + 3].argmax())]
+        strategy[KUHN.first[i] : KUHN.first[i + 1]] = 1 - bet, bet
+    return strategy
+
+
+@pytest.mark.parametrize("bluff", [0, 0.1, 1 / 3])
+def test_kuhns_equilibria_are_worth_minus_one_eighteenth_and_cannot_be_exploited(bluff):
+    strategy = kuhn_strategy(bluff)
+    assert values(KUHN, strategy) == pytest.approx([-1 / 18, 1 / 18], abs=1e-12)
+    assert nash_conv(KUHN, strategy) == pytest.approx(0, abs=1e-12)
+
+
+def test_too_many_bluffs_are_exploited():
+    assert nash_conv(KUHN, kuhn_strategy(0.5)) > 0.01
+
+
+def test_a_best_response_wins_what_it_says():
+    strategy = KUHN.uniform()
+    for seat in range(2):
+        won, reply = best_response(KUHN, strategy, seat)
+        assert values(KUHN, reply)[seat] == pytest.approx(won)
+        assert won > values(KUHN, strategy)[seat]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("name", "options", "value"),
+    [("kuhn", {}, -1 / 18), ("leduc", {}, -0.0856), ("liars_dice", {"faces": 3}, 1 / 9)],
+)
+def test_every_method_finds_the_value(method, name, options, value):
+    tree = flat_tree(envs.game(name, **options))
+    found = solve(tree, method, target=1e-4)
+    assert found.nash_conv < 1e-4
+    assert nash_conv(tree, found.strategy) == pytest.approx(found.nash_conv)
+    assert found.values == pytest.approx([value, -value], abs=1e-4)
+
+
+def test_iterations_may_be_made_in_parts():
+    one, other = Solver(KUHN, "dcfr"), Solver(KUHN, "dcfr")
+    one.run(100)
+    for count in (1, 30, 69):
+        other.run(count)
+    assert np.array_equal(one.average(), other.average())
+    assert one.iterations == other.iterations == 100
+
+
+def test_what_cannot_be_a_tree_is_refused():
+    with pytest.raises(ValueError, match="auction-v0 cannot be enumerated: it has no capability chance"):
+        flat_tree(envs.game("auction"))
+    with pytest.raises(ValueError, match=r"the tree of leduc-v0 has more than 1,000 nodes"):
+        flat_tree(envs.game("leduc"), most=1_000)
+    game = three_cards.game()
+
+    def forgets(table, seat, at, out):
+        three_cards.observe(table, seat, at, out)
+        out[at.moves : at.moves + 6] = 0
+
+    blind = replace(game, encoders={"v0": Encoder(Layout(three_cards.V0), forgets)})
+    with pytest.raises(ValueError, match="a seat of three_cards-v0 would forget what it knew or did"):
+        flat_tree(blind)
+
+
+def test_what_is_not_solved_is_refused():
+    with pytest.raises(ValueError, match="two seats whose rewards sum to zero"):
+        Solver(replace(KUHN, game=replace(KUHN.game, payoffs=replace(KUHN.game.payoffs, zero_sum=False))))
+    with pytest.raises(ValueError, match="no method is called 'cfr'"):
+        Solver(KUHN, "cfr")
+    with pytest.raises(ValueError, match="target=0"):
+        solve(KUHN, target=0)
+
+
+# The policy.
+
+
+def test_a_tabular_policy_plays_its_table_and_any_legal_action_where_it_has_none(tmp_path):
+    observations = np.array([[1, 0], [0, 1]], np.float32)
+    policy = TabularPolicy(observations, np.array([[0.25, 0.75, 0], [0, 0, 1]], np.float32), seed=1)
+    seen = np.array([[1, 0], [0, 1], [1, 1], [0, 1]], np.float32)
+    masks = np.array([[1, 1, 0], [1, 1, 1], [1, 0, 1], [1, 1, 0]], np.int8)
+    chances = policy.probabilities(seen, masks)
+    assert chances.tolist() == [[0.25, 0.75, 0], [0, 0, 1], [0.5, 0, 0.5], [0.5, 0.5, 0]]
+    policy.save(tmp_path / "p.npz")
+    again = load_policy(tmp_path / "p.npz")
+    assert isinstance(again, TabularPolicy)
+    assert np.array_equal(again.probabilities(seen, masks), chances)
+    (tmp_path / "bad.npz").write_bytes(b"no")
+    with pytest.raises(ValueError, match="is no saved"):
+        load_policy(tmp_path / "bad.npz")
+
+
+def test_solve_writes_a_policy_that_plays(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["solve", "leduc", "--json", "--target", "0.001"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["nash_conv"] < 0.001
+    assert told["value"] == pytest.approx(-0.0856, abs=1e-3)
+    assert (told["information_sets"], told["policy"]) == (288, "leduc.npz")
+    game = envs.game("leduc")
+    tree = flat_tree(game)
+    assert nash_conv(tree, tree.strategy_of(make_policy("leduc.npz", game))) < 0.001 + 1e-5
+    assert cli.main(["evaluate", "leduc.npz", "--against", "call", "--deals", "500", "--json"]) == 0
+    assert cli.main(["play", "leduc", "--agents", "leduc.npz", "tight", "--delay", "0"]) == 0
+    with pytest.raises(ValueError, match="plays leduc-v0, not kuhn-v0"):
+        make_policy("leduc.npz", envs.game("kuhn"))
+
+
+def test_solve_says_what_it_cannot_do(capsys):
+    assert cli.main(["solve", "auction"]) == 2
+    assert "no capability chance" in capsys.readouterr().err
+    assert cli.main(["solve", "kuhn", "--out", "kuhn.txt"]) == 2
+    assert "a policy file ends in .npz" in capsys.readouterr().err
+    assert cli.main(["solve", "kuhn"]) == 0
+    assert "-0.0555" in capsys.readouterr().out

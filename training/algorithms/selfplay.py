@@ -1,0 +1,343 @@
+"""Self-play PPO: one policy plays all seats and learns from every decision. The critic may use full information.
+
+It is proximal policy optimisation (Schulman et al. 2017) with additions for games of imperfect information: a schedule
+of the entropy bonus, a penalty for the Kullback-Leibler divergence from the policy before the update (magnetic mirror
+descent, Sokota et al. 2023), optionally a second one from a slowly updated policy (the magnet), and averaged weights
+for the saved policy.
+"""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from ...envs import Game
+from ...envs.core.rng import streams
+from ...wrappers.policies.base import draw
+from ...wrappers.policies.mlp import MlpPolicy
+from ...wrappers.policies.trained_for import TrainedFor
+from ...wrappers.rl.self_play import SelfPlayTables
+from ..learning.advantages import seat_advantages
+from ..learning.demonstrations import Demonstrations
+from ..learning.league import League
+from ..learning.networks import copy_of, mlp, mlp_layers, move
+from ..learning.rollout_buffer import RolloutBuffer
+from ..learning.schedules import scheduled
+from ..learning.selfplay_settings import SelfPlayConfig
+from ..learning.settings import TrainConfig
+from .base import Monitor
+
+MODEL = "selfplay.pt"
+"""The file with the networks, the optimiser, the averages and the random states, in the run folder."""
+TABLES = "tables.pkl"
+"""The file with the state of the tables between two rollouts, and the opponents."""
+_ILLEGAL = -1e9
+
+
+class Learner:
+    """Self-play PPO; see `parlour.training.algorithms.base.Learner`."""
+
+    Config: ClassVar[type[TrainConfig]] = SelfPlayConfig
+
+    def __init__(self, config: SelfPlayConfig, game: Game, league: League) -> None:
+        self.config = config
+        self.game = game
+        self.tables = SelfPlayTables(
+            game,
+            config.n_envs,
+            league.pool(),
+            round(config.opponent_tables * config.n_envs),
+            (config.random_start_steps, config.random_start_steps),
+            config.encoder or None,
+        )
+        self.timesteps = 0
+        critic = game.encoders[config.critic_encoder or self.tables.tables.encoder]
+        self._critic_encoder = critic
+        sizes = game.encoders[self.tables.tables.encoder].layout.size, critic.layout.size
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            self._actor = mlp([sizes[0], *config.net_arch, game.num_actions], config.activation_fn, 0.01)
+            self._critic = mlp([sizes[1], *config.critic_net_arch, 1], config.activation_fn, 1.0)
+        self._actor.to(config.device)
+        self._critic.to(config.device)
+        self._average, self._magnet = (copy_of(self._actor) for _ in range(2))
+        self._parameters = [*self._actor.parameters(), *self._critic.parameters()]
+        self._optimizer = torch.optim.Adam(self._parameters, lr=config.learning_rate, eps=1e-5, fused=True)
+        on_cpu = config.device == "cpu"
+        self._low_precision = config.precision == "bfloat16" or (config.precision == "auto" and not on_cpu)
+        self._random = np.random.default_rng(config.seed)
+        self._words = streams(config.seed, 1)
+        self._mean_square = 0.0  # of the advantages, a running mean
+        self._resumed = False
+        self._rollout = RolloutBuffer(config.n_steps, self.tables, sizes)
+
+    def fit(self, monitor: Monitor) -> None:
+        """Learn until the timesteps of the config are reached or the monitor stops it."""
+        if not self._resumed:
+            self.tables.reset(self.config.seed)
+        monitor.on_start()
+        with _torch_threads(self.config.threads):
+            while self.timesteps < self.config.total_timesteps and monitor.goes_on():
+                monitor.on_rollout_start()
+                began = time.perf_counter()
+                in_tables = self._collect()
+                metrics = self._learn(1 - monitor.remaining)
+                metrics["time/environment_share"] = in_tables / (time.perf_counter() - began)
+                monitor.write(metrics | monitor.on_rollout_end())
+
+    def rollout(self, used: float = 0.0) -> int:
+        """Collect a rollout, learn from it, and return its decisions' number. `used`: share of the budget, 0 to 1."""
+        before = self.timesteps
+        self._collect()
+        self._learn(used)
+        return self.timesteps - before
+
+    # Rollouts.
+
+    @torch.no_grad()
+    def _collect(self) -> float:
+        """Play `n_steps` decisions on every table. Return the seconds of the tables' steps."""
+        tables, rollout, spent = self.tables.tables, self._rollout, 0.0
+        rows, actions = np.arange(self.config.n_envs), np.zeros(self.config.n_envs, np.int64)
+        for step in range(self.config.n_steps):
+            rollout.observations[step] = tables.observations
+            rollout.masks[step] = tables.action_masks
+            rollout.turn[step] = tables.turn
+            rollout.learner_acts[step] = self.tables.learner_acts
+            self._see(rows, tables.turn, rollout.critic_observations[step])
+            log_probs = self._log_probs(self._actor, rollout.observations[step], rollout.masks[step])
+            rollout.log_probs[step] = log_probs
+            draw(np.exp(rollout.log_probs[step]), self._words, actions)
+            rollout.actions[step] = actions
+            began = time.perf_counter()
+            self.tables.step(actions)
+            spent += time.perf_counter() - began
+            rollout.rewards[step] = tables.rewards * self._unit
+            rollout.dones[step] = tables.dones
+        self._estimate(rows)
+        self.timesteps += int(np.count_nonzero(rollout.learner_acts))
+        return spent
+
+    @property
+    def _unit(self) -> np.float32:
+        return np.float32(self.config.reward_scale / self.game.payoffs.unit)
+
+    def _see(self, rows: NDArray[np.int64], seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+        self._critic_encoder.observations(self.tables.tables.tables, rows, out, seats)
+
+    def _estimate(self, rows: NDArray[np.int64]) -> None:
+        """Write the values and the advantages of the rollout."""
+        rollout, seats = self._rollout, self.game.seats
+        for step in range(self.config.n_steps):
+            rollout.values[step] = self._forward(self._critic, rollout.critic_observations[step])[:, 0].cpu().numpy()
+        last = np.empty((len(rows), seats), np.float32)
+        seen = np.empty_like(rollout.critic_observations[0])
+        for seat in range(seats):
+            self._see(rows, np.full(len(rows), seat), seen)
+            last[:, seat] = self._forward(self._critic, seen)[:, 0].cpu().numpy()
+        seat_advantages(
+            rollout.turn,
+            rollout.learner_acts,
+            rollout.rewards,
+            rollout.dones,
+            rollout.values,
+            last,
+            self.config.gamma,
+            self.config.gae_lambda,
+            rollout.advantages,
+        )
+
+    # Networks.
+
+    def _forward(self, net: nn.Module, observations: NDArray[np.float32] | torch.Tensor) -> torch.Tensor:
+        given = torch.as_tensor(observations).to(self.config.device, non_blocking=True)
+        with torch.autocast(given.device.type, torch.bfloat16, enabled=self._low_precision):
+            return torch.as_tensor(net(given)).float()
+
+    def _log_probs(self, net: nn.Module, observations: Any, masks: Any) -> torch.Tensor:
+        """Return the log-probabilities of all actions, float32[N, A]; of illegal ones about -1e9."""
+        logits = self._forward(net, observations)
+        illegal = torch.as_tensor(masks).to(logits.device) == 0
+        return torch.log_softmax(logits.masked_fill(illegal, _ILLEGAL), 1)
+
+    # Updates.
+
+    def _learn(self, used: float) -> dict[str, float]:
+        """Update the networks with the rollout. `used` is the share of the budget that has been used, 0 to 1."""
+        config, batch = self.config, self._rollout.shuffled(self._random)
+        rate = scheduled(config.learning_rate, config.final_learning_rate, config.learning_rate_schedule, used)
+        ent_coef = scheduled(config.ent_coef, config.final_ent_coef, config.ent_schedule, used)
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        square = float((batch["advantages"] ** 2).mean())
+        self._mean_square = square if self._mean_square == 0 else 0.95 * self._mean_square + 0.05 * square
+        scale = max(self._mean_square**0.5, 1e-8)
+        totals: dict[str, float] = {}
+        count = 0
+        for rows in self._minibatches(len(batch["actions"])):
+            part = {name: values[rows].to(config.device) for name, values in batch.items()}
+            for name, value in self._update(part, scale, ent_coef).items():
+                totals[name] = totals.get(name, 0.0) + value
+            count += 1
+        move(self._magnet, self._actor, config.magnet_rate)
+        metrics = {f"train/{name}": value / count for name, value in totals.items()}
+        return metrics | {
+            "train/learning_rate": rate,
+            "train/ent_coef": ent_coef,
+            "train/entropy_price": ent_coef * scale / config.reward_scale,  # the value of one nat in the game's unit
+            "train/advantage_scale": scale / config.reward_scale,
+        }
+
+    def _minibatches(self, count: int) -> Iterator[slice]:
+        """Return the minibatches of all epochs: the decisions are shuffled once, the minibatches in every epoch."""
+        parts = max(1, round(count / self.config.batch_size))
+        ends = [count * part // parts for part in range(parts + 1)]
+        for _ in range(self.config.n_epochs):
+            for part in self._random.permutation(parts):
+                yield slice(ends[part], ends[part + 1])
+
+    def _update(self, part: Mapping[str, torch.Tensor], scale: float, ent_coef: float) -> dict[str, float]:
+        """Make one gradient step and return its metrics."""
+        config = self.config
+        log_probs = self._log_probs(self._actor, part["observations"], part["masks"])
+        probabilities = log_probs.exp()
+        legal = part["masks"] != 0
+        taken = part["actions"][:, None]
+        ratio = (log_probs.gather(1, taken) - part["log_probs"].gather(1, taken)).exp()[:, 0]
+        advantages = part["advantages"] / scale
+        clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
+        policy_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean()
+        entropy = -_expected(probabilities, log_probs, legal)
+        values = self._forward(self._critic, part["critic_observations"])[:, 0]
+        value_loss = nn.functional.mse_loss(values, part["returns"])
+        loss = policy_loss - ent_coef * entropy + config.vf_coef * value_loss / scale**2
+        before = _expected(probabilities, log_probs - part["log_probs"], legal)
+        if config.kl_coef:
+            loss = loss + config.kl_coef * before
+        if config.magnet_coef:
+            with torch.no_grad():
+                magnet = self._log_probs(self._magnet, part["observations"], part["masks"])
+            loss = loss + config.magnet_coef * _expected(probabilities, log_probs - magnet, legal)
+        self._step(loss)
+        return {
+            "policy_loss": float(policy_loss.detach()),
+            "value_loss": float(value_loss.detach()) / config.reward_scale**2,
+            "entropy": float(entropy.detach()),
+            "kl": float(before.detach()),
+            "clip_fraction": float(((ratio.detach() - 1).abs() > config.clip_range).float().mean()),
+        }
+
+    def _step(self, loss: torch.Tensor) -> None:
+        self._optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self._actor.parameters(), self.config.max_grad_norm)
+        nn.utils.clip_grad_norm_(self._critic.parameters(), self.config.max_grad_norm)
+        self._optimizer.step()
+        move(self._average, self._actor, 1 - self.config.average_decay)
+
+    def clone(self, demonstrations: Demonstrations, rate: float, random: np.random.Generator) -> float:
+        """Fit the policy to a teacher's decisions, each used once; see `base.Learner.clone`."""
+        config, order = self.config, random.permutation(len(demonstrations.actions))
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate * (config.cloning_learning_rate or config.learning_rate)
+        with _torch_threads(config.threads):
+            for start in range(0, len(order), config.cloning_batch_size):
+                rows = order[start : start + config.cloning_batch_size]
+                log_probs = self._log_probs(self._actor, demonstrations.observations[rows], demonstrations.masks[rows])
+                taken = torch.as_tensor(demonstrations.actions[rows]).to(log_probs.device)[:, None]
+                mean = log_probs.gather(1, taken).mean()
+                self._step(-mean)
+        return float(mean.detach().exp())
+
+    # The policy.
+
+    def policy(self, seed: int | None = None) -> MlpPolicy:
+        """Return a copy of the current policy, in NumPy; with `average_decay`, of the averaged weights."""
+        net = self._average if self.config.average_decay else self._actor
+        critic = () if self._critic_encoder.full_information else mlp_layers(self._critic)
+        copy = MlpPolicy(mlp_layers(net), self.config.activation_fn, seed=seed, critic=critic)
+        encoder = self.tables.tables.encoder
+        copy.set_trained_for(TrainedFor.of(self.game, encoder, self.config.preset, self.config.reward_scale))
+        return copy
+
+    def current_policy(self, seed: int | None = None) -> "_Current":
+        """Return the live policy, which changes while the learner learns."""
+        return _Current(self, seed)
+
+    def save(self, folder: Path) -> None:
+        """Write ``selfplay.pt`` and ``tables.pkl``."""
+        state = {
+            "timesteps": self.timesteps,
+            "actor": self._actor.state_dict(),
+            "critic": self._critic.state_dict(),
+            "average": self._average.state_dict(),
+            "magnet": self._magnet.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+            "mean_square": self._mean_square,
+            "random": self._random.bit_generator.state,
+            "words": int(self._words[0]),
+        }
+        torch.save(state, folder / f"{MODEL}.tmp")
+        self.tables.save(folder / f"{TABLES}.tmp")
+        os.replace(folder / f"{TABLES}.tmp", folder / TABLES)
+        os.replace(folder / f"{MODEL}.tmp", folder / MODEL)
+
+    @classmethod
+    def load(cls, folder: Path, config: SelfPlayConfig, game: Game, league: League) -> Self:
+        """Return the learner that `save` wrote; it continues as if it had not stopped.
+
+        Raises:
+            FileNotFoundError: if the folder has no such files.
+        """
+        for name in (MODEL, TABLES):
+            if not (folder / name).is_file():
+                raise FileNotFoundError(f"{folder / name} is missing")
+        learner = cls(config, game, league)
+        state = torch.load(folder / MODEL, map_location=config.device, weights_only=True)
+        learner.timesteps, learner._mean_square = state["timesteps"], state["mean_square"]
+        for name in ("actor", "critic", "average", "magnet", "optimizer"):
+            getattr(learner, f"_{name}").load_state_dict(state[name])
+        learner._random.bit_generator.state = state["random"]
+        learner._words = np.array([state["words"]], np.uint64)
+        learner.tables.load(folder / TABLES)
+        learner._resumed = True
+        return learner
+
+
+class _Current:
+    """The learner's live policy."""
+
+    def __init__(self, learner: Learner, seed: int | None) -> None:
+        self._learner = learner
+        self._words = streams(seed, 1)
+        self.encoder = learner.tables.tables.encoder
+
+    @torch.no_grad()
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return a legal action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        log_probs = self._learner._log_probs(self._learner._actor, observations, masks)
+        actions = np.zeros(len(masks), np.int64)
+        draw(log_probs.exp().cpu().numpy(), self._words, actions)
+        return actions
+
+
+def _expected(probabilities: torch.Tensor, values: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """Return the mean over rows of the expectation of `values` over the legal actions."""
+    return torch.where(legal, probabilities * values, 0.0).sum(1).mean()
+
+
+@contextmanager
+def _torch_threads(threads: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

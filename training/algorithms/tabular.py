@@ -1,0 +1,223 @@
+"""Counterfactual regret minimisation on a flat tree: CFR+, DCFR and PCFR+.
+
+CFR+: Tammelin, "Solving large imperfect information games using CFR+", 2014. DCFR: Brown and Sandholm, "Solving
+imperfect-information games via discounted regret minimization", AAAI 2019, with α = 1.5, β = 0, γ = 2. PCFR+: Farina,
+Kroer and Sandholm, "Faster game solving via predictive Blackwell approachability", AAAI 2021. All update the seats in
+turn and return the average of their strategies, weighed by a power of the iteration.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...envs.core.compiled import compiled
+from ...envs.core.options import named
+from ..evaluation.exact import Floats, Tree, add_gains, nash_conv, values
+
+
+class Method(NamedTuple):
+    """How regrets are kept.
+
+    Attributes:
+        floor: whether regrets below 0 become 0.
+        discount: whether regrets are discounted as in DCFR.
+        predict: whether the latest regrets are expected once more.
+        power: the strategy of iteration t counts t to this power.
+    """
+
+    floor: bool
+    discount: bool
+    predict: bool
+    power: float
+
+
+METHODS = {
+    "cfr+": Method(True, False, False, 1.0),
+    "dcfr": Method(False, True, False, 2.0),
+    "pcfr+": Method(True, False, True, 2.0),
+}
+"""The algorithms by name."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What was found.
+
+    Attributes:
+        strategy: float64[Q], the average strategy.
+        values: float64[seats], what every seat wins on average.
+        nash_conv: see `parlour.training.evaluation.exact.nash_conv`.
+        iterations: how many there were; each updates every seat.
+        seconds: that they took, with the measuring of NashConv.
+    """
+
+    strategy: Floats
+    values: Floats
+    nash_conv: float
+    iterations: int
+    seconds: float
+
+
+class Solver:
+    """Regrets and strategies of all seats at a tree of two seats whose rewards sum to zero.
+
+    Args:
+        tree: the game.
+        method: a name of `METHODS`.
+
+    Raises:
+        ValueError: for an unknown method, or a game of more seats or with other rewards.
+    """
+
+    def __init__(self, tree: Tree, method: str = "pcfr+") -> None:
+        game = tree.game
+        if game.seats != 2 or not game.payoffs.zero_sum:
+            raise ValueError(f"{game.id} is not solved: it needs to have two seats whose rewards sum to zero")
+        self.tree = tree
+        self.iterations = 0
+        self._method = METHODS[named("method", method, METHODS)]
+        self._strategy = tree.uniform()
+        self._regrets = np.zeros(len(tree.action))
+        self._sums = np.zeros(len(tree.action))
+
+    def run(self, iterations: int) -> None:
+        """Go on for so many iterations."""
+        tree = self.tree
+        iterate(
+            tree.seat,
+            tree.parent,
+            tree.first,
+            tree.ends,
+            tree.payoffs,
+            self._method,
+            self._strategy,
+            self._regrets,
+            self._sums,
+            self.iterations,
+            iterations,
+        )
+        self.iterations += iterations
+
+    def average(self) -> Floats:
+        """Return the average strategy: float64[Q]; uniform where an information set was never reached."""
+        strategy = self.tree.uniform()
+        normalise(self.tree.first, self._sums, strategy)
+        return strategy
+
+
+def solve(
+    tree: Tree,
+    method: str = "pcfr+",
+    *,
+    target: float = 1e-6,
+    iterations: int = 10_000_000,
+    seconds: float = 60.0,
+    progress: Callable[[int, float], None] | None = None,
+) -> Solution:
+    """Iterate until NashConv is below `target`, or iterations or time are used up.
+
+    Args:
+        tree: a game of two seats whose rewards sum to zero.
+        method: a name of `METHODS`.
+        target: of NashConv, in the unit of the rewards.
+        iterations: at most.
+        seconds: at most, about.
+        progress: called with the iterations and NashConv whenever it is measured.
+
+    Raises:
+        ValueError: as `Solver` does, or for a limit that is not above 0.
+    """
+    if not (target > 0 and iterations > 0 and seconds > 0):
+        raise ValueError(f"target={target}, iterations={iterations}, seconds={seconds}: all need to be above 0")
+    solver = Solver(tree, method)
+    solver.run(0)  # compiled before the clock starts
+    begun = perf_counter()
+    while True:
+        solver.run(min(max(64, solver.iterations // 4), iterations - solver.iterations))
+        strategy = solver.average()
+        off, spent = nash_conv(tree, strategy), perf_counter() - begun
+        if progress is not None:
+            progress(solver.iterations, off)
+        if off < target or solver.iterations >= iterations or spent >= seconds:
+            return Solution(strategy, values(tree, strategy), off, solver.iterations, spent)
+
+
+@compiled
+def iterate(
+    seats: Any,
+    parent: Any,
+    first: Any,
+    ends: Any,
+    payoffs: Any,
+    method: Any,
+    strategy: Any,
+    regrets: Any,
+    sums: Any,
+    done: int,
+    count: int,
+) -> None:
+    """Update every seat's regrets, strategy and sums of strategies `count` times, after `done` iterations."""
+    plan, gains = np.ones(len(strategy)), np.zeros(len(strategy))
+    for i in range(len(parent)):
+        for s in range(first[i], first[i + 1]):
+            plan[s] = plan[parent[i]] * strategy[s]
+    for t in range(done + 1, done + count + 1):
+        weight = t**method.power
+        kept = (t - 1.0) ** 1.5 / ((t - 1.0) ** 1.5 + 1.0) if method.discount else 1.0
+        below = 0.5 if method.discount else 1.0
+        for seat in range(ends.shape[1]):
+            gains[:] = 0.0
+            add_gains(ends, payoffs, plan, seat, gains)
+            for i in range(len(seats) - 1, -1, -1):
+                if seats[i] == seat:
+                    update(first[i], first[i + 1], parent[i], method, kept, below, strategy, regrets, gains)
+            for i in range(len(seats)):
+                if seats[i] == seat:
+                    for s in range(first[i], first[i + 1]):
+                        plan[s] = plan[parent[i]] * strategy[s]
+                        sums[s] += weight * plan[s]
+
+
+@compiled
+def update(
+    start: int,
+    stop: int,
+    parent: int,
+    method: Any,
+    kept: float,
+    below: float,
+    strategy: Any,
+    regrets: Any,
+    gains: Any,
+) -> None:
+    """Update one information set by the gains of its actions: its regrets, and its strategy by regret matching."""
+    value = 0.0
+    for s in range(start, stop):
+        value += strategy[s] * gains[s]
+    gains[parent] += value
+    total = 0.0
+    for s in range(start, stop):
+        more = gains[s] - value
+        regret = regrets[s] * (kept if regrets[s] > 0 else below) + more
+        if method.floor and regret < 0:
+            regret = 0.0
+        regrets[s] = regret
+        strategy[s] = max(0.0, regret + more if method.predict else regret)
+        total += strategy[s]
+    for s in range(start, stop):
+        strategy[s] = strategy[s] / total if total > 0 else 1.0 / (stop - start)
+
+
+@compiled
+def normalise(first: Any, sums: Any, strategy: Any) -> None:
+    """Write the strategy whose weighed sums are `sums`; where they are 0, it stays as it is."""
+    for i in range(len(first) - 1):
+        total = 0.0
+        for s in range(first[i], first[i + 1]):
+            total += sums[s]
+        if total > 0:
+            for s in range(first[i], first[i + 1]):
+                strategy[s] = sums[s] / total

@@ -1,0 +1,74 @@
+"""`parlour solve`: an equilibrium of a small game, and a policy that plays it."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from ...wrappers.policies.tabular import TabularPolicy
+from ...wrappers.policies.trained_for import TrainedFor
+from ..algorithms.tabular import METHODS, Solution, solve
+from ..evaluation.exact import Tree, flat_tree
+from .arguments import AsJson, GameArguments
+from .lookup import game_with
+
+
+def command(
+    *,
+    chosen: GameArguments,
+    method: Annotated[str, tyro.conf.arg(help=f"The algorithm: {', '.join(METHODS)}.")] = "pcfr+",
+    target: float = 1e-6,
+    iterations: int = 10_000_000,
+    seconds: float = 60.0,
+    out: Path | None = None,
+    as_json: AsJson = False,
+) -> None:
+    """Solve a game of two seats whose random events can be enumerated, such as leduc.
+
+    Iterations end when NashConv, the sum of what both seats can still win by a best response, is below the target.
+
+    Args:
+        target: NashConv to reach, in the unit of the rewards.
+        iterations: Iterations at most; each updates both seats.
+        seconds: Seconds at most, about.
+        out: File for the policy. Default: the game's name with .npz.
+    """
+    game = game_with(chosen.game, chosen.options)
+    tree = flat_tree(game)
+    found = solve(tree, method, target=target, iterations=iterations, seconds=seconds)
+    file = Path(f"{game.name}.npz") if out is None else out
+    if file.suffix != ".npz":
+        raise ValueError(f"out={str(file)!r}: a policy file ends in .npz")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    trained_for = TrainedFor.of(game, tree.encoder)
+    TabularPolicy(tree.observations, tree.probabilities(found.strategy), trained_for).save(file)
+    if as_json:
+        facts = {
+            "game": game.id,
+            "options": dict(game.options),
+            "method": method,
+            "value": float(found.values[0]),
+            "nash_conv": found.nash_conv,
+            "iterations": found.iterations,
+            "seconds": found.seconds,
+            "nodes": tree.nodes,
+            "information_sets": len(tree.seat),
+            "policy": str(file),
+        }
+        print(json.dumps(facts, indent=2))
+        return
+    Console(highlight=False).print(_report(tree, found, method))
+    print(f"the policy is in {file}: parlour play {game.name} --agents {file} random")
+
+
+def _report(tree: Tree, found: Solution, method: str) -> Table:
+    report = Table(title=f"{tree.game.id}, solved by {method}", show_header=False)
+    report.add_row("value for the first seat", f"{found.values[0]:+.6f} {tree.game.payoffs.unit_name}")
+    report.add_row("NashConv", f"{found.nash_conv:.3g}")
+    report.add_row("iterations", f"{found.iterations:,}")
+    report.add_row("seconds", f"{found.seconds:.2f} ({found.iterations / found.seconds:,.0f} iterations a second)")
+    report.add_row("nodes, information sets", f"{tree.nodes:,}, {len(tree.seat):,}")
+    return report

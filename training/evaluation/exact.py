@@ -1,0 +1,350 @@
+"""Exact values: a game with the capability `Chance` as a flat tree, best responses, NashConv.
+
+    tree = flat_tree(parlour.envs.game("leduc"))
+    strategy = tree.strategy_of(policy)
+    values(tree, strategy), nash_conv(tree, strategy)
+
+The tree is kept in sequence form (Koller, Megiddo and von Stengel, STOC 1994). A **sequence** is what one seat has
+done on the way to a node: the last of its information sets with the action there. What the seats do at an end of the
+game is one sequence each, so that an end is a payoff and a sequence per seat, and all ends with the same sequences
+are one. A strategy is a float64[sequences]: the probability of each sequence's action in its information set.
+
+Information sets are what the observations of an encoder tell apart.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs.core import loops
+from ...envs.core.compiled import compiled
+from ...envs.core.encoder import Encoder
+from ...envs.core.game import Game
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CHANCE, END = -1, -2
+"""Of a node, in place of the seat that decides."""
+MOST_NODES = 5_000_000
+"""Most nodes of a tree."""
+
+outcomes: Any = None
+play: Any = None
+probability: Any = None
+step: Any = None
+decode: Any = None
+legal: Any = None
+
+
+class Probable(Protocol):
+    """A policy that tells its probabilities."""
+
+    def probabilities(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.floating[Any]]:
+        """Return how likely each action index is, 0 where masked: float[N, A]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A game in sequence form. Sequence `s` below `seats` is the empty one of seat `s`.
+
+    Attributes:
+        game: the game.
+        encoder: the name of the encoder whose observations tell information sets apart.
+        nodes: how many nodes the tree has.
+        seat: int64[I], who decides at each information set. A set stands after those that lead to it.
+        parent: int64[I], the sequence of that seat that leads to it.
+        first: int64[I + 1]: its sequences are those from ``first[i]`` up to ``first[i + 1]``, in order of actions.
+        action: int64[Q], the action index of every sequence; −1: it is empty.
+        observations: float32[I, D], what is observed there.
+        masks: int8[I, A], what is legal there.
+        ends: int64[T, seats], the sequences that lead to each end.
+        payoffs: float64[T, seats], what each seat wins there, times the probability of the random events.
+    """
+
+    game: Game
+    encoder: str
+    nodes: int
+    seat: Ints
+    parent: Ints
+    first: Ints
+    action: Ints
+    observations: NDArray[np.float32]
+    masks: NDArray[np.int8]
+    ends: Ints
+    payoffs: Floats
+
+    def strategy_of(self, policy: Probable) -> Floats:
+        """Return a policy's strategy, in all seats: float64[Q]."""
+        told = np.asarray(policy.probabilities(self.observations, self.masks), np.float64)
+        told /= told.sum(axis=1, keepdims=True)
+        strategy = np.ones(len(self.action))
+        sets = np.repeat(np.arange(len(self.seat)), np.diff(self.first))
+        strategy[self.first[0] :] = told[sets, self.action[self.first[0] :]]
+        return strategy
+
+    def probabilities(self, strategy: Floats) -> NDArray[np.float32]:
+        """Return a strategy by information set and action index: float32[I, A]."""
+        table = np.zeros(self.masks.shape, np.float32)
+        sets = np.repeat(np.arange(len(self.seat)), np.diff(self.first))
+        table[sets, self.action[self.first[0] :]] = strategy[self.first[0] :]
+        return table
+
+    def uniform(self) -> Floats:
+        """Return the strategy that plays all legal actions with the same probability."""
+        sizes = np.diff(self.first)
+        return np.concatenate([np.ones(self.first[0]), np.repeat(1 / sizes, sizes)])
+
+
+def values(tree: Tree, strategy: Floats) -> Floats:
+    """Return what every seat wins on average where all play by `strategy`: float64[seats]."""
+    plan = realised(strategy, tree.parent, tree.first)
+    return np.asarray(plan[tree.ends].prod(axis=1) @ tree.payoffs)
+
+
+def best_response(tree: Tree, strategy: Floats, seat: int) -> tuple[float, Floats]:
+    """Return what `seat` wins at most where all others play by `strategy`, and a strategy with which it does.
+
+    The strategy is float64[Q]; those of the others are as they were.
+    """
+    plan = realised(strategy, tree.parent, tree.first)
+    gains, reply = np.zeros(len(strategy)), strategy.copy()
+    add_gains(tree.ends, tree.payoffs, plan, seat, gains)
+    respond(seat, tree.seat, tree.parent, tree.first, gains, reply)
+    return float(gains[seat]), reply
+
+
+def nash_conv(tree: Tree, strategy: Floats) -> float:
+    """Return the sum of what all seats can win more by a best response: 0 at an equilibrium."""
+    best = [best_response(tree, strategy, seat)[0] for seat in range(tree.game.seats)]
+    return float(np.sum(best) - values(tree, strategy).sum())
+
+
+@compiled
+def realised(strategy: Any, parent: Any, first: Any) -> Any:
+    """Return the probability that a seat plays all of a sequence, if the others let it: float64[Q]."""
+    plan = np.ones(len(strategy))
+    for i in range(len(parent)):
+        for s in range(first[i], first[i + 1]):
+            plan[s] = plan[parent[i]] * strategy[s]
+    return plan
+
+
+@compiled
+def add_gains(ends: Any, payoffs: Any, plan: Any, seat: int, gains: Any) -> None:
+    """Add to `gains` what a seat wins at the ends of each of its sequences, by what the others do: float64[Q]."""
+    if ends.shape[1] == 2:
+        for t in range(len(ends)):
+            gains[ends[t, seat]] += payoffs[t, seat] * plan[ends[t, 1 - seat]]
+        return
+    for t in range(len(ends)):
+        won = payoffs[t, seat]
+        for other in range(ends.shape[1]):
+            if other != seat:
+                won *= plan[ends[t, other]]
+        gains[ends[t, seat]] += won
+
+
+@compiled
+def respond(seat: int, seats: Any, parent: Any, first: Any, gains: Any, reply: Any) -> None:
+    """Write the best action of every information set of a seat into `reply`; ``gains[seat]`` becomes its value."""
+    for i in range(len(seats) - 1, -1, -1):
+        if seats[i] == seat:
+            best = first[i]
+            for s in range(first[i], first[i + 1]):
+                reply[s] = 0.0
+                if gains[s] > gains[best]:
+                    best = s
+            reply[best] = 1.0
+            gains[parent[i]] += gains[best]
+
+
+# Making the tree.
+
+
+def look_at(tables: Any, who: Any, counts: Any, masks: Any) -> None:
+    """Write who decides at each record (`CHANCE`, `END`), how many ways go on from it, and what is legal."""
+    for i in range(len(tables)):
+        table = tables[i]
+        counts[i] = outcomes(table)
+        who[i] = -1
+        if counts[i] == 0:
+            who[i] = -2
+            if not table.done:
+                who[i] = table.turn
+                legal(table, masks[i])
+                for action in range(masks.shape[1]):
+                    counts[i] += masks[i, action]
+
+
+def go_on(children: Any, who: Any, counts: Any, masks: Any, actions: Any, chances: Any) -> None:
+    """Play every outcome and every legal action on copies of the records, which are in their order in `children`."""
+    k = 0
+    for i in range(len(who)):
+        if who[i] == -1:
+            for outcome in range(counts[i]):
+                chances[k] = probability(children[k], outcome)
+                if chances[k] < 0:
+                    chances[k] = 1.0 / counts[i]
+                play(children[k], outcome)
+                k += 1
+        elif who[i] >= 0:
+            for action in range(masks.shape[1]):
+                if masks[i, action]:
+                    actions[k] = action
+                    step(children[k], decode(children[k], action))
+                    k += 1
+
+
+@compiled
+def equally(table: Any, outcome: int) -> float:
+    """Say that all outcomes are equally likely."""
+    return -1.0
+
+
+def flat_tree(game: Game, encoder: str | None = None, most: int = MOST_NODES) -> Tree:
+    """Return the tree of a game.
+
+    Args:
+        game: with the capability `Chance`.
+        encoder: the name of the encoder by whose observations the seats tell nodes apart; None: the game's own.
+        most: how many nodes there may be.
+
+    Raises:
+        ValueError: if the game's random events cannot be enumerated, there are more than `most` nodes, or a seat would
+            forget what it knew or did: an encoder must tell all of that.
+    """
+    chance = game.capabilities.chance
+    if chance is None:
+        raise ValueError(f"the random events of {game.id} cannot be enumerated: it has no capability chance")
+    name = encoder or game.encoder
+    look = loops.compile_loop(look_at, outcomes=chance.outcomes, legal=game.rules.legal)
+    go = loops.compile_loop(
+        go_on,
+        probability=chance.probability or equally,
+        play=chance.play,
+        step=chance.step,
+        decode=game.rules.decode,
+    )
+    tables = game.tables(1)
+    chance.begin(tables[0])
+    builder = _Builder(game.seats, game.encoders[name], game.id)
+    level = _Level(
+        tables.view(np.ndarray), np.arange(game.seats)[None], np.ones(1), np.zeros((1, game.seats)), np.zeros(1, bool)
+    )
+    while len(level.tables):
+        builder.nodes += len(level.tables)
+        if builder.nodes > most:
+            raise ValueError(f"the tree of {game.id} has more than {most:,} nodes")
+        level = builder.expand(level, look, go, game.num_actions)
+    return builder.tree(game, name)
+
+
+@dataclass
+class _Level:
+    """Nodes of one depth: the records, the sequences that lead there, the probability of the random events, what the
+    seats have won, and whether anybody has acted."""
+
+    tables: NDArray[Any]
+    sequences: Ints
+    chances: Floats
+    won: Floats
+    acted: NDArray[np.bool_]
+
+
+class _Builder:
+    def __init__(self, seats: int, encoder: Encoder, game_id: str) -> None:
+        self.nodes = 0
+        self._encoder, self._id = encoder, game_id
+        self._sets: dict[bytes, int] = {}
+        self._seat: list[int] = []
+        self._parent: list[int] = []
+        self._first = [seats]
+        self._actions = [-1] * seats
+        self._observations: list[NDArray[np.float32]] = []
+        self._masks: list[NDArray[np.int8]] = []
+        self._ends: list[Ints] = []
+        self._payoffs: list[Floats] = []
+
+    def expand(self, level: _Level, look: Any, go: Any, num_actions: int) -> _Level:
+        """Note the ends and information sets of a level, and return the next one."""
+        count = len(level.tables)
+        who, counts = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        masks = np.zeros((count, num_actions), np.int8)
+        look(level.tables, who, counts, masks)
+        settled = (who != CHANCE) & level.acted
+        level.won[settled] += level.tables["rewards"][settled, : level.won.shape[1]]
+        ends = who == END
+        self._ends.append(level.sequences[ends])
+        self._payoffs.append(level.won[ends] * level.chances[ends, None])
+        first = np.zeros(count, np.int64)
+        rows = np.flatnonzero(who >= 0)
+        if len(rows):
+            first[rows] = self._information_sets(level, rows, who, masks)
+        above = np.repeat(np.arange(count), counts)
+        children, chances = level.tables[above], np.ones(len(above))
+        actions = np.zeros(len(above), np.int64)
+        go(children, who, counts, masks, actions, chances)
+        sequences = level.sequences[above]
+        decided = np.flatnonzero(who[above] >= 0)
+        places = np.arange(len(above)) - (np.cumsum(counts) - counts)[above]
+        sequences[decided, who[above][decided]] = (first[above] + places)[decided]
+        return _Level(
+            children,
+            sequences,
+            level.chances[above] * chances,
+            level.won[above],
+            level.acted[above] | (who[above] >= 0),
+        )
+
+    def _information_sets(self, level: _Level, rows: Ints, who: Ints, masks: NDArray[np.int8]) -> Ints:
+        """Return the first sequence of the information set of every row."""
+        seen = self._encoder.observations(level.tables, rows)
+        keyed = np.concatenate([who[rows, None].astype(np.float32), seen], axis=1)
+        keys = np.ascontiguousarray(keyed).view(np.dtype((np.void, keyed.shape[1] * 4))).ravel()
+        found, at, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        numbers = np.empty(len(found), np.int64)
+        for k, row in enumerate(at.tolist()):
+            node = int(rows[row])
+            key = found[k].tobytes()
+            numbers[k] = self._sets.setdefault(key, len(self._seat))
+            if numbers[k] == len(self._seat):
+                self._add(int(who[node]), level.sequences[node], seen[row], masks[node])
+        sets = numbers[inverse]
+        leads = level.sequences[rows, who[rows]] != np.array(self._parent)[sets]
+        if leads.any() or any((masks[rows[k]] != self._masks[sets[k]]).any() for k in at):
+            raise ValueError(
+                f"a seat of {self._id} would forget what it knew or did: nodes that its observations do not tell apart "
+                "have different pasts, or different legal actions"
+            )
+        return np.array(self._first)[sets]
+
+    def _add(self, seat: int, sequences: Ints, seen: NDArray[np.float32], mask: NDArray[np.int8]) -> None:
+        self._seat.append(seat)
+        self._parent.append(int(sequences[seat]))
+        self._actions += np.flatnonzero(mask).tolist()
+        self._first.append(len(self._actions))
+        self._observations.append(seen)
+        self._masks.append(mask)
+
+    def tree(self, game: Game, encoder: str) -> Tree:
+        """Return the tree; ends with the same sequences become one."""
+        ends, inverse = np.unique(np.concatenate(self._ends), axis=0, return_inverse=True)
+        payoffs = np.zeros((len(ends), game.seats))
+        np.add.at(payoffs, inverse.ravel(), np.concatenate(self._payoffs))
+        return Tree(
+            game=game,
+            encoder=encoder,
+            nodes=self.nodes,
+            seat=np.array(self._seat, np.int64),
+            parent=np.array(self._parent, np.int64),
+            first=np.array(self._first, np.int64),
+            action=np.array(self._actions, np.int64),
+            observations=np.array(self._observations),
+            masks=np.array(self._masks),
+            ends=np.ascontiguousarray(ends, np.int64),
+            payoffs=payoffs,
+        )

@@ -1,0 +1,55 @@
+"""Generalised advantage estimation per seat, at tables where one learner plays many seats."""
+
+from typing import Any
+
+import numpy as np
+
+from ...envs.core.compiled import compiled
+
+
+@compiled
+def seat_advantages(
+    turn: Any,
+    learner_acts: Any,
+    rewards: Any,
+    dones: Any,
+    values: Any,
+    last_values: Any,
+    gamma: float,
+    gae_lambda: float,
+    advantages: Any,
+) -> None:
+    """Write the advantages of the learner's decisions.
+
+    A step of a seat is from its decision to its next one, or to the end of the episode.
+    Rewards before a seat's first decision of an episode are not used.
+
+    Args:
+        turn: int64[T, N], the seat that decided.
+        learner_acts: bool[T, N], whether the decision was the learner's.
+        rewards: float32[T, N, seats], of the step.
+        dones: bool[T, N], whether the episode ended with the step.
+        values: float32[T, N], value estimates of the acting seat at the decision.
+        last_values: float32[N, seats], value estimates of every seat after the last step.
+        gamma: discount factor, per decision of the seat.
+        gae_lambda: lambda of generalised advantage estimation.
+        advantages: float32[T, N], written where `learner_acts`.
+    """
+    steps, tables = turn.shape
+    seats = rewards.shape[2]
+    expected, advantage, gained = np.zeros(seats), np.zeros(seats), np.zeros(seats)
+    for table in range(tables):
+        for seat in range(seats):
+            expected[seat], advantage[seat], gained[seat] = last_values[table, seat], 0.0, 0.0
+        for step in range(steps - 1, -1, -1):
+            if dones[step, table]:
+                expected[:], advantage[:], gained[:] = 0.0, 0.0, 0.0
+            for seat in range(seats):
+                gained[seat] += rewards[step, table, seat]
+            if learner_acts[step, table]:
+                seat = turn[step, table]
+                value = values[step, table]
+                error = gained[seat] + gamma * expected[seat] - value
+                advantage[seat] = error + gamma * gae_lambda * advantage[seat]
+                advantages[step, table] = advantage[seat]
+                expected[seat], gained[seat] = value, 0.0

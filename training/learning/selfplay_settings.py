@@ -1,0 +1,103 @@
+"""SelfPlayConfig: the settings of self-play PPO (see `parlour.training.algorithms.selfplay`)."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+
+from ...envs.core.encoder import FULL
+from ...envs.core.options import named, number, whole
+from .schedules import Schedule
+from .settings import TrainConfig
+
+Precision = Literal["auto", "float32", "bfloat16"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfPlayConfig(TrainConfig):
+    """Settings of a run with self-play PPO."""
+
+    algorithm: str = "selfplay"
+    """The learning algorithm, by name. Some of the settings belong to the algorithm."""
+    n_envs: int = 2_048
+    """Number of tables that are played at the same time."""
+    opponent_tables: float = 0.0
+    """Share of the tables at which past checkpoints and bots play all seats but one. At the others the learner plays
+    every seat."""
+    net_arch: tuple[int, ...] = (128, 128)
+    """Sizes of the hidden layers of the policy."""
+    critic_net_arch: tuple[int, ...] = (128, 128)
+    """Sizes of the hidden layers of the value function."""
+    critic_encoder: str = FULL
+    """The encoder of the value function's observations. full: with hidden information. Empty: that of the policy."""
+    activation_fn: str = "ReLU"
+    """Activation function of the hidden layers: ReLU or Tanh."""
+    learning_rate: float = 1e-3
+    """Learning rate at the start."""
+    final_learning_rate: float = 1e-4
+    """Learning rate at the end."""
+    learning_rate_schedule: Schedule = "power"
+    """Schedule of the learning rate: constant, linear or power."""
+    ent_coef: float = 0.05
+    """Weight of the entropy bonus at the start, where advantages have a standard deviation of 1."""
+    final_ent_coef: float = 0.003
+    """Weight of the entropy bonus at the end."""
+    ent_schedule: Schedule = "power"
+    """Schedule of the weight of the entropy bonus: constant, linear or power."""
+    n_steps: int = 32
+    """Decisions per table in each rollout."""
+    batch_size: int = 8_192
+    """Decisions per gradient step."""
+    n_epochs: int = 2
+    """Number of epochs per rollout."""
+    gamma: float = 1.0
+    """Discount factor, per decision of the seat."""
+    gae_lambda: float = 0.95
+    """Lambda of generalised advantage estimation."""
+    clip_range: float = 0.1
+    """Clipping range of PPO."""
+    vf_coef: float = 0.5
+    """Weight of the value loss."""
+    kl_coef: float = 0.0
+    """Weight of the divergence KL(new policy, policy before the update)."""
+    magnet_coef: float = 0.0
+    """Weight of the divergence KL(policy, magnet). The magnet is a slowly updated policy."""
+    magnet_rate: float = 0.01
+    """Update rate of the magnet towards the policy per update, 0 to 1."""
+    average_decay: float = 0.0
+    """Decay per gradient step of the averaged weights, which are saved and played. 0: the latest weights."""
+    max_grad_norm: float = 0.5
+    """Gradients are clipped to this norm."""
+    device: str = "cpu"
+    """Device of the networks: cpu, or cuda with a GPU."""
+    precision: Precision = "auto"
+    """Floating-point format of the networks: auto is float32 on the CPU and bfloat16 on a GPU."""
+
+    def __post_init__(self) -> None:
+        """Check settings that would fail late or without an error."""
+        super().__post_init__()
+        for name in ("n_steps", "batch_size", "n_epochs"):
+            whole(name, getattr(self, name), 1)
+        for name in ("net_arch", "critic_net_arch"):
+            for size in getattr(self, name):
+                whole(name, size, 1)
+        for name in ("learning_rate", "final_learning_rate", "clip_range", "max_grad_norm"):
+            number(name, getattr(self, name), 0, 1e9, above=True)
+        for name in ("ent_coef", "final_ent_coef", "vf_coef", "kl_coef", "magnet_coef"):
+            number(name, getattr(self, name), 0, 1e9)
+        for name in ("gamma", "gae_lambda", "opponent_tables", "magnet_rate", "average_decay"):
+            number(name, getattr(self, name), 0, 1)
+        if self.average_decay == 1:
+            raise ValueError("average_decay=1: the average would never move; need less than 1")
+        for name, known in (("learning_rate_schedule", Schedule), ("ent_schedule", Schedule), ("precision", Precision)):
+            named(name, getattr(self, name), get_args(known))
+        for first, last, schedule in (
+            ("learning_rate", "final_learning_rate", self.learning_rate_schedule),
+            ("ent_coef", "final_ent_coef", self.ent_schedule),
+        ):
+            if schedule == "power" and (getattr(self, first) > 0) != (getattr(self, last) > 0):
+                raise ValueError(f"{last}={getattr(self, last)}: a power schedule needs both above 0, or both 0")
+        if self.activation_fn not in ("ReLU", "Tanh"):
+            raise ValueError(f"activation_fn={self.activation_fn!r}: choose from ReLU and Tanh")
+        if self.device != "cpu" and not (self.device.startswith("cuda") and torch.cuda.is_available()):
+            raise ValueError(f"device={self.device!r}: need cpu, or cuda where PyTorch finds a GPU; it finds none here")

@@ -1,0 +1,147 @@
+"""Decisions of an agent for arenas over HTTP: with a deadline and a log, in any number of matches."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from ....envs.core.turn_state import AgentResponse, TurnState
+from ...logs.match_log import MatchLog
+from ...logs.safe_match_log import SafeMatchLog
+from ..common.agent_driver import AgentAnswer, AgentDriver, Deadline
+from ..common.end_counter import EndCounter
+from ..common.reconnecting import Backoff, LiveError, TryAgain, retry
+from .agent import ArenaAgent
+from .agent_session import ArenaTurn, out_of_turn
+from .messages import ANSWER_SECONDS
+
+
+class ArenaDecisions:
+    """Asks one agent for the answers of all its matches, one turn at a time.
+
+    Args:
+        agent: the agent; it runs in its own thread.
+        deadline: seconds for a decision; after them the safe action is the answer.
+        log: the log of all decisions; None: no log.
+
+    Attributes:
+        agent: the agent.
+        turns: number of answered turns.
+        ended: counter of ended matches.
+
+    Raises:
+        ValueError: if the deadline is not above 0.
+    """
+
+    def __init__(self, agent: ArenaAgent, deadline: float, log: MatchLog | None = None) -> None:
+        if deadline <= 0:
+            raise ValueError(f"deadline={deadline}: seconds for a decision, above 0")
+        self.agent = agent
+        self.turns = 0
+        self.ended = EndCounter()
+        self._deadline = deadline
+        self._log = SafeMatchLog(log)
+        self._driver: AgentDriver
+
+    async def open(self) -> None:
+        """Warm up the agent, if it has `warm_up`."""
+        self._driver = AgentDriver(
+            self.agent.agent, log=self._log, statistics=self.agent.statistics, fail_when_busy=True
+        )
+        await self._driver.warm_up()
+        await asyncio.to_thread(self.agent.session.warm_up)
+
+    def close(self) -> None:
+        """Stop the agent's thread."""
+        self._driver.close()
+
+    async def decide(self, state: TurnState) -> AgentResponse:
+        """Answer a turn, or a request for messages out of turn. An exception of the agent is never raised here."""
+        self.turns += 1
+        if not state.is_my_turn:
+            return out_of_turn(state)
+        turn = self.agent.session.turn(state)
+        logged = turn.logged() if self._log else state
+        answer = await self._ask(turn)
+        response = turn.safe_response() if answer.problem is not None else turn.response(answer.response)
+        self.agent.count(answer, state.match_id, response)
+        self._driver.write_turn(replace(answer, thoughts=turn.thoughts(answer.thoughts)), logged, response)
+        return response
+
+    async def _ask(self, turn: ArenaTurn) -> AgentAnswer:
+        if turn.problem is not None:
+            return AgentAnswer(problem=turn.problem)
+        return await self._driver.ask(turn.seen, Deadline.after(self._deadline), turn.refusal)
+
+    def match_started(self, match_id: str, game_id: str, agent_ids: Sequence[str]) -> None:
+        """Store the agents of a match in the order of their seats, and log the beginning."""
+        self.agent.on_match_start(match_id, game_id, agent_ids)
+        self._log.write("joined", match_id=match_id, game_id=game_id, agent_ids=list(agent_ids))
+
+    def match_ended(self, match_id: str, outcome: Mapping[str, Any] | None) -> None:
+        """Log the end, and remove what is stored of the match."""
+        self._log.write("ended", match_id=match_id, outcome=outcome)
+        self.agent.on_match_end(match_id, outcome)
+        self.ended.add()
+
+
+def arena_url(arena: str) -> URL:
+    """Return the URL of an arena.
+
+    Raises:
+        ValueError: if it is not an HTTP URL.
+    """
+    url = URL(arena)
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ValueError(f"{arena} is no address: give http://… of the arena")
+    return url
+
+
+def arena_client(access_token: str | None) -> aiohttp.ClientSession:
+    """Return the HTTP client for an arena; with the access token in every request."""
+    headers = {} if access_token is None else {"Authorization": f"Bearer {access_token}"}
+    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS), headers=headers)
+
+
+async def call(http: aiohttp.ClientSession, method: str, url: URL, backoff: Backoff, **kind: Any) -> Any:
+    """Return the JSON of an arena's answer. Repeats the request if the arena cannot be reached or answers 5xx.
+
+    Raises:
+        LiveError: ``HTTP 4xx`` with the arena's text, or `UNREACHABLE` after the last try.
+    """
+
+    async def attempt() -> Any:
+        async with http.request(method, url, **kind) as reply:
+            if reply.status >= 500:
+                raise TryAgain(f"the arena answered with HTTP {reply.status}")
+            if not reply.ok:
+                reason = (await reply.content.read(300)).decode(errors="replace")
+                raise LiveError(f"HTTP {reply.status}", reason)
+            try:
+                return await reply.json(content_type=None)
+            except ValueError:
+                raise TryAgain("the arena answered with what is no JSON") from None
+
+    return await retry(attempt, backoff)
+
+
+async def register(http: aiohttp.ClientSession, url: URL, backoff: Backoff, body: Mapping[str, Any]) -> None:
+    """Register an agent.
+
+    Args:
+        http: the HTTP client.
+        url: the arena's URL.
+        backoff: number of tries and waits.
+        body: the fields of the registration; those that are None are not sent.
+
+    Raises:
+        ConnectionError: if the arena refuses, or cannot be reached after all tries.
+    """
+    told = {key: value for key, value in body.items() if value is not None}
+    try:
+        await call(http, "POST", url / "api/register", backoff, json=told)
+    except LiveError as error:
+        raise ConnectionError(f"cannot register at {url}: {error}") from None

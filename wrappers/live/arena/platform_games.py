@@ -1,0 +1,164 @@
+"""The platforms' games that our games can play, and the translation of their states and answers.
+
+In `ultimatum` an offer has shares for all n agents, and all others must accept it. Our agent sees it as bargaining with
+one other agent over 2/n of the pie, with the same reservation value. An offer gives the agent the share that it demands
+and the others equal parts of the rest. With two agents this is bargaining itself.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from ....envs.core.game import Game
+from ....envs.core.loading import amount, moves_in, round_of
+from ....envs.core.turn_state import Action, AgentResponse, TurnState
+
+OTHERS = "others"
+"""The name of all others together in an `ultimatum` of more than two agents."""
+
+
+def _same_response(response: AgentResponse, state: TurnState) -> AgentResponse:
+    return response
+
+
+@dataclass(frozen=True)
+class PlatformGame:
+    """A platform's game.
+
+    Attributes:
+        name: the name of our game.
+        seen: ``seen(state) -> TurnState`` in our game's form. Raises ValueError if the state cannot be read.
+        options: options that our game must have.
+        played: ``played(response, state) -> AgentResponse`` in the platform's form.
+    """
+
+    name: str
+    seen: Callable[[TurnState], TurnState]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    played: Callable[[AgentResponse, TurnState], AgentResponse] = _same_response
+
+    def fits(self, game: Game) -> bool:
+        """Return whether a policy for `game` can play this."""
+        return game.name == self.name and all(game.options.get(key) == value for key, value in self.options.items())
+
+
+def _with(state: TurnState, game_state: Mapping[str, Any]) -> TurnState:
+    return msgspec.structs.replace(state, game_state={**state.game_state, **game_state})
+
+
+def _moves(state: TurnState, kinds: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the rows of the history that are moves, with rounds from 1."""
+    rows = [dict(row) for row in moves_in(state.game_state.get("action_history"), kinds, state.phase)]
+    if any(round_of(row) == 0 for row in rows):
+        for row in rows:
+            row["round"] = round_of(row) + 1
+    return rows
+
+
+# unfair-split and the auctions: fields and rows that are missing, and rows that are no moves.
+
+
+def _split(state: TurnState) -> TurnState:
+    return _with(state, {"action_history": _moves(state, ("submit_offer", "accept", "reject", "pass"))})
+
+
+def _auction(state: TurnState) -> TurnState:
+    game, history = state.game_state, _moves(state, ("submit_bid", "pass"))
+    others = game.get("opponents_with_bid")
+    if not isinstance(others, list):  # the two-bidder form names nobody
+        names = [row["agent_id"] for row in history if row["agent_id"] != state.agent_id]
+        others = (names[:1] or ["opponent"]) if game.get("opponent_has_bid") else []
+    order = game.get("agent_ids")
+    bidders = len(order) if isinstance(order, list) and order else game.get("num_agents", 2)
+    filled = {
+        "my_bid": None,
+        "num_bidders": bidders,
+        "num_bids_submitted": len(others) + (game.get("my_bid") is not None),
+        **game,
+        "opponents_with_bid": others,
+        "action_history": history,
+    }
+    return _with(state, filled)
+
+
+# ultimatum.
+
+
+def _order(state: TurnState) -> list[str]:
+    order = state.game_state.get("agent_ids")
+    if not isinstance(order, list) or state.agent_id not in order or len(order) < 2:
+        raise ValueError(f"agent_ids is {order!r:.80}: it should list the agents, {state.agent_id} among them")
+    return order
+
+
+def _negotiation(state: TurnState) -> TurnState:
+    """Return an `ultimatum` as bargaining between the agent and one other."""
+    game, me, order = state.game_state, state.agent_id, _order(state)
+    other = next(one for one in order if one != me) if len(order) == 2 else OTHERS
+    total = amount(game.get("total"), "total") * 2 / len(order)
+
+    def proposed(shares: Any, by: Any) -> float:
+        """Return the proposer's part of `total`, from what the agent would get."""
+        mine = amount(shares.get(me) if isinstance(shares, Mapping) else None, f"the share of {me}")
+        return mine if by == me else max(total - mine, 0.0)
+
+    offer, by = game.get("current_offer"), game.get("last_offer_by")
+    seen = {
+        **game,
+        "total": total,
+        "current_offer": None if offer is None else proposed(offer, by),
+        "last_offer_by": by if by in (me, None) else other,
+        "action_history": _two_sided(state, other, proposed),
+        "agent_ids": [me, other] if order[0] == me else [other, me],
+    }
+    turn = state.current_turn_agent_id
+    return msgspec.structs.replace(state, game_state=seen, current_turn_agent_id=turn if turn in (me, None) else other)
+
+
+def _two_sided(state: TurnState, other: str, proposed: Callable[[Any, Any], float]) -> list[dict[str, Any]]:
+    """Return the history with one row for all others between two rows of the agent: their last offer, else the last."""
+    me = state.agent_id
+    rows: list[dict[str, Any]] = []
+    for row in _moves(state, ("submit_offer", "accept", "reject")):
+        by = row["agent_id"]
+        told = {**row, "agent_id": me if by == me else other}
+        if row["action"] == "submit_offer":
+            told["my_share"] = proposed(told.pop("shares", None), by)
+        if by != me and rows and rows[-1]["agent_id"] == other:
+            if told["action"] == "submit_offer" or rows[-1]["action"] != "submit_offer":
+                rows[-1] = told
+        else:
+            rows.append(told)
+    return rows
+
+
+def _shares(response: AgentResponse, state: TurnState) -> AgentResponse:
+    """Return a demand as shares of all agents, which sum to the total: the others get equal parts of the rest."""
+    if response.action.action_type != "submit_offer" or "my_share" not in response.action.payload:
+        return response
+    order, total = _order(state), amount(state.game_state.get("total"), "total")
+    mine = amount(response.action.payload["my_share"], "my_share")
+    part = (total - mine) / (len(order) - 1)
+    shares = {agent: mine if agent == state.agent_id else part for agent in order}
+    return AgentResponse(Action("submit_offer", {"shares": shares}), response.messages)
+
+
+PLATFORM_GAMES = {
+    "unfair-split": PlatformGame("bargaining", _split),
+    "ultimatum": PlatformGame("bargaining", _negotiation, played=_shares),
+    "first-price-auction": PlatformGame("auction", _auction, {"rule": "first-price"}),
+    "all-pay-auction": PlatformGame("auction", _auction, {"rule": "all-pay"}),
+}
+"""By the platforms' ids. In the chat phase of `all-pay-auction` no bid is offered, so our bidder passes."""
+
+
+def supported_games(game: Game) -> list[str]:
+    """Return the platforms' ids of the games that a policy for `game` can play; our own id if there is none."""
+    return [name for name, platform in PLATFORM_GAMES.items() if platform.fits(game)] or [game.id]
+
+
+def hosted_games(game: Game) -> list[str]:
+    """Return the platforms' ids under which we can host `game`: those with the same payloads as ours."""
+    return [one for one in supported_games(game) if one == game.id or PLATFORM_GAMES[one].played is _same_response]

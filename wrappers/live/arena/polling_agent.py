@@ -1,0 +1,347 @@
+"""Agents that poll the sessions of an arena: the arena needs no way to reach them.
+
+A session is one match. One player creates it, and the others join with invite codes. Each player has a token, requests
+its state until it is its turn, and posts an action.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from ....envs.core.turn_state import AgentResponse
+from ...logs.log_text import describe_error
+from ...logs.match_log import MatchLog
+from ..common.reconnecting import UNREACHABLE, Backoff, LiveError
+from .agent import ArenaAgent
+from .decisions import ArenaDecisions, arena_client, arena_url, call, register
+from .foreign_types import read_state
+from .messages import ANSWER_SECONDS, JoinedSession
+
+logger = logging.getLogger(__name__)
+
+STALE_SECONDS = 2.0
+"""For so long, a state that equals the answered one counts as the same turn: the arena may be slow."""
+TRIES = 20
+"""Tries of a call before the arena counts as unreachable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PollingTimes:
+    """Times between requests, in seconds.
+
+    Attributes:
+        running: between two requests of the state, when it is not the agent's turn.
+        waiting: between two requests for sessions, and of the state of a session that waits for players.
+        retry: before the second try of a call that failed; later waits are longer.
+    """
+
+    running: float = 0.5
+    waiting: float = 2.0
+    retry: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ValueError: if one is not above 0.
+        """
+        if min(self.running, self.waiting, self.retry) <= 0:
+            raise ValueError(f"{self}: all are seconds above 0")
+
+
+class ArenaPollingAgent:
+    """An agent in any number of an arena's sessions at the same time.
+
+    >>> async with ArenaPollingAgent(ArenaAgent("me", agent), "http://127.0.0.1:9100") as player:  # doctest: +SKIP
+    ...     await player.register()
+    ...     await player.play(sessions=4, matches=100)
+
+    Args:
+        agent: the agent; it runs in its own thread, one turn at a time.
+        arena: the arena's address, ``http://…``.
+        games: the ids of the games to play; None: those that the agent supports.
+        deadline: seconds for a decision; after them the safe action is played.
+        access_token: the arena's access token; None: it has none.
+        claim_token: the token that the arena gave for the agent's name earlier; None: none.
+        times: times between requests.
+        log: the log of all decisions; None: no log.
+
+    Attributes:
+        agent: the agent.
+        lost: number of sessions that ended without an outcome, or could not be played to their end.
+        claim_token: the arena's token for the agent's name; None: none yet.
+
+    Raises:
+        ValueError: if `arena` is not an HTTP URL, or there is no game to play.
+    """
+
+    def __init__(
+        self,
+        agent: ArenaAgent,
+        arena: str,
+        *,
+        games: Sequence[str] | None = None,
+        deadline: float = 0.8 * ANSWER_SECONDS,
+        access_token: str | None = None,
+        claim_token: str | None = None,
+        times: PollingTimes | None = None,
+        log: MatchLog | None = None,
+    ) -> None:
+        self.agent = agent
+        self.lost = 0
+        self.claim_token = claim_token
+        self._url = arena_url(arena)
+        self._games = list(games if games is not None else agent.supported_games or ())
+        if not self._games:
+            raise ValueError(f"{agent.agent_id} does not tell which games it plays: name them")
+        self._times = times or PollingTimes()
+        self._access_token = access_token
+        self._decisions = ArenaDecisions(agent, deadline, log)
+        self._invites: list[str] = []
+        self._own: JoinedSession | None = None  # one that waits for players
+        self._opened = -1
+        self._http: aiohttp.ClientSession
+
+    @property
+    def turns(self) -> int:
+        """Number of answered turns."""
+        return self._decisions.turns
+
+    @property
+    def matches(self) -> int:
+        """Number of matches that ended with an outcome."""
+        return self._decisions.ended.count
+
+    async def __aenter__(self) -> "ArenaPollingAgent":
+        self._http = arena_client(self._access_token)
+        await self._decisions.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._decisions.close()
+        await self._http.close()
+
+    async def register(self) -> None:
+        """Register the agent with the games that it plays.
+
+        Raises:
+            ConnectionError: if the arena refuses, or cannot be reached after all tries.
+        """
+        name = self.agent.agent_id
+        body = {"agent_id": name, "agent_type": "polling", "display_name": name, "supported_games": self._games}
+        await register(self._http, self._url, self._backoff(), body)
+
+    async def play(self, sessions: int = 1, matches: int | None = None, invites: Sequence[str] = ()) -> None:
+        """Play sessions: those of `invites` first, then sessions that wait for players, then sessions of its own.
+
+        An own session that still waits for players at the end stays there until it expires.
+
+        Args:
+            sessions: number of sessions at the same time, at least 1.
+            matches: number of sessions in all; None: no limit.
+            invites: invite codes of sessions to join.
+
+        Raises:
+            ConnectionError: if the arena refuses, or cannot be reached after all tries.
+            ValueError: if `sessions` is below 1.
+        """
+        if sessions < 1:
+            raise ValueError(f"sessions={sessions}: at least 1")
+        self._invites = list(invites)
+        begun, running = 0, set[asyncio.Task[None]]()
+        try:
+            self._games = await self._games_there()
+            async with asyncio.TaskGroup() as group:
+                while matches is None or begun < matches:
+                    seat = await self._seat_that_begins(looking=len(running) < sessions)
+                    if seat is not None:
+                        begun += 1
+                        task = group.create_task(self._play(seat))
+                        running.add(task)
+                        task.add_done_callback(running.discard)
+                    elif running:
+                        await asyncio.wait(running, timeout=self._times.waiting, return_when=asyncio.FIRST_COMPLETED)
+                    else:
+                        await asyncio.sleep(self._times.waiting)
+        except* LiveError as errors:
+            raise ConnectionError(f"cannot play at {self._url}: {errors.exceptions[0]}") from None
+
+    async def _games_there(self) -> list[str]:
+        """Return the agent's games that the arena has; all of them if the arena has no list.
+
+        Raises:
+            LiveError: if the arena has none of them.
+        """
+        try:
+            told = await call(self._http, "GET", self._url / "api/games", self._backoff())
+        except LiveError as error:
+            if error.code == UNREACHABLE:
+                raise
+            return self._games
+        there = [game.get("game_id") for game in told.get("games") or ()]
+        games = [game for game in self._games if game in there]
+        if not games:
+            raise LiveError("NO_GAME", f"it plays {', '.join(map(str, there))}, and the agent {', '.join(self._games)}")
+        return games
+
+    # A seat.
+
+    async def _seat_that_begins(self, looking: bool) -> JoinedSession | None:
+        """Return a seat in a session: an own session that others have joined, or one that the agent joins now.
+
+        At most one own session waits for players, and the agent keeps its seat there. If two agents have created one
+        session each, the creator of the younger session joins the older session.
+
+        Args:
+            looking: whether to join or create further sessions.
+        """
+        if self._own is not None:
+            body = await self._call("GET", "state", params={"token": self._own.token})
+            if body.get("status") != "waiting":
+                begun, self._own = self._own, None
+                return begun
+        if not looking:
+            return None
+        seat = await self._join(self._invites.pop(0)) if self._invites else await self._find()
+        if seat is None and self._own is None and not self._invites:
+            self._own = await self._open()
+        return seat
+
+    async def _find(self) -> JoinedSession | None:
+        """Join a session that waits for players and is older than the own one; None if there is none."""
+        for game in self._games:
+            found = await self._call("GET", "", params={"status": "waiting", "game_id": game})
+            for session in found.get("sessions") or ():
+                if self._own is not None and session.get("session_id") == self._own.session_id:
+                    break
+                names = [player.get("display_name") for player in session.get("players") or ()]
+                codes = session.get("invite_codes") or ()
+                if self.agent.agent_id in names or session.get("game_id") != game:
+                    continue
+                for code in codes:  # other agents may use some of them in the meantime
+                    seat = await self._join(code)
+                    if seat is not None:
+                        return seat
+        return None
+
+    async def _join(self, code: str) -> JoinedSession | None:
+        """Return the seat of an invite code; None if the code was used or the session has expired."""
+        try:
+            return await self._enter("join", {"invite_code": code})
+        except LiveError as error:
+            if error.code != "HTTP 400":
+                raise
+            logger.info("an invite code is of no use: %s", error)
+            return None
+
+    async def _open(self) -> JoinedSession:
+        """Create a session of the next game. Its invite codes are logged."""
+        self._opened += 1
+        seat = await self._enter("create", {"game_id": self._games[self._opened % len(self._games)]})
+        logger.info("session %s waits for players: %s", seat.session_id, ", ".join(seat.invite_codes))
+        return seat
+
+    async def _enter(self, way: str, body: Mapping[str, Any]) -> JoinedSession:
+        told = {**body, "player_name": self.agent.agent_id}
+        if self.claim_token is not None:
+            told["claim_token"] = self.claim_token
+        answer = await self._call("POST", way, json=told)
+        try:
+            seat = JoinedSession.from_dict(answer)
+        except msgspec.ValidationError as error:
+            raise LiveError("BAD_ANSWER", f"{way}: {error}") from None
+        self.claim_token = seat.claim_token or self.claim_token
+        return seat
+
+    # A session.
+
+    async def _play(self, session: JoinedSession) -> None:
+        """Play a session to its end. If that is not possible, count it as lost.
+
+        Raises:
+            LiveError: if the arena cannot be reached after all tries.
+        """
+        try:
+            await self._poll(session)
+        except LiveError as error:
+            if error.code == UNREACHABLE:
+                raise
+            self.lost += 1
+            logger.warning("session %s is lost: %s", session.session_id, error)
+
+    async def _poll(self, session: JoinedSession) -> None:
+        """Request states and answer turns until the session is over."""
+        token, match_id = session.token, session.session_id
+        answered: tuple[Any, float] = (None, 0.0)
+        while True:
+            body = await self._call("GET", "state", params={"token": token})
+            status = body.get("status")
+            if status not in ("waiting", "running"):
+                return self._ended(match_id, body)
+            if body.get("waiting", True) or _is_stale(body, *answered):
+                await asyncio.sleep(self._times.running)
+            else:
+                match_id = str(body.get("match_id", match_id))
+                response = await self._decide(body)
+                await self._act(token, response)
+                answered = body, time.monotonic()
+
+    async def _decide(self, body: dict[str, Any]) -> AgentResponse:
+        """Answer a turn, or a request for messages, which has a state but is not the agent's turn."""
+        order = body.get("agent_ids")
+        try:
+            state = read_state({"agent_id": self.agent.agent_id, **body})
+        except (ValueError, TypeError) as error:
+            raise LiveError("BAD_ANSWER", f"the state cannot be read: {describe_error(error)}") from None
+        if isinstance(order, list) and not self.agent.session.knows(state.match_id):
+            self._decisions.match_started(state.match_id, state.game_id, order)
+        return await self._decisions.decide(state)
+
+    async def _act(self, token: str, response: AgentResponse) -> None:
+        body = {
+            "token": token,
+            "action_type": response.action.action_type,
+            "payload": response.action.payload,
+            "messages": [_intent(intent.to_dict()) for intent in response.messages],
+        }
+        try:
+            await self._call("POST", "act", json=body)
+        except LiveError as error:
+            if error.code != "HTTP 400":
+                raise
+            self.agent.statistics.rejected += 1  # too late, most often: the next state tells
+            logger.info("an action was refused: %s", error)
+
+    def _ended(self, match_id: str, body: Mapping[str, Any]) -> None:
+        outcome = body.get("outcome")
+        if isinstance(outcome, Mapping):
+            self._decisions.match_ended(match_id, outcome)
+            return
+        self.lost += 1
+        self.agent.on_match_end(match_id, None)
+        logger.warning("match %s ended without an outcome: %s", match_id, body.get("error") or body.get("status"))
+
+    # Calls.
+
+    async def _call(self, method: str, path: str, **kind: Any) -> dict[str, Any]:
+        url = self._url / "api/sessions"
+        body = await call(self._http, method, url / path if path else url, self._backoff(), **kind)
+        return body if isinstance(body, dict) else {}
+
+    def _backoff(self) -> Backoff:
+        return Backoff(self._times.retry, TRIES)
+
+
+def _is_stale(body: Any, answered: Any, at: float) -> bool:
+    return body == answered and time.monotonic() - at < STALE_SECONDS
+
+
+def _intent(intent: dict[str, Any]) -> dict[str, Any]:
+    """Return a message without null, which one arena does not accept."""
+    return {**intent, "to_agent_ids": intent["to_agent_ids"] or []}

@@ -1,0 +1,108 @@
+"""One table after another: an agent that goes on until it is stopped, or has played what it was to play."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from ..common.reconnecting import UNREACHABLE, LiveError
+from . import messages
+from .seat_request import SeatRequest
+from .stay import PokerResult, Stay
+
+logger = logging.getLogger(__name__)
+
+LONGEST_WAIT = 60.0
+"""Seconds that are waited at most before the next table is joined."""
+WAIT = (messages.TABLE_FULL, messages.INVALID_TABLE_STATE, messages.ALREADY_SEATED)
+"""What a join may answer that another time it does not."""
+KEY_REFUSED = (messages.UNAUTHORIZED, messages.INVALID_API_KEY, messages.AGENT_NOT_FOUND)
+"""What a server answers that does not know our key (any longer)."""
+FOR_GOOD = (messages.OUTDATED_CLIENT, messages.VALIDATION_ERROR)
+"""What no waiting changes."""
+
+
+class KeepPlaying:
+    """Joins a table, plays there until it ends or our chips are gone, and joins the next.
+
+    Between two tables it waits: `retry_after` seconds where hands were played, else longer each time, up to
+    `LONGEST_WAIT`. It gives up only where nothing was ever played: then an address or a key may be wrong.
+
+    Args:
+        request: joins.
+        new_stay: makes the stay at the next table, with the hands that are left (None: any number).
+        hands: stop after so many in all.
+        retry_after: seconds.
+    """
+
+    def __init__(
+        self,
+        request: SeatRequest,
+        new_stay: Callable[[int | None], Stay],
+        hands: int | None,
+        retry_after: float,
+    ) -> None:
+        self.result = PokerResult()
+        self._request = request
+        self._new_stay = new_stay
+        self._hands = hands
+        self._retry_after = retry_after
+        self._failures = 0
+        self._stay: Stay | None = None
+        self._leaving = ""
+        self._wake = asyncio.Event()
+
+    async def play(self) -> PokerResult:
+        """Play at one table after another.
+
+        Raises:
+            LiveError: if the server refuses us for good, or was never reached.
+        """
+        while not self._leaving:
+            hands = self.result.hands
+            await self._play_table()
+            if self.result.reason in ("hands", "until"):
+                return self.result
+            self._failures = 0 if self.result.hands > hands else self._failures + 1
+            wait = min(self._retry_after * (self._failures + 1), max(LONGEST_WAIT, self._retry_after))
+            logger.info("%s; the next table in %.1f s", self.result.reason, wait)
+            try:
+                await asyncio.wait_for(self._wake.wait(), wait)
+            except TimeoutError:
+                self._request.forget_seat()
+        self.result.reason = self._leaving
+        return self.result
+
+    async def leave(self, reason: str) -> None:
+        """Stop after this hand, at once where we have no cards."""
+        self._leaving = reason
+        self._wake.set()
+        if self._stay is not None:
+            await self._stay.leave(reason)
+
+    async def _play_table(self) -> None:
+        left = None if self._hands is None else self._hands - self.result.hands
+        self._stay = stay = self._new_stay(left)
+        stay.backoff.reached = self.result.tables > 0
+        try:
+            await stay.play()
+            self.result.add(stay.result)
+        except LiveError as error:
+            self.result.add(stay.result)
+            self.result.reason = str(error)
+            if not await self._may_go_on(error):
+                raise
+            logger.warning("%s", error)
+        finally:
+            self._stay = None
+
+    async def _may_go_on(self, error: LiveError) -> bool:
+        """Return whether another join may work; forget a key or a seat that stands in its way."""
+        request = self._request
+        if error.code in FOR_GOOD:
+            return False
+        if error.code in KEY_REFUSED and not request.seated:
+            return request.forget_key()
+        table = error.details.get("table_id")
+        if error.code == messages.ALREADY_SEATED and isinstance(table, str):
+            await request.leave(table)  # a seat of ours whose token is lost, as after a crash
+        return self.result.tables > 0 or (error.code in WAIT) or (request.seated and error.code != UNREACHABLE)

@@ -1,0 +1,305 @@
+"""Our agent's stay at one poker table: `PokerAgentSession` with its socket, its clock and its agent."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from ....envs.core.turn_state import Action, AgentResponse
+from ..common.agent_driver import AgentAnswer, AgentDriver
+from ..common.agent_runner import AgentRunner
+from ..common.reconnecting import (
+    CONNECTION_ERRORS,
+    Backoff,
+    LiveError,
+    TryAgain,
+    describe_connection_error,
+    open_websocket,
+    retry,
+)
+from ..common.sessions import Decision
+from . import messages
+from .agent_events import Busted, HandEnded, PokerEvent, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
+from .agent_session import PokerAgentSession
+from .seat_request import SeatRequest
+
+TURN_SECONDS = 30.0
+"""Time for a turn where the server does not say it."""
+STALLED_SECONDS = 600.0
+"""Seconds without a word from a table with hands, after which an agent that keeps playing goes to another."""
+REFUSED = {
+    401: messages.UNAUTHORIZED,
+    403: messages.UNAUTHORIZED,
+    404: messages.TABLE_NOT_FOUND,
+    410: messages.TABLE_ENDED,
+}
+"""HTTP statuses of a WebSocket handshake after which another try is of no use."""
+
+
+@dataclass
+class PokerResult:
+    """What came of a stay at a table, or of many.
+
+    Attributes:
+        hands: that ended in which the agent had cards.
+        net: chips won since the first hand.
+        actions: accepted by the server.
+        rejected: rejected by the server.
+        replaced: decisions that the safe action took the place of.
+        reconnects: connections after the first to the same table.
+        reason: why the stay ended: the server's word, ``closed`` (the connection was closed without a word), ``hands``
+            (as many as were asked for), ``until`` (the time has come), ``busted`` or ``stalled`` (nothing was heard of
+            the table for a long time).
+        tables: where the agent had a connection.
+    """
+
+    hands: int = 0
+    net: int = 0
+    actions: int = 0
+    rejected: int = 0
+    replaced: int = 0
+    reconnects: int = 0
+    reason: str = ""
+    tables: int = 0
+
+    def add(self, stay: "PokerResult") -> None:
+        """Add another stay of the same agent."""
+        self.hands += stay.hands
+        self.net += stay.net
+        self.actions += stay.actions
+        self.rejected += stay.rejected
+        self.replaced = stay.replaced  # the agent's counter, over all its tables
+        self.reconnects += stay.reconnects
+        self.reason = stay.reason
+        self.tables += stay.tables
+
+
+class PokerRunner(AgentRunner[messages.Action]):
+    """The agent at its table: what is played, and what came of it.
+
+    Args:
+        session: the protocol.
+        driver: asks the agent.
+        hands: leave after so many.
+        deadline: seconds for a decision; None: four fifths of the time that the server gives.
+        leave_busted: leave when the chips are gone.
+        on_event: is called with every event.
+
+    Attributes:
+        reason: why the stay is over; "" while it goes on.
+        heard_at: the event loop's time of the latest message from a table with hands; None before.
+    """
+
+    def __init__(
+        self,
+        session: PokerAgentSession,
+        driver: AgentDriver,
+        *,
+        hands: int | None,
+        deadline: float | None,
+        leave_busted: bool,
+        on_event: Callable[[PokerEvent], None] | None,
+    ) -> None:
+        seconds = 0.8 * TURN_SECONDS if deadline is None else deadline
+        super().__init__(session, driver, seconds=seconds, on_event=on_event)
+        self.session = session
+        self.socket: aiohttp.ClientWebSocketResponse | None = None
+        self.reason = ""
+        self.heard_at: float | None = None
+        self._hands = hands
+        self._deadline_given = deadline is not None
+        self._leave_busted = leave_busted
+        self._leaving = ""
+
+    @property
+    def name(self) -> str:
+        """See `AgentRunner`."""
+        return "poker table" if self.session.hand is None else f"hand {self.session.hand}"
+
+    async def receive(self, data: Any) -> None:
+        """Take in a message, and go where it is time to."""
+        seq = self.session.seq, self.session.hand
+        await super().receive(data)
+        if (self.session.seq, self.session.hand) != seq:
+            self.heard_at = asyncio.get_running_loop().time()
+        if self._leaving and not self.session.in_hand:
+            self.reason = self.reason or self._leaving
+
+    def leave(self, reason: str) -> None:
+        """Let the stay end after this hand; at once where we have no cards."""
+        self._leaving = reason
+        if not self.session.in_hand:
+            self.reason = self.reason or reason
+
+    async def send(self, message: messages.Action | messages.Ping) -> None:
+        """Send if there is a connection; else the session sends again after reconnecting."""
+        if self.socket is not None and not self.socket.closed:
+            with contextlib.suppress(OSError, aiohttp.ClientError):
+                await self.socket.send_str(messages.encode(message))
+
+    async def handle(self, event: PokerEvent) -> None:
+        """See `AgentRunner`."""
+        log = self.driver.log
+        match event:
+            case SeatTaken():
+                if event.timeout and not self._deadline_given:
+                    self.seconds = 0.8 * event.timeout / 1000
+                log.write("joined", seat=event.seat)
+            case UnreadableTurn():
+                answer = AgentAnswer(problem=f"the state cannot be read: {event.problem}")
+                self.driver.count(answer, self.name, event.message.action.kind)
+                await self.send(event.message)
+            case HandEnded():
+                log.write("hand", hand=event.hand, won=event.won, stack=event.stack, results=event.message.results)
+                if self._hands is not None and self.session.hands_played >= self._hands:
+                    self.reason = "hands"
+            case Busted():
+                log.write("busted", hand=event.hand)
+                if self._leave_busted:
+                    self.reason = self.reason or "busted"
+            case TableEnded():
+                log.write("ended", reason=event.reason, stack=event.stack)
+                self.reason = self.reason or event.reason
+            case ServerRefusal():
+                raise LiveError(event.code, event.message or "the server gave no reason")
+
+    def played(self, answer: AgentAnswer, sent: Sequence[messages.Action]) -> AgentResponse:
+        """See `AgentRunner`."""
+        action = sent[0].action
+        return AgentResponse(Action(action.kind, {} if action.amount is None else {"amount": action.amount}))
+
+    def log_fields(self, decision: Decision, sent: Sequence[messages.Action]) -> dict[str, Any]:
+        """See `AgentRunner`."""
+        return {"hand": decision.turn_state.game_state["hand"], "seq": sent[0].expected_seq}
+
+
+@dataclass
+class Stay:
+    """A stay at one table, over as many connections as it takes.
+
+    Attributes:
+        http: what connects.
+        request: where the seat is.
+        runner: the agent at the table.
+        backoff: how long to wait between connections.
+        ping_every: seconds between keep-alive pings.
+        stalled: seconds without a word from a table with hands, after which it is left; None: never.
+        connections: how many there were.
+    """
+
+    http: aiohttp.ClientSession
+    request: SeatRequest
+    runner: PokerRunner
+    backoff: Backoff
+    ping_every: float
+    stalled: float | None = None
+    connections: int = 0
+
+    async def play(self) -> None:
+        """Connect, again and again, until there is a reason to go.
+
+        Raises:
+            LiveError: if the server refuses us for good.
+        """
+        try:
+            await retry(self._connect, self.backoff)
+        except asyncio.CancelledError:  # Ctrl-C: the seat is given back first
+            await self.request.leave()
+            raise
+        finally:
+            self.runner.drop_decision()
+        if self.runner.reason in ("hands", "until", "busted", "stalled"):
+            await self.request.leave()
+
+    async def leave(self, reason: str) -> None:
+        """End the stay after this hand, at once where we have no cards."""
+        self.runner.leave(reason)
+        if self.runner.reason and self.runner.socket is not None:
+            await self.runner.socket.close()
+
+    @property
+    def result(self) -> PokerResult:
+        """What came of the stay."""
+        session = self.runner.session
+        return PokerResult(
+            hands=session.hands_played,
+            net=session.net,
+            actions=session.actions,
+            rejected=session.rejected,
+            replaced=self.runner.driver.statistics.replaced,
+            reconnects=max(0, self.connections - 1),
+            reason=self.runner.reason,
+            tables=int(self.connections > 0),
+        )
+
+    async def _connect(self) -> None:
+        """Live through one connection.
+
+        Raises:
+            LiveError: if the server refuses us for good.
+            TryAgain: if the connection was lost.
+        """
+        if self.runner.reason:
+            return
+        if self.backoff.failures:
+            self.runner.session.reconnected()
+        clock = asyncio.get_running_loop().time
+        began, seq = clock(), self.runner.session.seq
+        try:
+            code = await self._read(await self.request.url())
+        except LiveError:
+            raise
+        except CONNECTION_ERRORS:
+            if self.runner.reason:
+                return
+            raise
+        if self.runner.reason:
+            return
+        if code == aiohttp.WSCloseCode.POLICY_VIOLATION:
+            raise LiveError(messages.UNAUTHORIZED, "the server closed the connection for good (1008)")
+        if code == aiohttp.WSCloseCode.OK:
+            self.runner.reason = "closed"
+            return
+        if self.runner.session.seq != seq or clock() - began > self.backoff.longest:
+            self.backoff.succeeded()
+        raise TryAgain("the connection was lost")
+
+    async def _read(self, url: URL) -> int | None:
+        """Read until the connection ends or there is a reason to go; return the code with which it was closed."""
+        try:
+            socket = await open_websocket(self.http, url)
+        except aiohttp.WSServerHandshakeError as error:
+            if error.status in REFUSED:
+                raise LiveError(REFUSED[error.status], describe_connection_error(error)) from None
+            raise
+        self.runner.socket = socket
+        self.connections += 1
+        pinging = asyncio.create_task(self._ping())
+        try:
+            async for frame in socket:
+                if frame.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
+                    await self.runner.receive(frame.data)
+                    if self.runner.reason:
+                        break
+        finally:
+            pinging.cancel()
+            self.runner.socket = None
+            await socket.close()
+        return socket.close_code
+
+    async def _ping(self) -> None:
+        while True:
+            await asyncio.sleep(self.ping_every)
+            timestamp = messages.Timestamp(timestamp=int(time.time() * 1000))
+            await self.runner.send(messages.Ping(payload=timestamp))
+            heard, now = self.runner.heard_at, asyncio.get_running_loop().time()
+            if heard is None or self.stalled is None or now - heard <= max(self.stalled, 4 * self.runner.seconds):
+                continue
+            self.runner.reason = self.runner.reason or "stalled"
+            if self.runner.socket is not None:
+                await self.runner.socket.close()

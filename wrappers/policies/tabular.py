@@ -1,0 +1,85 @@
+"""TabularPolicy: a probability of every action for every observation, saved as ``.npz``."""
+
+import zipfile
+from os import PathLike
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs.core.rng import streams
+from .base import Floats, LearnedPolicy
+from .trained_for import TrainedFor
+
+
+class TabularPolicy(LearnedPolicy):
+    """A table of strategies, such as the exact solution of a small game.
+
+    Where it has no row for an observation, or all actions that it would play are masked, it plays all legal actions
+    with the same probability.
+
+    Args:
+        observations: float32[I, D], all different.
+        table: float32[I, A], the probability of every action index there.
+        trained_for: the game; None: unknown.
+        deterministic: play the most likely action instead of drawing one.
+        seed: of the policy's own random stream; None for fresh entropy.
+    """
+
+    def __init__(
+        self,
+        observations: NDArray[np.float32],
+        table: NDArray[np.float32],
+        trained_for: TrainedFor | None = None,
+        deterministic: bool = False,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(observations.shape[1], table.shape[1], deterministic, seed)
+        self.observations = np.ascontiguousarray(observations, np.float32)
+        self.table = np.ascontiguousarray(table, np.float32)
+        self._rows = {row.tobytes(): index for index, row in enumerate(self.observations)}
+        if trained_for is not None:
+            self.set_trained_for(trained_for)
+
+    def _distribution(self, observations: Floats, masks: NDArray[np.int8]) -> Floats:
+        found = np.array([self._rows.get(row.tobytes(), -1) for row in np.asarray(observations, np.float32)], np.int64)
+        chances = np.where(found[:, None] >= 0, self.table[found], np.float32(0)) * masks
+        unknown = chances.sum(axis=1) <= 0
+        chances[unknown] = masks[unknown]
+        return np.asarray(chances / chances.sum(axis=1, keepdims=True), np.float32)
+
+    def _value(self, observations: Floats) -> Floats | None:
+        return None
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the policy to a ``.npz`` file, with what it was trained for."""
+        arrays = {"observations": self.observations, "table": self.table}
+        about = None if self.trained_for is None else msgspec.json.encode(self.trained_for).decode()
+        with open(path, "wb") as file:
+            np.savez_compressed(file, **(arrays if about is None else {**arrays, "trained_for": np.array(about)}))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> "TabularPolicy":
+        """Read what `save` wrote.
+
+        Raises:
+            ValueError: if `save` did not write the file, or the policy sees hidden information.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                about = str(file["trained_for"]) if "trained_for" in file.files else None
+                trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
+                policy = cls(file["observations"], file["table"], trained_for, deterministic)
+        except (KeyError, IndexError, EOFError, zipfile.BadZipFile, ValueError) as error:
+            raise ValueError(f"{path} is no saved TabularPolicy: {error}") from None
+        policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
+        return policy
+
+
+def is_tabular(path: str | PathLike[str]) -> bool:
+    """Tell whether `TabularPolicy.save` wrote a file."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return "table.npy" in file.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False

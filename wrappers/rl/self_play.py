@@ -1,0 +1,181 @@
+"""Self-play tables: N tables at which one learner plays all seats, or one seat against opponents."""
+
+import pickle
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs.core.game import Game
+from ...envs.core.random_policy import RandomPolicy
+from ...envs.core.rollout import choose_actions
+from ...envs.core.vector import VectorGame
+from ..policies.base import Policy
+from .opponents import Opponents, Seating
+
+
+class SelfPlayTables:
+    """N tables, one decision per table per step. The learner plays every seat of most tables.
+
+    At the first `opponent_tables` tables it plays one seat, the next one in every episode, and opponents play the
+    others. A finished table begins its next episode in the same step. Every `reset` and `step` writes the arrays in
+    place; copy an array to keep its values.
+
+    Args:
+        game: the game with its options.
+        num_envs: the number of tables N.
+        opponents: see `Opponents`.
+        opponent_tables: the number of tables with opponents, 0 to `num_envs`.
+        random_start_steps: the least and the most random decisions at the beginning of an episode.
+        encoder: name of the encoder of the observations; None: the game's own encoder.
+
+    Attributes:
+        tables: the tables, with `observations`, `action_masks`, `turn`, `rewards`, `dones` (see `VectorGame`).
+        learner_acts: bool[N], whether the next decision of a table is the learner's.
+        policies: the current opponents; one may be replaced between steps.
+        random_start_steps: may be changed; it applies to episodes that begin later.
+        episodes: number of finished episodes since the seeded reset; with opponents, only those at their tables.
+        winnings: the sum of the learner's returns in them, in `Payoffs.unit`: the mean over the seats that it plays.
+
+    Raises:
+        ValueError: for numbers out of range, or opponents that do not fit the game.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int,
+        opponents: Opponents = "random",
+        opponent_tables: int = 0,
+        random_start_steps: tuple[int, int] = (0, 0),
+        encoder: str | None = None,
+    ) -> None:
+        if not 0 <= opponent_tables <= num_envs:
+            raise ValueError(f"opponent_tables={opponent_tables}: need 0 to {num_envs}, the number of tables")
+        if not 0 <= random_start_steps[0] <= random_start_steps[1]:
+            raise ValueError(f"random_start_steps={random_start_steps}: need the least number, from 0 up, and the most")
+        game.check_encoder(encoder or game.encoder)
+        self.game = game
+        self.num_envs = num_envs
+        self.tables = VectorGame(game, num_envs, encoder)
+        self.random_start_steps = random_start_steps
+        self._with_opponents = np.arange(num_envs) < opponent_tables
+        self._opponent_rows = np.arange(opponent_tables)
+        self._seating = Seating(game, num_envs, opponents)
+        self.policies: list[Policy] = self._seating.policies
+        self._seat = np.arange(num_envs) % game.seats  # the learner's, at tables with opponents
+        self._random_steps = np.zeros(num_envs, np.int64)  # left at the beginning of the episode
+        self._random = RandomPolicy(0)
+        self._result = np.zeros((num_envs, game.seats))  # of the current episode
+        self.learner_acts = np.ones(num_envs, np.bool_)
+        self.episodes, self.winnings = 0, 0.0
+
+    def reset(self, seed: int) -> None:
+        """Begin a new episode on every table. All random numbers are made from `seed`."""
+        draws, plays, chance = np.random.SeedSequence(seed).spawn(3)
+        self._seating.seed(draws, plays)
+        self._random = RandomPolicy(int(chance.generate_state(1, np.uint64)[0]))
+        self.tables.reset(seed)
+        self._seat[:] = np.arange(self.num_envs) % self.game.seats
+        self._result[:] = 0
+        self.episodes, self.winnings = 0, 0.0
+        self._begin(np.arange(self.num_envs))
+        self._find_learner()
+
+    def step(self, actions: NDArray[np.int64]) -> None:
+        """Play one decision on every table.
+
+        Args:
+            actions: int64[N], the learner's. Where `learner_acts` is False, it is replaced by an opponent's action or a
+                random one.
+
+        Raises:
+            ValueError: if an action is not legal.
+        """
+        made = np.array(actions, np.int64)
+        drawn = np.flatnonzero(self._random_steps)
+        if drawn.size:
+            made[drawn] = self._random.act(self.tables.observations[drawn], self.tables.action_masks[drawn])
+            self._random_steps[drawn] -= 1
+        waiting = np.flatnonzero(~self.learner_acts & self._with_opponents)
+        waiting = np.setdiff1d(waiting, drawn, assume_unique=True) if drawn.size else waiting
+        if waiting.size:
+            choose_actions(
+                self.game,
+                self.policies,
+                self._seating.who[waiting, self.tables.turn[waiting]],
+                tables=self.tables.tables,
+                rows=waiting,
+                observations=self.tables.observations,
+                masks=self.tables.action_masks,
+                encoder=self.tables.encoder,
+                actions=made,
+            )
+        self.tables.step(made)
+        self._result += self.tables.rewards
+        ended = np.flatnonzero(self.tables.dones)
+        if ended.size:
+            self._count(ended)
+            self._seat[ended] = (self._seat[ended] + 1) % self.game.seats
+            self._result[ended] = 0
+            self._begin(ended)
+        self._find_learner()
+
+    def save(self, path: Path) -> None:
+        """Write the state, the opponents included, as a pickle. `load` continues from it."""
+        with path.open("wb") as file:
+            _Pickler(file, protocol=5).dump(self.__dict__)
+
+    def load(self, path: Path) -> None:
+        """Load the state that `save` wrote for the same game. Load only trusted files: a pickle may contain code.
+
+        Raises:
+            ValueError: if the file has another number of tables.
+        """
+        with path.open("rb") as file:
+            state = _Unpickler(file, self.game).load()
+        if state["num_envs"] != self.num_envs:
+            raise ValueError(f"{path} holds {state['num_envs']} tables; these are {self.num_envs}")
+        self.__dict__.update(state)
+
+    def _count(self, ended: NDArray[np.intp]) -> None:
+        with_opponents = self._with_opponents[ended]
+        if self._opponent_rows.size:
+            ended = ended[with_opponents]
+            results = self._result[ended, self._seat[ended]]
+        else:
+            results = self._result[ended].mean(axis=1)
+        self.episodes += len(ended)
+        self.winnings += float(results.sum()) / self.game.payoffs.unit
+
+    def _begin(self, rows: NDArray[Any]) -> None:
+        with_opponents = rows[self._with_opponents[rows]]
+        if with_opponents.size:
+            self._seating.draw(with_opponents, self.tables.tables, self._seat)
+        least, most = self.random_start_steps
+        if most:
+            self._random_steps[rows] = self._seating.integers(least, most, len(rows))
+
+    def _find_learner(self) -> None:
+        np.equal(self.tables.turn, self._seat, out=self.learner_acts)
+        self.learner_acts |= ~self._with_opponents
+        self.learner_acts &= self._random_steps == 0
+
+
+class _Pickler(pickle.Pickler):
+    """A pickler that leaves out the game, so that its functions are not compiled again."""
+
+    def persistent_id(self, value: Any) -> str | None:
+        return "game" if isinstance(value, Game) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    """An unpickler that inserts the game."""
+
+    def __init__(self, file: BinaryIO, game: Game) -> None:
+        super().__init__(file)
+        self._game = game
+
+    def persistent_load(self, name: str) -> Game:
+        return self._game
