@@ -42,7 +42,7 @@ bench: $(VENV)/.dev  ## measure speed and size, with the libraries to compare wi
 	$(BIN)/pip install -q -e '.[bench]'
 	$(BIN)/parlour bench
 
-mutants: $(VENV)/.dev  ## which small changes no test notices; ARGS="--only 'envs/holdem/*' --sample 50 --seed 1"
+mutants: $(VENV)/.dev  ## which small changes no test notices; ARGS="--only 'envs/holdem/*' --sample 50" narrows it
 	$(BIN)/pip install -q -e '.[mutants]'
 	$(BIN)/python .ci/mutants.py $(ARGS)
 
