@@ -46,7 +46,14 @@ class PolicyAgent:
             raise ValueError(f"nothing is open to {state.agent_id}: it is not its turn")
         observation = self._encoder.observation(tables[0], seat)
         self._seen = tables[0], observation[None], mask[None]
-        action = int(np.asarray(self.policy.act(observation[None], mask[None])).reshape(-1)[0])
+        act_on = getattr(self.policy, "act_on", None)
+        row = np.zeros(1, np.int64)
+        chosen = (
+            self.policy.act(observation[None], mask[None])
+            if act_on is None
+            else act_on(tables, row, observation[None], mask[None])
+        )
+        action = int(np.asarray(chosen).reshape(-1)[0])
         if not 0 <= action < len(mask) or not mask[action]:
             raise ValueError(
                 f"the policy chose action {action}, which is masked; open are {np.flatnonzero(mask).tolist()}"
