@@ -84,44 +84,12 @@ class Solver:
                 if depth >= 0 and not lifted:
                     return first if depth > 0 and mask[first] else PLACES  # depth 0: the figure is solved
                 if depth >= 0:
-                    return self._towards(self._boards[depth].vertices.copy(), seen, mask, poses, lifted)
+                    solved = self._boards[depth].vertices.copy()
+                    self._set_up(seen, poses)
+                    return towards(self._boards[0], mask, solved, lifted)
                 if left == 0:
                     return None
         return None
-
-    def _towards(self, solved: Any, seen: Any, mask: Any, poses: Poses, lifted: tuple[int, ...]) -> int | None:
-        """Return a legal action index that puts a piece where the solution has it or its twin; `finish`, if another
-        focus allows that; else one that moves a piece that is in the way; None if there is none.
-        """
-        self._set_up(seen, poses)
-        board = self._boards[0]
-        skipped = int(board.passes)
-        first = tuple(board.focus), int(board.ray)
-        away: list[tuple[int, int]] = []
-        for skips in range(POINTS):
-            board.passes = skipped + skips
-            survey(board)
-            if skips and (tuple(board.focus), int(board.ray)) == first:
-                break
-            for place in (place for place in range(PLACES) if board.open >> place & 1):
-                home, lies = self._compare(place, solved)
-                piece = int(PIECE[place])
-                if home and (piece in lifted or piece not in poses):
-                    return PLACES if skips else place
-                if piece in lifted and not lies:
-                    away.append((skips, place))
-        now = [place for skips, place in away if not skips and mask[place]]
-        if now:
-            return now[int(board.turn_number) % len(now)]
-        return PLACES if away else None
-
-    def _compare(self, place: int, solved: Any) -> tuple[bool, bool]:
-        """Return whether the first board's place is part of the solution, and whether its piece is already there."""
-        board, piece, shape = self._boards[0], int(PIECE[place]), np.empty((4, 2))
-        geometry.place(piece, *pose(board, place), board.scale, shape)
-        alike = [other for other in range(7) if other == piece or TWIN[other] == piece or TWIN[piece] == other]
-        home = any(np.abs(solved[other] - shape).max() < NEAR for other in alike)
-        return home, bool(np.abs(board.vertices[piece] - shape).max() < NEAR)
 
     def _poses(self, seen: NDArray[np.float32]) -> Poses:
         poses = {}
@@ -153,6 +121,51 @@ class Solver:
     def _read(self, path: str, seen: NDArray[np.float32]) -> NDArray[np.float64]:
         part = self._game.encoders[self.encoder].layout[path]
         return seen[part.start : part.stop].reshape(part.shape).astype(np.float64)
+
+
+def towards(board: Any, mask: NDArray[np.int8], solved: NDArray[np.float64], lifted: tuple[int, ...]) -> int | None:
+    """Return the action index that brings a board nearer to a solved one.
+
+    It puts a piece where the solution has it or its twin; `finish`, where another corner allows that. Where none does,
+    it moves a piece that is in the way somewhere else.
+
+    Args:
+        board: a record where a turn begins; written.
+        mask: int8[A], the legal action indices.
+        solved: float64[7, 4, 2], the vertices of the solved board.
+        lifted: pieces on the board that do not lie as the solution has them.
+
+    Returns:
+        The action index; None where nothing of that helps.
+    """
+    skipped = int(board.passes)
+    first = tuple(board.focus), int(board.ray)
+    away: list[tuple[int, int]] = []
+    for skips in range(POINTS):
+        board.passes = skipped + skips
+        survey(board)
+        if skips and (tuple(board.focus), int(board.ray)) == first:
+            break
+        for place in (place for place in range(PLACES) if board.open >> place & 1):
+            home, lies = _compare(board, place, solved)
+            piece = int(PIECE[place])
+            if home and (piece in lifted or not board.on_board[piece]):
+                return PLACES if skips else place
+            if piece in lifted and not lies:
+                away.append((skips, place))
+    now = [place for skips, place in away if not skips and mask[place]]
+    if now:
+        return now[int(board.turn_number) % len(now)]
+    return PLACES if away else None
+
+
+def _compare(board: Any, place: int, solved: NDArray[np.float64]) -> tuple[bool, bool]:
+    """Tell whether a place is one of the solution's, and whether its piece lies there already."""
+    piece, shape = int(PIECE[place]), np.empty((4, 2))
+    geometry.place(piece, *pose(board, place), board.scale, shape)
+    alike = [other for other in range(7) if other == piece or TWIN[other] == piece or TWIN[piece] == other]
+    home = any(np.abs(solved[other] - shape).max() < NEAR for other in alike)
+    return home, bool(np.abs(board.vertices[piece] - shape).max() < NEAR)
 
 
 @compiled

@@ -71,8 +71,12 @@ def useful_moves(game: Game, table: Any) -> Iterator[Placement]:
     whose places are covered go out of the figure, last.
     """
     found = None if table.iou >= SOLVED else completion(game, table)
-    if found is None:
-        return
+    if found is not None:
+        yield from moves_towards(table, found)
+
+
+def moves_towards(table: Any, found: Completion) -> Iterator[Placement]:
+    """Yield exact moves from a board towards a completion of it, in the order of `useful_moves`."""
     shape = np.empty((4, 2))
     drawer = [piece for piece in np.argsort(-AREAS).tolist() if not table.on_board[piece]]
     for piece in (*found.lifted, *drawer):

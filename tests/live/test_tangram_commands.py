@@ -33,6 +33,23 @@ async def test_two_processes_build_a_house_together(dialect, tmp_path):
 
 
 @pytest.mark.slow
+@on_loop
+async def test_an_agent_that_searches_builds_figures_of_ones_own(tmp_path):
+    own = tmp_path / "own.json"
+    own.write_text('{"My box": [[0, 0], [4, 0], [4, 4], [0, 4]]}')
+    options = ("--options", f"figure={own}")
+    async with command("deploy", "tangram", "greedy", "--search", "--port", "0", "--games", "1", *options) as agent:
+        url = re.search(r"ws://\S+?(?=;)", (await agent.stdout.readline()).decode())[0]
+        async with command("host", "tangram", "--url", url, "--partner", "solver", *options) as host:
+            said, problems = await host.communicate()
+            assert host.returncode == 0, problems.decode()
+        printed, problems = await agent.communicate()
+        assert agent.returncode == 0, problems.decode()
+    assert "My box: 7 turns, 0 lost by the agent" in said.decode()
+    assert "0 replaced by finish" in printed.decode()
+
+
+@pytest.mark.slow
 @SIGNALS
 @on_loop
 async def test_both_ends_are_stopped_tidily(sig, code, tmp_path):

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ...wrappers.agents.search import SearchPolicy
 from ..evaluation.scores import Score
 from ..games import games_with, specifics
 from ..progress import counting_bar
@@ -27,6 +28,7 @@ def command(
     beside: tuple[str, ...] = (BOTS,),
     games: int = 2_000,
     deterministic: bool = False,
+    search: bool = False,
     report: ReportArguments,
 ) -> None:
     """Measure a policy on the held-out sets of its game, such as tangram's figures; it plays all seats.
@@ -37,6 +39,7 @@ def command(
         beside: The other policies: bots, runs or policy files; "bots" means every bot of the game.
         games: The least number of games per set.
         deterministic: Play the most likely action instead of a random draw.
+        search: Plan before acting: a beam search with the environment's own step.
     """
     run, among = evaluated.run, games_with("held_out")
     trained = game_of(run, evaluated.game, evaluated.options, evaluated.seats, among=among)
@@ -49,8 +52,13 @@ def command(
         game = game_with(trained.id, (), **{**trained.options, **settings})
         for number, one in enumerate(dict.fromkeys((run, *others)), 1):
             player = policy(one, game, report.seed + number, deterministic)
-            with counting_bar(f"{one}, {name}", games) as done:
-                results.append((name, one, held_out.score(game, player, games=games, seed=report.seed, progress=done)))
+            shown = one
+            if search and one == run:
+                player, shown = SearchPolicy(game, player, held_out.planning(game)), f"{one} with search"
+            with counting_bar(f"{shown}, {name}", games) as done:
+                results.append(
+                    (name, shown, held_out.score(game, player, games=games, seed=report.seed, progress=done))
+                )
     if report.as_json:
         print(json.dumps([{"set": name, "policy": one, **_plain(found)} for name, one, found in results], indent=2))
     else:

@@ -8,6 +8,7 @@ from ...envs import Game
 from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy
 from ...wrappers.agents.base import Agent
+from ...wrappers.agents.search import Planning
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.comparison import Comparison
 from ..evaluation.scores import Score
@@ -71,10 +72,12 @@ class HeldOut:
         sets: ``sets(game)`` returns the options of each set, by the set's name, for a game with its options.
         score: ``score(game, policy, games=…, seed=…, progress=…)`` plays at least `games` games of a set with the
             policy in all seats and returns its results by name: scores with intervals, or plain means.
+        planning: the game's part of a search, for a game with its options.
     """
 
     sets: Callable[[Game], Mapping[str, Mapping[str, Any]]]
     score: Callable[..., dict[str, Score | float]]
+    planning: Callable[[Game], Planning]
 
 
 @dataclass(frozen=True, kw_only=True)

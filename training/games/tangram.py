@@ -10,6 +10,7 @@ from ...envs.core.record import Tables
 from ...envs.core.rng import streams
 from ...envs.core.rollout import Decisions, Policy
 from ...envs.tangram.figure_sets import own_figures
+from ...envs.tangram.planning import TangramPlanning
 from ...envs.tangram.table import LIBRARY, PLACES, SET, SOLVED
 from ...envs.tangram.teacher import advise_batch, begin_batch
 from ..evaluation.scores import Score
@@ -111,4 +112,6 @@ class FigureExpert:
         return np.asarray((made.observations[:, self._turn_begins] > 0) & (made.masks[:, :PLACES].sum(1) > 1))
 
 
-SPECIFICS = Specifics(held_out=HeldOut(sets=sets, score=built), experts={"expert": FigureExpert})
+SPECIFICS = Specifics(
+    held_out=HeldOut(sets=sets, score=built, planning=TangramPlanning), experts={"expert": FigureExpert}
+)

@@ -54,7 +54,10 @@ class PolicyAgent:
             return AgentResponse(quiet_action(state.allowed_actions))
         observation = self._encoder.observation(tables[0], seat)
         self._seen = tables[0], observation[None], mask[None]
-        action = int(np.asarray(self.policy.act(observation[None], mask[None])).reshape(-1)[0])
+        row, seen, offered = np.zeros(1, np.int64), observation[None], mask[None]
+        act_on = getattr(self.policy, "act_on", None)
+        chosen = self.policy.act(seen, offered) if act_on is None else act_on(tables, row, seen, offered)
+        action = int(np.asarray(chosen).reshape(-1)[0])
         if not 0 <= action < len(legal) or not legal[action]:
             raise ValueError(
                 f"the policy chose action {action}, which is masked; open are {np.flatnonzero(mask).tolist()}"

@@ -7,7 +7,9 @@ from rich.console import Console
 
 from ....envs.tangram.completion import useful_moves
 from ....envs.tangram.figure_sets import own_figures
+from ....envs.tangram.planning import TangramPlanning
 from ....wrappers.agents.policy import PolicyAgent
+from ....wrappers.agents.search import SearchAgent
 from ....wrappers.live.tangram.agent import TangramAgentServer
 from ....wrappers.logs.match_log import opened
 from ...stopping import until_done
@@ -15,6 +17,8 @@ from ..arguments import AddressArguments, PolicyName, SessionArguments
 from ..lookup import agent, game_with, warn_about_differences
 
 PORT = AddressArguments(port=5000)
+SEARCH_SHARE = 0.5
+"""Share of the deadline after which a search ends: the rest is for the policy's action and for what lies around it."""
 
 
 def command(
@@ -23,6 +27,7 @@ def command(
     listening: AddressArguments = PORT,
     options: tuple[str, ...] = (),
     deadline: float = 10.0,
+    search: bool = False,
     games: int | None = None,
     session: SessionArguments,
 ) -> None:
@@ -32,12 +37,16 @@ def command(
         options: Options of the game that a policy file was trained for, as name=value, if the file does not have them.
             figure=FILE and flip=true give figures of your own, which objectives may name, to every policy.
         deadline: Seconds for a decision; then the turn is finished.
+        search: Plan before acting: a beam search guided by the policy, for at most half of the deadline.
         games: Number of connections after which the command ends. Default: until Ctrl-C.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     game = game_with("tangram", options, seats=2, aspect="godot")
     player = agent(run, game, session.seed)
     warn_about_differences([(run, player)], game)
+    if search and isinstance(player, PolicyAgent):
+        plays = player.game
+        player = SearchAgent(plays, player.policy, TangramPlanning(plays), seconds=SEARCH_SHARE * deadline)
     seen = player.game if isinstance(player, PolicyAgent) else game
     if own_figures(game.options):
         seen = game_with("tangram", (), **{**seen.options, **{name: game.options[name] for name in ("figure", "flip")}})

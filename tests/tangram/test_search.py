@@ -1,0 +1,99 @@
+"""Planning before acting: a beam search with the environment's own step."""
+
+import time
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs import play_until_done
+from parlour.envs.core.rng import streams
+from parlour.envs.tangram.corners import measure, survey
+from parlour.envs.tangram.planning import TangramPlanning
+from parlour.envs.tangram.rules import lift, put
+from parlour.envs.tangram.table import SOLVED
+from parlour.training.games.tangram import SETS, built
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.agents.search import SearchAgent, SearchPolicy
+from parlour.wrappers.policies.loading import make_policy
+
+GAME = envs.game("tangram", split="test")
+
+
+def searching(game, guide="greedy", **settings):
+    return SearchPolicy(game, make_policy(guide, game, seed=1), TangramPlanning(game), **settings)
+
+
+def spoilt(count, seed):
+    """Return boards of test figures on which one piece lies anywhere, colliding with nothing."""
+    tables, draw = GAME.tables(count), np.random.default_rng(seed)
+    tables.stream = streams(seed, count)
+    for table in tables:
+        GAME.rules.reset(table)
+        piece = int(draw.integers(7))
+        put(table, piece, *draw.uniform(20, 80, 2).tolist(), float(draw.choice([0, 45, 90, 17])))
+        while table.hits[piece]:
+            lift(table, piece)
+            put(table, piece, *draw.uniform(20, 80, 2).tolist(), float(draw.choice([0, 45, 90, 17])))
+        measure(table)
+        survey(table)
+    return tables
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_held_out_figure_is_solved(name):
+    game = envs.game("tangram", **SETS[name])
+    found = built(game, searching(game), games=31)
+    assert found["solved"].mean == 1
+    assert found["turns"] == 7
+
+
+def test_a_board_with_a_stray_piece_is_mended_and_solved():
+    agent = SearchAgent(GAME, make_policy("greedy", GAME, seed=1), TangramPlanning(GAME))
+    tables = spoilt(40, seed=3)
+    for table in tables:
+        while not table.done:
+            answer = agent.respond(GAME.turn_state(table, int(table.turn)))
+            GAME.rules.step(table, GAME.view.parse(table, answer.action))
+    assert (tables.iou >= SOLVED).mean() >= 0.95
+
+
+def test_on_the_menu_a_spoilt_board_is_solved_more_often_than_by_the_policy():
+    mended, alone = spoilt(40, seed=4), spoilt(40, seed=4)
+    play_until_done(GAME, [searching(GAME)], mended, begin=False)
+    play_until_done(GAME, [make_policy("greedy", GAME, seed=1)], alone, begin=False)
+    assert (mended.iou >= SOLVED).mean() > (alone.iou >= SOLVED).mean() + 0.2
+
+
+def test_the_policys_action_stands_ready():
+    policy = make_policy("greedy", GAME)
+    agent = SearchAgent(GAME, policy, TangramPlanning(GAME), seconds=1e-9)
+    for table in spoilt(6, seed=5):
+        state = GAME.turn_state(table, int(table.turn))
+        assert agent.respond(state) == PolicyAgent(GAME, policy).respond(state)
+
+
+def test_a_search_ends_when_its_time_is_over():
+    tables = spoilt(12, seed=6)
+    agent = SearchAgent(GAME, make_policy("greedy", GAME, seed=1), TangramPlanning(GAME), seconds=0.02)
+    agent.warm_up()
+    for table in tables:
+        began = time.monotonic()
+        agent.respond(GAME.turn_state(table, int(table.turn)))
+        assert time.monotonic() - began < 1.0  # a depth is looked at once more, and this machine may be busy
+
+
+def test_a_plan_changes_no_table():
+    tables = spoilt(4, seed=7)
+    before = tables.copy()
+    rows = np.arange(4)
+    seen = GAME.encoders["v0"].observations(tables, rows)
+    masks = np.array([GAME.mask(table, int(table.turn)) for table in tables])
+    actions = searching(GAME).act_on(tables, rows, seen, masks)
+    assert tables.tobytes() == before.tobytes()
+    assert all(mask[action] for mask, action in zip(masks, actions, strict=True))
+
+
+@pytest.mark.parametrize("settings", [{"width": 0}, {"seconds": 0}])
+def test_wrong_settings_are_refused(settings):
+    with pytest.raises(ValueError, match="need 1 branch"):
+        searching(GAME, **settings)

@@ -1,0 +1,286 @@
+"""A policy and an agent that plan: a beam search with the environment's own step, on top of any policy.
+
+The policy's probabilities say which branches are likely; the `width` likeliest are kept at each depth, without those
+that are hopeless. The search ends when a branch reaches the goal, when none is left, or when its time is over. The
+policy's own action stands ready from the start, and is played where no plan is found in time.
+
+Where others have made a table hopeless, the search plans from what is left once the fewest moves are taken back.
+`SearchPolicy` then plays what the menu offers towards that plan; `SearchAgent` is not bound to the menu.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs.core.game import Game
+from ...envs.core.record import Tables
+from ...envs.core.rollout import Policy, encoder_of
+from ...envs.core.turn_state import Action, AgentResponse, TurnState
+from ...envs.core.vector import STAY
+from .policy import PolicyAgent
+
+SURE = 0.9
+"""Probability of the action of a policy that tells no probabilities; the others share the rest."""
+WIDER = (1, 4, 16)
+"""Times `width`: the widths that are tried, one after the other, until a plan is found."""
+REMEMBERED = 100_000
+"""Boards whose next action is remembered."""
+
+
+class Planning(Protocol):
+    """A game's part of the search. Arrays of tables are recarrays of shape (N,)."""
+
+    settle: int
+    """The action index that ends a turn."""
+
+    def key(self, table: Tables) -> bytes:
+        """Return what tells the position at one table, whatever its turns, rewards and stream."""
+        ...
+
+    def unsettled(self, tables: Tables) -> NDArray[np.bool_]:
+        """Tell where nothing remains to be done in the turn but to end it: bool[N]."""
+        ...
+
+    def solved(self, tables: Tables) -> NDArray[np.bool_]:
+        """Tell which tables have reached the goal: bool[N]."""
+        ...
+
+    def hopeless(self, tables: Tables) -> NDArray[np.bool_]:
+        """Tell from which tables the goal cannot be reached: bool[N]."""
+        ...
+
+    def candidates(self, masks: NDArray[np.int8]) -> NDArray[np.bool_]:
+        """Tell which of the legal actions (int8[N, A]) a plan may hold: bool[N, A]."""
+        ...
+
+    def mended(self, table: Any) -> Iterator[tuple[tuple[int, ...], Tables]]:
+        """Yield what was taken back from a hopeless table, and that table (one record), the best one first."""
+        ...
+
+    def exact_step(self, table: Any, solved: Any, lifted: tuple[int, ...]) -> Action | None:
+        """Return the same as an action that need not be on the menu, or None."""
+        ...
+
+    def first_step(self, table: Any, mask: NDArray[np.int8], solved: Any, lifted: tuple[int, ...]) -> int | None:
+        """Return the legal action that brings a table nearer to a solved one, or None."""
+        ...
+
+
+class Plan(NamedTuple):
+    """The tables on the way to the goal, the actions played there, and the table that has reached it."""
+
+    tables: Sequence[Any]
+    actions: Sequence[int]
+    solved: Any
+
+
+class Choice(NamedTuple):
+    """What a search found: an action index; or a table that has reached the goal, and what was taken back for it."""
+
+    action: int | None
+    solved: Any = None
+    lifted: tuple[int, ...] = ()
+
+
+class SearchPolicy:
+    """Plays as a policy does, and better where a search finds the goal.
+
+    It plans on records, which `act_on` gets: `PolicyAgent` and `play_until_done` call that. `act` is the policy's.
+
+    Args:
+        game: the game that is played, with its options.
+        policy: the guide, any policy of the game; one that tells its probabilities guides best.
+        planning: the game's part.
+        width: branches that are kept at each depth; where they end without a plan, more are kept (`WIDER`).
+        seconds: most time for a decision; None: no limit. It is looked at before every depth.
+
+    Raises:
+        ValueError: for a width below 1, or seconds not above 0.
+    """
+
+    def __init__(
+        self, game: Game, policy: Policy, planning: Planning, *, width: int = 8, seconds: float | None = None
+    ) -> None:
+        if width < 1 or (seconds is not None and seconds <= 0):
+            raise ValueError(f"width={width}, seconds={seconds}: need 1 branch or more, and more than 0 seconds")
+        self.encoder = encoder_of(policy, game)
+        self.policy = policy
+        self._game = game
+        self._planning = planning
+        self._width = width
+        self._seconds = seconds
+        self._encoder = game.encoders[self.encoder]
+        self._loops = game.loops(self.encoder)
+        self._batch = game.batch(WIDER[-1] * width * game.num_actions, self.encoder)
+        self._next: dict[bytes, int] = {}
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return the policy's actions: int64[N]."""
+        return self.policy.act(observations, masks)
+
+    def act_on(
+        self, tables: Tables, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
+    ) -> NDArray[np.int64]:
+        """Return an action per table in `rows` (int64[M]), by observations and masks of the same length: int64[M]."""
+        until = None if self._seconds is None else time.monotonic() + self._seconds
+        actions = np.array(self.policy.act(observations, masks), np.int64)
+        for index, row in enumerate(rows.tolist()):
+            choice = self.choose(tables[row : row + 1], observations[index], masks[index], until)
+            action = choice.action
+            if choice.solved is not None:
+                action = self._planning.first_step(tables[row], masks[index], choice.solved, choice.lifted)
+            if action is not None and masks[index, action]:
+                actions[index] = action
+        return actions
+
+    def choose(
+        self, root: Tables, observation: NDArray[np.float32], mask: NDArray[np.int8], until: float | None
+    ) -> "Choice":
+        """Plan at one table.
+
+        Args:
+            root: recarray of shape (1,); it is not changed.
+            observation, mask: float32[D], int8[A] of the seat that decides.
+            until: when the time is over, on the clock `time.monotonic`; None: never.
+        """
+        if self._planning.unsettled(root)[0]:
+            return Choice(self._planning.settle)
+        known = self._next.get(self._planning.key(root))
+        if known is not None:
+            return Choice(known)
+        if not self._planning.hopeless(root)[0]:
+            plan = self._widening(root, observation[None], mask[None], until)
+            if plan is not None:
+                self._remember(plan)
+                return Choice(plan.actions[0])
+        for lifted, table in self._planning.mended(root[0]):
+            if late(until):
+                break
+            if self._planning.hopeless(table)[0]:
+                continue
+            seen = self._encoder.observations(table, np.zeros(1, np.int64))
+            legal = self._game.rules.mask(table[0], int(table[0].turn))[None]
+            plan = self._widening(table, seen, legal, until)
+            if plan is not None:
+                return Choice(None, plan.solved, lifted)
+        return Choice(None)
+
+    def _widening(
+        self, root: Tables, seen: NDArray[np.float32], masks: NDArray[np.int8], until: float | None
+    ) -> Plan | None:
+        """Return a plan for one table, searched with growing width, or None."""
+        plans = (self._search(root, seen, masks, until, times * self._width) for times in WIDER)
+        return next((plan for plan in plans if plan is not None), None)
+
+    def _search(
+        self, nodes: Tables, seen: NDArray[np.float32], masks: NDArray[np.int8], until: float | None, width: int
+    ) -> Plan | None:
+        """Return a plan that leads from the one table in `nodes` to the goal, or None."""
+        scores = np.zeros(1)
+        levels: list[tuple[Tables, NDArray[np.int64], NDArray[np.int64]]] = []  # tables, and by child: parent, action
+        while len(nodes) and not late(until):
+            parents, actions = np.nonzero(self._planning.candidates(masks))
+            if not len(parents):
+                return None
+            likely = np.log(np.maximum(self._guide(seen, masks), 1e-9))
+            total = scores[parents] + likely[parents, actions]
+            children = nodes[parents]
+            self._step(children, actions)
+            levels.append((nodes, parents, actions))
+            solved = np.flatnonzero(self._planning.solved(children))
+            if len(solved):
+                return _path(levels, int(solved[total[solved].argmax()]), children)
+            alive = np.flatnonzero(~self._planning.hopeless(children))
+            kept = alive[np.argsort(-total[alive], kind="stable")[:width]]
+            levels[-1] = nodes, parents[kept], actions[kept]
+            nodes, scores = children[kept], total[kept]
+            seen, masks = self._batch.observations[kept], self._batch.masks[kept]
+        return None
+
+    def _step(self, children: Tables, actions: NDArray[np.int64]) -> None:
+        """Play an action on every table, and end the turns in which nothing else remains to be done."""
+        count = len(children)
+        batch = self._batch._replace(
+            **{name: getattr(self._batch, name)[:count] for name in self._batch._fields if name != "offsets"}
+        )
+        records = children.view(np.ndarray)
+        self._loops.step(records, actions, batch, False)
+        unsettled = self._planning.unsettled(children)
+        if unsettled.any():
+            self._loops.step(records, np.where(unsettled, self._planning.settle, STAY), batch, False)
+
+    def _guide(self, seen: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Return the policy's probabilities: float64[N, A]."""
+        if hasattr(self.policy, "probabilities"):
+            return np.asarray(self.policy.probabilities(seen, masks), np.float64)
+        chosen = self.policy.act(seen, masks)
+        others = np.maximum(masks.sum(1, keepdims=True) - 1, 1)
+        likely = np.where(masks > 0, (1 - SURE) / others, 0.0)
+        likely[np.arange(len(chosen)), chosen] = SURE
+        return likely
+
+    def _remember(self, plan: Plan) -> None:
+        """Keep what to play on the boards of a plan."""
+        if len(self._next) > REMEMBERED:
+            self._next.clear()
+        for table, action in zip(plan.tables, plan.actions, strict=True):
+            self._next[self._planning.key(table)] = action
+
+
+class SearchAgent(PolicyAgent):
+    """An agent that plans, and is not bound to the actions of a menu where a table must be mended.
+
+    Args:
+        game: the game that the policy was trained for.
+        policy: the guide, any policy of the game.
+        planning: the game's part of the search.
+        width: see `SearchPolicy`.
+        seconds: most time for a plan. Choose it below the deadline of an answer.
+    """
+
+    def __init__(
+        self, game: Game, policy: Policy, planning: Planning, *, width: int = 8, seconds: float | None = None
+    ) -> None:
+        super().__init__(game, policy)
+        self._planning = planning
+        self._search = SearchPolicy(game, policy, planning, width=width)
+        self._seconds = seconds
+
+    def respond(self, state: TurnState) -> AgentResponse:
+        """Answer a turn: as planned, or as the policy does; see `PolicyAgent`.
+
+        Raises:
+            ValueError, KeyError, TypeError: as `PolicyAgent.respond` does.
+        """
+        until = None if self._seconds is None else time.monotonic() + self._seconds
+        ready = super().respond(state)
+        tables, seat = self.game.view.load(state)
+        mask = self.game.mask(tables[0], seat)
+        choice = self._search.choose(tables, self._encoder.observation(tables[0], seat), mask, until)
+        if choice.solved is not None:
+            action = self._planning.exact_step(tables[0], choice.solved, choice.lifted)
+            return ready if action is None else AgentResponse(action)
+        if choice.action is None or not mask[choice.action]:
+            return ready
+        return self.game.view.encode(tables[0], choice.action)
+
+
+def late(until: float | None) -> bool:
+    """Return whether the time is over."""
+    return until is not None and time.monotonic() >= until
+
+
+def _path(levels: list[Any], child: int, children: Tables) -> Plan:
+    """Return the way to a child of the last level."""
+    tables: list[Any] = []
+    actions: list[int] = []
+    solved = children[child]
+    for nodes, parents, played in reversed(levels):
+        parent = int(parents[child])
+        tables.insert(0, nodes[parent : parent + 1].copy())
+        actions.insert(0, int(played[child]))
+        child = parent
+    return Plan(tables, actions, solved)
