@@ -81,12 +81,13 @@ class GameEnv(AECEnv[str, Any, Any]):
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode. Without a seed the table's own stream goes on (a first reset takes fresh entropy).
 
-        `options` is PettingZoo's and changes nothing: a game's options belong to its constructor.
+        `options` gives what chance would decide, where the game lets it be given: hold'em's cards. A game's own options
+        belong to its constructor.
 
         Raises:
-            ValueError: for a negative seed.
+            ValueError: for a negative seed, or options that cannot be; nothing has changed then.
         """
-        self.match.reset(seed)
+        self.match.reset(seed, options)
         self._rewarded = False
         self.agents = list(self.possible_agents)
         self.rewards, self._cumulative_rewards = (dict.fromkeys(self.agents, 0.0) for _ in range(2))

@@ -69,12 +69,22 @@ class Match:
 
     # The episode.
 
-    def reset(self, seed: int | None = None) -> None:
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an episode. Without a seed the table's own stream goes on (a first reset takes fresh entropy).
 
+        Args:
+            seed: of the table's stream.
+            options: what chance would decide, where the game lets it be given (`Setup`), such as hold'em's cards.
+
         Raises:
-            ValueError: for a negative seed.
+            ValueError: for a negative seed, or options that cannot be; nothing has changed then.
         """
+        setup = self.game.capabilities.setup
+        given = {} if setup is None else setup.chosen(options)
+        if setup is not None and given:  # tried on another table first
+            trial = self.game.tables(1)
+            self.game.rules.reset(trial[0])
+            setup.apply(trial[0], given)
         if seed is not None or self.done is None:
             fresh = streams(seed, 1)[0]
             self._tables[:] = self.game.rules.blank
@@ -90,6 +100,9 @@ class Match:
         self.decisions = 0
         self.messages, self._numbers = [], {}
         self._waits, self._sent = 0, {}
+        if setup is not None and given:
+            setup.apply(self.table, given)
+            self.refresh()
 
     @property
     def rewards(self) -> list[float]:
