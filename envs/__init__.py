@@ -7,7 +7,7 @@ Gymnasium, as a single-agent environment (``gymnasium.make("parlour/Holdem-v0")`
 """
 
 from .core.aec import GameEnv
-from .core.capabilities import Capabilities, Chance, HiddenTurn, PublicView, Talk, Teams
+from .core.capabilities import Capabilities, Chance, HiddenTurn, PublicView, Setup, Talk, Teams
 from .core.encoder import Encoder
 from .core.game import Game, Payoffs
 from .core.layout import Layout, Slice
@@ -54,6 +54,7 @@ __all__ = [
     "PublicView",
     "Renderer",
     "Rules",
+    "Setup",
     "Slice",
     "Talk",
     "Teams",

@@ -79,17 +79,12 @@ class GameEnv(AECEnv[str, Any, Any]):
         return self.action_mode.space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin an episode.
-
-        Args:
-            seed: seed of the table's random stream, from 0 up. None continues the stream; a first reset then takes
-                entropy from the operating system.
-            options: not used. PettingZoo's signature has it; a game's options are arguments of its constructor.
+        """Begin an episode. `seed` and `options` are those of `Match.reset`.
 
         Raises:
-            ValueError: for a negative seed.
+            ValueError: for a negative seed or wrong options; nothing has changed then.
         """
-        self.match.reset(seed)
+        self.match.reset(seed, options)
         self._rewarded = False
         self.agents = list(self.possible_agents)
         self.rewards, self._cumulative_rewards = (dict.fromkeys(self.agents, 0.0) for _ in range(2))

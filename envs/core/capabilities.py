@@ -1,7 +1,8 @@
-"""Capabilities: what only some games have. Talk, teams, hidden turns, a public view, chance."""
+"""Capabilities: what only some games have. Talk, teams, hidden turns, a public view, chance, setup."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,38 @@ class Chance:
         require_functions("Chance", vars(self), optional=("probability",))
 
 
+@dataclass(frozen=True)
+class Setup:
+    """What chance would decide at the beginning may be given: ``env.reset(options={…})``.
+
+    Attributes:
+        names: of what may be given, such as ``"cards"``.
+        apply: ``apply(table, options)`` changes a record that `Rules.reset` has just made, in place; what is not given
+            stays random. It raises ValueError, saying what is wrong.
+    """
+
+    names: tuple[str, ...]
+    apply: Callable[[Any, Mapping[str, Any]], None]
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        require_names("Setup", "names", self.names)
+        require_functions("Setup", apply=self.apply)
+
+    def chosen(self, options: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return what of `options` this game knows. What it does not know is ignored, as PettingZoo does.
+
+        Raises:
+            ValueError: if an unknown name is nearly a known one.
+        """
+        given = dict(options or {})
+        for name in given:
+            near = get_close_matches(str(name), self.names, 1, 0.7)
+            if near and name not in self.names:
+                raise ValueError(f"nothing called {name!r} can be given; did you mean {near[0]!r}?")
+        return {name: value for name, value in given.items() if name in self.names}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
     """The capabilities of a game; None: the game does not have this one."""
@@ -128,10 +161,18 @@ class Capabilities:
     hidden_turn: HiddenTurn | None = None
     public_view: PublicView | None = None
     chance: Chance | None = None
+    setup: Setup | None = None
 
     def __post_init__(self) -> None:
         """Check the parts."""
-        kinds = {"talk": Talk, "teams": Teams, "hidden_turn": HiddenTurn, "public_view": PublicView, "chance": Chance}
+        kinds = {
+            "talk": Talk,
+            "teams": Teams,
+            "hidden_turn": HiddenTurn,
+            "public_view": PublicView,
+            "chance": Chance,
+            "setup": Setup,
+        }
         for name, kind in kinds.items():
             if getattr(self, name) is not None:
                 require_type("Capabilities", name, getattr(self, name), kind)

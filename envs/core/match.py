@@ -69,16 +69,23 @@ class Match:
 
     # The episode.
 
-    def reset(self, seed: int | None = None) -> None:
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an episode.
 
         Args:
             seed: seed of the table's random stream, from 0 up. None continues the stream; a first reset then takes
                 entropy from the operating system.
+            options: what chance would decide, if the game has the capability `Setup`, such as hold'em's cards.
 
         Raises:
-            ValueError: for a negative seed.
+            ValueError: for a negative seed, or options that cannot be; nothing has changed then.
         """
+        setup = self.game.capabilities.setup
+        given = {} if setup is None else setup.chosen(options)
+        if setup is not None and given:  # tried on another table first
+            trial = self.game.tables(1)
+            self.game.rules.reset(trial[0])
+            setup.apply(trial[0], given)
         if seed is not None or self.done is None:
             fresh = streams(seed, 1)[0]
             self._tables[:] = self.game.rules.blank
@@ -94,6 +101,9 @@ class Match:
         self.decisions = 0
         self.messages, self._numbers = [], {}
         self._waits, self._sent = 0, {}
+        if setup is not None and given:
+            setup.apply(self.table, given)
+            self.refresh()
 
     @property
     def rewards(self) -> list[float]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.capabilities import Capabilities, PublicView
+from ..core.capabilities import Capabilities, PublicView, Setup
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.options import number, whole
@@ -14,7 +14,7 @@ from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
-from . import actions, bots, moves, picture, render, rules, view
+from . import actions, bots, moves, picture, render, rules, setup, view
 from .table import FIRST_FRACTION, FRACTIONS, SEATS, TABLE
 
 CHIPS = 2**30 - 1
@@ -160,5 +160,5 @@ def _made(options: dict[str, Any]) -> Game:
         ),
         renderer=Renderer(render.render, picture.picture),
         bots=bots.BOTS,
-        capabilities=Capabilities(public_view=PublicView(view.public)),
+        capabilities=Capabilities(public_view=PublicView(view.public), setup=Setup(setup.NAMES, setup.set_cards)),
     )
