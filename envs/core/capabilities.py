@@ -136,7 +136,7 @@ class Setup:
     def __post_init__(self) -> None:
         """Check the parts."""
         require_names("Setup", "names", self.names)
-        require_functions("Setup", apply=self.apply)
+        require_functions("Setup", {"apply": self.apply})
 
     def chosen(self, options: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return what of `options` this game knows. What it does not know is ignored, as PettingZoo does.
