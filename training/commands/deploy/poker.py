@@ -71,8 +71,7 @@ def command(
         name: Name to register with. Default: the run's or bot's.
         table: Table to join. Default: the platform chooses.
         seat: The preferred seat.
-        api_key: Key of an agent registered before. Other users of this machine can read it here; better use the file or
-            the environment's PARLOUR_API_KEY.
+        api_key: Key of an agent registered before. Others can read it here; rather use the file or PARLOUR_API_KEY.
         api_key_file: File with that key.
         ca_file: File with certificates (PEM) of further trusted authorities.
         keep_playing: Join the next table when a table ends, when the chips are gone, or when the server has restarted,
