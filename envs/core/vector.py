@@ -83,11 +83,11 @@ class VectorGame:
         self._loops = self.game.loops(self.encoder)
         records = self.tables.view(np.ndarray)  # the same memory; Numba takes a plain array faster
         ends = [self.num_envs * thread // self.threads for thread in range(self.threads + 1)]
-        *arrays, offsets = self._batch
+        batch: tuple[Any, ...] = self._batch
         self._shares: list[tuple[slice, NDArray[Any], Batch]] = []
         for first, last in pairwise(ends):
             rows = slice(first, last)
-            self._shares.append((rows, records[rows], Batch(*(array[rows] for array in arrays), offsets)))
+            self._shares.append((rows, records[rows], Batch._make([*(array[rows] for array in batch[:-1]), batch[-1]])))
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     def _run(self, work: Callable[[slice, NDArray[Any], Batch], None]) -> None:

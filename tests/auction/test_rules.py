@@ -233,3 +233,12 @@ def test_without_talk_messages_still_travel():
     message = MessageIntent("public", "I will bid 50")
     assert env.submit("player_0", AgentResponse(Action("submit_bid", {"bid": 1.0}), [message])).ok
     assert [m.content for m in env.turn_state("player_1").messages] == ["I will bid 50"]
+
+
+def test_the_full_encoder_shows_every_valuation_by_relative_seat():
+    env = auction([10, 20, 40])
+    encoder = env.game.encoders["full"]
+    part = next(one for one in encoder.layout if one.path == "hidden.valuations")
+    assert (part.low, part.high) == (0, 1)
+    seen = [encoder.observation(env.table, seat)[part.start : part.stop].tolist() for seat in range(3)]
+    assert seen == [[0.25, 0.5, 1], [0.5, 1, 0.25], [1, 0.25, 0.5]]

@@ -141,6 +141,11 @@ def test_short_all_ins_that_add_up_to_a_full_raise_reopen():
     assert (table.turn, table.to_call, bounds(table)) == (3, 13, (39, 200))
 
 
+def test_nothing_is_open_once_the_game_is_over():
+    table = play(deal([100, 100]), "raise 40 fold")
+    assert (bool(table.done), table.turn, table.to_call, bounds(table)) == (True, -1, 0, (0, 0))
+
+
 def test_an_all_in_below_the_minimum_is_the_only_raise():
     table = play(deal([200, 20, 200]), "raise 12")
     assert bounds(table) == (20, 20)
