@@ -1,4 +1,7 @@
-"""A tangram that several players build together (protocol: tangram.md and its notes)."""
+"""A tangram that several players build together.
+
+The protocol is that of TangramCollaborativeAI (https://github.com/GAIPS/TangramCollaborativeAI).
+"""
 
 from .game import game
 

@@ -1,4 +1,4 @@
-"""Action index ◄─► move ◄─► documented payload (tangram.md: play, finish)."""
+"""Action index ◄─► move ◄─► payload of the game's protocol (play, finish)."""
 
 from collections.abc import Sequence
 from math import isfinite

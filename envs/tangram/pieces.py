@@ -1,4 +1,4 @@
-"""The seven pieces and the board (tangram-notes.md, Geometry).
+"""The seven pieces and the board, as the scene of the game TangramCollaborativeAI has them.
 
 Lengths of a piece are in u = 64 scene units = 25.6 pixels, so that a small triangle has the area 1 u² and all seven
 together 16 u². The board is 100 × 100 board units, origin at the lower left, y upwards.

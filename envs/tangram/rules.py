@@ -1,4 +1,4 @@
-"""The rules of building a tangram together, over one record, compiled (tangram.md and its notes, Turns and Our task).
+"""The rules of building a tangram together, over one record, compiled.
 
 Seats take turns. In a turn one piece moves: it is played, and played again as long as plays are left; playing another
 piece first puts it back. `finish` ends the turn; where the moved piece collides with anything, it goes back and the

@@ -1,4 +1,4 @@
-"""The record: the whole state of one board. Names are those of tangram.md where it has one.
+"""The record: the whole state of one board. Names are those of the game's protocol where it has one.
 
 Lengths are board units (0 to 100, y upwards), rotations degrees from 0 to 360, clockwise. How a figure was built is
 not in the record: all that is seen, covered or rewarded follows from its outline.
@@ -11,7 +11,7 @@ from .pieces import BOARD
 SEATS = 4
 """Most players."""
 SOLVED = 0.95
-"""The intersection over union from which a figure is solved (tangram-notes.md, Our task)."""
+"""The intersection over union from which a figure is solved."""
 BONUS = 1.0
 """What solving brings."""
 SKIP = 0.01

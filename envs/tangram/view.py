@@ -1,4 +1,4 @@
-"""Record ──► what a player may see, and back. `game_state` is tangram.md's ``state`` with its pieces, and:
+"""Record ──► what a player may see, and back. `game_state` is the ``state`` of the protocol, and:
 
 =================  ====================================================================================================
 ``objective``      the figure in words
@@ -126,7 +126,7 @@ def load(blank: Tables, figures: Sequence[Silhouette], state: TurnState) -> tupl
     """Rebuild the record that the seat of `state` sees: all of it but the stream.
 
     Agents may have any names: those that are not ``player_0``, ``player_1``, … take the free seats in the order in
-    which `state` names them. What tangram.md does not tell may be missing: a turn is then the first one, nothing was
+    which `state` names them. What the protocol does not tell may be missing: a turn is then the first one, nothing was
     moved in it, and no turn was skipped.
 
     Args:

@@ -119,7 +119,7 @@ def test_touching_is_not_overlapping():
 
 
 def test_pieces_are_the_documents():
-    # Scene units, y down (tangram-notes.md, Geometry).
+    # Scene units, y down as the scene of the real game has them.
     scene = {
         "Red": [(0, -64), (128, 64), (-128, 64)],
         "Cream": [(0, -64), (-128, 64), (128, 64)],

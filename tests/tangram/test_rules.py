@@ -1,4 +1,4 @@
-"""Turns, collisions, rewards and ends by named situation (tangram.md and its notes, Turns and Our task)."""
+"""Turns, collisions, rewards and ends by named situation."""
 
 import numpy as np
 import pytest

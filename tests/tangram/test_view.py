@@ -1,4 +1,4 @@
-"""TurnState of a board (tangram.md, Platform Playing Messages), its pictures, and back into a record."""
+"""TurnState of a board (the protocol's playing messages), its pictures, and back into a record."""
 
 import struct
 import zlib
