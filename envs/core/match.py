@@ -107,7 +107,7 @@ class Match:
     @property
     def rewards(self) -> list[float]:
         """What the latest step brought each seat."""
-        return self._rewards.tolist()[: self.game.seats]  # type: ignore[no-any-return]
+        return self._rewards.tolist()[: self.game.seats]
 
     def seat_of(self, agent: str) -> int:
         """Return an agent's seat.
