@@ -21,6 +21,7 @@ EXAMPLES = """\
 EXTRAS = {
     "train": ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "threadpoolctl"),
     "plot": ("matplotlib",),
+    "phh": ("pokerkit",),
     "render": ("resvg_py", "ttf_opensans", "PIL", "imageio_ffmpeg"),
 }
 """Packages that some commands need, and the extras that install them."""

@@ -108,7 +108,7 @@ class Match:
     @property
     def rewards(self) -> list[float]:
         """The rewards of the last step, one per seat."""
-        return self._rewards.tolist()[: self.game.seats]  # type: ignore[no-any-return]
+        return self._rewards.tolist()[: self.game.seats]
 
     def seat_of(self, agent: str) -> int:
         """Return an agent's seat.

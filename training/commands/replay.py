@@ -1,6 +1,7 @@
 """`parlour replay`: turns a match log into a page to step through, or a film."""
 
 import webbrowser
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ from rich.console import Console
 
 from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
+from ...wrappers.replay.moment import Moment
 from ...wrappers.replay.page import page
 from .arguments import FilmArguments
 
@@ -23,10 +25,10 @@ def command(
     """Turn a match log into one HTML page with the views of all players and of an observer. It needs no network.
 
     The page contains hidden information, as the log does. Logs are written by `--log` of play, watch, record, table,
-    host and deploy.
+    host and deploy. Hand histories of no-limit hold'em in PHH (.phh, .phhs) are read too; this needs pokerkit.
 
     Args:
-        log: The match log (JSON Lines).
+        log: The match log (JSON Lines), or a hand history (.phh, .phhs).
         out: File to write: .html, .gif or .mp4. Default: the log's name with .html.
         browse: Open the page in the browser.
     """
@@ -39,6 +41,8 @@ def command(
         webbrowser.open(target.resolve().as_uri())
 
 
+PHH = (".phh", ".phhs")
+"""Hand histories by the ending of their file."""
 PAGE = FilmArguments()
 
 
@@ -51,9 +55,18 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE) -> None:
     check_out(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     if out.suffix == ".html":
-        out.write_text(page(moments(log), title), "utf-8")
+        out.write_text(page(_moments(log), title), "utf-8")
     else:
-        write_film(moments(log), out, film.view, film.fps)
+        write_film(_moments(log), out, film.view, film.fps)
+
+
+def _moments(log: Path) -> Iterator[Moment]:
+    """Return the moments of a match log, or of a hand history in PHH."""
+    if log.suffix in PHH:
+        from ...wrappers.replay import phh  # PokerKit, which not everybody has
+
+        return phh.moments(log)
+    return moments(log)
 
 
 def check_out(out: Path) -> None:

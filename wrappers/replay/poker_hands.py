@@ -1,6 +1,7 @@
 """Replays of the hands in the logs of our poker tables, with all cards."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from .moment import Moment, distinct
 
 def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
     """Play a hand of our poker host again, with all cards."""
-    game = _table_of(entry["small_blind"], entry["big_blind"])
+    game = table_of(entry["small_blind"], entry["big_blind"], entry.get("ante", 0))
     table: Any = game.tables(1)[0]
     cards, board = np.full((SEATS, 2), -1, np.int8), np.full(5, -1, np.int8)
     players = {row["seat"]: row for row in entry["players"]}
@@ -49,15 +50,10 @@ def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
     yield Moment(match, title, states(), note=_winners(entry, named))
 
 
-_tables: dict[tuple[int, int], Game] = {}
-
-
-def _table_of(small_blind: int, big_blind: int) -> Game:
-    if (small_blind, big_blind) not in _tables:
-        _tables[small_blind, big_blind] = holdem(
-            seats=SEATS, stacks=100 * big_blind, small_blind=small_blind, big_blind=big_blind
-        )
-    return _tables[small_blind, big_blind]
+@cache
+def table_of(small_blind: int, big_blind: int, ante: int = 0) -> Game:
+    """Return the game of a table with these stakes, with room for any number of players."""
+    return holdem(seats=SEATS, stacks=100 * big_blind + ante, small_blind=small_blind, big_blind=big_blind, ante=ante)
 
 
 def _seen(game: Game, table: Any, seat: int, named: Mapping[int, str], hand: int) -> TurnState:

@@ -1,0 +1,157 @@
+"""Hand histories in PHH (https://phh.readthedocs.io), read through PokerKit, as hands that replay. Needs ``pokerkit``.
+
+No-limit Texas hold'em (variant ``NT``) with whole chips, one ante for all and two blinds is read. Player p1 of PHH is
+seat 0, and the last player has the button.
+"""
+
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pokerkit import HandHistory
+
+from ...envs.holdem import rules
+from ...envs.holdem.hands import card_number
+from ...envs.holdem.rules import Move
+from ...envs.holdem.table import CALL, FOLD, KINDS, RAISE, SEATS
+from .moment import Moment
+from .poker_hands import replay_hand, table_of
+
+
+def moments(path: str | PathLike[str]) -> Iterator[Moment]:
+    """Return the moments of all hands of a file in order.
+
+    Raises:
+        OSError: if the file cannot be read.
+        ValueError: if it holds no hand, or one that does not replay.
+    """
+    empty = True
+    for number, history in enumerate(histories(path)):
+        empty = False
+        yield from replay_hand(hand_of(history, number + 1)[0], number)
+    if empty:
+        raise ValueError(f"{path} holds no hand")
+
+
+def histories(path: str | PathLike[str]) -> Iterator[HandHistory]:
+    """Return the hand histories of a ``.phh`` or ``.phhs`` file.
+
+    Raises:
+        ValueError: if it is no such file.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            if Path(path).suffix == ".phhs":
+                yield from HandHistory.load_all(file)
+            else:
+                yield HandHistory.load(file)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is no hand history in PHH: {error}") from None
+
+
+def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list[int]]:
+    """Play a recorded hand, and return it as our table server logs hands, with the stacks at its end.
+
+    Raises:
+        ValueError: if it is another kind of poker, does not follow the rules, or ends with other stacks than recorded.
+    """
+    stacks, antes, blinds = (_whole(values) for values in (
+        history.starting_stacks, history.antes, history.blinds_or_straddles,
+    ))  # fmt: skip
+    count = len(stacks)
+    if history.variant != "NT" or len(set(antes)) > 1 or not 2 <= count <= SEATS or any(blinds[2:]):
+        found = f"{history.variant} for {count} with antes {antes} and blinds {blinds}"
+        raise ValueError(f"hand {number}: {found}; what is read is NT for 2 to {SEATS} with equal antes and two blinds")
+    small, big = blinds[:2]
+    table: Any = table_of(small, big, antes[0]).tables(1)[0]
+    table.stack[:count], table.dealer = stacks, count - 1
+    words = [line.partition("#")[0].split() for line in history.actions]
+    cards, board = _cards(words)
+    rules.deal_known(table, cards, board)
+    actions = _play(table, words, number)
+    _check_known(table, number)
+    if not table.done:
+        raise ValueError(f"hand {number} stops before its end")
+    last = [int(chips) for chips in table.stack[:count]]
+    recorded = history.finishing_stacks
+    if recorded is not None and _whole(recorded) != last:
+        raise ValueError(f"hand {number} ends with the stacks {last}; recorded are {_whole(recorded)}")
+    names = history.players or [f"p{seat + 1}" for seat in range(count)]
+    players = [
+        {"seat": seat, "name": names[seat], "stack": chips, "cards": _named(words, seat)}
+        for seat, chips in enumerate(stacks)
+    ]
+    entry = {
+        "hand": number, "small_blind": small, "big_blind": big, "ante": antes[0], "dealer": count - 1,
+        "players": players, "actions": actions, "board": _board(words),
+        "results": [{"seat": seat, "won": int(table.won[seat])} for seat in range(count)],
+    }  # fmt: skip
+    return entry, last
+
+
+def _whole(values: Sequence[Any] | None) -> list[int]:
+    values = values or ()
+    if any(int(value) != value for value in values):
+        raise ValueError(f"{list(values)} are not all whole chips")
+    return [int(value) for value in values]
+
+
+def _pairs(text: str) -> list[str]:
+    return [text[i : i + 2] for i in range(0, len(text), 2)]
+
+
+def _board(words: Sequence[list[str]]) -> list[str]:
+    return [card for line in words if line[:2] == ["d", "db"] for card in _pairs(line[2])]
+
+
+def _named(words: Sequence[list[str]], seat: int) -> list[str]:
+    """Return a seat's cards, as dealt or as shown later; none where they are unknown."""
+    name, found = f"p{seat + 1}", list[str]()
+    for line in words:
+        dealt = line[:3] == ["d", "dh", name] and line[3:]
+        shown = line[:2] == [name, "sm"] and line[2:]
+        if (dealt or shown) and "?" not in line[-1]:
+            found = _pairs(line[-1])
+    return found
+
+
+def _cards(words: Sequence[list[str]]) -> tuple[Any, Any]:
+    """Return all hands, int8[SEATS, 2], and the board, int8[5]; −1 where a card is not known."""
+    cards, board = np.full((SEATS, 2), -1, np.int8), np.full(5, -1, np.int8)
+    for seat in range(SEATS):
+        known = _named(words, seat)
+        cards[seat, : len(known)] = [card_number(card) for card in known]
+    opened = [card_number(card) for card in _board(words)]
+    board[: len(opened)] = opened
+    return cards, board
+
+
+def _play(table: Any, words: Sequence[list[str]], number: int) -> list[dict[str, Any]]:
+    """Play the actions of a hand, and return them as our table server logs them."""
+    actions = []
+    for line in words:
+        if line[0] == "d" or line[1] == "sm":
+            continue
+        seat, kind = int(line[0][1:]) - 1, line[1]
+        if table.turn != seat and kind == "cc" and table.bet[seat] >= table.current_bet:
+            continue  # a check where there is nothing to decide
+        if table.turn != seat or kind not in ("f", "cc", "cbr"):
+            raise ValueError(f"hand {number}: {' '.join(line)!r}, where it is p{int(table.turn) + 1}'s turn")
+        move = Move(FOLD, 0) if kind == "f" else Move(CALL, 0)
+        if kind == "cbr":
+            move = Move(RAISE, int(line[2]))
+            if not table.current_bet < move.amount <= table.bet[seat] + table.stack[seat]:
+                raise ValueError(f"hand {number}: {' '.join(line)!r} is no raise that p{seat + 1} can make")
+        rules.step(table, move)
+        actions.append({"seat": seat, "kind": KINDS[table.last_kind], "amount": int(table.last_amount)})
+    return actions
+
+
+def _check_known(table: Any, number: int) -> None:
+    """Refuse a hand whose showdown needs cards that the file does not tell."""
+    if table.showdown:
+        shown = [seat for seat in range(SEATS) if table.seated[seat] and not table.folded[seat]]
+        if table.board.min() < 0 or table.cards[shown].min() < 0:
+            raise ValueError(f"hand {number}: cards of its showdown are not known")
