@@ -230,7 +230,7 @@ def _pieces(state: dict[str, Any], where: str) -> list[tuple[str, dict[str, Any]
 def _board_piece(name: str, piece: dict[str, Any]) -> dict[str, Any]:
     position = piece.get("position")
     nested = isinstance(position, dict) and "position" in position
-    if nested:
+    if isinstance(position, dict) and nested:
         piece = {**piece, **position}
     place = _vector(piece.get("position"), f"{name}.position")
     rotation = _number(piece.get("rotation"), f"{name}.rotation")
