@@ -10,7 +10,7 @@ Where others have made a table hopeless, the search plans from what is left once
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,7 +128,7 @@ class SearchPolicy:
         until = None if self._seconds is None else time.monotonic() + self._seconds
         actions = np.array(self.policy.act(observations, masks), np.int64)
         for index, row in enumerate(rows.tolist()):
-            choice = self.choose(tables[row : row + 1], observations[index], masks[index], until)
+            choice = self.choose(cast(Tables, tables[row : row + 1]), observations[index], masks[index], until)
             action = choice.action
             if choice.solved is not None:
                 action = self._planning.first_step(tables[row], masks[index], choice.solved, choice.lifted)
@@ -187,7 +187,7 @@ class SearchPolicy:
                 return None
             likely = np.log(np.maximum(self._guide(seen, masks), 1e-9))
             total = scores[parents] + likely[parents, actions]
-            children = nodes[parents]
+            children = cast(Tables, nodes[parents])
             self._step(children, actions)
             levels.append((nodes, parents, actions))
             solved = np.flatnonzero(self._planning.solved(children))
@@ -196,7 +196,7 @@ class SearchPolicy:
             alive = np.flatnonzero(~self._planning.hopeless(children))
             kept = alive[np.argsort(-total[alive], kind="stable")[:width]]
             levels[-1] = nodes, parents[kept], actions[kept]
-            nodes, scores = children[kept], total[kept]
+            nodes, scores = cast(Tables, children[kept]), total[kept]
             seen, masks = self._batch.observations[kept], self._batch.masks[kept]
         return None
 
