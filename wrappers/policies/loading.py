@@ -14,7 +14,7 @@ from .sb3_files import load_model
 from .trained_for import TrainedFor, of_settings, read_settings
 
 CHECKPOINTS = ("checkpoints", "snapshots")
-"""Folders of a run with checkpoints; version 0.1 called it snapshots."""
+"""Folders of a run with checkpoints; version 0.1 wrote ``snapshots``."""
 
 
 def load_policy(

@@ -37,7 +37,7 @@ def command(
     player = agent(run, game, session.seed)
     warn_about_differences([(run, player)], game)
     seen = player.game if isinstance(player, PolicyAgent) else game
-    with opened(session.log) as book:
+    with opened(session.log) as match_log:
         server = TangramAgentServer(
             player,
             seen,
@@ -45,7 +45,7 @@ def command(
             port=listening.port,
             deadline=deadline,
             useful=useful_moves,
-            log=book,
+            log=match_log,
         )
         until_done(_serve(server, Path(run).stem, games, Console(highlight=False)))
 
