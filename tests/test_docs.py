@@ -37,7 +37,7 @@ def generator():
 
 @pytest.mark.parametrize("part", ["page", "picture"])
 @pytest.mark.parametrize("game_id", generator().SCENES)
-def test_a_games_page_is_what_the_code_says(game_id, part):
+def test_a_games_page_is_generated_from_the_code(game_id, part):
     name = game_id.partition("-")[0]
     kept = (DOCS / "games" / f"{name}.{'md' if part == 'page' else 'svg'}").read_text(encoding="utf-8")
     assert kept == getattr(generator(), part)(game_id), "the code has changed: make docs"
@@ -49,7 +49,7 @@ def test_the_front_picture_is_what_the_code_draws():
     assert len(kept) < 300_000
 
 
-def test_action_numbers_are_told_without_gaps_and_slices_have_meanings(game):
+def test_action_ranges_have_no_gaps_and_slices_have_meanings(game):
     if game.name not in SMALL:
         assert (game.view.action_ranges[0].start, game.view.action_ranges[-1].stop) == (0, game.num_actions)
         assert all(one.stop == other.start for one, other in pairwise(game.view.action_ranges))

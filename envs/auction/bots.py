@@ -56,7 +56,7 @@ def equilibrium_bid(rule: str, bidders: int, quantiles: ArrayLike, valuations: A
     return np.asarray(value - np.divide(integral, highest, out=np.zeros_like(value), where=highest > 0))
 
 
-class Bot:
+class AuctionBot:
     """A bidder whose bid is a function of its valuation, rounded to the grid.
 
     Args:
@@ -81,17 +81,17 @@ class Bot:
         return np.clip(numbers, 0, self._last)
 
 
-def shade(game: Game, seed: int | None = None, factor: float = 0.8) -> Bot:
+def shade(game: Game, seed: int | None = None, factor: float = 0.8) -> AuctionBot:
     """Return the bot that bids `factor` times its valuation."""
-    return Bot(partial(np.multiply, factor), game)
+    return AuctionBot(partial(np.multiply, factor), game)
 
 
-def truthful(game: Game, seed: int | None = None) -> Bot:
+def truthful(game: Game, seed: int | None = None) -> AuctionBot:
     """Return the bot that bids its valuation."""
     return shade(game, seed, 1.0)
 
 
-def equilibrium(game: Game, seed: int | None = None) -> Bot:
+def equilibrium(game: Game, seed: int | None = None) -> AuctionBot:
     """Return the bot that bids the equilibrium bid of its valuation.
 
     Raises:
@@ -103,7 +103,7 @@ def equilibrium(game: Game, seed: int | None = None) -> Bot:
     if isinstance(quantiles[0], list):
         raise ValueError("seats with different distributions have no equilibrium in closed form")
     equilibrium_bid(rule, game.seats, quantiles, 0.0)
-    return Bot(partial(equilibrium_bid, rule, game.seats, quantiles), game)
+    return AuctionBot(partial(equilibrium_bid, rule, game.seats, quantiles), game)
 
 
 BOTS = {"random": random_bot, "truthful": truthful, "shade": shade, "equilibrium": equilibrium}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..core.compiled import compiled
 from ..core.rng import draw, uniform
-from ..core.structured_talk import hush, say
+from ..core.structured_talk import clear_talk, say
 from .table import ALL_PAY, BID, SECOND_PRICE, TALK
 
 
@@ -36,7 +36,7 @@ def reset(table: Any) -> None:
     table.done = False
     table.truncated = False
     if table.talk:
-        hush(table, table.num_bidders)
+        clear_talk(table, table.num_bidders)
 
 
 @compiled

@@ -75,7 +75,7 @@ class Reader:
         )
 
 
-class Bot(Reader):
+class BargainingBot(Reader):
     """A negotiator that is defined by a demand.
 
     Args:
@@ -137,23 +137,23 @@ def _fixed_share(share: float, seen: Seen) -> Floats:
     return np.full(len(seen.moves), share)
 
 
-def fair(game: Game, seed: int | None = None) -> Bot:
+def fair(game: Game, seed: int | None = None) -> BargainingBot:
     """Return the bot that demands half of the pie."""
-    return Bot(partial(_fixed_share, 0.5), game)
+    return BargainingBot(partial(_fixed_share, 0.5), game)
 
 
-def hardliner(game: Game, seed: int | None = None, share: float = 0.9) -> Bot:
+def hardliner(game: Game, seed: int | None = None, share: float = 0.9) -> BargainingBot:
     """Return the bot that demands `share` of the pie until the end."""
-    return Bot(partial(_fixed_share, share), game)
+    return BargainingBot(partial(_fixed_share, share), game)
 
 
-def conceder(game: Game, seed: int | None = None, beta: float = 1.0) -> Bot:
+def conceder(game: Game, seed: int | None = None, beta: float = 1.0) -> BargainingBot:
     """Return the bot that concedes from the whole pie to its reservation value, by the time to the power 1/`beta`.
 
     Faratin, Sierra and Jennings (1998), time-dependent tactics: 1 is linear, below 1 is boulware (late concessions).
     """
     last = max(1, 2 * int(game.rules.blank[0].rounds) - 2)  # seat 0's last move; no offer after it can be accepted
-    return Bot(partial(_conceded_share, last, beta), game)
+    return BargainingBot(partial(_conceded_share, last, beta), game)
 
 
 def _conceded_share(last: int, beta: float, seen: Seen) -> Floats:
@@ -161,7 +161,7 @@ def _conceded_share(last: int, beta: float, seen: Seen) -> Floats:
     return np.asarray(1 - (1 - seen.reservation) * conceded)
 
 
-def boulware(game: Game, seed: int | None = None) -> Bot:
+def boulware(game: Game, seed: int | None = None) -> BargainingBot:
     """Return the bot that concedes late: `conceder` with `beta` 0.2."""
     return conceder(game, seed, 0.2)
 
@@ -171,12 +171,12 @@ def perfect(game: Game, seed: int | None = None) -> PerfectBot:
     return PerfectBot(game)
 
 
-def tit_for_tat(game: Game, seed: int | None = None) -> Bot:
+def tit_for_tat(game: Game, seed: int | None = None) -> BargainingBot:
     """Return the bot that demands the whole pie, and then concedes as much as the opponent did with its last offer.
 
     It never raises its demand. Faratin, Sierra and Jennings (1998), absolute tit-for-tat.
     """
-    return Bot(_returned_share, game)
+    return BargainingBot(_returned_share, game)
 
 
 def _returned_share(seen: Seen) -> Floats:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..core.compiled import compiled
 from ..core.rng import uniform
-from ..core.structured_talk import hush, say
+from ..core.structured_talk import clear_talk, say
 from .table import ACCEPT, OFFER, REJECT, TALK
 
 
@@ -39,7 +39,7 @@ def reset(table: Any) -> None:
     table.done = False
     table.truncated = False
     if table.talk:
-        hush(table, 2)
+        clear_talk(table, 2)
 
 
 @compiled

@@ -24,7 +24,7 @@ class GameEnv(AECEnv[str, Any, Any]):
 
     Args:
         game: the game with its options.
-        observation: ``"dict"``: nested dict that mirrors TurnState; ``"flat"``: float32[D]. Either is the
+        observation: ``"dict"``: nested dict with the fields of TurnState; ``"flat"``: float32[D]. Either is the
             ``"observation"`` of ``{"observation": …, "action_mask": int8[A]}``.
         action: ``"discrete"``: masked action indices; ``"payload"``: ``{"action_type": i, <type>: payload}``, a dict
             space of the documented payloads, with `action_mask` over the action types; ``"grid"``: one value for each

@@ -69,15 +69,15 @@ def settled(game: Game, table: Any, most: int | None = None) -> list[Branch]:
     chance = _chance(game)
     open_, ends = {b"": Branch(1.0, table)}, dict[bytes, Branch]()
     while open_:
-        following = dict[bytes, Branch]()
+        next_open = dict[bytes, Branch]()
         for branch in open_.values():
             if chance.outcomes(branch.table):
-                _merge(following, [Branch(branch.probability * p, t) for p, t in outcomes(game, branch.table)])
+                _merge(next_open, [Branch(branch.probability * p, t) for p, t in outcomes(game, branch.table)])
             else:
                 _merge(ends, [branch])
-        if most is not None and len(following) + len(ends) > most:
+        if most is not None and len(next_open) + len(ends) > most:
             raise ValueError(f"the next random events lead to more than {most} records")
-        open_ = following
+        open_ = next_open
     return list(ends.values())
 
 

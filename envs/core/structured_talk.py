@@ -47,7 +47,7 @@ def slices(seats: int) -> list[Slice]:
 
 
 @compiled
-def hush(table: Any, seats: int) -> None:
+def clear_talk(table: Any, seats: int) -> None:
     """Clear all messages (at the beginning of an episode)."""
     table.spoken = 0
     for listener in range(seats):

@@ -85,7 +85,7 @@ def _sized(mask: Any, share: float, bits: Any) -> int:
     return last if number == CALL_ACTION and share > 0.75 and mask[last] else number
 
 
-class Bot:
+class HoldemBot:
     """A scripted policy for batches.
 
     Args:
@@ -112,9 +112,9 @@ class Bot:
 
 BOTS: dict[str, Callable[..., Any]] = {
     "random": random_bot,
-    "call": partial(Bot, _call),
-    "tight": partial(Bot, _tight),
-    "maniac": partial(Bot, _maniac),
+    "call": partial(HoldemBot, _call),
+    "tight": partial(HoldemBot, _tight),
+    "maniac": partial(HoldemBot, _maniac),
 }
 """`random`: any legal action. `call`: never folds, never raises. `tight`: tight-aggressive by Monte-Carlo equity.
 `maniac`: raises four times in five."""

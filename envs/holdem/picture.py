@@ -155,9 +155,9 @@ def _footer(state: TurnState, *, own: bool) -> str:
 def _result(state: TurnState) -> str:
     """Return the winners, and the observer's result."""
     sums = {payoff["agent_id"]: payoff["utility"] for payoff in (state.outcome or {}).get("payoffs", ())}
-    told = [agent for agent in sorted(sums, key=lambda agent: -sums[agent]) if sums[agent] > 0][:3]
-    told += [state.agent_id] if sums.get(state.agent_id, 0) < 0 else []
-    return ", ".join(f"{short(agent, 14)} {'+' if sums[agent] > 0 else ''}{number(sums[agent])}" for agent in told)
+    shown = [agent for agent in sorted(sums, key=lambda agent: -sums[agent]) if sums[agent] > 0][:3]
+    shown += [state.agent_id] if sums.get(state.agent_id, 0) < 0 else []
+    return ", ".join(f"{short(agent, 14)} {'+' if sums[agent] > 0 else ''}{number(sums[agent])}" for agent in shown)
 
 
 def _name(game: Row, seat: int) -> str:

@@ -140,15 +140,15 @@ def action_ranges(seats: int) -> tuple[ActionRange, ...]:
         4: ("say", "“I am the sheriff: r is not mafia” (claim)", "“I am the sheriff”"),
         5: ("say", "“I am the sheriff: r is mafia” (claim)", "“I am the doctor”"),
     }
-    told = []
+    ranges = []
     for block, (kind, of_others, of_oneself) in others.items():
         first = block * seats
-        told.append(ActionRange(first, first + 1, (kind,), of_oneself))
-        told.append(ActionRange(first + 1, first + seats, (kind,), of_others))
+        ranges.append(ActionRange(first, first + 1, (kind,), of_oneself))
+        ranges.append(ActionRange(first + 1, first + seats, (kind,), of_others))
     last = 6 * seats
-    told.append(ActionRange(last, last + 1, ("say",), "“I am a villager”"))
-    told.append(ActionRange(last + 1, last + 2, ("say",), "“I am mafia”"))
-    return tuple(told)
+    ranges.append(ActionRange(last, last + 1, ("say",), "“I am a villager”"))
+    ranges.append(ActionRange(last + 1, last + 2, ("say",), "“I am mafia”"))
+    return tuple(ranges)
 
 
 def allowed(table: Any) -> list[AllowedAction]:
@@ -162,12 +162,12 @@ def allowed(table: Any) -> list[AllowedAction]:
             "targetId": {"type": "string", "enum": [name(target) for target in targets(table)]},
             "metadata": {"type": ["object", "null"]},
         }
-        told = {
+        description = {
             "KILL": "choose whom the mafia kills tonight",
             "PROTECT": "protect a player tonight, not the same one twice running",
             "INVESTIGATE": "learn whether a player is mafia",
         }[kind]
-        action = AllowedAction("nightAction", told, _schema(fields, ["actionType", "targetId"]))
+        action = AllowedAction("nightAction", description, _schema(fields, ["actionType", "targetId"]))
         return [action, later] if kind == "KILL" and table.mafia > 1 else [action]
     if table.phase == VOTING:
         fields = {
@@ -183,8 +183,8 @@ def allowed(table: Any) -> list[AllowedAction]:
         "isMafia": {"type": ["boolean", "null"]},
         "text": {"type": ["string", "null"], "maxLength": MESSAGE_LENGTH},
     }
-    told = "make your statement of one to five sentences: an act (a type, and what it needs), a text, or both"
-    return [AllowedAction("say", told, _schema(fields, []))]
+    description = "make your statement of one to five sentences: an act (a type, and what it needs), a text, or both"
+    return [AllowedAction("say", description, _schema(fields, []))]
 
 
 def _schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def _deal(table: Any, last: int, other: int) -> None:
     if last > 1:
         _await(table, last)
     else:
-        _dusk(table)
+        _begin_night(table)
 
 
 def teams(tables: Any) -> NDArray[np.int8]:
@@ -170,7 +170,7 @@ def teams(tables: Any) -> NDArray[np.int8]:
 
 
 @compiled
-def _dusk(table: Any) -> None:
+def _begin_night(table: Any) -> None:
     """Begin the night of the next round."""
     table.round_number += 1
     table.phase = NIGHT
@@ -199,13 +199,13 @@ def _next_at_night(table: Any) -> None:
         role += 1
         seat = _living_with(table, role, 0)
     if seat < 0:
-        _dawn(table)
+        _end_night(table)
     else:
         table.turn = seat
 
 
 @compiled
-def _dawn(table: Any) -> None:
+def _end_night(table: Any) -> None:
     """End the night: the mafia kill the target of more than half of them, else the target of a random one of them."""
     target = choice_of_most(table)
     if target >= 0:
@@ -360,7 +360,7 @@ def _end_day(table: Any) -> None:
             table.truncated = True
             _end(table)
         else:
-            _dusk(table)
+            _begin_night(table)
 
 
 # The end.

@@ -149,7 +149,7 @@ def _fitting(table: Any, corner: int, forms: int, free: Any, lines: Any) -> int:
 
 
 @compiled
-def clear_menu(table: Any) -> None:
+def clear_places(table: Any) -> None:
     """Write the fields of a table without a focus: no place is legal."""
     table.width = 0
     table.ray = 0
@@ -164,7 +164,7 @@ def clear_menu(table: Any) -> None:
 @compiled
 def survey(table: Any) -> None:
     """Write the focus and the legal places of a new turn."""
-    clear_menu(table)
+    clear_places(table)
     lines = np.empty((LINES, 5))
     found = np.empty(POINTS, np.int64)
     free = np.empty(ROWS, np.uint64)

@@ -20,7 +20,7 @@ from numba import njit
 
 from ..core.compiled import compiled, inlined
 from ..core.rng import draw
-from .corners import clear_menu, measure, survey
+from .corners import clear_places, measure, survey
 from .generator import SPLITS, centre, generate
 from .geometry import collides, covered_area, on_board, outline_area, place
 from .lattice import RINGS
@@ -227,7 +227,7 @@ def _finish(table: Any) -> None:
     if solved or table.turn_number == table.turns:
         table.turn = -1
         table.done = True
-        clear_menu(table)
+        clear_places(table)
     else:
         table.turn_number += 1
         table.turn = table.turn + 1 if table.turn + 1 < table.seats else 0

@@ -324,7 +324,7 @@ def parse(text: str) -> dict[str, Silhouette]:
         if line and not line[0].isspace():
             blocks.append((count, line, []))
         elif line and not blocks:
-            raise ValueError(f"line {count}: {line.strip()!r} stands below no name; a name is not indented")
+            raise ValueError(f"line {count}: {line.strip()!r} has no name above it; a name is not indented")
         elif line:
             blocks[-1][2].append(line.strip())
     for count, name, lines in blocks:

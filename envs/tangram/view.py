@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ..core.loading import payoffs_in
 from ..core.record import Tables
 from ..core.turn_state import TurnState
-from .corners import clear_menu, measure, survey
+from .corners import clear_places, measure, survey
 from .geometry import place
 from .lattice import RINGS, VERTICES
 from .pieces import ASPECTS, CORNERS, PIECES
@@ -179,7 +179,7 @@ def load(blank: Tables, figures: Sequence[Silhouette], state: TurnState) -> tupl
     survey(table)
     if state.game_over:
         table.done = True
-        clear_menu(table)
+        clear_places(table)
         table.score = dict(payoffs_in(state)).get(state.agent_id, 0.0)
     elif moved is not None:
         hold(table, lifted)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from ..core.game import Game
 from .determinism import fingerprint, fingerprints_elsewhere
-from .laws import LAWS, Result, try_law
+from .laws import LAWS, LawResult, try_law
 from .trial import LawBroken, Trial
 
-__all__ = ["LAWS", "LawBroken", "Report", "Result", "Trial", "check", "try_law"]
+__all__ = ["LAWS", "LawBroken", "LawResult", "Report", "Trial", "check", "try_law"]
 
 EPISODES = 6
 """The default number of random episodes per law."""
@@ -32,7 +32,7 @@ class Report:
     """
 
     game_id: str
-    results: tuple[Result, ...]
+    results: tuple[LawResult, ...]
 
     def __str__(self) -> str:
         """Return one line per law."""
@@ -50,7 +50,7 @@ def check(
     episodes: int = EPISODES,
     laws: Iterable[str] | None = None,
     source: str | None = None,
-    on_result: Callable[[Result], None] | None = None,
+    on_result: Callable[[LawResult], None] | None = None,
 ) -> Report:
     """Test the laws on a game.
 

@@ -53,7 +53,7 @@ LAWS: dict[str, Callable[[Trial], None]] = {
 """The laws by name. The function's docstring is the law's statement. `check` tests them in this order."""
 
 
-class Result(NamedTuple):
+class LawResult(NamedTuple):
     """The result of one law.
 
     Attributes:
@@ -69,7 +69,7 @@ class Result(NamedTuple):
     seconds: float
 
 
-def try_law(law: str, game: Game, episodes: int) -> Result:
+def try_law(law: str, game: Game, episodes: int) -> LawResult:
     """Test one law on a game.
 
     Args:
@@ -91,4 +91,4 @@ def try_law(law: str, game: Game, episodes: int) -> Result:
     except Exception as error:
         raise trial.broken(f"{type(error).__name__}: {' '.join(str(error).split())}") from error
     meaning = (function.__doc__ or "").partition("\n\n")[0]
-    return Result(law, " ".join(meaning.split()), skipped, perf_counter() - begun)
+    return LawResult(law, " ".join(meaning.split()), skipped, perf_counter() - begun)

@@ -56,7 +56,7 @@ def gains(rule, bidders, others, valuation, bids):
 
 
 def test_atoms_have_no_equilibrium():
-    with pytest.raises(ValueError, match="rise strictly"):
+    with pytest.raises(ValueError, match="not strictly rising"):
         equilibrium_bid("first-price", 2, [50, 50], 50.0)
     with pytest.raises(ValueError, match="different distributions"):
         make_policy("equilibrium", envs.game("auction", valuations=[(0, 10), (0, 20)]))

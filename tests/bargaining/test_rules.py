@@ -153,7 +153,7 @@ def test_a_bad_option_is_named(options):
 
 @pytest.mark.parametrize("value", [2.5, "3", None, float("nan"), [3], True, -1])
 @pytest.mark.parametrize("option", ["rounds", "offers"])
-def test_what_is_no_whole_number_is_told_with_what_would_be_right(option, value):
+def test_a_value_that_is_no_whole_number_is_refused_with_the_right_ones(option, value):
     with pytest.raises(ValueError, match=re.escape(f"{option}={value!r}: need a whole number, from ")):
         envs.game("bargaining", **{option: value})
 

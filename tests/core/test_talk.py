@@ -42,7 +42,7 @@ def test_any_text_can_be_read(text):
 
 
 @pytest.mark.parametrize("name", ["auction", "bargaining"])
-def test_what_vector_tables_heard_is_told_as_messages(name):
+def test_the_record_returns_messages_in_vector_tables(name):
     tables = envs.VectorGame(envs.game(name, talk=True), 64)
     tables.reset(seed=0)
     told = set()

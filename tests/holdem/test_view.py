@@ -32,7 +32,7 @@ def test_out_of_turn_there_is_nothing_to_do():
     assert (seen["turn"], seen["actions"], seen["toCall"], seen["last"]) == (0, [], 0, None)
 
 
-def test_the_betting_is_told_in_order():
+def test_the_betting_is_in_the_history_in_order():
     seen = view.game_state(play(headsup(), "raise 10 call check raise 25 call"), 0)
     told = [(entry["street"], entry["seat"], entry["kind"], entry["bet"]) for entry in seen["history"]]
     assert told == [
@@ -50,7 +50,7 @@ def test_folded_and_all_in_stand_only_where_true():
     assert [player.get("allIn", False) for player in players] == [False, False, True]
 
 
-def test_a_showdown_is_told_as_hand_complete():
+def test_a_showdown_is_shown_as_hand_complete():
     table = play(headsup(), "raise 200 call")
     outcome = view.outcome(table, 1)
     assert (outcome["hand"], outcome["showdown"], outcome["reason"]) == (1, True, "showdown")

@@ -77,7 +77,7 @@ def test_the_sheriff_investigates_whom_it_has_not_checked():
     assert "p5" not in targets(env, BOTS["analytical"])
 
 
-def test_the_sheriff_tells_of_the_mafia_it_found_when_the_mafia_could_win_soon():
+def test_the_sheriff_reveals_the_mafia_it_found_when_the_mafia_could_win_soon():
     env = match("m d s v v")
     night(env, "p4", "p2", "p1")
     talk_until(env, "p3")
@@ -99,7 +99,7 @@ def test_the_sheriff_votes_for_the_mafia_it_found(personality):
 
 @pytest.mark.parametrize("lie_frequency", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("personality", [*PERSONALITIES, "mixed"])
-def test_the_mafia_lie_as_often_as_they_are_told_to(personality, lie_frequency):
+def test_the_mafia_lie_with_the_given_frequency(personality, lie_frequency):
     game = envs.game("mafia")
     mafia = Scripted(game, 1, personality, lie_frequency)
     tables = finished(game, mafia, BOTS["mixed"](game, 2), streams(3, 300))

@@ -205,7 +205,7 @@ def test_nobody_is_called_as_the_view_of_everything(tmp_path):
         assert {name: len(states) for name, states in moment.views.items()} == {"all": 2, "all-2": 1, "ann": 1}
 
 
-def test_a_log_that_breaks_off_says_so(tmp_path):
+def test_an_incomplete_log_has_a_note(tmp_path):
     played(tmp_path / "log", envs.game("bargaining"))
     whole = (tmp_path / "log").read_bytes().splitlines(keepends=True)
     (tmp_path / "part").write_bytes(b"".join(whole[:2]))
@@ -213,7 +213,7 @@ def test_a_log_that_breaks_off_says_so(tmp_path):
     assert (last.agent, last.note) == (None, "the log ends here, before the match does")
 
 
-def test_what_an_agent_of_mafia_thinks_is_told_with_its_decision(tmp_path):
+def test_the_thoughts_of_a_mafia_agent_belong_to_its_decision(tmp_path):
     game = envs.game("mafia", seats=5)
     env = envs.GameEnv(game)
     env.reset(seed=1)

@@ -1,4 +1,4 @@
-"""What the menu offers, against shapely."""
+"""The legal places, compared with shapely."""
 
 from itertools import pairwise
 
@@ -218,18 +218,18 @@ def test_of_twins_in_the_drawer_one_is_offered():
         assert not offered & {1, 6}  # Cream and Green, whose twins are in the drawer too
 
 
-def test_a_menu_stays_the_same_throughout_a_turn():
+def test_the_mask_stays_the_same_throughout_a_turn():
     game = envs.game("tangram", figure="A boat" if "A boat" in library() else "A house", plays=5)
     table = game.tables(1)[0]
     game.rules.reset(table)
-    menu = game.mask(table, 0)
-    for number in np.flatnonzero(menu)[:3]:
+    mask = game.mask(table, 0)
+    for number in np.flatnonzero(mask)[:3]:
         game.rules.play(table, int(number))
-        assert np.array_equal(game.mask(table, 0), menu)
+        assert np.array_equal(game.mask(table, 0), mask)
 
 
 def test_an_outline_that_pieces_of_a_person_lie_across_is_no_reason_to_fail():
-    """Any poses at all: the menu offers what it can, and only what collides with nothing."""
+    """With any poses, the mask has legal places, and only places without collisions."""
     game = envs.game("tangram", plays=1, turns=200)
     generator = np.random.default_rng(5)
     table = game.tables(1)[0]

@@ -67,7 +67,7 @@ def test_naming_another_piece_puts_the_earlier_one_back_where_it_was():
     assert on_board(env) == {"Red": (30, 30, 0), "Blue": (60, 20, 0)}
 
 
-def test_feedback_tells_what_a_piece_collides_with():
+def test_feedback_shows_what_a_piece_collides_with():
     env = tangram()
     play(env, "Red", 30, 30)
     finish(env)

@@ -90,7 +90,7 @@ def line(text):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("  Red 0 0 0", "line 1: 'Red 0 0 0' stands below no name"),
+        ("  Red 0 0 0", "line 1: 'Red 0 0 0' has no name above it"),
         ("A figure", "line 1: A figure: no piece is placed"),
         (line(SQUARE) + line(SQUARE), "line 3: A figure: a second figure of this name"),
         (line(SQUARE.replace("Green 270 2 1", "")), "Green is missing in solution 1"),

@@ -94,7 +94,7 @@ def test_what_cannot_be_filled_is_not():
     assert solve(outline, ends, 10**7, found) == 0
 
 
-def test_the_search_ends_where_it_is_told_to():
+def test_the_search_ends_after_its_steps():
     square = parse("A square\n  outline 0 0, 4 0, 4 4, 0 4")["A square"]
     assert len(solutions(square, steps=5)) == 0
     assert len(solutions(square, most=2)) == 2

@@ -359,7 +359,7 @@ def test_an_error_of_the_game_is_kept_as_the_cause():
 # The whole check.
 
 
-def test_a_report_tells_what_holds_and_what_was_not_tried():
+def test_a_report_lists_what_holds_and_what_was_not_tried():
     seen = []
     report = check(NIM, episodes=2, source="nim:game", on_result=seen.append)
     assert list(report.results) == seen

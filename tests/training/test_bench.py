@@ -35,7 +35,7 @@ def test_the_learner_is_measured(monkeypatch):
     assert row.value == 256 * 64
 
 
-def test_a_missing_peer_is_told_and_not_guessed(monkeypatch):
+def test_a_missing_peer_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     monkeypatch.setitem(sys.modules, "pettingzoo.classic", None)
     for measure in (peers.openspiel, peers.pettingzoo):

@@ -97,7 +97,7 @@ def test_every_command_has_help(capsys, name):
         (["train", "--config", "none.toml"], "there is no config file none.toml"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(capsys, args, words):
+def test_a_mistake_is_one_line_on_stderr(capsys, args, words):
     code, out, err = run(capsys, *args)
     assert code == 2
     assert out == ""
@@ -320,7 +320,7 @@ def test_a_policy_file_is_played_with_its_own_game_and_options(trained, capsys):
         ["host", "arena", "holdem", "--agents", "mine.npz", "call", "--rounds", "1", "--port", "0"],
     ],
 )
-def test_what_it_is_asked_to_play_differs_and_a_line_says_so(trained, capsys, args):
+def test_a_line_warns_if_the_game_to_play_differs_from_the_training(trained, capsys, args):
     code, _, err = run(capsys, *args)
     assert code == 0
     lines = [line for line in err.splitlines() if "was trained" in line]

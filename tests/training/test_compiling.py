@@ -33,7 +33,7 @@ def shown(console, notice, seconds=0.3):
     return console.file.getvalue()
 
 
-def test_what_takes_long_is_told_once_with_its_game():
+def test_a_long_compilation_is_shown_once_with_its_game():
     console = screen()
     text = shown(console, CompilingNotice(console, patience=0.01))
     assert text == "compiling mafia (first use; kept on disk) … 0 s\n"
@@ -44,7 +44,7 @@ def test_what_is_compiled_at_once_is_not_worth_a_word():
     assert shown(console, CompilingNotice(console, patience=5), seconds=0) == ""
 
 
-def test_a_long_wait_is_told_again(monkeypatch):
+def test_a_long_wait_is_shown_again(monkeypatch):
     monkeypatch.setattr(compiling, "EVERY", 0.1)
     console = screen()
     assert shown(console, CompilingNotice(console, patience=0.01), 0.5).count("compiling mafia") >= 3
@@ -60,7 +60,7 @@ def test_on_a_terminal_the_time_passes_and_nothing_stays():
     assert shown(console, notice).count("compiling") > text.count("compiling")  # and comes back
 
 
-def test_numba_tells_it(monkeypatch):
+def test_numba_events_show_the_notice(monkeypatch):
     monkeypatch.setattr(compiling, "PATIENCE", 0.0)
     console = screen()
 
@@ -76,7 +76,7 @@ def test_numba_tells_it(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_command_says_so_on_the_first_use_only(tmp_path):
+def test_a_command_shows_the_notice_on_the_first_use_only(tmp_path):
     command = [sys.executable, "-m", "parlour.training.cli", "play", "bargaining", "--agents", "fair", "fair"]
     errors = [
         subprocess.run(

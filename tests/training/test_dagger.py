@@ -15,25 +15,27 @@ from parlour.wrappers.policies.mlp import MlpPolicy
 GAME = envs.game("tangram")
 
 
-def taught(game, learner, seed):
+def demonstrated(game, learner, seed):
     return corrections(game, FigureExpert(game, "v0", TABLES), learner, "v0", seed)
 
 
-def test_lessons_are_legal_advice_with_what_the_game_brought():
-    lessons = next(taught(GAME, make_policy("random", GAME, seed=1), seed=1))
-    assert len(lessons.actions) > 5 * TABLES
-    assert lessons.masks[np.arange(len(lessons.actions)), lessons.actions].all()
-    iou = lessons.observations[:, GAME.layout["game_state.iou"].start]
-    solved = np.isclose(iou + lessons.returns, 2, atol=1e-5)  # who follows the plan
+def test_demonstrations_are_legal_and_have_the_returns_of_the_game():
+    demonstrations = next(demonstrated(GAME, make_policy("random", GAME, seed=1), seed=1))
+    assert len(demonstrations.actions) > 5 * TABLES
+    assert demonstrations.masks[np.arange(len(demonstrations.actions)), demonstrations.actions].all()
+    iou = demonstrations.observations[:, GAME.layout["game_state.iou"].start]
+    solved = np.isclose(iou + demonstrations.returns, 2, atol=1e-5)  # who follows the plan
     assert solved.sum() > 2 * TABLES
-    assert (lessons.returns[~solved] < 2 - iou[~solved]).all()
-    begins = lessons.observations[:, 0] > 0
-    assert (lessons.actions[~begins] == PLACES).all()
-    assert (begins & (lessons.masks[:, :PLACES].sum(1) > 1)).mean() > 0.7
+    assert (demonstrations.returns[~solved] < 2 - iou[~solved]).all()
+    begins = demonstrations.observations[:, 0] > 0
+    assert (demonstrations.actions[~begins] == PLACES).all()
+    assert (begins & (demonstrations.masks[:, :PLACES].sum(1) > 1)).mean() > 0.7
 
 
-def test_lessons_are_the_same_from_the_same_seed():
-    first, again, other = (next(taught(GAME, make_policy("random", GAME, seed=1), seed=seed)) for seed in (1, 1, 2))
+def test_demonstrations_are_the_same_from_the_same_seed():
+    first, again, other = (
+        next(demonstrated(GAME, make_policy("random", GAME, seed=1), seed=seed)) for seed in (1, 1, 2)
+    )
     for one, two in zip(first, again, strict=True):
         np.testing.assert_array_equal(one, two)
     assert len(other.actions) != len(first.actions) or (other.observations != first.observations).any()

@@ -125,7 +125,7 @@ def test_the_command_knows_any_game_with_teams(capsys, monkeypatch):
         (["mafia", "--policies", "town=mixd"], "did you mean 'mixed'"),
     ],
 )
-def test_mistakes_about_teams_are_told_in_a_line(args, words, capsys):
+def test_mistakes_about_teams_are_one_line_on_stderr(args, words, capsys):
     assert cli.main(["teams", *args, "--matches", "10"]) == cli.MISTAKE
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1

@@ -57,7 +57,7 @@ def test_a_person_sees_only_the_own_cards(heads_up):
     assert "nonsense" in person._screen.getvalue()
 
 
-def test_a_person_is_not_told_what_others_bid():
+def test_a_person_does_not_see_the_bids_of_others():
     table, console = game("auction", seats=2), screen()
     person = HumanAgent(io.StringIO("submit_bid 1\n"), io.StringIO())
     TerminalMatch(table, [seated("truthful", table, 1), person], ["bot", "me"], console).play(1, seed=3)
@@ -66,7 +66,7 @@ def test_a_person_is_not_told_what_others_bid():
     assert after
 
 
-def test_a_villager_is_told_nothing_of_the_night_and_no_vote_before_the_count():
+def test_a_villager_sees_nothing_of_the_night_and_no_vote_before_the_count():
     table, console = game("mafia", seats=5), screen()
     person = HumanAgent(io.StringIO("say text=I suspect nobody yet\nvote null\n" * 9), io.StringIO())
     players = [person, *(seated("loyal", table, seed) for seed in range(4))]
@@ -164,7 +164,7 @@ def test_a_language_model_that_gives_no_answer_costs_itself_the_turn(answer, pro
     assert replay(tmp_path / "log").table.done
 
 
-def test_what_is_refused_to_a_model_is_not_told_to_its_rival(caplog):
+def test_a_refusal_of_a_model_is_not_shown_to_its_opponent(caplog):
     pytest.importorskip("openai")
     table, env = game("auction", seats=2), GameEnv(game("auction", seats=2))
     choice = '{"action_type": "submit_bid", "payload": {"bid": 1234567}}'

@@ -100,7 +100,7 @@ def test_a_match_is_recorded_as_a_film(tmp_path):
         (["replay", "empty.jsonl"], "has no decision to show"),
     ],
 )
-def test_mistakes_are_told_in_a_line(tmp_path, monkeypatch, capsys, args, complaint):
+def test_mistakes_are_one_line_on_stderr(tmp_path, monkeypatch, capsys, args, complaint):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.jsonl").write_text(json.dumps({"kind": "joined"}) + "\n")
     assert cli.main(args) == 2

@@ -11,7 +11,7 @@ from parlour.envs.core.rng import streams
 from parlour.envs.mafia.bots import BOTS
 from parlour.envs.mafia.habits import HABITS, habits
 from parlour.training import cli
-from parlour.training.commands.teams import Row, tables
+from parlour.training.commands.teams import TeamsRow, tables
 from parlour.training.evaluation.teams import Ratio, Share, TeamResult, finished, play_teams
 from rich.console import Console
 
@@ -91,14 +91,14 @@ def test_the_tables_are_legible_on_80_columns():
     found = TeamResult(wins, {"days": 3.4}, {"mafia": habit, "town": habit})
     console = Console(width=80, file=io.StringIO())
     pairs = ("mixed", "analytical"), ("mixed", name), (name, "analytical")
-    console.print(*tables([Row(10, {"town": town, "mafia": mafia}, found) for town, mafia in pairs]))
+    console.print(*tables([TeamsRow(10, {"town": town, "mafia": mafia}, found) for town, mafia in pairs]))
     text = console.file.getvalue()
     assert "…" not in text
     assert all(word in text for word in ("mafia wins", "in its place", "[0.562, 0.623]", *HABITS))
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_the_command_tells_every_combination(capsys):
+def test_the_command_prints_every_combination(capsys):
     args = ["mafia", "--policies", "mafia=loyal", "mafia=random", "--seats", "5", "7", "--matches", "40"]
     assert cli.main(["teams", *args, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

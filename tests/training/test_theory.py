@@ -154,7 +154,7 @@ def report(capsys, *args):
         ("hardliner", "--game", "bargaining", "--options", "public=true", "rounds=2"),
     ],
 )
-def test_evaluate_tells_and_draws_the_comparison(args, capsys, tmp_path):
+def test_evaluate_prints_and_draws_the_comparison(args, capsys, tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "theory.png"
     code, out, err = report(capsys, *args, "--deals", "50", "--against", "random", "--picture", str(path))
@@ -185,7 +185,7 @@ def test_bots_that_do_not_fit_the_options_are_no_default_opponents(capsys):
     assert "public=True" in err
 
 
-def test_without_matplotlib_the_figures_are_told_and_the_picture_is_explained(capsys, tmp_path, monkeypatch):
+def test_without_matplotlib_the_numbers_are_printed_and_the_missing_picture_is_explained(capsys, tmp_path, monkeypatch):
     for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr("parlour.training.commands.evaluate.folder_of", lambda run: tmp_path)

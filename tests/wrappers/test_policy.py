@@ -115,7 +115,7 @@ def test_mlp_policy_survives_saving(scene, tmp_path):
     np.testing.assert_array_equal(loaded.values(scene[0]), policy.values(scene[0]))
 
 
-def test_a_policy_without_a_critic_tells_no_values(scene, tmp_path):
+def test_a_policy_without_a_critic_has_no_values(scene, tmp_path):
     full = MlpPolicy.from_model(model())
     MlpPolicy(full.layers, full.activation).save(tmp_path / "old.npz")
     loaded = load_policy(tmp_path / "old.npz")
@@ -160,7 +160,7 @@ def test_observations_of_another_game_are_refused_by_their_length(scene):
 
 
 @pytest.mark.parametrize("algorithm", [MaskablePPO, DQN])
-def test_another_menu_is_refused_by_its_length(algorithm, scene):
+def test_another_number_of_actions_is_refused_by_its_length(algorithm, scene):
     """The compiled softmax does not look where it writes."""
     policy = SB3Policy(model(algorithm))
     for count in (9, 11):
@@ -338,7 +338,7 @@ def test_a_zip_is_known_by_the_run_in_which_it_lies(tmp_path):
     assert load_policy(tmp_path / "elsewhere" / "model.zip").trained_for is None
 
 
-def test_a_saved_policy_of_another_game_or_menu_is_refused(tmp_path):
+def test_a_saved_policy_of_another_game_or_other_actions_is_refused(tmp_path):
     path = str(saved(tmp_path, trained(game("holdem", seats=2))))
     with pytest.raises(ValueError, match=r"plays holdem-v0, not auction-v0"):
         make_policy(path, game("auction"))

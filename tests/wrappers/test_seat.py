@@ -236,7 +236,7 @@ def test_an_empty_seat_is_an_error_not_an_endless_loop():
         seats.reset(seed=1)
 
 
-def test_an_opponent_that_plays_a_masked_action_is_told_from_the_learner():
+def test_an_opponent_that_plays_a_masked_action_is_distinguished_from_the_learner():
     class Wrong:
         def act(self, observations, masks):
             return np.full(len(masks), 99)
@@ -382,6 +382,6 @@ def test_the_same_seed_gives_the_same_openings():
 
 
 @pytest.mark.parametrize("opening", [(-1, 3), (4, 3)])
-def test_an_opening_that_cannot_be_drawn_is_named(opening):
+def test_random_start_steps_that_cannot_be_drawn_are_named(opening):
     with pytest.raises(ValueError, match="the least number"):
         SingleAgentTables(game("bargaining"), 4, "fair", random_start_steps=opening)

@@ -9,7 +9,7 @@ import tyro
 
 from ...envs import find
 from ...envs.core.options import with_options
-from ...envs.testing import EPISODES, LawBroken, Result
+from ...envs.testing import EPISODES, LawBroken, LawResult
 from ...envs.testing import check as check_game
 from ...envs.testing.determinism import load
 
@@ -57,6 +57,6 @@ def _option(setting: str) -> tuple[str, Any]:
         return key, value
 
 
-def _show(result: Result) -> None:
+def _show(result: LawResult) -> None:
     state = "holds" if result.skipped is None else f"not tried: {result.skipped}"
     print(f"{result.law:28}{state}  ({result.seconds:.1f} s)", flush=True)

@@ -133,8 +133,8 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> L
     table = game_with("holdem", seats=3)
     agents = {"trained policy": agent(str(folder), table, seed)}
     agents |= {f"bot {name}": agent(name, table, seed + number) for number, name in enumerate(SEATED, 1)}
-    with MatchLog(log) as book, counting_bar("hands", hands) as done:
-        match = _LiveMatch(agents, hands, seed, book, done)
+    with MatchLog(log) as match_log, counting_bar("hands", hands) as done:
+        match = _LiveMatch(agents, hands, seed, match_log, done)
         asyncio.run(match.play())
     return match.live
 
@@ -142,8 +142,8 @@ def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> L
 class _LiveMatch:
     """A number of hands at one table server. When a player has no chips left, all players join a new table."""
 
-    def __init__(self, agents: dict[str, Agent], hands: int, seed: int, book: MatchLog, done: Any) -> None:
-        self.agents, self.hands, self.book, self.done = agents, hands, book, done
+    def __init__(self, agents: dict[str, Agent], hands: int, seed: int, match_log: MatchLog, done: Any) -> None:
+        self.agents, self.hands, self.match_log, self.done = agents, hands, match_log, done
         self.live = Live(list(agents))
         self.host = PokerHost(
             seats=len(agents),
@@ -169,7 +169,7 @@ class _LiveMatch:
         self.live.seconds = time.monotonic() - begun
 
     def _note(self, kind: str, **event: Any) -> None:
-        self.book.write(kind, **event)
+        self.match_log.write(kind, **event)
         if kind == "hand" and self.live.hands < self.hands:
             before = {row["seat"]: row for row in event["players"]}
             for row in event["results"]:

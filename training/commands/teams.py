@@ -22,7 +22,7 @@ COLUMNS = 4
 
 
 @dataclass(frozen=True)
-class Row:
+class TeamsRow:
     """One combination of policies.
 
     Attributes:
@@ -66,7 +66,7 @@ def command(
             task = f"{' against '.join(chosen.values())}, {table.seats} seats"
             with counting_bar(task, matches) as done:
                 result = play_teams(table, players, matches=matches, seed=report.seed, progress=done)
-            rows.append(Row(table.seats, chosen, result))
+            rows.append(TeamsRow(table.seats, chosen, result))
     if report.as_json:
         print(
             json.dumps([{"seats": row.seats, "policies": row.policies, **asdict(row.result)} for row in rows], indent=2)
@@ -89,7 +89,7 @@ def _combinations(game: Game, policies: Sequence[str]) -> Iterator[dict[str, str
         yield dict(zip(names, combination, strict=True))
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
+def tables(rows: Sequence[TeamsRow]) -> list[Table]:
     """Return the tables that the command prints, for 80 columns even with long names."""
     habits = next(iter(rows[0].result.habits.values()), {})
     made = [_wins(rows), _places(rows)]
@@ -101,7 +101,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     return made
 
 
-def _wins(rows: Sequence[Row]) -> Table:
+def _wins(rows: Sequence[TeamsRow]) -> Table:
     teams, facts = list(rows[0].policies), list(rows[0].result.facts)
     table = Table("seats", *teams, *(f"{team} wins" for team in teams), *facts, title="wins by team (95 % intervals)")
     for column in table.columns[len(teams) + 1 :]:
@@ -113,11 +113,11 @@ def _wins(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _places(rows: Sequence[Row]) -> Table:
+def _places(rows: Sequence[TeamsRow]) -> Table:
     """Return how often each policy loses, compared with the first policy of its team."""
     table = Table("seats", "team", "loses", "in its place", "ratio", title="compared with the first policy")
     for team in rows[0].policies:
-        first: dict[int, Row] = {}
+        first: dict[int, TeamsRow] = {}
         for row in rows:
             before = first.setdefault(row.seats, row)
             rivals = {other: name for other, name in row.policies.items() if other != team}
@@ -140,7 +140,7 @@ def _lost(result: TeamResult, team: str) -> Share:
     return Share.of(won, matches)
 
 
-def _habits(rows: Sequence[Row], shown: Sequence[str]) -> Table:
+def _habits(rows: Sequence[TeamsRow], shown: Sequence[str]) -> Table:
     table = Table("seats", "team", *shown, title="how they play")
     for column in table.columns[2:]:
         column.justify = "right"

@@ -140,18 +140,18 @@ class TerminalMatch:
 
     def line(self) -> Text:
         """Return the results in one line, for small screens."""
-        told = [f"{agent} {self._total(seat)}" for seat, agent in enumerate(self.game.agents)]
-        return Text(f"{self.game.payoffs.unit_name}: {' · '.join(told)}")
+        totals = [f"{agent} {self._total(seat)}" for seat, agent in enumerate(self.game.agents)]
+        return Text(f"{self.game.payoffs.unit_name}: {' · '.join(totals)}")
 
     def _total(self, seat: int) -> str:
         # + 0.0 turns −0 into 0.
         return f"{round(self.totals[seat] / self.game.payoffs.unit, 1) + 0.0:+,.1f}"
 
 
-def _submitted(env: GameEnv, recorder: Recorder | None, response: AgentResponse, told: dict[str, Any]) -> ActionResult:
+def _submitted(env: GameEnv, recorder: Recorder | None, response: AgentResponse, notes: dict[str, Any]) -> ActionResult:
     if recorder is None:
         return env.submit(env.agent_selection, response)
-    return recorder.submit(env.agent_selection, response, told)
+    return recorder.submit(env.agent_selection, response, notes)
 
 
 def headline(action: Action) -> str:

@@ -22,7 +22,7 @@ from ...envs.core.turn_state import AgentResponse, TurnState
 
 Path_ = str | PathLike[str]
 SECRETS = ("token", "api_key", "apikey", "authorization", "password", "secret")
-"""Parts of names that mark a secret. Names of players are allowed as keys (votes, roles)."""
+"""Words in names that mark a secret. Names of players are allowed as keys (votes, roles)."""
 
 
 class MatchLog:

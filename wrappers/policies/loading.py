@@ -15,7 +15,7 @@ from .tabular import TabularPolicy, is_tabular
 from .trained_for import TrainedFor, of_settings, read_settings
 
 CHECKPOINTS = ("checkpoints", "snapshots")
-"""Folders of a run with checkpoints; version 0.1 called it snapshots."""
+"""Folders of a run with checkpoints; version 0.1 wrote ``snapshots``."""
 
 
 def load_policy(

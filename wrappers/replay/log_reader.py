@@ -142,9 +142,9 @@ class LogReader:
     def _record_thought(self, event: Mapping[str, Any]) -> None:
         """Collect the thoughts of a mafia agent, which the host logs in parts before the decision."""
         if event["eventType"] == "AGENT_THINK_STREAM":
-            told = event["payload"]
-            who = self._name_of_id.get(told["agentId"], told["agentId"])
-            self._thought[who] = self._thought.get(who, "") + str(told["chunk"])
+            payload = event["payload"]
+            who = self._name_of_id.get(payload["agentId"], payload["agentId"])
+            self._thought[who] = self._thought.get(who, "") + str(payload["chunk"])
 
     def _states(self) -> dict[str, TurnState]:
         assert self._env is not None
@@ -176,8 +176,8 @@ class LogReader:
         agent = entry["agent"]
         if entry["kind"] == "message":
             intent = MessageIntent.from_dict(entry["intent"])
-            told = [self._intent(intent)]
-            decision = Moment(self.match, self._title, self._states(), self._name(agent), "says", told)
+            messages = [self._intent(intent)]
+            decision = Moment(self.match, self._title, self._states(), self._name(agent), "says", messages)
             result = self._env.send(agent, intent)
         else:
             answer = _answer(entry["response"])
@@ -238,19 +238,19 @@ class LogReader:
         )
 
     def _note(self) -> str:
-        told = "\n".join(note for note in self._notes if note)
+        text = "\n".join(note for note in self._notes if note)
         self._notes.clear()
-        return told
+        return text
 
 
 def _result(entry: Mapping[str, Any]) -> str:
     """Return the end of a live hand or match as text, from what its agent knows."""
-    told = [f"{name} {entry[name]}" for name in ("won", "stack", "reason", "turns", "plays") if name in entry]
+    facts = [f"{name} {entry[name]}" for name in ("won", "stack", "reason", "turns", "plays") if name in entry]
     outcome = entry.get("outcome") or {}
-    told += [f"{name} {outcome[name]}" for name in ("winner", "reason") if outcome.get(name)]
+    facts += [f"{name} {outcome[name]}" for name in ("winner", "reason") if outcome.get(name)]
     shown = [row for row in entry.get("results") or () if row.get("cards")]
-    told += [f"seat {row['seat']} had {' '.join(row['cards'])}, {row.get('rank') or 'not shown'}" for row in shown]
-    return ", ".join(told)
+    facts += [f"seat {row['seat']} had {' '.join(row['cards'])}, {row.get('rank') or 'not shown'}" for row in shown]
+    return ", ".join(facts)
 
 
 def _finite(value: Any) -> float:

@@ -43,7 +43,7 @@ Opponents = str | Policy | Sequence[str | Policy] | Pool
 """One policy for every seat, one per seat to the learner's left in order, or a `Pool`."""
 
 
-class Seating:
+class OpponentSeats:
     """The opponents' policies at N tables, and the seats that they play.
 
     Args:

@@ -12,7 +12,7 @@ from ...envs.core.random_policy import RandomPolicy
 from ...envs.core.rollout import choose_actions
 from ...envs.core.vector import VectorGame
 from ..policies.base import Policy
-from .opponents import Opponents, Seating
+from .opponents import Opponents, OpponentSeats
 
 
 class SelfPlayTables:
@@ -62,7 +62,7 @@ class SelfPlayTables:
         self.random_start_steps = random_start_steps
         self._with_opponents = np.arange(num_envs) < opponent_tables
         self._opponent_rows = np.arange(opponent_tables)
-        self._seating = Seating(game, num_envs, opponents)
+        self._seating = OpponentSeats(game, num_envs, opponents)
         self.policies: list[Policy] = self._seating.policies
         self._seat = np.arange(num_envs) % game.seats  # the learner's, at tables with opponents
         self._random_steps = np.zeros(num_envs, np.int64)  # left at the beginning of the episode

@@ -23,7 +23,7 @@ from ...envs.core.record import Tables
 from ...envs.core.rollout import choose_actions
 from ...envs.core.vector import STAY, VectorGame
 from ..policies.base import Policy
-from .opponents import Opponents, Seating
+from .opponents import Opponents, OpponentSeats
 
 EPISODES_WITHOUT_DECISION = 1_000
 """The most episodes in a row without a decision of the learner at one table; more are an error."""
@@ -87,7 +87,7 @@ class SingleAgentTables:
         self._rows = np.arange(num_envs)
         self._rotates = seat == "rotate"
         self.seat = self._rows % game.seats if self._rotates else np.full(num_envs, int(seat))
-        self._seating = Seating(game, num_envs, opponents)
+        self._seating = OpponentSeats(game, num_envs, opponents)
         self.policies: list[Policy] = self._seating.policies
         self.random_start_steps = random_start_steps
         self._random_steps = np.zeros(num_envs, np.int64)  # left at the beginning of the episode

@@ -57,7 +57,7 @@ def command(
     chosen = _game(deployed)
     player = ArenaAgent(name or Path(run).stem, agent(run, chosen, session.seed))
     warn_about_differences([(run, player.agent)], chosen)
-    with opened(session.log) as book:
+    with opened(session.log) as match_log:
         if arena is not None and sessions:
             polling = ArenaPollingAgent(
                 player,
@@ -66,12 +66,12 @@ def command(
                 access_token=access.token,
                 claim_token=claim_token or os.environ.get("PARLOUR_CLAIM_TOKEN") or None,
                 times=PollingTimes(running=poll),
-                log=book,
+                log=match_log,
             )
             until_done(_poll(polling, sessions, matches, invites, console))
             return
         server = ArenaAgentServer(
-            player, address=listening.address, port=listening.port, deadline=deadline, endpoint=endpoint, log=book
+            player, address=listening.address, port=listening.port, deadline=deadline, endpoint=endpoint, log=match_log
         )
         until_done(_serve(server, arena, access.token, matches, console))
 

@@ -42,7 +42,7 @@ def command(
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     game = game_with("mafia", seats=players)
     make = maker(run, game, language_model.language_model(deadline), session.seed, players, load_prompts(prompts))
-    with opened(session.log) as book:
+    with opened(session.log) as match_log:
         server = service.MafiaAgentServer(
             make,
             address=listening.address,
@@ -50,7 +50,7 @@ def command(
             deadline=deadline,
             access_token=access.token,
             seed=session.seed,
-            log=book,
+            log=match_log,
         )
         until_done(_serve(server, run, Console(highlight=False)))
 

@@ -50,7 +50,7 @@ def command(
     seen = player.game if isinstance(player, PolicyAgent) else game
     if own_figures(game.options):
         seen = game_with("tangram", (), **{**seen.options, **{name: game.options[name] for name in ("figure", "flip")}})
-    with opened(session.log) as book:
+    with opened(session.log) as match_log:
         server = TangramAgentServer(
             player,
             seen,
@@ -58,7 +58,7 @@ def command(
             port=listening.port,
             deadline=deadline,
             useful=useful_moves,
-            log=book,
+            log=match_log,
         )
         until_done(_serve(server, Path(run).stem, games, Console(highlight=False)))
 

@@ -74,7 +74,7 @@ def command(
     theirs = [_remote(one) for one in remote]
     limits = ArenaLimits(actions=-1 if max_actions is None else max_actions or None, rejected=rejected, failed=failed)
     console = Console(highlight=False, stderr=as_json)
-    with opened(session.log) as book:
+    with opened(session.log) as match_log:
         arena = ArenaHost(
             played,
             limits=limits,
@@ -84,7 +84,7 @@ def command(
             address=listening.address,
             port=listening.port,
             access_token=listening.token,
-            log=book,
+            log=match_log,
         )
         arena.tls = listening.tls
         if serve:

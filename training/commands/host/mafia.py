@@ -101,7 +101,7 @@ def command(
     console = Console(highlight=False)
     limits = MafiaLimits(think=timeout, say=timeout, act=timeout)
     token = admin_token or os.environ.get("PARLOUR_ADMIN_TOKEN") or None
-    with opened(session.log) as book:
+    with opened(session.log) as match_log:
         server = hosting.MafiaHost(
             game,
             limits=limits,
@@ -109,7 +109,7 @@ def command(
             address=listening.address,
             port=listening.port,
             admin_token=token,
-            log=book,
+            log=match_log,
             on_event=None if quiet or parallel > 1 else _EventPrinter(console),
         )
         connections = [ServiceConnection(url, access.token) for url in remote]

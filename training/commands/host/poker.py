@@ -49,10 +49,10 @@ def command(
             was killed or stopped. A hand that was under way is void, and its stakes are returned.
     """
     console = Console(highlight=False)
-    book = SafeMatchLog(None if session.log is None else MatchLog(session.log))
+    match_log = SafeMatchLog(None if session.log is None else MatchLog(session.log))
 
     def note(kind: str, **fields: Any) -> None:
-        book.write(kind, **fields)
+        match_log.write(kind, **fields)
         console.print(f"{fields['table_id']} {_line(kind, fields)}", markup=False)
 
     server = PokerHost(

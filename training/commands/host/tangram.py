@@ -46,7 +46,7 @@ def command(
     )
     warn_about_differences([(partner, person)], game)
     console = Console(highlight=False)
-    with opened(session.log) as book:
+    with opened(session.log) as match_log:
         table = TangramHost(
             game,
             person,
@@ -54,7 +54,7 @@ def command(
             dialect=dialect,
             timeout=timeout,
             delay=delay,
-            log=book,
+            log=match_log,
             on_chat=lambda text: console.print(f"message of the agent: {text}", markup=False),
         )
         try:

@@ -229,14 +229,8 @@ def _pieces(state: dict[str, Any], where: str) -> list[tuple[str, dict[str, Any]
 
 def _board_piece(name: str, piece: dict[str, Any]) -> dict[str, Any]:
     position = piece.get("position")
-<<<<<<< HEAD
     nested: dict[str, Any] = position if isinstance(position, dict) and "position" in position else {}
     piece = {**piece, **nested}
-=======
-    nested = isinstance(position, dict) and "position" in position
-    if isinstance(position, dict) and nested:
-        piece = {**piece, **position}
->>>>>>> tangram
     place = _vector(piece.get("position"), f"{name}.position")
     rotation = _number(piece.get("rotation"), f"{name}.rotation")
     collisions = piece.get("collisions")
