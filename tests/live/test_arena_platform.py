@@ -188,7 +188,7 @@ def test_a_policy_for_another_game_says_so_once_and_passes(caplog):
 
 def test_what_an_agent_tells_about_itself():
     agent = ours("me", "unfair-split", "fair")
-    assert agent.get_metadata() == {"agent_id": "me", "type": "Bot", "game": "bargaining-v0"}
+    assert agent.get_metadata() == {"agent_id": "me", "type": "BargainingBot", "game": "bargaining-v0"}
 
 
 def test_the_platforms_ids_of_our_games():

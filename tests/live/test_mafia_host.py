@@ -221,7 +221,7 @@ def test_an_observer_sees_all_matches_that_are_played_at_once():
         (["--agents", "llm"], "--model"),
         (["--players", "4"], "5 to 20"),
         (["--remote", "http://x"], "ws://"),
-        (["--port", "70000"], "ports are"),
+        (["--port", "70000"], "give a port from 0"),
         (["--matches", "0"], "at least 1 match"),
         (["--parallel", "0"], "parallel=0"),
         (["--prompts", "none.toml"], "none.toml"),

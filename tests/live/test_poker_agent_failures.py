@@ -41,7 +41,7 @@ def exits(state):
         (raises, "Bug: the policy is broken"),
         (raises_stop, "StopIteration"),
         (exits, "SystemExit"),
-        (lambda state: None, "no AgentResponse"),
+        (lambda state: None, "not an AgentResponse"),
         (lambda state: AgentResponse(Action("raiseTo", {"amount": 10**9})), "raiseTo needs whole chips"),
         (lambda state: AgentResponse(Action("bet", {"amount": 3})), "'bet' is not offered"),
         (lambda state: {"action": {"action_type": "raiseTo", "payload": {"amount": float("nan")}}}, "got nan"),

@@ -313,13 +313,19 @@ def test_a_broken_law_is_found(law, game, difference):
 
 
 def test_every_law_can_be_broken():
-    assert set(LAWS) - {law for law, _, _ in BROKEN} == {"full information refused"}  # below
+    assert set(LAWS) - {law for law, _, _ in BROKEN} == {"full information refused", "threads"}  # below
 
 
 def test_a_match_that_takes_the_full_encoder_is_found(monkeypatch):
     monkeypatch.setattr(envs.Game, "check_encoder", lambda game, name: None)
     with pytest.raises(LawBroken, match="Match takes the encoder 'full', which shows hidden information"):
         try_law("full information refused", KUHN, 1)
+
+
+def test_tables_that_a_thread_leaves_out_are_found(monkeypatch):
+    monkeypatch.setattr(VectorGame, "_run", lambda tables, work: work(*tables._shares[0]))
+    with pytest.raises(LawBroken, match="^threads: "):
+        try_law("threads", KUHN, 1)
 
 
 def test_ids_that_count_hidden_messages_are_found(monkeypatch):

@@ -260,7 +260,7 @@ def test_list_shows_games_bots_presets_and_runs(capsys, tmp_path, monkeypatch):
     assert "tight" in games["holdem-v0"]["bots"]
     assert "stacks" in games["holdem-v0"]["options"]
     bots = {row["bot"]: row["games"] for row in found["bots"]}
-    assert bots["tight"] == ["holdem-v0"]
+    assert bots["tight"] == ["holdem-v0", "leduc-v0"]
     assert set(bots["random"]) > {"holdem-v0", "mafia-v0"}
     presets = {row["preset"]: row for row in found["presets"]}
     assert presets["bargaining-public"]["game"] == "bargaining"

@@ -19,7 +19,15 @@ from parlour.training.games import games_with, specifics
 from parlour.training.games.base import Specifics
 from parlour.wrappers.policies.loading import make_policy
 
-OF_A_GAME = ("games", "benchmarks", "commands.host", "commands.deploy", "commands.demo", "commands.mafia_agents")
+OF_A_GAME = (
+    "games",
+    "benchmarks",
+    "commands.host",
+    "commands.deploy",
+    "commands.demo",
+    "commands.mafia_agents",
+    "commands.mafia_summary",
+)
 """Modules that are about certain games or platforms."""
 
 

@@ -128,7 +128,7 @@ def test_a_tabular_policy_plays_its_table_and_any_legal_action_where_it_has_none
     assert isinstance(again, TabularPolicy)
     assert np.array_equal(again.probabilities(seen, masks), chances)
     (tmp_path / "bad.npz").write_bytes(b"no")
-    with pytest.raises(ValueError, match="is no saved"):
+    with pytest.raises(ValueError, match="is not a saved"):
         load_policy(tmp_path / "bad.npz")
 
 
