@@ -324,7 +324,7 @@ def test_a_match_that_takes_the_full_encoder_is_found(monkeypatch):
 
 def test_tables_that_a_thread_leaves_out_are_found(monkeypatch):
     monkeypatch.setattr(VectorGame, "_run", lambda tables, work: work(*tables._shares[0]))
-    with pytest.raises(LawBroken, match="^threads: "):
+    with pytest.raises(LawBroken, match=r"^threads: "):
         try_law("threads", KUHN, 1)
 
 
