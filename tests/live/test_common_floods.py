@@ -66,9 +66,8 @@ async def test_pings_are_answered_up_to_a_limit_and_a_flood_of_them_waits_on_the
                 while True:
                     pongs += (await reader.read(2**16)).count(b"\x8a\x00")
         reset(writer)
-    assert 0 < pongs < 60
     assert late < 5.0
-    assert sent > 1000
+    assert 0 < pongs < 200 < sent  # ten a second, and what was open at first
 
 
 async def latency(http, host):
