@@ -111,7 +111,8 @@ def test_no_module_is_imported_under_the_folders_names():
     code = "import sys, json, pkgutil, importlib, parlour.envs, parlour.wrappers\n"
     code += "for package in (parlour.envs, parlour.wrappers):\n"
     code += "    for found in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
-    code += "        importlib.import_module(found.name)\n"
+    code += "        if found.name != 'parlour.wrappers.openspiel':\n"  # it needs pyspiel
+    code += "            importlib.import_module(found.name)\n"
     code += (
         "print(json.dumps([name for name in sys.modules if name.split('.')[0] in ('envs', 'wrappers', 'training')]))"
     )
