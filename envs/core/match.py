@@ -108,7 +108,8 @@ class Match:
     @property
     def rewards(self) -> list[float]:
         """The rewards of the last step, one per seat."""
-        return self._rewards.tolist()[: self.game.seats]
+        rewards: list[float] = self._rewards.tolist()[: self.game.seats]
+        return rewards
 
     def seat_of(self, agent: str) -> int:
         """Return an agent's seat.
