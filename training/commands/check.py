@@ -1,9 +1,7 @@
 """`parlour check`: tests the laws of all games on your own game."""
 
-import json
 import os
 import sys
-from typing import Any
 
 import tyro
 
@@ -12,6 +10,7 @@ from ...envs.core.options import with_options
 from ...envs.testing import EPISODES, LawBroken, LawResult
 from ...envs.testing import check as check_game
 from ...envs.testing.determinism import load
+from ..learning.settings import pair
 
 
 def command(
@@ -37,7 +36,7 @@ def command(
     if ":" in game:
         sys.path.insert(0, os.getcwd())  # a console script does not import from the current folder
     function = load(game) if ":" in game else find(game)
-    made = with_options(function, dict(map(_option, options)))
+    made = with_options(function, dict(map(pair, options)))
     source = f"{function.__module__}:{function.__qualname__}"
     try:
         report = check_game(made, episodes=episodes, laws=laws or None, source=source, on_result=_show)
@@ -45,16 +44,6 @@ def command(
         raise ValueError(f"{made.id} breaks a law: {broken}") from broken
     held = sum(result.skipped is None for result in report.results)
     print(f"{report.game_id}: {held} of {len(report.results)} laws hold, {len(report.results) - held} not tried")
-
-
-def _option(setting: str) -> tuple[str, Any]:
-    key, equals, value = setting.partition("=")
-    if not equals:
-        raise ValueError(f"option {setting!r}: write name=value")
-    try:
-        return key, json.loads(value)
-    except json.JSONDecodeError:
-        return key, value
 
 
 def _show(result: LawResult) -> None:
