@@ -25,6 +25,7 @@ from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.demonstrations import Demonstrations
 from ..learning.league import League
 from ..learning.settings import TrainConfig
+from ..learning.torch_threads import torch_threads
 from .base import Monitor
 
 MODEL = "model.zip"
@@ -264,11 +265,10 @@ class _MetricsWriter(KVWriter):
 @contextmanager
 def _torch_settings(threads: int) -> Iterator[None]:
     """Set torch's threads, and switch off the checks of torch's distributions (a tenth of the time)."""
-    before, checks = torch.get_num_threads(), torch.distributions.Distribution._validate_args
-    torch.set_num_threads(threads)
+    checks = torch.distributions.Distribution._validate_args
     torch.distributions.Distribution.set_default_validate_args(False)
     try:
-        yield
+        with torch_threads(threads):
+            yield
     finally:
-        torch.set_num_threads(before)
         torch.distributions.Distribution.set_default_validate_args(checks)

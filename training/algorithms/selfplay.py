@@ -9,7 +9,6 @@ for the saved policy.
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -32,6 +31,7 @@ from ..learning.rollout_buffer import RolloutBuffer
 from ..learning.schedules import scheduled
 from ..learning.selfplay_settings import SelfPlayConfig
 from ..learning.settings import TrainConfig
+from ..learning.torch_threads import torch_threads
 from .base import Monitor
 
 MODEL = "selfplay.pt"
@@ -83,7 +83,7 @@ class Learner:
         if not self._resumed:
             self.tables.reset(self.config.seed)
         monitor.on_start()
-        with _torch_threads(self.config.threads):
+        with torch_threads(self.config.threads):
             while self.timesteps < self.config.total_timesteps and monitor.goes_on():
                 monitor.on_rollout_start()
                 began = time.perf_counter()
@@ -247,7 +247,7 @@ class Learner:
         config, order = self.config, random.permutation(len(demonstrations.actions))
         for group in self._optimizer.param_groups:
             group["lr"] = rate * (config.cloning_learning_rate or config.learning_rate)
-        with _torch_threads(config.threads):
+        with torch_threads(config.threads):
             for start in range(0, len(order), config.cloning_batch_size):
                 rows = order[start : start + config.cloning_batch_size]
                 log_probs = self._log_probs(self._actor, demonstrations.observations[rows], demonstrations.masks[rows])
@@ -331,13 +331,3 @@ class _Current:
 def _expected(probabilities: torch.Tensor, values: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
     """Return the mean over rows of the expectation of `values` over the legal actions."""
     return torch.where(legal, probabilities * values, 0.0).sum(1).mean()
-
-
-@contextmanager
-def _torch_threads(threads: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
