@@ -57,6 +57,26 @@ def encoder_of(policy: Policy, game: Game) -> str:
     return name
 
 
+def act_of(
+    policy: Policy,
+    tables: Any,
+    rows: NDArray[np.int64],
+    observations: NDArray[np.float32],
+    masks: NDArray[np.int8],
+) -> Any:
+    """Return a policy's actions at the tables `rows`: by its `act_on`, if it has one, else by its `act`.
+
+    Args:
+        policy: the policy.
+        tables: the records.
+        rows: int64[M], indices of tables.
+        observations: float32[M, D] there, of the policy's encoder.
+        masks: int8[M, A] there.
+    """
+    act_on = getattr(policy, "act_on", None)
+    return policy.act(observations, masks) if act_on is None else act_on(tables, rows, observations, masks)
+
+
 def choose_actions(
     game: Game,
     policies: Sequence[Policy],
@@ -90,8 +110,7 @@ def choose_actions(
         if len(mine):
             own = encoder_of(policy, game)
             seen = observations[mine] if own == encoder else game.encoders[own].observations(tables, mine)
-            act_on = getattr(policy, "act_on", None)
-            actions[mine] = policy.act(seen, masks[mine]) if act_on is None else act_on(tables, mine, seen, masks[mine])
+            actions[mine] = act_of(policy, tables, mine, seen, masks[mine])
 
 
 def play_until_done(

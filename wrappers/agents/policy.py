@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
-from ...envs.core.rollout import encoder_of
+from ...envs.core.rollout import act_of, encoder_of
 from ...envs.core.turn_state import AgentResponse, TurnState
 from ..policies.base import Policy
 from .base import sentence
@@ -54,9 +54,7 @@ class PolicyAgent:
             return AgentResponse(quiet_action(state.allowed_actions))
         observation = self._encoder.observation(tables[0], seat)
         self._seen = tables[0], observation[None], mask[None]
-        row, seen, offered = np.zeros(1, np.int64), observation[None], mask[None]
-        act_on = getattr(self.policy, "act_on", None)
-        chosen = self.policy.act(seen, offered) if act_on is None else act_on(tables, row, seen, offered)
+        chosen = act_of(self.policy, tables, np.zeros(1, np.int64), observation[None], mask[None])
         action = int(np.asarray(chosen).reshape(-1)[0])
         if not 0 <= action < len(legal) or not legal[action]:
             raise ValueError(
