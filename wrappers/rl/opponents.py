@@ -43,6 +43,16 @@ Opponents = str | Policy | Sequence[str | Policy] | Pool
 """One policy for every seat, one per seat to the learner's left in order, or a `Pool`."""
 
 
+def check_random_start_steps(steps: tuple[int, int]) -> None:
+    """Check the least and the greatest number of random decisions with which an episode begins.
+
+    Raises:
+        ValueError: unless both are 0 or more, and the first is not above the second.
+    """
+    if not 0 <= steps[0] <= steps[1]:
+        raise ValueError(f"random_start_steps={steps}: need the least number, from 0 up, and the most")
+
+
 class OpponentSeats:
     """The opponents' policies at N tables, and the seats that they play.
 

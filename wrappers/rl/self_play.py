@@ -12,7 +12,7 @@ from ...envs.core.random_policy import RandomPolicy
 from ...envs.core.rollout import choose_actions
 from ...envs.core.vector import VectorGame
 from ..policies.base import Policy
-from .opponents import Opponents, OpponentSeats
+from .opponents import Opponents, OpponentSeats, check_random_start_steps
 
 
 class SelfPlayTables:
@@ -53,15 +53,13 @@ class SelfPlayTables:
     ) -> None:
         if not 0 <= opponent_tables <= num_envs:
             raise ValueError(f"opponent_tables={opponent_tables}: need 0 to {num_envs}, the number of tables")
-        if not 0 <= random_start_steps[0] <= random_start_steps[1]:
-            raise ValueError(f"random_start_steps={random_start_steps}: need the least number, from 0 up, and the most")
+        check_random_start_steps(random_start_steps)
         game.check_encoder(encoder or game.encoder)
         self.game = game
         self.num_envs = num_envs
         self.tables = VectorGame(game, num_envs, encoder)
         self.random_start_steps = random_start_steps
         self._with_opponents = np.arange(num_envs) < opponent_tables
-        self._opponent_rows = np.arange(opponent_tables)
         self._seating = OpponentSeats(game, num_envs, opponents)
         self.policies: list[Policy] = self._seating.policies
         self._seat = np.arange(num_envs) % game.seats  # the learner's, at tables with opponents
@@ -95,11 +93,10 @@ class SelfPlayTables:
         """
         made = np.array(actions, np.int64)
         drawn = np.flatnonzero(self._random_steps)
+        waiting = np.flatnonzero(~self.learner_acts & (self._random_steps == 0))
         if drawn.size:
             made[drawn] = self._random.act(self.tables.observations[drawn], self.tables.action_masks[drawn])
             self._random_steps[drawn] -= 1
-        waiting = np.flatnonzero(~self.learner_acts & self._with_opponents)
-        waiting = np.setdiff1d(waiting, drawn, assume_unique=True) if drawn.size else waiting
         if waiting.size:
             choose_actions(
                 self.game,
@@ -140,9 +137,8 @@ class SelfPlayTables:
         self.__dict__.update(state)
 
     def _count(self, ended: NDArray[np.intp]) -> None:
-        with_opponents = self._with_opponents[ended]
-        if self._opponent_rows.size:
-            ended = ended[with_opponents]
+        if self._with_opponents.any():
+            ended = ended[self._with_opponents[ended]]
             results = self._result[ended, self._seat[ended]]
         else:
             results = self._result[ended].mean(axis=1)

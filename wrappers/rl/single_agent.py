@@ -23,7 +23,7 @@ from ...envs.core.record import Tables
 from ...envs.core.rollout import choose_actions
 from ...envs.core.vector import STAY, VectorGame
 from ..policies.base import Policy
-from .opponents import Opponents, OpponentSeats
+from .opponents import Opponents, OpponentSeats, check_random_start_steps
 
 EPISODES_WITHOUT_DECISION = 1_000
 """The most episodes in a row without a decision of the learner at one table; more are an error."""
@@ -76,8 +76,7 @@ class SingleAgentTables:
     ) -> None:
         if seat != "rotate" and not (isinstance(seat, (int, np.integer)) and 0 <= seat < game.seats):
             raise ValueError(f'seat={seat!r}: the seats of {game.name} are 0 to {game.seats - 1}, or "rotate"')
-        if not 0 <= random_start_steps[0] <= random_start_steps[1]:
-            raise ValueError(f"random_start_steps={random_start_steps}: need the least number, from 0 up, and the most")
+        check_random_start_steps(random_start_steps)
         game.check_encoder(encoder or game.encoder)
         self.game = game
         self.num_envs = num_envs
