@@ -9,7 +9,7 @@ from gymnasium import spaces
 from . import turn_state as ts
 from .rules import Rules
 from .turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
-from .view import ActionRange
+from .view import ActionRange, View
 
 
 class NamedActions:
@@ -57,3 +57,15 @@ class NamedActions:
     def nearest(self, table: Any, move: int) -> int:
         """Return the action index of `move`, which is the move itself."""
         return int(move)
+
+    def view(self, **functions: Any) -> View:
+        """Return the game's `View`: these actions, and the other functions by name."""
+        return View(
+            action_spaces=self.action_spaces,
+            action_ranges=self.action_ranges,
+            encode=self.encode,
+            parse=self.parse,
+            nearest=self.nearest,
+            allowed=self.allowed,
+            **functions,
+        )

@@ -8,7 +8,6 @@ from ..core.game import Game, Payoffs
 from ..core.named_actions import NamedActions
 from ..core.record import new_table
 from ..core.rules import Rules
-from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, picture, render, rules, view
 from .table import KINDS, MOST, SEATS, TABLE
@@ -25,14 +24,8 @@ def game() -> Game:
         rules=played,
         encoders=Encoders(__package__, blank),
         payoffs=Payoffs(-MOST, MOST, zero_sum=True, unit_name="chips"),
-        view=View(
-            action_spaces=named.action_spaces,
-            action_ranges=named.action_ranges,
-            encode=named.encode,
-            parse=named.parse,
-            nearest=named.nearest,
+        view=named.view(
             safe=actions.safe,
-            allowed=named.allowed,
             phase=view.phase,
             game_state=view.game_state,
             outcome=view.outcome,
