@@ -8,7 +8,6 @@ import os
 import socket
 import ssl
 import struct
-import subprocess
 
 import aiohttp
 import pytest
@@ -120,16 +119,6 @@ async def test_a_reset_logs_no_traceback(when, caplog):
         assert (await client.receive())["type"] in ("table_status", "welcome")
     assert not any(record.exc_info for record in caplog.records)
     assert len([record for record in caplog.records if "reset" in record.message]) <= 5
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tls")
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    name = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *name]
-    subprocess.run([*made, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
-    return cert, key
 
 
 @on_loop

@@ -78,17 +78,6 @@ async def test_a_connection_that_is_closed_without_a_word_is_no_success(tmp_path
     assert not any("from-" in out for _, out in results)
 
 
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory):
-    """A certificate for 127.0.0.1 that signs itself: its file, and its key's."""
-    folder = tmp_path_factory.mktemp("tls")
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    name = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *name]
-    subprocess.run([*made, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
-    return cert, key
-
-
 @on_loop
 async def test_an_untrusted_certificate_is_named_and_a_ca_file_trusts_it(certificate):
     cert, key = certificate
