@@ -1,4 +1,4 @@
-"""The commands of `parlour`. Each is a module here, loaded when it is called; host, deploy and soak have one per platform.
+"""The commands of `parlour`. Each is a module here, loaded when it is called; host and deploy have one per platform.
 
 A module has the function `command`, whose parameters tyro parses. If the parameters depend on the arguments, the module
 has `command_for(args)`, which returns that function. Arguments that several commands share are in `arguments`.
