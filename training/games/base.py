@@ -11,7 +11,7 @@ from ...wrappers.agents.base import Agent
 from ...wrappers.agents.search import Planning
 from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.comparison import Comparison
-from ..evaluation.scores import Score
+from ..evaluation.scores import Response, Score
 from ..learning.dagger import Expert
 
 Progress = Callable[[int], None]
@@ -29,8 +29,10 @@ class Compare(Protocol):
 class BestResponse(Protocol):
     """Computes a lower bound on the exploitability of a policy."""
 
-    def __call__(self, policy: Policy, game: Game, *, hands: int, seed: int, progress: Progress | None = None) -> Score:
-        """Return the winnings of an opponent that knows the policy.
+    def __call__(
+        self, policy: Policy, game: Game, *, hands: int, seed: int, progress: Progress | None = None
+    ) -> Response:
+        """Return the winnings of an opponent that knows the policy, per game in `Payoffs.unit`.
 
         Raises:
             ValueError: for options of the game that are not supported, or too few hands.
@@ -99,7 +101,8 @@ class Specifics:
 
     Attributes:
         compare: compares a policy with the known equilibrium.
-        best_response: computes a lower bound on a policy's exploitability.
+        best_responses: compute lower bounds on a policy's exploitability, by the name of their setting; the last one
+            is the usual one.
         held_out: sets that are not used in training.
         team_facts: statistics of matches between teams.
         experts: teachers besides the bots, by name: ``experts[name](game, encoder, count)`` makes an expert
@@ -108,7 +111,7 @@ class Specifics:
     """
 
     compare: Compare | None = None
-    best_response: BestResponse | None = None
+    best_responses: Mapping[str, BestResponse] = field(default_factory=dict)
     held_out: HeldOut | None = None
     team_facts: TeamFacts | None = None
     experts: Mapping[str, Callable[[Game, str, int], Expert]] = field(default_factory=dict)

@@ -1,9 +1,11 @@
 """Hold'em: local best response, and tables of the poker host in the browser."""
 
+from functools import partial
 from typing import Any
 
 from ..base import Specifics
 from .best_response import best_response
+from .settings import SETTINGS
 
 
 def _table(*args: Any, **options: Any) -> Any:
@@ -12,4 +14,9 @@ def _table(*args: Any, **options: Any) -> Any:
     return poker_table(*args, **options)
 
 
-SPECIFICS = Specifics(best_response=best_response, table=_table)
+SPECIFICS = Specifics(
+    best_responses={
+        f"local best response, {setting.name}": partial(best_response, setting=setting) for setting in SETTINGS
+    },
+    table=_table,
+)
