@@ -60,7 +60,7 @@ def test_a_game_without_anything_special_has_no_file():
 
 
 def test_what_there_is():
-    parts = ("compare", "best_responses", "held_out", "team_facts", "experts", "table")
+    parts = ("compare", "best_responses", "held_out", "team_facts", "experts", "table", "without_luck")
     assert {part: games_with(part) for part in parts} == {
         "compare": ["auction", "bargaining"],
         "best_responses": ["holdem"],
@@ -68,6 +68,7 @@ def test_what_there_is():
         "team_facts": ["mafia"],
         "experts": ["tangram"],
         "table": ["holdem"],
+        "without_luck": ["holdem"],
     }
 
 

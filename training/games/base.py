@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...envs import Game
 from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy
@@ -108,6 +111,8 @@ class Specifics:
         experts: teachers besides the bots, by name: ``experts[name](game, encoder, count)`` makes an expert
             for `count` tables, for a learner with the observations of `encoder`.
         table: makes the table in the browser; None: the common one.
+        without_luck: ``without_luck(game, tables, returns)``: the returns of finished episodes, float64[N, seats], with
+            the same mean and less variance, such as equities in place of the cards that came.
     """
 
     compare: Compare | None = None
@@ -116,3 +121,4 @@ class Specifics:
     team_facts: TeamFacts | None = None
     experts: Mapping[str, Callable[[Game, str, int], Expert]] = field(default_factory=dict)
     table: MakeTable | None = None
+    without_luck: Callable[[Game, Tables, NDArray[np.float64]], NDArray[np.float64]] | None = None

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..base import Specifics
 from .best_response import best_response
+from .luck import without_luck
 from .settings import SETTINGS
 
 
@@ -19,4 +20,5 @@ SPECIFICS = Specifics(
         f"local best response, {setting.name}": partial(best_response, setting=setting) for setting in SETTINGS
     },
     table=_table,
+    without_luck=without_luck,
 )
