@@ -8,6 +8,7 @@ COMMANDS = {
     "demo": "train, evaluate and play at a live table, in a few minutes",
     "train": "train a policy by self-play against its past checkpoints and bots",
     "evaluate": "measure a policy against others, with confidence intervals",
+    "exploit": "find the worst known opponent: who wins most from a policy",
     "crossplay": "let several policies play with each other: matrix, self-play and cross-play",
     "teams": "measure how often each team wins, with one policy per team",
     "solve": "solve a small game exactly and write the policy",
