@@ -97,7 +97,8 @@ def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (
     config, game = _completed(load_config(folder / "config.toml", progress=progress, **overrides))
     with run_folder.locked(folder), _blas_threads(config.threads), _stopped_by_sigterm():
         league = _league(config)
-        league.load(run_folder.checkpoint_files(folder))
+        state = run_folder.read_state(folder)
+        league.load(run_folder.checkpoint_files(folder), state["league"] if state else None)
         try:
             learner = find(config.algorithm).load(folder, config, game, league)
         except FileNotFoundError as error:
@@ -109,7 +110,7 @@ def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (
             )
         write_config(config, folder)
         run_folder.add_command(folder, command)
-        return _learn(learner, config, folder, league)
+        return _learn(learner, config, folder, league, state["next_checkpoint"] if state else None)
 
 
 def _completed(config: TrainConfig) -> tuple[TrainConfig, Game]:
@@ -152,10 +153,12 @@ def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
         )
 
 
-def _learn(learner: Learner, config: TrainConfig, folder: Path, league: League) -> Path:
+def _learn(
+    learner: Learner, config: TrainConfig, folder: Path, league: League, next_checkpoint: int | None = None
+) -> Path:
     console = Console()
     with training_bar(shown=config.progress) as bar, Metrics(folder) as metrics:
-        run = _Run(learner, config, folder, league, metrics, bar)
+        run = _Run(learner, config, folder, league, metrics, bar, next_checkpoint)
         try:
             learner.fit(run)
         except KeyboardInterrupt:
@@ -163,7 +166,7 @@ def _learn(learner: Learner, config: TrainConfig, folder: Path, league: League) 
                 f"stopped at {learner.timesteps:,} timesteps; continue with: parlour train --resume {folder}",
                 soft_wrap=True,
             )
-    _save(learner, folder)
+    run.save()
     console.print(f"trained {learner.timesteps:,} timesteps in {run.minutes():.1f} minutes: {folder}", soft_wrap=True)
     return folder
 
@@ -172,35 +175,44 @@ class _Run:
     """The `Monitor` of a run: manages the budget, the opponents, the checkpoints, the metrics and the progress bar."""
 
     def __init__(
-        self, learner: Learner, config: TrainConfig, folder: Path, league: League, metrics: Metrics, bar: Progress
+        self,
+        learner: Learner,
+        config: TrainConfig,
+        folder: Path,
+        league: League,
+        metrics: Metrics,
+        bar: Progress,
+        next_checkpoint: int | None = None,
     ) -> None:
         self.remaining = 1.0
         self._learner, self._config, self._folder = learner, config, folder
         self._league, self._metrics, self._bar = league, metrics, bar
         self._tables = learner.tables
         self._started = time.monotonic()
-        self._counted = (0, 0.0)  # episodes and returns of the earlier rollouts
+        self._next_checkpoint = next_checkpoint  # timesteps; None: after the interval
 
     def on_start(self) -> None:
         """Start the clock. The first reset has already compiled the game."""
         self._started = time.monotonic()
         self._first = self._learner.timesteps
         self._task = self._bar.add_task("training", total=self._config.total_timesteps, completed=self._first, note="")
+        self._counted = (self._tables.episodes, self._tables.winnings)  # of the earlier rollouts
         if self._league.checkpoints:
-            self._league.draw(self._tables.policies)
+            self._league.resume(self._tables.policies)
         else:
             self._checkpoint()
-        self._checkpoint_due = self._first + self._config.checkpoint_every
+        if self._next_checkpoint is None:
+            self._next_checkpoint = self._first + self._config.checkpoint_every
 
     def on_rollout_start(self) -> None:
         """Update the budget, the random start steps and the opponents; make a checkpoint if the interval has passed."""
         used, most = self._used(), self._config.random_start_steps
         self.remaining = 1 - used
         self._tables.random_start_steps = (round(most * max(0.0, 1 - 2 * used)), most)
-        if self._learner.timesteps >= self._checkpoint_due:
+        if self._next_checkpoint is not None and self._learner.timesteps >= self._next_checkpoint:
             self._checkpoint()
-            _save(self._learner, self._folder)
-            self._checkpoint_due += self._config.checkpoint_every
+            self._next_checkpoint += self._config.checkpoint_every
+            self.save()
         self._league.update_self_play(self._learner, self._tables.policies)
 
     def goes_on(self) -> bool:
@@ -221,6 +233,11 @@ class _Run:
     def write(self, metrics: Mapping[str, Any]) -> None:
         """Write metrics into the run folder."""
         self._metrics.write(metrics, self._learner.timesteps)
+
+    def save(self) -> None:
+        """Write the learner, the policy, and the state of the league."""
+        run_folder.write_state(self._folder, {"league": self._league.state(), "next_checkpoint": self._next_checkpoint})
+        _save(self._learner, self._folder)
 
     def minutes(self) -> float:
         """Return the duration of learning so far, in minutes."""
