@@ -164,7 +164,9 @@ def test_numbers_of_tables_are_checked():
         SelfPlayTables(game("holdem"), 8, opponent_tables=9)
 
 
-@pytest.mark.parametrize("settings", [{}, {"opponent_tables": 0.5, "bots": {"call": 1.0, "tight": 1.0}}])
+@pytest.mark.parametrize(
+    "settings", [{"chance_samples": 20}, {"opponent_tables": 0.5, "bots": {"call": 1.0, "tight": 1.0}}]
+)
 def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path, settings):
     whole, _ = make("holdem", average_decay=0.9, kl_coef=0.1, magnet_coef=0.1, **settings)
     whole.fit(Monitor(whole, 4))
@@ -238,6 +240,11 @@ def test_metrics_are_in_the_games_unit():
     assert 0 < first["time/environment_share"] < 1
 
 
+def test_chance_samples_need_a_game_with_expected_rewards():
+    with pytest.raises(ValueError, match="chance_samples=5: kuhn-v0 has no expected rewards; holdem has them"):
+        make("kuhn", chance_samples=5)
+
+
 def test_averaged_weights_follow_slowly():
     learner, _ = make(average_decay=0.99)
     before = learner.policy().layers[0][0].copy()
@@ -257,6 +264,7 @@ def test_averaged_weights_follow_slowly():
         ({"opponent_tables": 1.5}, "opponent_tables"),
         ({"activation_fn": "Relu"}, "choose from ReLU and Tanh"),
         ({"precision": "half"}, "precision"),
+        ({"chance_samples": -1}, "chance_samples"),
         ({"device": "tpu"}, "device='tpu': need cpu, or cuda"),
     ],
 )

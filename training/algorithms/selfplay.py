@@ -22,7 +22,8 @@ from ...envs.core.rng import streams
 from ...wrappers.policies.base import draw
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.trained_for import TrainedFor
-from ...wrappers.rl.self_play import SelfPlayTables
+from ...wrappers.rl.self_play import ExpectedRewards, SelfPlayTables
+from ..games import games_with, specifics
 from ..learning.advantages import seat_advantages
 from ..learning.demonstrations import Demonstrations
 from ..learning.league import League
@@ -56,6 +57,7 @@ class Learner:
             round(config.opponent_tables * config.n_envs),
             (config.random_start_steps, config.random_start_steps),
             config.encoder or None,
+            _expected_rewards(game, config),
         )
         self.timesteps = 0
         critic = game.encoders[config.critic_encoder or self.tables.tables.encoder]
@@ -326,6 +328,21 @@ class _Current:
         actions = np.zeros(len(masks), np.int64)
         draw(log_probs.exp().cpu().numpy(), self._words, actions)
         return actions
+
+
+def _expected_rewards(game: Game, config: SelfPlayConfig) -> ExpectedRewards | None:
+    """Return what replaces rewards by their expectation; None if the config does not ask for it.
+
+    Raises:
+        ValueError: if the game has no such method.
+    """
+    if not config.chance_samples:
+        return None
+    make = specifics(game.name).expected_rewards
+    if make is None:
+        known = ", ".join(games_with("expected_rewards"))
+        raise ValueError(f"chance_samples={config.chance_samples}: {game.id} has no expected rewards; {known} has them")
+    return make(game, config.chance_samples, config.seed)
 
 
 def _expected(probabilities: torch.Tensor, values: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

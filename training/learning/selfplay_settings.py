@@ -24,6 +24,9 @@ class SelfPlayConfig(TrainConfig):
     opponent_tables: float = 0.0
     """Share of the tables at which past checkpoints and bots play all seats but one. At the others the learner plays
     every seat."""
+    chance_samples: int = 0
+    """Where the rest of an episode is only chance (all-in pots), its rewards are means over this many random
+    continuations, and exact if there are no more. 0: the rewards as played."""
     net_arch: tuple[int, ...] = (128, 128)
     """Sizes of the hidden layers of the policy."""
     critic_net_arch: tuple[int, ...] = (128, 128)
@@ -78,6 +81,7 @@ class SelfPlayConfig(TrainConfig):
         super().__post_init__()
         for name in ("n_steps", "batch_size", "n_epochs"):
             whole(name, getattr(self, name), 1)
+        whole("chance_samples", self.chance_samples, 0)
         for name in ("net_arch", "critic_net_arch"):
             for size in getattr(self, name):
                 whole(name, size, 1)
