@@ -265,6 +265,7 @@ def test_averaged_weights_follow_slowly():
         ({"activation_fn": "Relu"}, "choose from ReLU and Tanh"),
         ({"precision": "half"}, "precision"),
         ({"chance_samples": -1}, "chance_samples"),
+        ({"network": "transformer"}, "network"),
         ({"device": "tpu"}, "device='tpu': need cpu, or cuda"),
     ],
 )

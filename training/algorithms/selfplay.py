@@ -27,7 +27,7 @@ from ..games import games_with, specifics
 from ..learning.advantages import seat_advantages
 from ..learning.demonstrations import Demonstrations
 from ..learning.league import League
-from ..learning.networks import copy_of, mlp, mlp_layers, move
+from ..learning.networks import build, copy_of, move, numpy_network
 from ..learning.rollout_buffer import RolloutBuffer
 from ..learning.schedules import scheduled
 from ..learning.selfplay_settings import SelfPlayConfig
@@ -62,11 +62,16 @@ class Learner:
         self.timesteps = 0
         critic = game.encoders[config.critic_encoder or self.tables.tables.encoder]
         self._critic_encoder = critic
-        sizes = game.encoders[self.tables.tables.encoder].layout.size, critic.layout.size
+        seen = game.encoders[self.tables.tables.encoder]
+        sizes = seen.layout.size, critic.layout.size
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
-            self._actor = mlp([sizes[0], *config.net_arch, game.num_actions], config.activation_fn, 0.01)
-            self._critic = mlp([sizes[1], *config.critic_net_arch, 1], config.activation_fn, 1.0)
+            self._actor = build(
+                config.network, seen.layout, game.seats, config.net_arch, game.num_actions, config.activation_fn, 0.01
+            )
+            self._critic = build(
+                config.network, critic.layout, game.seats, config.critic_net_arch, 1, config.activation_fn, 1.0
+            )
         self._actor.to(config.device)
         self._critic.to(config.device)
         self._average, self._magnet = (copy_of(self._actor) for _ in range(2))
@@ -263,8 +268,9 @@ class Learner:
     def policy(self, seed: int | None = None) -> MlpPolicy:
         """Return a copy of the current policy, in NumPy; with `average_decay`, of the averaged weights."""
         net = self._average if self.config.average_decay else self._actor
-        critic = () if self._critic_encoder.full_information else mlp_layers(self._critic)
-        copy = MlpPolicy(mlp_layers(net), self.config.activation_fn, seed=seed, critic=critic)
+        activation = self.config.activation_fn
+        critic = () if self._critic_encoder.full_information else numpy_network(self._critic, activation)
+        copy = MlpPolicy(numpy_network(net, activation), seed=seed, critic=critic)
         encoder = self.tables.tables.encoder
         copy.set_trained_for(TrainedFor.of(self.game, encoder, self.config.preset, self.config.reward_scale))
         return copy
