@@ -58,7 +58,7 @@ class Evaluations:
             bound on exploitability in the unit of the method.
         """
         config, game = self._config, self._game
-        results = {}
+        results: dict[str, float] = {}
         for number, name in enumerate(config.evaluate_against):
             policy.stream = config.seed
             rival = make_policy(name, game, seed=config.seed + number)

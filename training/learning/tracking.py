@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from .settings import TrainConfig
 
-Track = Callable[[Mapping[str, float], int], None]
+Track = Callable[[Mapping[str, float], int], object]
 """Called with metrics by name and the number of timesteps."""
 
 
