@@ -8,6 +8,8 @@ COMMANDS = {
     "demo": "train, evaluate and play at a live table, in a few minutes",
     "train": "train a policy by self-play against its past checkpoints and bots",
     "evaluate": "measure a policy against others, with confidence intervals",
+    "plot": "draw learning curves of runs, pooled over seeds",
+    "compare": "compare runs by a metric, pooled over seeds, with intervals",
     "teams": "measure how often each team wins, with one policy per team",
     "solve": "solve a small game exactly and write the policy",
     "figures": "measure a policy on held-out sets, such as tangram's figures",

@@ -10,6 +10,7 @@ from ...envs.core.rollout import Policy
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.search import Planning
 from ...wrappers.logs.match_log import MatchLog
+from ...wrappers.rl.self_play import ExpectedRewards
 from ..evaluation.comparison import Comparison
 from ..evaluation.scores import Score
 from ..learning.dagger import Expert
@@ -104,6 +105,8 @@ class Specifics:
         team_facts: statistics of matches between teams.
         experts: teachers besides the bots, by name: ``experts[name](game, encoder, count)`` makes an expert
             for `count` tables, for a learner with the observations of `encoder`.
+        expected_rewards: ``expected_rewards(game, samples, seed)`` makes the function that replaces the rewards of
+            episodes whose rest was only chance by their mean over at most `samples` random continuations.
         table: makes the table in the browser; None: the common one.
     """
 
@@ -112,4 +115,5 @@ class Specifics:
     held_out: HeldOut | None = None
     team_facts: TeamFacts | None = None
     experts: Mapping[str, Callable[[Game, str, int], Expert]] = field(default_factory=dict)
+    expected_rewards: Callable[[Game, int, int], ExpectedRewards] | None = None
     table: MakeTable | None = None

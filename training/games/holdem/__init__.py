@@ -1,8 +1,9 @@
-"""Hold'em: local best response, and tables of the poker host in the browser."""
+"""Hold'em: local best response, all-in pots at equity, and tables of the poker host in the browser."""
 
 from typing import Any
 
 from ..base import Specifics
+from .all_in import AllInEquity
 from .best_response import best_response
 
 
@@ -12,4 +13,4 @@ def _table(*args: Any, **options: Any) -> Any:
     return poker_table(*args, **options)
 
 
-SPECIFICS = Specifics(best_response=best_response, table=_table)
+SPECIFICS = Specifics(best_response=best_response, expected_rewards=AllInEquity, table=_table)
