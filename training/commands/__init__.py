@@ -1,4 +1,4 @@
-"""The commands of `parlour`. Each is a module here, loaded when it is called; host, deploy and soak have one per platform.
+"""The commands of `parlour`. Each is a module here, loaded when it is called; host, deploy and soak are packages of them.
 
 A module has the function `command`, whose parameters tyro parses. If the parameters depend on the arguments, the module
 has `command_for(args)`, which returns that function. Arguments that several commands share are in `arguments`.
@@ -10,6 +10,7 @@ COMMANDS = {
     "evaluate": "measure a policy against others, with confidence intervals",
     "plot": "draw learning curves of runs, pooled over seeds",
     "compare": "compare runs by a metric, pooled over seeds, with intervals",
+    "crossplay": "let several policies play with each other: matrix, self-play and cross-play",
     "teams": "measure how often each team wins, with one policy per team",
     "solve": "solve a small game exactly and write the policy",
     "figures": "measure a policy on held-out sets, such as tangram's figures",
