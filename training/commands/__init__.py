@@ -1,4 +1,4 @@
-"""The commands of `parlour`. Each is a module here, loaded when it is called; host, deploy and soak are packages of them.
+"""The commands of `parlour`. Each is a module here, loaded when it is called; host, deploy and soak are packages.
 
 A module has the function `command`, whose parameters tyro parses. If the parameters depend on the arguments, the module
 has `command_for(args)`, which returns that function. Arguments that several commands share are in `arguments`.
