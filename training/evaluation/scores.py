@@ -34,7 +34,7 @@ class Score:
     def of(cls, results: NDArray[np.float64], unit: str, games: int) -> "Score":
         """Return the mean and Student's interval of one result per deal (float64[deals], at least 2)."""
         mean = float(results.mean())
-        half = _quantile(len(results) - 1) * float(results.std(ddof=1)) / sqrt(len(results))
+        half = student_quantile(len(results) - 1) * float(results.std(ddof=1)) / sqrt(len(results))
         return cls(mean, mean - half, mean + half, len(results), games, unit)
 
     def times(self, factor: float, unit: str) -> "Score":
@@ -63,7 +63,7 @@ class Response:
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
-def _quantile(freedom: int) -> float:
+def student_quantile(freedom: int) -> float:
     """Return the 97.5 % quantile of Student's t (Abramowitz and Stegun 26.7.5; within 1 % from 3 degrees on)."""
     if freedom < 3:
         return (12.706, 4.303)[freedom - 1]

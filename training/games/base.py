@@ -13,6 +13,7 @@ from ...envs.core.rollout import Policy
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.search import Planning
 from ...wrappers.logs.match_log import MatchLog
+from ...wrappers.rl.self_play import ExpectedRewards
 from ..evaluation.comparison import Comparison
 from ..evaluation.scores import Response, Score
 from ..learning.dagger import Expert
@@ -110,6 +111,8 @@ class Specifics:
         team_facts: statistics of matches between teams.
         experts: teachers besides the bots, by name: ``experts[name](game, encoder, count)`` makes an expert
             for `count` tables, for a learner with the observations of `encoder`.
+        expected_rewards: ``expected_rewards(game, samples, seed)`` makes the function that replaces the rewards of
+            episodes whose rest was only chance by their mean over at most `samples` random continuations.
         table: makes the table in the browser; None: the common one.
         without_luck: ``without_luck(game, tables, returns)``: the returns of finished episodes, float64[N, seats], with
             the same mean and less variance, such as equities in place of the cards that came.
@@ -120,5 +123,6 @@ class Specifics:
     held_out: HeldOut | None = None
     team_facts: TeamFacts | None = None
     experts: Mapping[str, Callable[[Game, str, int], Expert]] = field(default_factory=dict)
+    expected_rewards: Callable[[Game, int, int], ExpectedRewards] | None = None
     table: MakeTable | None = None
     without_luck: Callable[[Game, Tables, NDArray[np.float64]], NDArray[np.float64]] | None = None

@@ -1,9 +1,10 @@
-"""Hold'em: local best response, and tables of the poker host in the browser."""
+"""Hold'em: local best response, all-in pots at equity, and tables of the poker host in the browser."""
 
 from functools import partial
 from typing import Any
 
 from ..base import Specifics
+from .all_in import AllInEquity
 from .best_response import best_response
 from .luck import without_luck
 from .settings import SETTINGS
@@ -19,6 +20,7 @@ SPECIFICS = Specifics(
     best_responses={
         f"local best response, {setting.name}": partial(best_response, setting=setting) for setting in SETTINGS
     },
+    expected_rewards=AllInEquity,
     table=_table,
     without_luck=without_luck,
 )

@@ -1,0 +1,1 @@
+"""`parlour soak`: a command per protocol."""
