@@ -8,6 +8,7 @@ COMMANDS = {
     "demo": "train, evaluate and play at a live table, in a few minutes",
     "train": "train a policy by self-play against its past checkpoints and bots",
     "evaluate": "measure a policy against others, with confidence intervals",
+    "exploit": "find the worst known opponent: who wins most from a policy",
     "plot": "draw learning curves of runs, pooled over seeds",
     "compare": "compare runs by a metric, pooled over seeds, with intervals",
     "crossplay": "let several policies play with each other: matrix, self-play and cross-play",
