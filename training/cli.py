@@ -24,6 +24,7 @@ EXTRAS = {
     "phh": ("pokerkit",),
     "wandb": ("wandb",),
     "mlflow": ("mlflow",),
+    "live": ("prometheus_client",),
     "render": ("resvg_py", "ttf_opensans", "PIL", "imageio_ffmpeg"),
 }
 """Packages that some commands need, and the extras that install them."""

@@ -9,7 +9,7 @@ from parlour.envs.holdem.all_in import expected_chips
 from parlour.envs.holdem.hands import card_number, strength
 from parlour.envs.holdem.setup import set_cards
 from parlour.training.evaluation.duplicate import evaluate
-from parlour.training.games.holdem.luck import without_luck
+from parlour.training.games.holdem.all_in import without_luck
 
 ALL_IN = -1
 

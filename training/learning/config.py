@@ -4,7 +4,6 @@ A file is TOML and begins with ``format = 2``. A file without that line is read 
 settings had other names. TOML has no None: options of the game that are None are named in ``options_none``.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -16,6 +15,7 @@ import tomli_w
 from ...envs.core.options import named
 from ...wrappers.policies.trained_for import read_settings
 from ..algorithms import find
+from .conversion import convert
 from .settings import ALGORITHM, TrainConfig
 from .version_0_1 import renamed
 
@@ -107,41 +107,7 @@ def to_config(kind: type[Config], settings: Mapping[str, Any], source: str) -> C
     """
     for name in settings:
         named(f"setting of {source}", name, [field.name for field in fields(kind)])
-    try:
-        return msgspec.convert(dict(settings), kind, dec_hook=_converted)
-    except msgspec.ValidationError as error:
-        raise ValueError(_explained(error, settings)) from None
-
-
-def _converted(kind: type, value: Any) -> Any:
-    if kind is Path and isinstance(value, str | Path):
-        return Path(value)
-    raise ValueError(f"{value!r}: need a {kind.__name__}")
-
-
-NEEDED = {
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "str": "a text",
-    "array": "a list, such as [64, 64]",
-    "object": "name = value pairs",
-}
-"""A description of each type, by the name that `msgspec` uses."""
-
-
-def _explained(error: msgspec.ValidationError, settings: Mapping[str, Any]) -> str:
-    """Return a sentence about a value that does not convert: its name, and the type that is needed."""
-    if isinstance(error.__cause__, ValueError):  # raised by the dataclass itself
-        return str(error.__cause__)
-    found = re.fullmatch(r"Expected `(\w+)[^`]*`, got `[^`]*` - at `\$\.(\w+)(?:\[(\d+|\.\.\.)\])?`", str(error))
-    if found is None:
-        return str(error)
-    kind, name, place = found.groups()
-    value, where = settings[name], name
-    if place is not None and place.isdecimal():
-        value, where = value[int(place)], f"{name}[{place}]"
-    return f"{where}={value!r}: need {NEEDED.get(kind, kind)}"
+    return convert(settings, kind)
 
 
 def to_toml(config: TrainConfig) -> str:

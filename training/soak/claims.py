@@ -4,6 +4,7 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import sqrt
 from typing import Any
 
@@ -131,7 +132,7 @@ def growth(samples: list[tuple[float, float]]) -> Growth:
     slope = sum(a * b for a, b in zip(x, y, strict=True)) / spread
     rest = [b - slope * a for a, b in zip(x, y, strict=True)]
     squares = sum(e * e for e in rest)
-    alike = sum(a * b for a, b in zip(rest, rest[1:], strict=False)) / squares if squares else 0.0
+    alike = sum(a * b for a, b in pairwise(rest)) / squares if squares else 0.0
     independent = count * (1 - alike) / (1 + alike)
     if independent < 5:
         return Growth(slope, None, None, count, hours[-1] - hours[0])

@@ -118,6 +118,7 @@ class PokerSoak(Soaked):
                 for name, end in self.ends.items():
                     if name != "host":
                         await end.start()
+                await self._playing()
                 yield
                 self._hands.read()
                 self._watch.closing = True
@@ -188,6 +189,18 @@ class PokerSoak(Soaked):
                             return
                 except CONNECTION_ERRORS:
                     await asyncio.sleep(0.1)
+
+    async def _playing(self) -> None:
+        """Wait until every process of agents has a seat, or one has ended.
+
+        Raises:
+            TimeoutError: if it does not come.
+        """
+        waiting = {name for name in self.ends if name != "host"}
+        async with asyncio.timeout(START_SECONDS):
+            while waiting and all(self.ends[name].exit_code is None for name in waiting):
+                await asyncio.sleep(0.1)
+                waiting -= {player.end for player in self._watch.players.values() if player.seated}
 
     async def _register(self, url: str) -> None:
         """Register the agents with the host, and write what each process needs."""

@@ -4,9 +4,8 @@ from functools import partial
 from typing import Any
 
 from ..base import Specifics
-from .all_in import AllInEquity
+from .all_in import AllInEquity, without_luck
 from .best_response import best_response
-from .luck import without_luck
 from .settings import SETTINGS
 
 

@@ -276,9 +276,11 @@ class PokerAgentSession:
             return []
         self.hands_played += 1
         stack = self._tracker.stacks_between_hands.get(self.seat) if self.seat is not None else None
+        before = self.net
         if stack is not None:
             self._last_stack = stack
-        events: list[PokerEvent] = [HandEnded(message.hand, self._won(message), stack, message)]
+        ended = HandEnded(message.hand, self._won(message), stack, message, self.net - before)
+        events: list[PokerEvent] = [ended]
         if stack == 0 and not self.busted:
             self.busted = True
             events.append(Busted(message.hand))
