@@ -85,10 +85,10 @@ def test_advantages_are_antisymmetric(name, seats, names):
 
 def test_the_page_escapes_names():
     places = standings(["a<b", "c"], ROCK[:2, :2], ROCK[:2, :2, None])
-    page = ladder_page("t", places, ["a<b", "c"], ROCK[:2, :2], "points", '<p class="x">game</p>')
+    page = ladder_page("t", places, ["a<b", "c"], ROCK[:2, :2], "points", '<p class="x">game</p>\n// a line of its own')
     assert "a<b" not in page and "a&lt;b" in page
     (inner,) = re.findall(r'srcdoc="([^"]*)"', page)
-    assert html.unescape(inner) == '<p class="x">game</p>'
+    assert html.unescape(inner) == '<p class="x">game</p>\n// a line of its own'
 
 
 def test_the_command_writes_a_page_with_ratings_and_games(capsys, tmp_path):
@@ -101,6 +101,7 @@ def test_the_command_writes_a_page_with_ratings_and_games(capsys, tmp_path):
     page = out.read_text("utf-8")
     (replay,) = re.findall(r'srcdoc="([^"]*)"', page)
     assert "sample games" in html.unescape(replay)
+    assert html.unescape(replay).count("\n") > 100  # a script on one line would end at its first comment
     assert cli.main([*args[:-1], "0", "--out", str(out)]) == 0
     assert "ladder of kuhn-v0" in capsys.readouterr().out
     assert "srcdoc" not in out.read_text("utf-8")

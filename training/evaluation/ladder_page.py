@@ -1,5 +1,6 @@
 """The page of a ladder: ratings, the matrix of results, and sample games to step through."""
 
+import html
 from collections.abc import Sequence
 
 import numpy as np
@@ -37,7 +38,9 @@ def ladder_page(
         unit: the unit of the payoffs.
         replay: the HTML of sample games; None: none.
     """
-    games = "" if replay is None else f'<h2>Sample games</h2><iframe title="games" srcdoc="{escape(replay)}"></iframe>'
+    games = (
+        "" if replay is None else f'<h2>Sample games</h2><iframe title="games" srcdoc="{html.escape(replay)}"></iframe>'
+    )
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
