@@ -27,6 +27,7 @@ def command(
     hands: int | None = None,
     timeout: float = 30.0,
     hand_delay: float = 1.5,
+    observers: int = 20,
     state: Path | None = None,
     listening: TlsServerArguments = PORT,
     session: SessionArguments,
@@ -45,6 +46,7 @@ def command(
             abandoned table does not count; its replacement does.
         timeout: Seconds to act; then the host checks if possible, else folds.
         hand_delay: Seconds between two hands.
+        observers: The most connections that look on without a seat, at /v1/ws/observe/TABLE. They see no hidden cards.
         state: File that keeps agents, tables, seats, chips and tokens: started again with it, the host goes on where it
             was killed or stopped. A hand that was under way is void, and its stakes are returned.
     """
@@ -70,6 +72,7 @@ def command(
         address=listening.address,
         port=listening.port,
         access_token=listening.token,
+        observers=observers,
         on_event=note,
         state=state,
     )
