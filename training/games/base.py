@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from ...envs import Game
 from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy
+from ...envs.core.turn_state import TurnState
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.search import Planning
 from ...wrappers.logs.match_log import MatchLog
@@ -105,6 +106,8 @@ class Specifics:
         experts: teachers besides the bots, by name: ``experts[name](game, encoder, count)`` makes an expert
             for `count` tables, for a learner with the observations of `encoder`.
         table: makes the table in the browser; None: the common one.
+        differences: ``differences(options, state, first)``: the options that differ at a live table, with its values,
+            as far as a player's TurnState shows them. `first`: it is the player's first turn there.
     """
 
     compare: Compare | None = None
@@ -113,3 +116,4 @@ class Specifics:
     team_facts: TeamFacts | None = None
     experts: Mapping[str, Callable[[Game, str, int], Expert]] = field(default_factory=dict)
     table: MakeTable | None = None
+    differences: Callable[[Mapping[str, Any], TurnState, bool], dict[str, Any]] | None = None
