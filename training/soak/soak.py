@@ -86,18 +86,19 @@ async def soak(soaked: Soaked, settings: SoakSettings, tell: Callable[[str], Non
         tell: prints a status line.
     """
     memory = Memory(soaked.ends, settings.warm_up)
-    began, processor = clock(), time.process_time()
-    ended = began + 3600 * settings.hours
-    async with soaked.running(), _background(_restarts(soaked, settings, began), _samples(memory)):
-        told = began
-        while clock() < ended:
-            await asyncio.sleep(min(1.0, max(0.0, ended - clock())))
-            soaked.look()
-            for case in soaked.claims.news():
-                tell(f"{_hours(clock() - began)} BROKEN {case}")
-            if clock() - told >= settings.report_every:
-                told = clock()
-                tell(f"{_hours(told - began)} {soaked.status()}; {memory.line()}; broken: {soaked.claims.broken}")
+    async with soaked.running():
+        began, processor = clock(), time.process_time()
+        ended = began + 3600 * settings.hours
+        async with _background(_restarts(soaked, settings, began), _samples(memory)):
+            told = began
+            while clock() < ended:
+                await asyncio.sleep(min(1.0, max(0.0, ended - clock())))
+                soaked.look()
+                for case in soaked.claims.news():
+                    tell(f"{_hours(clock() - began)} BROKEN {case}")
+                if clock() - told >= settings.report_every:
+                    told = clock()
+                    tell(f"{_hours(told - began)} {soaked.status()}; {memory.line()}; broken: {soaked.claims.broken}")
         seconds = clock() - began
         spent = {name: end.processor + end.processor_now() for name, end in soaked.ends.items()}
     _check_logs(soaked)
