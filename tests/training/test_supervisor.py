@@ -36,7 +36,7 @@ def test_a_program_that_ends_has_a_summary_on_the_screen_and_in_the_log_file(tmp
 
         assert supervisor.run(work(), SEVEN, ending=str) == "hands"
     out, err = capsys.readouterr()
-    assert re.fullmatch(r"summary: 7 hands, [\d,]+ MB, 0:00:\d\d; ended: hands\n", out)
+    assert re.fullmatch(r"summary: 7 hands, [\d,]+ MB, \d:\d\d:\d\d; ended: hands\n", out)
     assert "a problem" in err and "summary" not in err  # once on the screen is enough
     warning, summary = lines(tmp_path / "logs" / "a.log")
     assert (warning["level"], warning["logger"], warning["message"]) == ("warning", "somebody", "a problem")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...envs import Game
 from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy
+from ...envs.core.turn_state import TurnState
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.search import Planning
 from ...wrappers.logs.match_log import MatchLog
@@ -116,6 +117,8 @@ class Specifics:
         table: makes the table in the browser; None: the common one.
         without_luck: ``without_luck(game, tables, returns)``: the returns of finished episodes, float64[N, seats], with
             the same mean and less variance, such as equities in place of the cards that came.
+        differences: ``differences(options, state, first)``: the options that differ at a live table, with its values,
+            as far as a player's TurnState shows them. `first`: it is the player's first turn there.
     """
 
     compare: Compare | None = None
@@ -126,3 +129,4 @@ class Specifics:
     expected_rewards: Callable[[Game, int, int], ExpectedRewards] | None = None
     table: MakeTable | None = None
     without_luck: Callable[[Game, Tables, NDArray[np.float64]], NDArray[np.float64]] | None = None
+    differences: Callable[[Mapping[str, Any], TurnState, bool], dict[str, Any]] | None = None

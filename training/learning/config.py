@@ -5,7 +5,7 @@ settings had other names. TOML has no None: options of the game that are None ar
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -68,8 +68,16 @@ def settings_from(source: str | Path) -> dict[str, Any]:
         return _read(Path(source))
     names = (str(source), str(source).partition("-")[0])  # holdem-v0 has the settings of holdem
     preset = next((name for name in names if (PRESETS / f"{name}.toml").is_file()), None)
-    settings = {} if preset is None else _read(PRESETS / f"{preset}.toml") | {"preset": preset}
-    return {"game": str(source)} | settings
+    return {"game": str(source)} | ({} if preset is None else _preset(preset))
+
+
+def _preset(name: str) -> dict[str, Any]:
+    """Return the settings of a preset; those that it does not have are the settings of its ``base``."""
+    own = _read(PRESETS / f"{name}.toml")
+    base, _ = own.pop("base", None), own.pop("platform", None)
+    below: dict[str, Any] = {} if base is None else {"game": base} | _preset(base)
+    options: dict[str, Any] = below.get("options", {}) | own.get("options", {})
+    return below | own | {"preset": name} | ({"options": options} if options else {})
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -86,6 +94,53 @@ def _read(file: Path) -> dict[str, Any]:
 def presets() -> list[str]:
     """Return the names of Parlour's own settings."""
     return sorted(file.stem for file in PRESETS.glob("*.toml"))
+
+
+@dataclass(frozen=True)
+class PlatformPreset:
+    """A preset with the options of a platform.
+
+    Attributes:
+        platform: the name of the platform, such as ``"moltpoker"``.
+        game: the name of the game.
+        preset: the name of the preset.
+    """
+
+    platform: str
+    game: str
+    preset: str
+
+    @property
+    def command(self) -> str:
+        """The command that trains for the platform."""
+        only = sum(one.platform == self.platform for one in platform_presets()) == 1
+        return f"parlour train --for {self.platform}" if only else f"parlour train {self.game} --for {self.platform}"
+
+
+def platform_presets() -> list[PlatformPreset]:
+    """Return the presets with the options of platforms."""
+    found = [(name, read_settings(PRESETS / f"{name}.toml").get("platform")) for name in presets()]
+    return [PlatformPreset(platform, str(settings_from(name)["game"]), name) for name, platform in found if platform]
+
+
+def preset_for(platform: str, game: str | None = None) -> str:
+    """Return the name of the preset for a platform.
+
+    Args:
+        platform: the platform's name.
+        game: the game's name; None: the platform's only game.
+
+    Raises:
+        ValueError: for an unknown platform, with the most similar one; or if no game, or another one, must be named.
+    """
+    known = platform_presets()
+    named("platform", platform, dict.fromkeys(one.platform for one in known))
+    here = {one.game: one.preset for one in known if one.platform == platform}
+    if game is None and len(here) > 1:
+        raise ValueError(
+            f"{platform} has {' and '.join(here)}: name the game, as in parlour train GAME --for {platform}"
+        )
+    return here[named(f"game of {platform}", game or next(iter(here)), here)]
 
 
 def preset_options(game: str) -> dict[str, Any]:

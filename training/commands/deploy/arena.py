@@ -11,6 +11,7 @@ from ....wrappers.live.arena.push_agent import ArenaAgentServer
 from ....wrappers.live.common.activity import Activity
 from ...supervisor import Supervisor
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, PolicyArguments, SessionArguments
+from ..live_table import watch_table
 from ..lookup import agent, bots_of, game_of, warn_about_differences
 
 PORT = AddressArguments(port=8100)
@@ -55,6 +56,7 @@ def command(
     chosen = _game(deployed)
     player = ArenaAgent(name or Path(run).stem, agent(run, chosen, session.seed))
     warn_about_differences([(run, player.agent)], chosen)
+    watch_table(run, player.agent)
     with Supervisor(live, session, console) as supervisor:
         if arena is not None and sessions:
             polling = ArenaPollingAgent(

@@ -23,6 +23,7 @@ from ....wrappers.live.poker.agent_events import HandEnded, PokerEvent, SeatTake
 from ...stopping import TRY_AGAIN
 from ...supervisor import Supervisor
 from ..arguments import AccessArguments, LiveArguments, SessionArguments, secret
+from ..live_table import watch_table
 from ..lookup import HUMAN, agent, game_with
 
 MOST_SEATS = 10
@@ -106,9 +107,11 @@ def command(
     if spec == HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
     with Supervisor(live, session, console) as supervisor:
+        player = _player(spec, bot is not None, seats, session.seed)
+        watch_table(spec, player)
         stay = play(
             api or _with_token(url or "", session_token_file),
-            _player(spec, bot is not None, seats, session.seed),
+            player,
             name=name or Path(spec).name,
             table=table,
             seat=seat,

@@ -1,5 +1,6 @@
 """`parlour deploy tangram`: serves a policy or a bot to live tangram games."""
 
+import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -43,6 +44,8 @@ def command(
     game = game_with("tangram", options, seats=2, aspect="godot")
     player = agent(run, game, session.seed)
     warn_about_differences([(run, player)], game)
+    if isinstance(player, PolicyAgent) and player.game.options["aspect"] != game.options["aspect"]:
+        print(f"{run} plays better after: parlour train --for tangram-collaborative-ai", file=sys.stderr)
     if search and isinstance(player, PolicyAgent):
         plays = player.game
         player = SearchAgent(plays, player.policy, TangramPlanning(plays), seconds=SEARCH_SHARE * deadline)
