@@ -61,6 +61,7 @@ def metrics(run):
 def test_a_run_folder_explains_itself(run):
     assert {file.name for file in run.iterdir()} == {
         "config.toml", "command.txt", "model.zip", "policy.npz", "metrics.jsonl", "tensorboard", "checkpoints",
+        "league.json",
     }  # fmt: skip
     config = tomllib.loads((run / "config.toml").read_text())
     assert config["game"] == "holdem-v0"

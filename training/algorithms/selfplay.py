@@ -22,11 +22,12 @@ from ...envs.core.rng import streams
 from ...wrappers.policies.base import draw
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.trained_for import TrainedFor
-from ...wrappers.rl.self_play import SelfPlayTables
+from ...wrappers.rl.self_play import ExpectedRewards, SelfPlayTables
+from ..games import games_with, specifics
 from ..learning.advantages import seat_advantages
 from ..learning.demonstrations import Demonstrations
 from ..learning.league import League
-from ..learning.networks import copy_of, mlp, mlp_layers, move
+from ..learning.networks import build, copy_of, move, numpy_network
 from ..learning.rollout_buffer import RolloutBuffer
 from ..learning.schedules import scheduled
 from ..learning.selfplay_settings import SelfPlayConfig
@@ -56,15 +57,21 @@ class Learner:
             round(config.opponent_tables * config.n_envs),
             (config.random_start_steps, config.random_start_steps),
             config.encoder or None,
+            _expected_rewards(game, config),
         )
         self.timesteps = 0
         critic = game.encoders[config.critic_encoder or self.tables.tables.encoder]
         self._critic_encoder = critic
-        sizes = game.encoders[self.tables.tables.encoder].layout.size, critic.layout.size
+        seen = game.encoders[self.tables.tables.encoder]
+        sizes = seen.layout.size, critic.layout.size
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
-            self._actor = mlp([sizes[0], *config.net_arch, game.num_actions], config.activation_fn, 0.01)
-            self._critic = mlp([sizes[1], *config.critic_net_arch, 1], config.activation_fn, 1.0)
+            self._actor = build(
+                config.network, seen.layout, game.seats, config.net_arch, game.num_actions, config.activation_fn, 0.01
+            )
+            self._critic = build(
+                config.network, critic.layout, game.seats, config.critic_net_arch, 1, config.activation_fn, 1.0
+            )
         self._actor.to(config.device)
         self._critic.to(config.device)
         self._average, self._magnet = (copy_of(self._actor) for _ in range(2))
@@ -261,8 +268,9 @@ class Learner:
     def policy(self, seed: int | None = None) -> MlpPolicy:
         """Return a copy of the current policy, in NumPy; with `average_decay`, of the averaged weights."""
         net = self._average if self.config.average_decay else self._actor
-        critic = () if self._critic_encoder.full_information else mlp_layers(self._critic)
-        copy = MlpPolicy(mlp_layers(net), self.config.activation_fn, seed=seed, critic=critic)
+        activation = self.config.activation_fn
+        critic = () if self._critic_encoder.full_information else numpy_network(self._critic, activation)
+        copy = MlpPolicy(numpy_network(net, activation), seed=seed, critic=critic)
         encoder = self.tables.tables.encoder
         copy.set_trained_for(TrainedFor.of(self.game, encoder, self.config.preset, self.config.reward_scale))
         return copy
@@ -326,6 +334,21 @@ class _Current:
         actions = np.zeros(len(masks), np.int64)
         draw(log_probs.exp().cpu().numpy(), self._words, actions)
         return actions
+
+
+def _expected_rewards(game: Game, config: SelfPlayConfig) -> ExpectedRewards | None:
+    """Return what replaces rewards by their expectation; None if the config does not ask for it.
+
+    Raises:
+        ValueError: if the game has no such method.
+    """
+    if not config.chance_samples:
+        return None
+    make = specifics(game.name).expected_rewards
+    if make is None:
+        known = ", ".join(games_with("expected_rewards"))
+        raise ValueError(f"chance_samples={config.chance_samples}: {game.id} has no expected rewards; {known} has them")
+    return make(game, config.chance_samples, config.seed)
 
 
 def _expected(probabilities: torch.Tensor, values: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

@@ -87,7 +87,7 @@ def _resume_command(args: Sequence[str]) -> Callable[..., None]:
             progress: Show a progress bar.
         """
         more = {"total_timesteps": total_timesteps, "minutes": minutes}
-        overrides = {name: value for name, value in more.items() if value is not None}
+        overrides: dict[str, Any] = {name: value for name, value in more.items() if value is not None}
         resume_run(resume, progress=progress, command=["parlour", "train", *args], **overrides)
 
     return command

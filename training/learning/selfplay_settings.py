@@ -11,6 +11,7 @@ from .schedules import Schedule
 from .settings import TrainConfig
 
 Precision = Literal["auto", "float32", "bfloat16"]
+NetworkKind = Literal["mlp", "residual", "seats"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +25,12 @@ class SelfPlayConfig(TrainConfig):
     opponent_tables: float = 0.0
     """Share of the tables at which past checkpoints and bots play all seats but one. At the others the learner plays
     every seat."""
+    chance_samples: int = 0
+    """Where the rest of an episode is only chance (all-in pots), its rewards are means over this many random
+    continuations, and exact if there are no more. 0: the rewards as played."""
+    network: NetworkKind = "mlp"
+    """Kind of the networks. mlp; residual: the input of a hidden layer is added to its output, if their sizes are
+    equal; seats: the first layer has the same weights for every seat."""
     net_arch: tuple[int, ...] = (128, 128)
     """Sizes of the hidden layers of the policy."""
     critic_net_arch: tuple[int, ...] = (128, 128)
@@ -78,6 +85,7 @@ class SelfPlayConfig(TrainConfig):
         super().__post_init__()
         for name in ("n_steps", "batch_size", "n_epochs"):
             whole(name, getattr(self, name), 1)
+        whole("chance_samples", self.chance_samples, 0)
         for name in ("net_arch", "critic_net_arch"):
             for size in getattr(self, name):
                 whole(name, size, 1)
@@ -89,7 +97,12 @@ class SelfPlayConfig(TrainConfig):
             number(name, getattr(self, name), 0, 1)
         if self.average_decay == 1:
             raise ValueError("average_decay=1: the average would never move; need less than 1")
-        for name, known in (("learning_rate_schedule", Schedule), ("ent_schedule", Schedule), ("precision", Precision)):
+        for name, known in (
+            ("learning_rate_schedule", Schedule),
+            ("ent_schedule", Schedule),
+            ("precision", Precision),
+            ("network", NetworkKind),
+        ):
             named(name, getattr(self, name), get_args(known))
         for first, last, schedule in (
             ("learning_rate", "final_learning_rate", self.learning_rate_schedule),

@@ -9,10 +9,11 @@ from . import messages
 
 @dataclass(frozen=True)
 class SeatTaken:
-    """We have a seat; `timeout` is the time for each turn in milliseconds, None where the server does not say."""
+    """We have a seat; `timeout` is the time for each turn in milliseconds, and `agent_id` names us. None: not said."""
 
     seat: int
     timeout: int | None
+    agent_id: str | None = None
 
 
 @dataclass(frozen=True)

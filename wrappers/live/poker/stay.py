@@ -33,6 +33,10 @@ TURN_SECONDS = 30.0
 """Time for a turn where the server does not say it."""
 STALLED_SECONDS = 600.0
 """Seconds without a word from a table with hands, after which an agent that keeps playing goes to another."""
+STARTING_SECONDS = 2.0
+"""Seconds without news of a table that is about to start, after which we connect again."""
+LEAST_PATIENCE = 20.0
+"""The same of any other table, where its turns are very short; else it is twice the time for a turn."""
 REFUSED = {
     401: messages.UNAUTHORIZED,
     403: messages.UNAUTHORIZED,
@@ -94,6 +98,7 @@ class PokerRunner(AgentRunner[messages.Action]):
     Attributes:
         reason: why the stay is over; "" while it goes on.
         heard_at: the event loop's time of the latest message from a table with hands; None before.
+        agent_id: who we are to the server; None: not said.
     """
 
     def __init__(
@@ -112,6 +117,8 @@ class PokerRunner(AgentRunner[messages.Action]):
         self.socket: aiohttp.ClientWebSocketResponse | None = None
         self.reason = ""
         self.heard_at: float | None = None
+        self.agent_id: str | None = None
+        self._turn_seconds = TURN_SECONDS
         self._hands = hands
         self._deadline_given = deadline is not None
         self._leave_busted = leave_busted
@@ -121,6 +128,15 @@ class PokerRunner(AgentRunner[messages.Action]):
     def name(self) -> str:
         """See `AgentRunner`."""
         return "poker table" if self.session.hand is None else f"hand {self.session.hand}"
+
+    @property
+    def patience(self) -> float:
+        """Seconds without news after which the server may have lost our connection, although it answers pings.
+
+        Moltpoker forgets a connection when an older one of the same agent closes after it, and does not tell a
+        connection that comes while a table starts that the first hand has begun.
+        """
+        return STARTING_SECONDS if self.session.starting else max(2 * self._turn_seconds, LEAST_PATIENCE)
 
     async def receive(self, data: Any) -> None:
         """Take in a message, and go where it is time to."""
@@ -148,8 +164,10 @@ class PokerRunner(AgentRunner[messages.Action]):
         log = self.driver.log
         match event:
             case SeatTaken():
-                if event.timeout and not self._deadline_given:
-                    self.seconds = 0.8 * event.timeout / 1000
+                self.agent_id = event.agent_id
+                if event.timeout:
+                    self._turn_seconds = event.timeout / 1000
+                    self.seconds = self.seconds if self._deadline_given else 0.8 * self._turn_seconds
                 log.write("joined", seat=event.seat)
             case UnreadableTurn():
                 answer = AgentAnswer(problem=f"the state cannot be read: {event.problem}")
@@ -202,6 +220,7 @@ class Stay:
     stalled: float | None = None
     link: Link = field(default_factory=Link)
     connections: int = 0
+    _silent: bool = False  # nothing was heard of the table for too long
 
     async def play(self) -> None:
         """Connect, again and again, until there is a reason to go.
@@ -270,20 +289,25 @@ class Stay:
             return
         if self.runner.session.seq != seq or clock() - began > self.backoff.longest:
             self.backoff.succeeded()
-        raise TryAgain("the connection was lost")
+        silence = f"no news of the table for {self.runner.patience:.0f} s" if code is None else ""
+        raise TryAgain(silence or "the connection was lost")
 
     async def _read(self, url: URL) -> int | None:
-        """Read until the connection ends or there is a reason to go; return the code with which it was closed."""
+        """Read until the connection ends or there is a reason to go.
+
+        Returns:
+            The code with which it was closed; None where we closed it because nothing was heard of the table.
+        """
         try:
             socket = await open_websocket(self.http, url)
         except aiohttp.WSServerHandshakeError as error:
             if error.status in REFUSED:
                 raise LiveError(REFUSED[error.status], describe_connection_error(error)) from None
             raise
-        self.runner.socket = socket
+        self.runner.socket, self._silent = socket, False
         self.connections += 1
         self.link.up()
-        pinging = asyncio.create_task(self._ping())
+        pinging, watching = asyncio.create_task(self._ping()), asyncio.create_task(self._watch(socket))
         try:
             async for frame in socket:
                 if frame.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
@@ -292,10 +316,24 @@ class Stay:
                         break
         finally:
             pinging.cancel()
+            watching.cancel()
             self.runner.socket = None
             self.link.down(lost=not self.runner.reason)
             await socket.close()
-        return socket.close_code
+            if self.runner.agent_id is not None:
+                self.request.agent_id = self.runner.agent_id
+        return None if self._silent else socket.close_code
+
+    async def _watch(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        """Close the connection when nothing is heard of the table for too long."""
+        clock = asyncio.get_running_loop().time
+        news, since = self.runner.session.news, clock()
+        while (left := since + self.runner.patience - clock()) > 0:
+            await asyncio.sleep(min(left, STARTING_SECONDS))
+            if self.runner.session.news != news:
+                news, since = self.runner.session.news, clock()
+        self._silent = True
+        await socket.close()
 
     async def _ping(self) -> None:
         while True:
