@@ -10,6 +10,7 @@ COMMANDS = {
     "evaluate": "measure a policy against others, with confidence intervals",
     "plot": "draw learning curves of runs, pooled over seeds",
     "compare": "compare runs by a metric, pooled over seeds, with intervals",
+    "sweep": "train with many settings and seeds, and show the best",
     "teams": "measure how often each team wins, with one policy per team",
     "solve": "solve a small game exactly and write the policy",
     "figures": "measure a policy on held-out sets, such as tangram's figures",
