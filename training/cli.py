@@ -26,6 +26,7 @@ EXTRAS = {
     "sweep": ("optuna",),
     "wandb": ("wandb",),
     "mlflow": ("mlflow",),
+    "live": ("prometheus_client",),
     "render": ("resvg_py", "ttf_opensans", "PIL", "imageio_ffmpeg"),
 }
 """Packages that some commands need, and the extras that install them."""
