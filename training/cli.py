@@ -22,6 +22,8 @@ EXTRAS = {
     "train": ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "threadpoolctl"),
     "plot": ("matplotlib",),
     "phh": ("pokerkit",),
+    "ray": ("ray",),
+    "sweep": ("optuna",),
     "wandb": ("wandb",),
     "mlflow": ("mlflow",),
     "live": ("prometheus_client",),
