@@ -19,6 +19,7 @@ EXAMPLES = """\
   parlour host arena bargaining --agents fair conceder boulware"""
 
 EXTRAS = {
+    "cuda": ("numba_cuda",),
     "train": ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "threadpoolctl"),
     "plot": ("matplotlib",),
     "phh": ("pokerkit",),
