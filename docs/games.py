@@ -7,27 +7,19 @@ these.
 """
 
 import inspect
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import docstring_parser
-import msgspec
 import numpy as np
-from msgspec import Struct
-from msgspec import inspect as types
-from parlour.envs import GAMES, AgentResponse, Game, TurnState, find
+from parlour.envs import GAMES, Game, find
 from parlour.envs.render.svg import HEIGHT, WIDTH
-from parlour.wrappers.live.common.sessions import Decision
-from parlour.wrappers.live.mafia import messages as mafia
-from parlour.wrappers.live.poker import messages as poker
-from parlour.wrappers.live.poker.agent_session import PokerAgentSession as PokerSession
-from parlour.wrappers.live.poker.host_session import PokerHostSession as PokerTable
-from parlour.wrappers.live.tangram import messages as tangram
+from wires import wire
+from words import brief, first_sentence, linked, markdown, plain, rounded, table, written
 
 DOCS = Path(__file__).parent
 CHANGELOG = DOCS.parent / "CHANGELOG.md"
@@ -61,31 +53,11 @@ SCENES = {
     "leduc-v0": Scene(seed=2, play=(1, 2, 1, 2)),
     "liars_dice-v0": Scene({"dice": 3}, 3, "careful", 4),
 }
-WIRES: dict[str, dict[str, Any]] = {
-    "holdem-v0": {"from the table": poker.ServerMessage, "from the agent": poker.ClientMessage},
-    "mafia-v0": {
-        "a call, to the agent": mafia.Call | mafia.Cancel,
-        "its answer": mafia.Reply,
-        "`context`": mafia.GameState,
-        "`info` of `think` and `nightAction`": mafia.PrivateInfo,
-        "`info` of `say` and `vote`": mafia.PublicInfo,
-        "`result`": mafia.NightAction | mafia.VoteAction,
-    },
-    "tangram-v0": {"from the game": tangram.GameMessage, "from the agent": tangram.AgentMessage},
-    "bargaining-v0": {"to the agent": TurnState, "its answer": AgentResponse},
-    "auction-v0": {"to the agent": TurnState, "its answer": AgentResponse},
-    "kuhn-v0": {"to the agent": TurnState, "its answer": AgentResponse},
-    "leduc-v0": {"to the agent": TurnState, "its answer": AgentResponse},
-    "liars_dice-v0": {"to the agent": TurnState, "its answer": AgentResponse},
-}
-"""What travels, by game: the types of the bridge's messages."""
-BRIDGES = {
-    "turnstate": ("TurnState", "arena"),
-    "mafia": ("mafia", "mafia"),
-    "poker": ("poker", "poker"),
-    "tangram": ("tangram", "tangram"),
-}
-"""What people call the protocol of a document that docstrings name, and the page of its bridge."""
+"""The moments that were chosen; of the other games, the page shows two decisions of random play."""
+
+RELEASED = [game_id for game_id, source in GAMES.items() if isinstance(source, str)]
+GAME_IDS = list(dict.fromkeys([*SCENES, *RELEASED]))
+"""The ids of all games of the suite."""
 
 
 def main() -> None:
@@ -98,7 +70,7 @@ def main() -> None:
 def files() -> dict[Path, str]:
     """Return every generated file's text by its path."""
     written = {DOCS / "parlour.svg": front_picture()}
-    for game_id in SCENES:
+    for game_id in GAME_IDS:
         name = game_id.partition("-")[0]
         written[DOCS / "games" / f"{name}.svg"] = picture(game_id)
         written[DOCS / "games" / f"{name}.md"] = page(game_id)
@@ -108,9 +80,14 @@ def files() -> dict[Path, str]:
 # Pictures.
 
 
+def scene_of(game_id: str) -> Scene:
+    """Return the scene of a game."""
+    return SCENES.get(game_id, Scene(play="random", decisions=2))
+
+
 def moment(game_id: str) -> tuple[Game, Any]:
     """Return the game of a scene, and the table at its moment."""
-    scene = SCENES[game_id]
+    scene = scene_of(game_id)
     game = find(game_id)(**scene.options)
     table = game.tables(1)[0]
     table.stream = scene.seed
@@ -136,11 +113,12 @@ def picture(game_id: str, seat: int | None = None) -> str:
 
 def front_picture() -> str:
     """Return the games side by side, and hold'em again as one player sees it."""
-    pictures = [picture(game_id) for game_id in SCENES]
+    pictures = [picture(game_id) for game_id in GAME_IDS]
     pictures.insert(1, picture("holdem-v0", 0))
-    places = [(column * WIDTH, row * HEIGHT) for row in range(3) for column in range(3)]
+    rows = -(-len(pictures) // 3)
+    places = [(column * WIDTH, row * HEIGHT) for row in range(rows) for column in range(3)][: len(pictures)]
     placed = [one.replace("<svg ", f'<svg x="{x}" y="{y}" ', 1) for one, (x, y) in zip(pictures, places, strict=True)]
-    size = f'viewBox="0 0 {3 * WIDTH} {3 * HEIGHT}" width="{3 * WIDTH}" height="{3 * HEIGHT}"'
+    size = f'viewBox="0 0 {3 * WIDTH} {rows * HEIGHT}" width="{3 * WIDTH}" height="{rows * HEIGHT}"'
     return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', *placed, "</svg>", ""])
 
 
@@ -251,7 +229,7 @@ def observation(game_id: str) -> str:
         f"{layout.size} numbers with the default options. For others: `env.unwrapped.game.layout.describe()`.",
         layout.describe(),
     ]
-    for variant in SCENES[game_id].variants:
+    for variant in scene_of(game_id).variants:
         other = find(game_id)(**variant).layout
         known = {part.path for part in layout}
         new = [
@@ -285,53 +263,6 @@ def turn_state(game_id: str) -> str:
     )
 
 
-def wire(game_id: str) -> str:
-    """Return the messages of the game's live protocol, from their types."""
-    parts = [WIRE_INTRO[game_id]]
-    for direction, kinds in WIRES[game_id].items():
-        parts.append(f"**{direction[0].upper()}{direction[1:]}**")
-        parts.append(table(["message", "fields (? may be missing)", ""], [described(kind) for kind in structs(kinds)]))
-    if game_id == "holdem-v0":
-        parts += ["One turn, as both ends of Parlour write it:", f"```jsonl\n{poker_turn()}\n```"]
-    return "\n\n".join(parts)
-
-
-WIRE_INTRO = {
-    "holdem-v0": "[Poker, live](../bridges/poker.md). `kind` is the action type, `amount` that of `raiseTo`'s payload.",
-    "mafia-v0": "[Mafia, live](../bridges/mafia.md). `nightAction` and `vote` return the payloads above; `say` streams "
-    "the `text` of its payload, and hosts read the act from these words.",
-    "tangram-v0": "[Tangram, live](../bridges/tangram.md). `play` and `finish` are the payloads above with a `type`; "
-    "messages of TurnState are sent as `chat`.",
-    "bargaining-v0": "[Arenas](../bridges/arena.md). The messages are TurnState itself, as JSON. The arenas call it "
-    "`unfair-split`.",
-    "auction-v0": "[Arenas](../bridges/arena.md). The messages are TurnState itself, as JSON. The arenas call it "
-    "`first-price-auction`.",
-    **dict.fromkeys(
-        ("kuhn-v0", "leduc-v0", "liars_dice-v0"), "[Arenas](../bridges/arena.md). TurnState itself travels, as JSON."
-    ),
-}
-
-
-def poker_turn() -> str:
-    """Return the messages of one turn at a table of two, spoken by the two sessions."""
-    host = PokerTable(seats=2, stack=200, raise_cap=None, seed=0, token=lambda: "550e8400-e29b-41d4-a716-446655440099")
-    agents = [PokerSession(), PokerSession()]
-    for seat in range(2):
-        host.join(f"agt_{seat}", f"Player{seat}")
-    sends = [send for seat in range(2) for send in host.connect(seat)]
-    for send in sends:
-        for event in agents[send.receiver].receive(poker.encode(send.message)):
-            if isinstance(event, Decision):
-                (answer,) = agents[send.receiver].act({"action": {"action_type": "raiseTo", "payload": {"amount": 6}}})
-                ack = next(
-                    one.message
-                    for one in host.receive(send.receiver, poker.encode(answer))
-                    if one.receiver == send.receiver
-                )
-                return "\n".join(map(poker.encode, (send.message, answer, ack)))
-    raise AssertionError("nobody had a turn")
-
-
 def versions(name: str) -> str:
     """Return every version with its entries in the changelog."""
     entries = re.findall(r"^- (.*?)(?=^- |^## |\Z)", CHANGELOG.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
@@ -343,137 +274,6 @@ def versions(name: str) -> str:
         "The observations, masks and rewards of a version never change. A change is a new version with an entry in the "
         "[changelog](../../CHANGELOG.md).\n\n" + table(["version", "changelog"], rows)
     )
-
-
-# Words and types.
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def plain(text: str) -> str:
-    """Return a docstring's words on one line, in Markdown."""
-    return " ".join(text.split()).replace("``", "`")
-
-
-def linked(text: str) -> str:
-    """Return the text with protocols linked to their bridges' pages where it names their documents."""
-    for document, (name, bridge) in BRIDGES.items():
-        link = f"[the {name} protocol](../bridges/{bridge}.md)"
-        text = re.sub(rf"(?<![\w/]){document}(-notes)?\.md\b", link, text)
-    return text
-
-
-def first_sentence(function: Any) -> str:
-    """Return the first line of a function's docstring."""
-    whole = getattr(function, "func", function)
-    return (inspect.getdoc(whole) or "").partition("\n")[0].rstrip(".")
-
-
-def markdown(docstring: str) -> str:
-    """Return a docstring in Markdown; its one table, of two columns, becomes one of Markdown."""
-    text = inspect.cleandoc(docstring).replace("``", "`")
-    before, *rest = re.split(r"^(=+ +=+)$", text, flags=re.MULTILINE)
-    if not rest:
-        return before
-    lines = inspect.cleandoc(docstring).split(rest[0])[1].strip("\n").splitlines()
-    column = rest[0].rindex(" ") + 1
-    rows: list[list[str]] = []
-    for line in lines:
-        name, meaning = line[:column].strip(), line[column:].strip()
-        if name:
-            rows.append([name, meaning])
-        else:
-            rows[-1][1] += f" {meaning}"
-    return before + table(["", ""], [[plain(cell) for cell in row] for row in rows]) + rest[-1]
-
-
-def rounded(value: Any) -> Any:
-    """Return plain data with floats of six digits, which are the same on every machine."""
-    match value:
-        case float():
-            return float(f"{value:.6g}")
-        case dict():
-            return {key: rounded(part) for key, part in value.items()}
-        case list() | tuple():
-            return type(value)(map(rounded, value))
-    return value
-
-
-def written(value: Any) -> str:
-    """Return JSON on one line."""
-    return json.dumps(rounded(value), ensure_ascii=False)
-
-
-def brief(value: Any) -> str:
-    """Return JSON on one line, long lists of words shortened."""
-    return re.sub(r'(\[(?:null, )?"\w+", )(?:"\w+", ){4,}("\w+"\])', r"\1…, \2", written(value))
-
-
-def structs(kinds: Any) -> Iterator[type[Struct]]:
-    """Return the structs of a type, and after them those that their fields have, each once."""
-    found: dict[type[Struct], None] = dict.fromkeys(get_args(kinds) or [kinds])
-    queue = list(found)
-    while queue:
-        for part in msgspec.structs.fields(queue.pop(0)):
-            for kind in parts(types.type_info(part.type)):
-                if kind not in found:
-                    found[kind] = None
-                    queue.append(kind)
-    yield from found
-
-
-def parts(kind: Any) -> Iterator[type[Struct]]:
-    """Return the structs that a type is made of."""
-    match kind:
-        case types.StructType():
-            yield kind.cls
-        case types.UnionType():
-            for one in kind.types:
-                yield from parts(one)
-        case types.ListType():
-            yield from parts(kind.item_type)
-        case types.DictType():
-            yield from parts(kind.value_type)
-
-
-def described(kind: type[Struct]) -> list[str]:
-    """Return a struct's name on the wire, its fields, and what its docstring says."""
-    tag = kind.__struct_config__.tag
-    name = f"`{tag}`" if tag else f"{kind.__name__}"
-    fields = []
-    for part in msgspec.structs.fields(kind):
-        optional = "" if part.required else "?"
-        fields.append(f"`{part.encode_name}{optional}: {kind_name(types.type_info(part.type))}`")
-    words = plain((inspect.getdoc(kind) or "").partition("\n\n")[0])
-    return [name, ", ".join(fields), words]
-
-
-def kind_name(kind: Any) -> str:
-    """Return a type as people write it."""
-    match kind:
-        case types.StructType():
-            return kind.cls.__name__
-        case types.UnionType():
-            return " | ".join(dict.fromkeys(map(kind_name, kind.types)))
-        case types.ListType():
-            return f"{kind_name(kind.item_type)}[]"
-        case types.DictType():
-            return f"{{{kind_name(kind.key_type)}: {kind_name(kind.value_type)}}}"
-        case types.TupleType():
-            return f"[{', '.join(map(kind_name, kind.item_types))}]"
-        case types.LiteralType():
-            return " | ".join(json.dumps(value) for value in kind.values)
-        case types.EnumType():
-            return " | ".join(json.dumps(value.value) for value in kind.cls)
-        case types.AnyType() | types.RawType():
-            return "any"
-    return {"str": "text", "none": "null", "bool": "bool", "int": "int", "float": "number"}[
-        type(kind).__name__.removesuffix("Type").lower()
-    ]
 
 
 if __name__ == "__main__":

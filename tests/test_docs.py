@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 import shlex
+import sys
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +30,7 @@ checkout = pytest.mark.skipif(not (HERE / "envs").is_dir(), reason="links lead i
 
 @cache
 def generator():
+    sys.path.insert(0, str(DOCS))  # of the modules beside it
     spec = importlib.util.spec_from_file_location("pages_of_games", DOCS / "games.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -36,7 +38,7 @@ def generator():
 
 
 @pytest.mark.parametrize("part", ["page", "picture"])
-@pytest.mark.parametrize("game_id", generator().SCENES)
+@pytest.mark.parametrize("game_id", generator().GAME_IDS)
 def test_a_games_page_is_generated_from_the_code(game_id, part):
     name = game_id.partition("-")[0]
     kept = (DOCS / "games" / f"{name}.{'md' if part == 'page' else 'svg'}").read_text(encoding="utf-8")
@@ -153,6 +155,7 @@ def test_a_command_line_is_understood(page, line, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs" / "first").mkdir(parents=True)
     (tmp_path / "runs" / "first" / "config.toml").write_text('format = 2\ngame = "auction"\n')
+    (tmp_path / "agent.toml").write_text('run = "tight"\napi = "http://127.0.0.1:9000"\n')
     if "--help" in words or command.startswith("--"):
         with pytest.raises(SystemExit) as end:
             parse(words[1:])

@@ -22,6 +22,9 @@ EXTRAS = {
     "train": ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "threadpoolctl"),
     "plot": ("matplotlib",),
     "phh": ("pokerkit",),
+    "wandb": ("wandb",),
+    "mlflow": ("mlflow",),
+    "live": ("prometheus_client",),
     "render": ("resvg_py", "ttf_opensans", "PIL", "imageio_ffmpeg"),
 }
 """Packages that some commands need, and the extras that install them."""

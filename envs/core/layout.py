@@ -85,11 +85,11 @@ class Layout:
 
     @cached_property
     def offsets(self) -> NDArray[Any]:
-        """The start index of each slice, for compiled code: an array of one record, with one int64 field per slice.
+        """The start index of each slice, for compiled code: an array of one record, with one uint32 field per slice.
 
         The field's name is the slice's path, without ``game_state.`` in front and with ``_`` for ``.``:
         ``players_stack`` for ``"game_state.players.stack"``. Layouts with the same paths share one dtype, so the same
-        compiled code serves all of them.
+        compiled code serves all of them. (Unsigned: compiled code then does not check for negative indices.)
         """
         offsets = np.zeros(1, _offsets_dtype(tuple(map(_field, self._slices)))).view(np.recarray)
         for path, part in self._slices.items():
@@ -141,7 +141,7 @@ def _field(path: str) -> str:
 
 @cache  # one dtype object: else Numba compares all fields at every call
 def _offsets_dtype(fields: tuple[str, ...]) -> np.dtype[np.void]:
-    return record(*((field, "i8") for field in fields))
+    return record(*((field, "u4") for field in fields))
 
 
 def _nest(slices: Iterable[Slice]) -> dict[str, Any]:

@@ -35,14 +35,15 @@ def suspicion(table: Any, seat: int, out: Any) -> None:
         total += table.accused[other] * table.alive[other]
     average = total / table.living
     found, cleared = _results(table, seat, rows)
+    defended = 0  # a set of bits, as the results are
+    for row in range(max(rows - table.discussion_rounds, 0), rows):
+        for other in range(seats):
+            defended |= (table.said[row * seats + other] == DEFENDS + other) << other
     for other in range(seats):
         points = 50.0 + 5.0 * max(table.accused[other] - average, 0.0) + table.conduct[other]
         gone = table.eliminated_round[other]
         points += 3.0 * latest if gone == 0 else 3.0 * (gone - 1 + table.voted_out[other]) - 20.0
-        defended = False
-        for row in range(max(rows - table.discussion_rounds, 0), rows):
-            defended |= table.said[row * seats + other] == DEFENDS + other
-        points += 8.0 * defended + 30.0 * (found >> other & 1) - 25.0 * ((cleared & ~found) >> other & 1)
+        points += 8.0 * (defended >> other & 1) + 30.0 * (found >> other & 1) - 25.0 * ((cleared & ~found) >> other & 1)
         out[other - seat if other >= seat else other - seat + seats] = min(max(0.01 * points, 0.0), 1.0)
 
 

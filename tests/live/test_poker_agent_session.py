@@ -35,6 +35,25 @@ def test_an_answer_carries_token_and_seq():
     assert session.actions == 1
 
 
+def test_an_end_of_hand_that_the_next_hand_has_overtaken_takes_no_turn():
+    host, seat, session = table()
+    ending = []
+    while not ending:
+        session.receive(host.state(seat))
+        ending = host.play()
+    session.receive(ending[0])
+    host.deal()
+    if host.table.turn != seat:
+        host.play(1)
+    [decision] = decisions(session.receive(host.state(seat)))
+    [event] = session.receive(ending[1])
+    assert isinstance(event, HandEnded) and (event.hand, event.stack) == (1, None)
+    assert session.turn == decision.turn and session.hands_played == 1
+    assert session.act(Action("fold"), decision.turn) != []
+    [note] = session.receive({"type": "hand_complete", "hand": 1, "results": [], "showdown": False})
+    assert isinstance(note, LogNote) and session.hands_played == 1
+
+
 @pytest.mark.parametrize(
     "response",
     [

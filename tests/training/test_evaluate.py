@@ -3,7 +3,7 @@ import pytest
 from parlour.envs import game
 from parlour.training import cli
 from parlour.training.evaluation.duplicate import evaluate
-from parlour.training.evaluation.scores import Score, _quantile
+from parlour.training.evaluation.scores import Score, student_quantile
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_the_interval_holds_the_mean_it_should(deals):
 
 @pytest.mark.parametrize(("freedom", "quantile"), [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (30, 2.042)])
 def test_students_quantile(freedom, quantile):
-    assert _quantile(freedom) == pytest.approx(quantile, rel=0.01)
+    assert student_quantile(freedom) == pytest.approx(quantile, rel=0.01)
 
 
 def test_a_game_without_bots_is_played_against_random(capsys):

@@ -15,9 +15,11 @@ from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.learning.advantages import seat_advantages
 from parlour.training.learning.config import load_config
 from parlour.training.learning.league import League
+from parlour.training.learning.run import resume, train
 from parlour.training.learning.schedules import scheduled
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
 from parlour.wrappers.policies.loading import load_run
+from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.rl.opponents import Pool
 from parlour.wrappers.rl.self_play import SelfPlayTables
 
@@ -162,7 +164,9 @@ def test_numbers_of_tables_are_checked():
         SelfPlayTables(game("holdem"), 8, opponent_tables=9)
 
 
-@pytest.mark.parametrize("settings", [{}, {"opponent_tables": 0.5, "bots": {"call": 1.0, "tight": 1.0}}])
+@pytest.mark.parametrize(
+    "settings", [{"chance_samples": 20}, {"opponent_tables": 0.5, "bots": {"call": 1.0, "tight": 1.0}}]
+)
 def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path, settings):
     whole, _ = make("holdem", average_decay=0.9, kl_coef=0.1, magnet_coef=0.1, **settings)
     whole.fit(Monitor(whole, 4))
@@ -175,6 +179,39 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path, settings):
     assert second.timesteps == whole.timesteps
     np.testing.assert_array_equal(weights(second), weights(whole))
     np.testing.assert_array_equal(second.policy().layers[0][0], whole.policy().layers[0][0])
+
+
+def with_opponents(folder, name, **settings):
+    constant = {"learning_rate_schedule": "constant", "ent_schedule": "constant"}  # the budget changes nothing
+    opponents = {"opponent_tables": 0.75, "past_checkpoints": 0.5, "checkpoint_slots": 3, "self_play": 0.25}
+    plan = {**TINY, **constant, **opponents, "checkpoint_every": 700, "runs": folder, "name": name, **settings}
+    return load_config("holdem", algorithm="selfplay", **plan)
+
+
+@pytest.mark.parametrize("stop", [900, 1500])  # with the next checkpoint due, and not
+def test_a_resumed_run_meets_the_same_opponents(tmp_path, stop):
+    whole = train(with_opponents(tmp_path, "whole", total_timesteps=3000))
+    stopped = train(with_opponents(tmp_path, "stopped", total_timesteps=stop))
+    (stopped / "checkpoints" / "2999.npz").write_bytes((stopped / "policy.npz").read_bytes())  # a kill before the save
+    resume(stopped, total_timesteps=3000, progress=False)
+    (stopped / "checkpoints" / "2999.npz").unlink()
+    names = [sorted(file.name for file in (run / "checkpoints").iterdir()) for run in (whole, stopped)]
+    assert names[0] == names[1] and len(names[0]) >= 4
+    one, other = (MlpPolicy.load(run / "policy.npz") for run in (whole, stopped))
+    for (weights, biases), (others, other_biases) in zip(one.layers, other.layers, strict=True):
+        np.testing.assert_array_equal(weights, others)
+        np.testing.assert_array_equal(biases, other_biases)
+    lines = [
+        [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()] for run in (whole, stopped)
+    ]
+    assert [one["rollout/return"] for one in lines[0]] == [one["rollout/return"] for one in lines[1]]
+
+
+def test_a_run_without_the_state_of_its_league_resumes(tmp_path):
+    run = train(with_opponents(tmp_path, "old", total_timesteps=1000))
+    (run / "league.json").unlink()  # as runs were saved before
+    resume(run, total_timesteps=2000, progress=False)
+    assert (run / "league.json").is_file()
 
 
 def test_the_critic_may_see_everything_and_the_policy_may_not():
@@ -203,6 +240,11 @@ def test_metrics_are_in_the_games_unit():
     assert 0 < first["time/environment_share"] < 1
 
 
+def test_chance_samples_need_a_game_with_expected_rewards():
+    with pytest.raises(ValueError, match="chance_samples=5: kuhn-v0 has no expected rewards; holdem has them"):
+        make("kuhn", chance_samples=5)
+
+
 def test_averaged_weights_follow_slowly():
     learner, _ = make(average_decay=0.99)
     before = learner.policy().layers[0][0].copy()
@@ -222,6 +264,8 @@ def test_averaged_weights_follow_slowly():
         ({"opponent_tables": 1.5}, "opponent_tables"),
         ({"activation_fn": "Relu"}, "choose from ReLU and Tanh"),
         ({"precision": "half"}, "precision"),
+        ({"chance_samples": -1}, "chance_samples"),
+        ({"network": "transformer"}, "network"),
         ({"device": "tpu"}, "device='tpu': need cpu, or cuda"),
     ],
 )
@@ -257,6 +301,14 @@ def test_it_can_copy_a_teacher_first():
     for _ in range(5):
         last = learner.clone(taken, 1.0, random)
     assert last > max(first, 0.9)
+
+
+def test_the_live_policy_follows_the_learner():
+    learner, _ = make()
+    live, made = learner.current_policy(seed=1), game("kuhn")
+    tree = flat_tree(made)
+    assert tree.masks[np.arange(len(tree.masks)), live.act(tree.observations, tree.masks)].all()
+    assert live.encoder == "v0"
 
 
 def test_settings_of_another_algorithm_are_left_out():

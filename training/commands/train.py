@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import tyro
 
 from ..algorithms import find
-from ..learning.config import load_config
+from ..learning.config import load_config, preset_for
 from ..learning.run import resume as resume_run
 from ..learning.run import train
 from ..learning.settings import ALGORITHM, TrainConfig
@@ -23,16 +23,22 @@ def command_for(args: Sequence[str]) -> Callable[..., None]:
     """
     game = args[0] if args and not args[0].startswith("-") else None
     sources = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for name in ("--config", "--resume", "--algorithm"):
+    for name in ("--config", "--resume", "--algorithm", "--for"):
         sources.add_argument(name)
     given, rest = sources.parse_known_args(list(args))
+    platform: str | None = getattr(given, "for")
+    if platform is not None and (given.resume or given.config):
+        raise ValueError("give --for, --config or --resume, not two of them")
+    preset = None if platform is None else preset_for(platform, game)
     if given.resume:
         return _resume_command(args)
     if given.config and not given.config.endswith(".toml"):
         raise ValueError(f"--config {given.config}: need a TOML file, *.toml")
-    if game or given.config:
+    if preset or game or given.config:
         chosen = {"algorithm": given.algorithm} if given.algorithm else {}
-        default = load_config(given.config or game or "", **chosen, **({"game": game} if given.config and game else {}))
+        default = load_config(
+            preset or given.config or game or "", **chosen, **({"game": game} if given.config and game else {})
+        )
     elif {"-h", "--help"} & set(rest):
         default = find(given.algorithm or ALGORITHM).Config(game="")
     else:
@@ -47,6 +53,7 @@ def _train_command(default: TrainConfig, args: Sequence[str]) -> Callable[..., N
         *,
         source: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="GAME")] = default.game,
         config: Path | None = None,
+        platform: Annotated[str | None, tyro.conf.arg(name="for")] = None,
         resume: str | None = None,
         settings: kind = default,
     ) -> None:
@@ -57,6 +64,8 @@ def _train_command(default: TrainConfig, args: Sequence[str]) -> Callable[..., N
         Args:
             source: The name of the game or of another preset (see `parlour list presets`).
             config: TOML file with settings, in place of the preset.
+            platform: Train for a platform, with its options, such as moltpoker (see `parlour list presets`). Name the
+                game if the platform has several.
             resume: The run to continue: its folder or its name below runs/. It allows --total-timesteps (in total),
                 --minutes (from now on) and --no-progress.
         """
@@ -78,7 +87,7 @@ def _resume_command(args: Sequence[str]) -> Callable[..., None]:
             progress: Show a progress bar.
         """
         more = {"total_timesteps": total_timesteps, "minutes": minutes}
-        overrides = {name: value for name, value in more.items() if value is not None}
+        overrides: dict[str, Any] = {name: value for name, value in more.items() if value is not None}
         resume_run(resume, progress=progress, command=["parlour", "train", *args], **overrides)
 
     return command

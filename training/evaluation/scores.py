@@ -1,6 +1,7 @@
 """Scores: means with confidence intervals, and their tables."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from math import sqrt
 from typing import Any
 
@@ -33,8 +34,12 @@ class Score:
     def of(cls, results: NDArray[np.float64], unit: str, games: int) -> "Score":
         """Return the mean and Student's interval of one result per deal (float64[deals], at least 2)."""
         mean = float(results.mean())
-        half = _quantile(len(results) - 1) * float(results.std(ddof=1)) / sqrt(len(results))
+        half = student_quantile(len(results) - 1) * float(results.std(ddof=1)) / sqrt(len(results))
         return cls(mean, mean - half, mean + half, len(results), games, unit)
+
+    def times(self, factor: float, unit: str) -> "Score":
+        """Return the same score in another unit; `factor` is above 0."""
+        return replace(self, mean=factor * self.mean, low=factor * self.low, high=factor * self.high, unit=unit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dict for JSON."""
@@ -44,7 +49,21 @@ class Score:
         return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
 
 
-def _quantile(freedom: int) -> float:
+@dataclass(frozen=True)
+class Response:
+    """What a best response wins, and where.
+
+    Attributes:
+        score: its mean with the interval.
+        parts: the parts of the mean, by the place in the game where it ended and then by how it ended. Their sum is
+            the mean. Empty: not known.
+    """
+
+    score: Score
+    parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+def student_quantile(freedom: int) -> float:
     """Return the 97.5 % quantile of Student's t (Abramowitz and Stegun 26.7.5; within 1 % from 3 degrees on)."""
     if freedom < 3:
         return (12.706, 4.303)[freedom - 1]

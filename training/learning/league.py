@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -64,7 +64,8 @@ class League:
                 f"past_checkpoints={past_checkpoints} needs checkpoint_slots, and bots for the rest; got "
                 f"{checkpoint_slots} and {dict(bots)}"
             )
-        self.checkpoints: list[Policy] = []
+        self.checkpoints: list[MlpPolicy] = []
+        self._drawn: list[int] = []  # the indices of the checkpoints in the slots
         self._slots = checkpoint_slots
         self._self_play = self_play > 0
         self._bots = list(bots)
@@ -97,16 +98,44 @@ class League:
         """Write the newest checkpoint and a new draw of older ones into their slots of `opponents`."""
         if self.checkpoints and self._slots:
             older = self._random.integers(len(self.checkpoints), size=self._slots - 1)
-            opponents[: self._slots] = [self.checkpoints[-1], *(self.checkpoints[index] for index in older)]
+            self._drawn = [len(self.checkpoints) - 1, *older.tolist()]
+            self._seat(opponents)
 
     def update_self_play(self, learner: HasPolicy, opponents: list[Policy]) -> None:
         """Write a copy of the current learner into its slot of `opponents`, if there is one."""
         if self._self_play:
             opponents[-1] = learner.policy(seed=self._seed())
 
-    def load(self, files: Sequence[Path]) -> None:
-        """Read past checkpoints, the oldest first."""
-        self.checkpoints = [MlpPolicy.load(file, seed=self._seed()) for file in files]
+    def state(self) -> dict[str, Any]:
+        """Return the random states and the draw, as JSON can hold them; `load` takes them."""
+        streams = [checkpoint.stream for checkpoint in self.checkpoints]
+        return {"random": self._random.bit_generator.state, "streams": streams, "drawn": self._drawn}
+
+    def load(self, files: Sequence[Path], state: Mapping[str, Any] | None = None) -> None:
+        """Read past checkpoints, the oldest first.
+
+        Args:
+            files: the checkpoints. With a `state`, those that are newer than it are not read.
+            state: what `state` returned when the run was saved; None: the random states begin anew.
+        """
+        if state is None:
+            self.checkpoints = [MlpPolicy.load(file, seed=self._seed()) for file in files]
+            return
+        self.checkpoints = [MlpPolicy.load(file, seed=0) for file in files[: len(state["streams"])]]
+        for checkpoint, stream in zip(self.checkpoints, state["streams"], strict=True):
+            checkpoint.stream = stream
+        self._drawn = list(state["drawn"])
+        self._random.bit_generator.state = state["random"]
+
+    def resume(self, opponents: list[Policy]) -> None:
+        """Write the checkpoints into their slots of `opponents`: those drawn last, or a new draw if there was none."""
+        if self._drawn:
+            self._seat(opponents)
+        else:
+            self.draw(opponents)
+
+    def _seat(self, opponents: list[Policy]) -> None:
+        opponents[: self._slots] = [self.checkpoints[index] for index in self._drawn]
 
     def _seed(self) -> int:
         return int(self._random.integers(2**63))

@@ -1,4 +1,4 @@
-"""Metrics of a run: a line per iteration in ``metrics.jsonl``, and the same for TensorBoard."""
+"""Metrics of a run: a line per iteration in ``metrics.jsonl``, and the same for TensorBoard and a tracker."""
 
 import json
 from collections.abc import Mapping
@@ -7,15 +7,19 @@ from typing import Any, Self
 
 from torch.utils.tensorboard import SummaryWriter
 
+from .tracking import Track
+
 
 class Metrics:
     """Appends metrics to the files of a run folder.
 
     Args:
         folder: the run folder.
+        track: also takes the metrics.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, track: Track) -> None:
+        self._track = track
         self._lines = (folder / "metrics.jsonl").open("a", encoding="utf-8")
         self._board = SummaryWriter(str(folder / "tensorboard"))
 
@@ -24,10 +28,11 @@ class Metrics:
         values = {name: value.item() if hasattr(value, "item") else value for name, value in sorted(metrics.items())}
         self._lines.write(json.dumps({"steps": timesteps, **values}) + "\n")
         self._lines.flush()
-        for name, value in values.items():
-            if isinstance(value, int | float):
-                self._board.add_scalar(name, value, timesteps)
+        numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
+        for name, value in numbers.items():
+            self._board.add_scalar(name, value, timesteps)
         self._board.flush()
+        self._track(numbers, timesteps)
 
     def __enter__(self) -> Self:
         return self

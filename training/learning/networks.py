@@ -1,35 +1,159 @@
 """Networks of learners in PyTorch."""
 
+from collections.abc import Sequence
 from copy import deepcopy
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from ...envs.core.layout import Layout
+from ...wrappers.policies.network import Network, SeatLayer
 
-def mlp(sizes: list[int], activation: str, gain: float) -> nn.Sequential:
-    """Return a multilayer perceptron with orthogonal weights and biases of 0.
+_ILLEGAL = -1e9
+
+
+class Residual(nn.Module):
+    """Layers whose input is added to their output."""
+
+    def __init__(self, *layers: nn.Module) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """Return the sum, of the same shape as `values`."""
+        return values + torch.as_tensor(self.layers(values))
+
+
+class SharedOverSeats(nn.Module):
+    """A first layer with the same weights for every seat (see `SeatLayer`).
 
     Args:
-        sizes: sizes of the input, the hidden layers and the output.
+        layout: the layout of the observations. Slices whose first dimension is `seats` have a row for every seat.
+        seats: the number of seats.
+        features: the number of outputs per seat.
+        activation: the activation function, such as ``"ReLU"``.
+
+    Raises:
+        ValueError: if there is no such slice.
+
+    Attributes:
+        outputs: the number of outputs in all: those of every seat, and the columns that belong to no seat.
+    """
+
+    def __init__(self, layout: Layout, seats: int, features: int, activation: str) -> None:
+        super().__init__()
+        columns, others = seat_columns(layout, seats)
+        if not columns.size:
+            raise ValueError(f"network='seats': no slice of the observation has a row for each of {seats} seats")
+        self.columns: torch.Tensor
+        self.others: torch.Tensor
+        self.register_buffer("columns", torch.as_tensor(columns), persistent=False)
+        self.register_buffer("others", torch.as_tensor(others), persistent=False)
+        self.linear = _linear(columns.shape[1], features, 2**0.5)
+        self.activation = getattr(nn, activation)()
+        self.outputs = seats * features + len(others)
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        """Return float32[N, outputs] for observations float32[N, D]."""
+        rows = self.activation(self.linear(values[:, self.columns]))
+        return torch.cat([rows.flatten(1), values[:, self.others].to(rows.dtype)], 1)
+
+
+def seat_columns(layout: Layout, seats: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the columns that belong to each seat, int64[seats, K], and those that belong to none, int64[R]."""
+    of_seats, others = [], []
+    for part in layout:
+        columns = np.arange(part.start, part.stop)
+        if part.shape[0] == seats:
+            of_seats.append(columns.reshape(seats, -1))
+        else:
+            others.append(columns)
+    nothing = np.zeros((seats, 0), np.int64)
+    return np.concatenate([nothing, *of_seats], axis=1), np.concatenate([nothing[0], *others])
+
+
+def build(
+    kind: str, layout: Layout, seats: int, hidden: Sequence[int], outputs: int, activation: str, gain: float
+) -> nn.Sequential:
+    """Return a network from observations to `outputs` numbers, with orthogonal weights and biases of 0.
+
+    Args:
+        kind: ``"mlp"``; ``"residual"``: the input of a hidden layer is added to its output if both have the same size;
+            ``"seats"``: an MLP whose first layer is shared over the seats. It has as many outputs per seat as the
+            first hidden layer divided by the number of seats, but at least 8.
+        layout: the layout of the observations.
+        seats: the number of seats.
+        hidden: sizes of the hidden layers.
+        outputs: the number of outputs.
         activation: the activation function of the hidden layers, such as ``"ReLU"``.
         gain: the gain of the last layer's weights.
     """
-    layers: list[nn.Module] = []
-    for index, (inputs, outputs) in enumerate(pairwise(sizes)):
-        linear = nn.Linear(inputs, outputs)
-        nn.init.orthogonal_(linear.weight, gain if index == len(sizes) - 2 else 2**0.5)
-        nn.init.zeros_(linear.bias)
-        layers += [linear, getattr(nn, activation)()]
-    return nn.Sequential(*layers[:-1])
+    modules: list[nn.Module] = []
+    size = layout.size
+    if kind == "seats":
+        shared = SharedOverSeats(layout, seats, max(8, hidden[0] // seats if hidden else 0), activation)
+        modules, size = [shared], shared.outputs
+    for number, width in enumerate(hidden):
+        layer = [_linear(size, width, 2**0.5), getattr(nn, activation)()]
+        modules += [Residual(*layer)] if kind == "residual" and number > 0 and size == width else layer
+        size = width
+    return nn.Sequential(*modules, _linear(size, outputs, gain))
 
 
-def mlp_layers(net: nn.Module) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    """Return weights float32[in, out] and biases float32[out], layer by layer (see `MlpPolicy`)."""
-    linear = [module for module in net.modules() if isinstance(module, nn.Linear)]
-    return [(one.weight.detach().cpu().numpy().T, one.bias.detach().cpu().numpy()) for one in linear]
+def _linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
+    linear = nn.Linear(inputs, outputs)
+    nn.init.orthogonal_(linear.weight, gain)
+    nn.init.zeros_(linear.bias)
+    return linear
+
+
+def numpy_network(net: nn.Module, activation: str) -> Network:
+    """Return a copy of a network that `build` made, in NumPy."""
+    shared = next((module for module in net.modules() if isinstance(module, SharedOverSeats)), None)
+    seat_layer = None
+    if shared is not None:
+        seat_layer = SeatLayer(shared.columns.cpu().numpy(), shared.others.cpu().numpy(), *_arrays(shared.linear))
+    linear = [module for module in net.modules() if isinstance(module, nn.Linear) and not _is_in(module, shared)]
+    residual = any(isinstance(module, Residual) for module in net.modules())
+    return Network([_arrays(one) for one in linear], activation, residual, seat_layer)
+
+
+def _is_in(module: nn.Linear, shared: SharedOverSeats | None) -> bool:
+    return shared is not None and module is shared.linear
+
+
+def _arrays(linear: nn.Linear) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return copies of the weights float32[in, out] and the biases float32[out]."""
+    weights, biases = (each.detach().cpu().float().numpy() for each in (linear.weight, linear.bias))
+    return np.array(weights.T, order="C"), biases.copy()
+
+
+class Forward:
+    """Computes networks on a device, in a floating-point format.
+
+    Args:
+        device: the device of the networks, such as ``"cpu"``.
+        precision: ``"float32"``, ``"bfloat16"``, or ``"auto"``: float32 on the CPU and bfloat16 elsewhere.
+    """
+
+    def __init__(self, device: str, precision: str) -> None:
+        self.device = device
+        self._low = precision == "bfloat16" or (precision == "auto" and device != "cpu")
+
+    def __call__(self, net: nn.Module, observations: NDArray[np.float32] | torch.Tensor) -> torch.Tensor:
+        """Return a network's outputs, float32[N, out]."""
+        given = torch.as_tensor(observations).to(self.device, non_blocking=True)
+        with torch.autocast(given.device.type, torch.bfloat16, enabled=self._low):
+            return torch.as_tensor(net(given)).float()
+
+    def log_probs(self, net: nn.Module, observations: Any, masks: Any) -> torch.Tensor:
+        """Return the log-probabilities of all actions, float32[N, A]; of illegal ones about -1e9."""
+        logits = self(net, observations)
+        illegal = torch.as_tensor(masks).to(logits.device) == 0
+        return torch.log_softmax(logits.masked_fill(illegal, _ILLEGAL), 1)
 
 
 def copy_of(net: nn.Module) -> nn.Module:

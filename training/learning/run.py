@@ -4,8 +4,9 @@ import dataclasses
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +27,23 @@ from .behavioural_cloning import clone
 from .config import load_config, write_config
 from .dagger import corrections
 from .demonstrations import TABLES, demonstrations
+from .evaluations import Evaluations
 from .league import League
 from .metrics import Metrics
 from .settings import TrainConfig
+from .tracking import tracked
+
+Callback = Callable[[Learner, Mapping[str, Any]], bool | None]
+"""Called after each iteration with the learner and its metrics. It may return False to end the run."""
 
 
-def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
+def train(config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[Callback] = ()) -> Path:
     """Train a policy. Ctrl-C and SIGTERM end the run early and save it.
 
     Args:
         config: the settings.
         command: the command line, for ``command.txt``; empty: that of this process.
+        callbacks: called after each iteration, in order.
 
     Returns:
         The run folder.
@@ -48,6 +55,7 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
     config, game = _completed(config)
     if config.teacher:
         named("bot or expert", config.teacher, [*game.bots, *specifics(game.name).experts])
+    evaluations = Evaluations(config, game)
     league = _league(config)
     learner = find(config.algorithm)(config, game, league)
     folder = run_folder.new_folder(config.runs, config.name, game.id)
@@ -67,16 +75,24 @@ def train(config: TrainConfig, command: Sequence[str] = ()) -> Path:
                 return folder
             _save(learner, folder)
             Console().print(f"cloned {config.teacher}: mean probability of its actions {probability:.2f}")
-        return _learn(learner, config, folder, league)
+        return _learn(learner, config, folder, _Parts(league, evaluations, callbacks))
 
 
-def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (), **overrides: Any) -> Path:
+def resume(
+    run: str | Path,
+    *,
+    progress: bool = True,
+    command: Sequence[str] = (),
+    callbacks: Sequence[Callback] = (),
+    **overrides: Any,
+) -> Path:
     """Continue a run from its last save: its settings, its learner with the optimiser, its checkpoints.
 
     Args:
         run: the run folder, or its name below ``runs/``.
         progress: show a progress bar.
         command: the command line, appended to ``command.txt``; empty: that of this process.
+        callbacks: called after each iteration, in order.
         overrides: new values of ``total_timesteps`` or ``minutes`` (from now on).
 
     Returns:
@@ -97,7 +113,8 @@ def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (
     config, game = _completed(load_config(folder / "config.toml", progress=progress, **overrides))
     with run_folder.locked(folder), _blas_threads(config.threads), _stopped_by_sigterm():
         league = _league(config)
-        league.load(run_folder.checkpoint_files(folder))
+        state = run_folder.read_state(folder)
+        league.load(run_folder.checkpoint_files(folder), state["league"] if state else None)
         try:
             learner = find(config.algorithm).load(folder, config, game, league)
         except FileNotFoundError as error:
@@ -109,7 +126,8 @@ def resume(run: str | Path, *, progress: bool = True, command: Sequence[str] = (
             )
         write_config(config, folder)
         run_folder.add_command(folder, command)
-        return _learn(learner, config, folder, league)
+        parts = _Parts(league, Evaluations(config, game), callbacks)
+        return _learn(learner, config, folder, parts, state["next_checkpoint"] if state else None)
 
 
 def _completed(config: TrainConfig) -> tuple[TrainConfig, Game]:
@@ -152,10 +170,26 @@ def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
         )
 
 
-def _learn(learner: Learner, config: TrainConfig, folder: Path, league: League) -> Path:
+@dataclass(frozen=True)
+class _Parts:
+    """The opponents, the evaluations and the callbacks of a run."""
+
+    league: League
+    evaluations: Evaluations
+    callbacks: Sequence[Callback]
+
+
+def _learn(
+    learner: Learner, config: TrainConfig, folder: Path, parts: _Parts, next_checkpoint: int | None = None
+) -> Path:
     console = Console()
-    with training_bar(shown=config.progress) as bar, Metrics(folder) as metrics:
-        run = _Run(learner, config, folder, league, metrics, bar)
+    with (
+        closing(learner),
+        training_bar(shown=config.progress) as bar,
+        tracked(config, folder) as track,
+        Metrics(folder, track) as metrics,
+    ):
+        run = _Run(learner, config, folder, parts, metrics, bar, next_checkpoint)
         try:
             learner.fit(run)
         except KeyboardInterrupt:
@@ -163,7 +197,7 @@ def _learn(learner: Learner, config: TrainConfig, folder: Path, league: League) 
                 f"stopped at {learner.timesteps:,} timesteps; continue with: parlour train --resume {folder}",
                 soft_wrap=True,
             )
-    _save(learner, folder)
+        run.save()
     console.print(f"trained {learner.timesteps:,} timesteps in {run.minutes():.1f} minutes: {folder}", soft_wrap=True)
     return folder
 
@@ -172,55 +206,77 @@ class _Run:
     """The `Monitor` of a run: manages the budget, the opponents, the checkpoints, the metrics and the progress bar."""
 
     def __init__(
-        self, learner: Learner, config: TrainConfig, folder: Path, league: League, metrics: Metrics, bar: Progress
+        self,
+        learner: Learner,
+        config: TrainConfig,
+        folder: Path,
+        parts: _Parts,
+        metrics: Metrics,
+        bar: Progress,
+        next_checkpoint: int | None = None,
     ) -> None:
         self.remaining = 1.0
         self._learner, self._config, self._folder = learner, config, folder
-        self._league, self._metrics, self._bar = league, metrics, bar
+        self._league, self._evaluations, self._callbacks = parts.league, parts.evaluations, parts.callbacks
+        self._metrics, self._bar = metrics, bar
+        self._stopped = False  # by a callback
         self._tables = learner.tables
         self._started = time.monotonic()
-        self._counted = (0, 0.0)  # episodes and returns of the earlier rollouts
+        self._next_checkpoint = next_checkpoint  # timesteps; None: after the interval
 
     def on_start(self) -> None:
         """Start the clock. The first reset has already compiled the game."""
         self._started = time.monotonic()
-        self._first = self._learner.timesteps
+        self._first = self._evaluated = self._learner.timesteps
         self._task = self._bar.add_task("training", total=self._config.total_timesteps, completed=self._first, note="")
+        self._counted = (self._tables.episodes, self._tables.winnings)  # of the earlier rollouts
         if self._league.checkpoints:
-            self._league.draw(self._tables.policies)
+            self._league.resume(self._tables.policies)
         else:
             self._checkpoint()
-        self._checkpoint_due = self._first + self._config.checkpoint_every
+        if self._next_checkpoint is None:
+            self._next_checkpoint = self._first + self._config.checkpoint_every
 
     def on_rollout_start(self) -> None:
         """Update the budget, the random start steps and the opponents; make a checkpoint if the interval has passed."""
         used, most = self._used(), self._config.random_start_steps
         self.remaining = 1 - used
         self._tables.random_start_steps = (round(most * max(0.0, 1 - 2 * used)), most)
-        if self._learner.timesteps >= self._checkpoint_due:
+        if self._next_checkpoint is not None and self._learner.timesteps >= self._next_checkpoint:
             self._checkpoint()
-            _save(self._learner, self._folder)
-            self._checkpoint_due += self._config.checkpoint_every
+            self._next_checkpoint += self._config.checkpoint_every
+            self.save()
         self._league.update_self_play(self._learner, self._tables.policies)
 
     def goes_on(self) -> bool:
-        """Return whether there is time left."""
-        return self._config.minutes is None or self.minutes() < self._config.minutes
+        """Return whether there is time left, and no callback has ended the run."""
+        return not self._stopped and (self._config.minutes is None or self.minutes() < self._config.minutes)
 
     def on_rollout_end(self) -> dict[str, float]:
-        """Return the rollout's mean return and the speed, and show them."""
+        """Evaluate if it is time to. Return the rollout's mean return, the speed and the results, and show them."""
         steps, tables, unit = self._learner.timesteps, self._tables, self._tables.game.payoffs.unit_name
         episodes, winnings = tables.episodes - self._counted[0], tables.winnings - self._counted[1]
         self._counted = (tables.episodes, tables.winnings)
         per_second = (steps - self._first) / (time.monotonic() - self._started)
         mean = winnings / max(1, episodes)
-        note = f"{per_second:,.0f} timesteps/s, {mean:+.2f} {unit} an episode"
+        results = {}
+        if self._evaluations.due(self._evaluated, steps):
+            results = self._evaluations.run(self._learner.policy(self._config.seed))
+        self._evaluated = steps
+        note = f"{per_second:,.0f} timesteps/s, {mean:+.2f} {unit} an episode{self._evaluations.note}"
         self._bar.update(self._task, completed=steps, total=steps / self._used(), note=note)
-        return {"rollout/return": mean, "time/steps_per_second": per_second}
+        return {"rollout/return": mean, "time/steps_per_second": per_second, **results}
 
     def write(self, metrics: Mapping[str, Any]) -> None:
-        """Write metrics into the run folder."""
+        """Write metrics into the run folder, and hand them to the callbacks."""
         self._metrics.write(metrics, self._learner.timesteps)
+        answers = [callback(self._learner, metrics) for callback in self._callbacks]
+        self._stopped = self._stopped or False in answers
+
+    def save(self) -> None:
+        """Write the learner, the policy, and the state of the league."""
+        run_folder.write_state(self._folder, {"league": self._league.state(), "next_checkpoint": self._next_checkpoint})
+        _save(self._learner, self._folder)
 
     def minutes(self) -> float:
         """Return the duration of learning so far, in minutes."""

@@ -5,6 +5,7 @@
 ``command.txt``         the command lines that began and resumed the run
 ``model.zip``           the learner with its optimiser (its name depends on the algorithm)
 ``policy.npz``          the same policy for play without torch
+``league.json``         the random states of the opponents, and the timesteps of the next checkpoint
 ``metrics.jsonl``       a line per iteration
 ``tensorboard/``        the same for TensorBoard
 ``checkpoints/``        past policies by timesteps; version 0.1 wrote ``snapshots/``
@@ -16,9 +17,10 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ...envs.core.options import did_you_mean
 from ...wrappers.policies.loading import CHECKPOINTS
@@ -77,6 +79,20 @@ def checkpoint_files(folder: Path) -> list[Path]:
     """Return the checkpoints of a run, the oldest first."""
     files = [file for name in CHECKPOINTS for file in (folder / name).glob("*.npz")]
     return sorted(files, key=lambda file: int(file.stem))
+
+
+def write_state(folder: Path, state: Mapping[str, Any]) -> None:
+    """Write ``league.json``. If the process dies meanwhile, the old file stays complete."""
+    unfinished = folder / "league.json.tmp"
+    unfinished.write_text(json.dumps(state), "utf-8")
+    unfinished.replace(folder / "league.json")
+
+
+def read_state(folder: Path) -> dict[str, Any] | None:
+    """Return what `write_state` wrote; None for a run that was saved without it."""
+    file = folder / "league.json"
+    state: dict[str, Any] | None = json.loads(file.read_text("utf-8")) if file.is_file() else None
+    return state
 
 
 def timesteps(folder: Path) -> int:

@@ -11,6 +11,8 @@ from .schedules import Schedule
 from .settings import TrainConfig
 
 Precision = Literal["auto", "float32", "bfloat16"]
+EngineName = Literal["local", "process"]
+NetworkKind = Literal["mlp", "residual", "seats"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,11 +21,21 @@ class SelfPlayConfig(TrainConfig):
 
     algorithm: str = "selfplay"
     """The learning algorithm, by name. Some of the settings belong to the algorithm."""
+    engine: EngineName = "local"
+    """Where decisions are collected. local: in the learner's process; process: in processes of this machine."""
+    actors: int = 1
+    """Number of actors. Each has its own tables; those of the engine local play one after the other."""
     n_envs: int = 2_048
-    """Number of tables that are played at the same time."""
+    """Number of tables of each actor."""
     opponent_tables: float = 0.0
     """Share of the tables at which past checkpoints and bots play all seats but one. At the others the learner plays
     every seat."""
+    chance_samples: int = 0
+    """Where the rest of an episode is only chance (all-in pots), its rewards are means over this many random
+    continuations, and exact if there are no more. 0: the rewards as played."""
+    network: NetworkKind = "mlp"
+    """Kind of the networks. mlp; residual: the input of a hidden layer is added to its output, if their sizes are
+    equal; seats: the first layer has the same weights for every seat."""
     net_arch: tuple[int, ...] = (128, 128)
     """Sizes of the hidden layers of the policy."""
     critic_net_arch: tuple[int, ...] = (128, 128)
@@ -76,8 +88,9 @@ class SelfPlayConfig(TrainConfig):
     def __post_init__(self) -> None:
         """Check settings that would fail late or without an error."""
         super().__post_init__()
-        for name in ("n_steps", "batch_size", "n_epochs"):
+        for name in ("n_steps", "batch_size", "n_epochs", "actors"):
             whole(name, getattr(self, name), 1)
+        whole("chance_samples", self.chance_samples, 0)
         for name in ("net_arch", "critic_net_arch"):
             for size in getattr(self, name):
                 whole(name, size, 1)
@@ -89,7 +102,13 @@ class SelfPlayConfig(TrainConfig):
             number(name, getattr(self, name), 0, 1)
         if self.average_decay == 1:
             raise ValueError("average_decay=1: the average would never move; need less than 1")
-        for name, known in (("learning_rate_schedule", Schedule), ("ent_schedule", Schedule), ("precision", Precision)):
+        for name, known in (
+            ("learning_rate_schedule", Schedule),
+            ("ent_schedule", Schedule),
+            ("precision", Precision),
+            ("network", NetworkKind),
+            ("engine", EngineName),
+        ):
             named(name, getattr(self, name), get_args(known))
         for first, last, schedule in (
             ("learning_rate", "final_learning_rate", self.learning_rate_schedule),

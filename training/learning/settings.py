@@ -4,13 +4,15 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import tyro
 
-from ...envs.core.options import number, whole
+from ...envs.core.options import named, number, whole
 from .run_folder import RUNS
 
+Exploitability = Literal["auto", "none", "exact", "best_response"]
+Tracker = Literal["", "wandb", "mlflow"]
 ALGORITHM = "maskable_ppo"
 """The default learning algorithm."""
 
@@ -93,6 +95,20 @@ class TrainConfig:
     cloning_batch_size: int = 1_024
     """Batch size of cloning."""
 
+    evaluate_every: int = 0
+    """Timesteps between two evaluations during training; the last one is at the end. 0: none."""
+    evaluate_against: tuple[str, ...] = ("random",)
+    """Opponents of the evaluations: bots, runs or policy files. Each one plays all other seats."""
+    evaluate_deals: int = 1_000
+    """Deals per opponent. Each is played once with the policy in each seat."""
+    exploitability: Exploitability = "auto"
+    """What else is evaluated. exact: NashConv, for games whose random events can be enumerated; best_response: a lower
+    bound, for games with a method for it; auto: exact if the game is small, else none; none."""
+    evaluate_hands: int = 200
+    """Number of hands of the best response."""
+    track: Tracker = ""
+    """Also send the metrics to a tracker: wandb or mlflow. Empty: to none."""
+
     name: str = ""
     """Name of the run folder. Empty: the game and the time."""
     runs: Path = RUNS
@@ -111,7 +127,11 @@ class TrainConfig:
             "cloning_batch_size",
         ):
             whole(name, getattr(self, name), 1)
-        for name in ("random_start_steps", "checkpoint_slots"):
+        whole("evaluate_deals", self.evaluate_deals, 2)
+        whole("evaluate_hands", self.evaluate_hands, 4)
+        named("exploitability", self.exploitability, get_args(Exploitability))
+        named("track", self.track, get_args(Tracker))
+        for name in ("random_start_steps", "checkpoint_slots", "evaluate_every"):
             whole(name, getattr(self, name), 0)
         for name in ("minutes", "cloning_minutes", "cloning_learning_rate"):
             if getattr(self, name) is not None:

@@ -68,6 +68,15 @@ class LearnedPolicy:
         self._words = streams(seed, 1)
 
     @property
+    def stream(self) -> int:
+        """The state of the policy's random stream. It can be set."""
+        return int(self._words[0])
+
+    @stream.setter
+    def stream(self, state: int) -> None:
+        self._words = np.array([state], np.uint64)
+
+    @property
     def encoder(self) -> str | None:
         """The name of the encoder whose observations it takes; None: the game's own."""
         return (self.trained_for.encoder or None) if self.trained_for is not None else None

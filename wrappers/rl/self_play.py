@@ -2,17 +2,32 @@
 
 import pickle
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
 from ...envs.core.random_policy import RandomPolicy
+from ...envs.core.record import Tables
 from ...envs.core.rollout import choose_actions
 from ...envs.core.vector import VectorGame
 from ..policies.base import Policy
 from .opponents import Opponents, OpponentSeats, check_random_start_steps
+
+
+class ExpectedRewards(Protocol):
+    """Replaces rewards that chance decided by their expectation. It is saved with the tables, as a pickle."""
+
+    def __call__(self, before: Tables, actions: NDArray[np.int64], rewards: NDArray[np.float32]) -> None:
+        """Write the expected rewards of the episodes whose rest was only chance.
+
+        Args:
+            before: recarray (K,), the tables before the last decision of their episodes.
+            actions: int64[K], that decision.
+            rewards: float32[K, seats], those that were played; rows may be replaced.
+        """
+        ...
 
 
 class SelfPlayTables:
@@ -29,6 +44,7 @@ class SelfPlayTables:
         opponent_tables: the number of tables with opponents, 0 to `num_envs`.
         random_start_steps: the least and the most random decisions at the beginning of an episode.
         encoder: name of the encoder of the observations; None: the game's own encoder.
+        expected_rewards: replaces the rewards of finished episodes; None: they are those that were played.
 
     Attributes:
         tables: the tables, with `observations`, `action_masks`, `turn`, `rewards`, `dones` (see `VectorGame`).
@@ -50,6 +66,7 @@ class SelfPlayTables:
         opponent_tables: int = 0,
         random_start_steps: tuple[int, int] = (0, 0),
         encoder: str | None = None,
+        expected_rewards: ExpectedRewards | None = None,
     ) -> None:
         if not 0 <= opponent_tables <= num_envs:
             raise ValueError(f"opponent_tables={opponent_tables}: need 0 to {num_envs}, the number of tables")
@@ -66,6 +83,7 @@ class SelfPlayTables:
         self._random_steps = np.zeros(num_envs, np.int64)  # left at the beginning of the episode
         self._random = RandomPolicy(0)
         self._result = np.zeros((num_envs, game.seats))  # of the current episode
+        self._expected_rewards = expected_rewards
         self.learner_acts = np.ones(num_envs, np.bool_)
         self.episodes, self.winnings = 0, 0.0
 
@@ -109,15 +127,25 @@ class SelfPlayTables:
                 encoder=self.tables.encoder,
                 actions=made,
             )
-        self.tables.step(made)
+        ended = self._play(made)
         self._result += self.tables.rewards
-        ended = np.flatnonzero(self.tables.dones)
         if ended.size:
             self._count(ended)
             self._seat[ended] = (self._seat[ended] + 1) % self.game.seats
             self._result[ended] = 0
             self._begin(ended)
         self._find_learner()
+
+    def _play(self, actions: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Play the actions, and return the rows where an episode has ended."""
+        before = None if self._expected_rewards is None else self.tables.tables.copy()
+        self.tables.step(actions)
+        ended = np.flatnonzero(self.tables.dones)
+        if ended.size and before is not None and self._expected_rewards is not None:
+            rewards = self.tables.rewards[ended]
+            self._expected_rewards(cast(Tables, before[ended]), actions[ended], rewards)
+            self.tables.rewards[ended] = rewards
+        return ended
 
     def save(self, path: Path) -> None:
         """Write the state, the opponents included, as a pickle. `load` continues from it."""

@@ -164,20 +164,21 @@ def _observe_statements(table: Any, seat: int, at: Any, out: Any) -> None:
         for speaker in range(seats):
             code: Any = np.int64(table.said[n])  # wider than in the record
             n += 1
+            stance = STANCES[code]
             r = relative(speaker, seat, seats)
-            kind = (code + KIND - 1) // KIND  # 0: nothing, 1: GENERAL, …
-            stance = STANCES[kind]
-            # A statement about nobody writes the speaker's own place again, unchanged.
-            about = code + KIND - 1 - kind * KIND if stance != 0.0 else speaker
-            pair = r * seats + relative(about, seat, seats)
-            ever = stance_at + pair
-            keeps = (stance == 0.0) | ((abs(out[ever]) == 1.0) & (abs(stance) < 1.0))
-            out[ever] = out[ever] if keeps else stance
             if today:
                 out[made_at + r] += 0.5 * (code > 0)
-                current = today_at + pair
-                out[current] = stance if stance != 0.0 else out[current]
+            if stance != 0.0:
+                pair = r * seats + relative(TARGETS[code], seat, seats)
+                ever = stance_at + pair
+                keeps = (abs(out[ever]) == 1.0) & (abs(stance) < 1.0)
+                out[ever] = out[ever] if keeps else stance
+                if today:
+                    out[today_at + pair] = stance
 
 
-STANCES = np.array([0, 0, 0.5, -0.5, -1, 1, 0, 0, 0, 0])
-"""The stance towards the target, for no statement and for the kinds from `GENERAL` on."""
+STANCES = np.concatenate([[0], np.repeat([0, 0.5, -0.5, -1, 1, 0, 0, 0, 0], KIND)]).astype(np.float32)
+"""The stance towards the target, by the code of a statement (`code_of`)."""
+
+TARGETS = (np.arange(len(STANCES)) + KIND - 1) % KIND
+"""The target's seat, by the code of a statement (0 without one)."""

@@ -26,12 +26,16 @@ class UnreadableTurn:
 
 @dataclass(frozen=True)
 class HandEnded:
-    """A hand has ended: what we took from the pots, and our stack (None: not known)."""
+    """A hand has ended: what we took from the pots, and our stack (None: not known).
+
+    `net`: chips won in the hand, less those lost; 0 where the stacks are not known.
+    """
 
     hand: int
     won: int
     stack: int | None
     message: messages.HandComplete
+    net: int = 0
 
 
 @dataclass(frozen=True)

@@ -267,6 +267,8 @@ class PokerAgentSession:
     def _receive_end_of_hand(self, message: messages.HandComplete) -> list[PokerEvent]:
         if message.hand == self._completed:
             return [LogNote(f"ignored a second end of hand {message.hand}")]
+        if self._state is not None and message.hand < self._state.hand:
+            return self._late_end_of_hand(message)
         self._completed = message.hand
         self._turn, self._answer = None, None
         self._tracker.complete(message)
@@ -274,13 +276,23 @@ class PokerAgentSession:
             return []
         self.hands_played += 1
         stack = self._tracker.stacks_between_hands.get(self.seat) if self.seat is not None else None
+        before = self.net
         if stack is not None:
             self._last_stack = stack
-        events: list[PokerEvent] = [HandEnded(message.hand, self._won(message), stack, message)]
+        ended = HandEnded(message.hand, self._won(message), stack, message, self.net - before)
+        events: list[PokerEvent] = [ended]
         if stack == 0 and not self.busted:
             self.busted = True
             events.append(Busted(message.hand))
         return events
+
+    def _late_end_of_hand(self, message: messages.HandComplete) -> list[PokerEvent]:
+        """The next hand has overtaken it: a turn in that hand goes on."""
+        if not message.results or not self._was_dealt(message):
+            return [LogNote(f"ignored the late end of hand {message.hand}")]
+        self.hands_played += 1
+        won = sum(result.won for result in message.results if result.seat == self.seat)
+        return [HandEnded(message.hand, won, None, message)]
 
     def _was_dealt(self, message: messages.HandComplete) -> bool:
         """Return whether we had cards in a hand that ended."""

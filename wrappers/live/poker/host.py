@@ -20,7 +20,7 @@ from . import messages
 from .accounts import Accounts, SeatToken, SeatTokens
 from .full_table import FullTableForm, encode
 from .host_session import PokerHostSession
-from .hosted_table import HostedTable, TableTimes
+from .hosted_table import HostedTable, TableCounts, TableTimes
 from .messages import Error
 from .rest import PokerRest, answer_refusals, skill_url
 from .seats import Refusal
@@ -135,6 +135,11 @@ class PokerHost(Server):
     def tables(self) -> dict[str, HostedTable]:
         """The open tables and those that ended lately, by id, oldest first."""
         return self._pool.tables
+
+    @property
+    def counts(self) -> TableCounts:
+        """Counters of all tables."""
+        return self._pool.counts
 
     async def finished(self) -> None:
         """Wait until every table opened at the start has ended; for an abandoned one, the one that replaced it."""

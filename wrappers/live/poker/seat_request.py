@@ -50,6 +50,7 @@ class SeatRequest:
     _url: URL | None = None
     _key_works: bool = False  # it was given a seat, or is one that we registered
     _answer_lost: bool = False  # of a join: we may have a seat and not know it
+    _chosen_again: bool = False  # the table is the one where we gave such a seat back
 
     async def url(self) -> URL:
         """Return the URL of our seat; registers and joins the first time.
@@ -132,9 +133,12 @@ class SeatRequest:
         """Give back a seat whose token we never got, so that the next try can join again."""
         table = self.table or error.details.get("table_id")
         if self._answer_lost and error.code == messages.ALREADY_SEATED and isinstance(table, str):
-            self.table = table
+            self.table, self._chosen_again = table, True
             await self.leave()
             raise TryAgain("seated by a try whose answer was lost") from error
+        if self._chosen_again and error.code in (messages.TABLE_ENDED, messages.TABLE_NOT_FOUND):
+            self.table, self._chosen_again = None, False
+            raise TryAgain("the table of the seat that was given back has ended") from error
 
     async def _get(self, path: str, **query: str) -> dict[str, Any]:
         """Return what a server shows to everybody; {} where it does not."""

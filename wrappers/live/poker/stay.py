@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
@@ -13,6 +13,7 @@ from yarl import URL
 from ....envs.core.turn_state import Action, AgentResponse
 from ..common.agent_driver import AgentAnswer, AgentDriver
 from ..common.agent_runner import AgentRunner
+from ..common.link import Link
 from ..common.reconnecting import (
     CONNECTION_ERRORS,
     Backoff,
@@ -209,6 +210,7 @@ class Stay:
         backoff: how long to wait between connections.
         ping_every: seconds between keep-alive pings.
         stalled: seconds without a word from a table with hands, after which it is left; None: never.
+        link: gets every beginning and end of a connection.
         connections: how many there were.
     """
 
@@ -218,6 +220,7 @@ class Stay:
     backoff: Backoff
     ping_every: float
     stalled: float | None = None
+    link: Link = field(default_factory=Link)
     connections: int = 0
     _silent: bool = False  # nothing was heard of the table for too long
 
@@ -305,6 +308,7 @@ class Stay:
             raise
         self.runner.socket, self._silent = socket, False
         self.connections += 1
+        self.link.up()
         pinging, watching = asyncio.create_task(self._ping()), asyncio.create_task(self._watch(socket))
         try:
             async for frame in socket:
@@ -316,6 +320,7 @@ class Stay:
             pinging.cancel()
             watching.cancel()
             self.runner.socket = None
+            self.link.down(lost=not self.runner.reason)
             await socket.close()
             if self.runner.agent_id is not None:
                 self.request.agent_id = self.runner.agent_id

@@ -1,0 +1,129 @@
+"""All-in pots at equity: exact on flop and turn, unbiased before the flop, and nothing else is changed."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from parlour.envs import game
+from parlour.envs.holdem.hands import card_number
+from parlour.envs.holdem.moves import decode
+from parlour.envs.holdem.rules import step
+from parlour.training.games.holdem.all_in import AllInEquity
+from parlour.wrappers.rl.self_play import SelfPlayTables
+
+
+def played(holdem, actions, cards, board, seed=5):
+    """A table after `actions`, with these cards dealt."""
+    tables = holdem.tables(1)
+    tables.stream = seed
+    holdem.rules.reset(tables[0])
+    table = tables[0]
+    dealt = [card_number(card) for card in (*" ".join(cards).split(), *board.split())]
+    rest = [card for card in range(52) if card not in dealt]
+    table.deck[:] = dealt + rest
+    for seat in range(holdem.seats):
+        table.cards[seat] = table.deck[2 * seat : 2 * seat + 2]
+    table.board[:] = table.deck[2 * holdem.seats : 2 * holdem.seats + 5]
+    for action in actions:
+        step(table, decode(table, action))
+    return tables
+
+
+def result(tables, action):
+    copy = tables.copy()
+    step(copy[0], decode(copy[0], action))
+    assert copy[0].done
+    return np.array(copy[0].rewards[: len(copy[0].stacks)])
+
+
+def enumerated(holdem, tables, action):
+    """The mean result over all boards, by the rules, in Python."""
+    count, seats = int(tables[0].board_count), holdem.seats
+    left = [int(card) for card in tables[0].deck[2 * seats + count :]]
+    results = []
+    for cards in combinations(left, 5 - count):
+        copy = tables.copy()
+        copy[0].board[count:] = cards
+        results.append(result(copy, action)[:seats])
+    return np.mean(results, axis=0)
+
+
+@pytest.fixture(scope="module")
+def heads_up():
+    return game("holdem", seats=2, stacks=40, button=0)
+
+
+CARDS, BOARD = ["As Kd", "Qh Qc"], "Qs Ts 2d 3c 9h"
+ALL_IN, CALL, FOLD = -1, 1, 0
+
+
+def at(holdem, streets, cards=CARDS, board=BOARD):
+    """A table where a seat has gone all-in after `streets` streets without a bet; the next action calls."""
+    return played(holdem, [*[1] * (2 * streets), holdem.num_actions - 1], cards, board)
+
+
+@pytest.mark.parametrize("streets", [1, 2])
+def test_flop_and_turn_are_paid_exactly(heads_up, streets):
+    tables = at(heads_up, streets)
+    before = tables.copy()
+    rewards = np.zeros((1, 2), np.float32)
+    AllInEquity(heads_up, 990, 0)(tables, np.array([CALL]), rewards)
+    np.testing.assert_allclose(rewards[0], enumerated(heads_up, tables, CALL), atol=1e-4)
+    assert tables.tobytes() == before.tobytes() and abs(rewards[0, 0]) < 40
+
+
+def test_side_pots_and_folded_cards_count():
+    three = game("holdem", seats=3, stacks=[10, 40, 40], button=0)
+    cards = ["7s 7d", "Ah Ac", "Kh Kc"]
+    tables = played(three, [1, 1, 1, 1, three.num_actions - 1, 1], cards, "2s 9d Jc 4h 5h")  # the button may still call
+    for action in (CALL, FOLD):
+        rewards = np.zeros((1, 3), np.float32)
+        AllInEquity(three, 2_000, 0)(tables, np.array([action]), rewards)
+        np.testing.assert_allclose(rewards[0], enumerated(three, tables, action), atol=1e-4)
+
+
+def test_sampled_boards_are_unbiased(heads_up):
+    """Before the flop, by 40 boards at a time: their mean is that of many boards, within five standard errors."""
+    tables = at(heads_up, 0)
+    precise = np.zeros((1, 2), np.float32)
+    AllInEquity(heads_up, 400_000, 8)(tables, np.array([CALL]), precise)
+    exact = precise[0, 0]
+    many = np.repeat(tables, 4_000).view(np.recarray)
+    rewards = np.zeros((4_000, 2), np.float32)
+    AllInEquity(heads_up, 40, 3)(many, np.full(4_000, CALL), rewards)
+    error = rewards[:, 0].std() / np.sqrt(4_000)
+    assert 0 < error < 0.3 and abs(rewards[:, 0].mean() - exact) < 5 * error
+    np.testing.assert_allclose(rewards.sum(axis=1), 0, atol=1e-4)
+
+
+def test_before_the_flop_the_known_equity_comes_out(heads_up):
+    """AsKd against QhQc wins 43.0 % of all boards and splits 0.4 %."""
+    tables = at(heads_up, 0)
+    rewards = np.zeros((1, 2), np.float32)
+    AllInEquity(heads_up, 40_000, 1)(tables, np.array([CALL]), rewards)
+    assert rewards[0, 0] / 80 + 0.5 == pytest.approx(0.432, abs=0.012)
+
+
+def test_folds_and_rivers_keep_their_result(heads_up):
+    for streets, action in ((1, FOLD), (3, CALL)):
+        rewards = np.full((1, 2), 7, np.float32)
+        tables = at(heads_up, streets)
+        AllInEquity(heads_up, 100, 0)(tables, np.array([action]), rewards)
+        assert (rewards[0] == result(tables, action)[:2]).all()
+
+
+def test_tables_pay_equity_and_the_game_goes_on_the_same(heads_up):
+    plain = SelfPlayTables(heads_up, 64)
+    paid = SelfPlayTables(heads_up, 64, expected_rewards=AllInEquity(heads_up, 100, 0))
+    for tables in (plain, paid):
+        tables.reset(seed=3)
+    changed, total = 0, np.zeros(2)
+    for _ in range(400):
+        actions = plain.tables.sample()
+        np.testing.assert_array_equal(actions, paid.tables.sample())
+        plain.step(actions)
+        paid.step(actions)
+        np.testing.assert_array_equal(plain.tables.observations, paid.tables.observations)
+        changed += int((plain.tables.rewards != paid.tables.rewards).any(axis=1).sum())
+        total += [(each.tables.rewards**2).sum() for each in (plain, paid)]
+    assert changed > 500 and total[1] < 0.9 * total[0]  # less variance

@@ -1,0 +1,93 @@
+"""Learning curves: pooling by settings, intervals, `parlour plot` and `parlour compare`."""
+
+import json
+
+import numpy as np
+import pytest
+import tomli_w
+from parlour.training import cli
+from parlour.training.evaluation.curves import Curve, Group, comparison, difference, grouped, half_width
+
+
+def write(runs, name, seed, rate, values, **settings):
+    folder = runs / name
+    folder.mkdir(parents=True)
+    plan = {"format": 2, "game": "kuhn-v0", "seed": seed, "name": name, "learning_rate": rate, "options": settings}
+    (folder / "config.toml").write_text(tomli_w.dumps(plan))
+    lines = [{"steps": 100 * (k + 1), "rollout/return": value} for k, value in enumerate(values)]
+    lines[-1]["eval/nash_conv"] = 0.5
+    (folder / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    return folder
+
+
+@pytest.fixture
+def runs(tmp_path):
+    write(tmp_path, "a0", 0, 0.1, [0, 1, 2, 3])
+    write(tmp_path, "a1", 1, 0.1, [0, 3, 4, 5])
+    write(tmp_path, "b0", 0, 0.2, [0, 5, 8, 9])
+    write(tmp_path, "b1", 1, 0.2, [0, 5, 8, 11])
+    return tmp_path
+
+
+def test_runs_are_pooled_by_their_settings(runs):
+    groups = grouped([runs / name for name in ("a0", "b0", "a1", "b1")], "rollout/return")
+    assert [group.label for group in groups] == ["learning_rate=0.1", "learning_rate=0.2"]
+    steps, means, half = groups[0].pooled()
+    assert steps[0] == 100 and steps[-1] == 400 and means[0] == 0 and means[-1] == 4
+    assert half[-1] == pytest.approx(12.706 * np.sqrt(2) / np.sqrt(2), rel=1e-3)  # values 3 and 5
+    assert groups[0].ends(0.25).tolist() == [2.5, 4.5]
+
+
+def test_options_of_the_game_tell_runs_apart(tmp_path):
+    folders = [write(tmp_path, "two", 0, 0.1, [1], seats=2), write(tmp_path, "three", 0, 0.1, [1], seats=3)]
+    assert [group.label for group in grouped(folders, "rollout/return")] == ["options.seats=2", "options.seats=3"]
+
+
+def test_intervals_are_students_and_welchs():
+    values = np.array([1.0, 2.0, 3.0, 4.0])
+    assert half_width(values) == pytest.approx(3.182 * np.std(values, ddof=1) / 2, rel=0.01)
+    assert np.isnan(half_width(values[:1]))
+    gap, half = difference(values, values + 1)
+    assert gap == 1 and half == pytest.approx(2.447 * np.sqrt(2 * np.var(values, ddof=1) / 4), rel=0.01)
+    assert np.isnan(difference(values[:1], values)[1]) and difference(np.ones(2), np.ones(2)) == (0.0, 0.0)
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_says():
+    random = np.random.default_rng(0)
+    hits = 0
+    for _ in range(600):
+        first = [Curve(np.ones(1), np.array([value])) for value in random.normal(0, 1, 5)]
+        second = [Curve(np.ones(1), np.array([value])) for value in random.normal(1, 2, 5)]
+        row = comparison([Group("one", first), Group("two", second)], 1.0)[1]
+        hits += abs(row["gain"] - 1) < row["gain_interval"]
+    assert 0.92 < hits / 600 <= 0.985
+
+
+def test_the_commands(runs, tmp_path, capsys):
+    folders = [str(runs / name) for name in ("a0", "a1", "b0", "b1")]
+    assert cli.main(["compare", *folders, "--json", "--last", "0.25"]) == 0
+    groups = json.loads(capsys.readouterr().out)["groups"]
+    assert [group["mean"] for group in groups] == [3.5, 9.0] and groups[1]["gain"] == 5.5
+    assert cli.main(["compare", folders[0], folders[2], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["groups"][1]["gain_interval"] is None
+    assert cli.main(["compare", *folders]) == 0
+    assert "learning_rate=0.2" in capsys.readouterr().out
+    for name, start in (("curves.png", b"\x89PNG"), ("curves.svg", b"<?xml")):
+        picture = tmp_path / name
+        assert cli.main(["plot", *folders, "--metric", "rollout/return", "eval/nash_conv", "--out", str(picture)]) == 0
+        assert picture.read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["plot", "a0", "--out", "curves.txt"], "need a file that ends in .png"),
+        (["plot", "a9"], "there is no run 'a9'"),
+        (["plot", "a0", "--metric", "loss"], "has no metric 'loss'; it has eval/nash_conv, rollout/return"),
+        (["compare", "a0"], "at least two runs"),
+        (["compare", "a0", "a1", "--last", "0"], "last=0"),
+    ],
+)
+def test_mistakes_are_explained(runs, capsys, args, message):
+    assert cli.main([*args, "--runs", str(runs)]) == 2
+    assert message in capsys.readouterr().err

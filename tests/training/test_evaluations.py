@@ -1,0 +1,140 @@
+"""Evaluations during training, callbacks, and trackers."""
+
+import importlib.util
+import json
+
+import pytest
+import torch
+from parlour.envs import game
+from parlour.training import cli
+from parlour.training.evaluation.exact import flat_tree, nash_conv
+from parlour.training.learning.config import load_config
+from parlour.training.learning.run import resume, train
+from parlour.wrappers.policies.mlp import MlpPolicy
+
+torch.set_num_threads(1)
+
+TINY = {
+    "algorithm": "selfplay",
+    "total_timesteps": 2048,
+    "n_envs": 64,
+    "n_steps": 8,
+    "batch_size": 256,
+    "net_arch": (16,),
+    "critic_net_arch": (16,),
+    "progress": False,
+}
+
+
+def lines(run):
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    runs = tmp_path_factory.mktemp("runs")
+    settings = {**TINY, "evaluate_every": 1000, "evaluate_deals": 50, "evaluate_against": ("random",)}
+    return train(load_config("kuhn", runs=runs, name="one", **settings))
+
+
+def test_evaluations_come_each_interval_and_at_the_end(run):
+    assert [line["steps"] for line in lines(run) if "eval/random" in line] == [1024, 2048]
+    last = lines(run)[-1]
+    tree = flat_tree(game("kuhn"))
+    policy = MlpPolicy.load(run / "policy.npz")
+    uniform = nash_conv(tree, tree.uniform())
+    assert 0 < last["eval/nash_conv"] <= 4 and last["eval/nash_conv"] != uniform
+    # The results of the last rollout are those of the policy before its update.
+    assert nash_conv(tree, tree.strategy_of(policy)) == pytest.approx(last["eval/nash_conv"], abs=0.3)
+    assert last["eval/random_interval"] > 0
+
+
+def test_evaluations_change_nothing_in_what_is_learned(run, tmp_path):
+    plain = train(load_config("kuhn", runs=tmp_path, name="two", **TINY))
+    assert (plain / "policy.npz").read_bytes() == (run / "policy.npz").read_bytes()
+
+
+def test_the_other_algorithm_is_evaluated_too(tmp_path):
+    sizes = {"total_timesteps": 512, "n_envs": 16, "n_steps": 16, "batch_size": 64, "progress": False}
+    options = {"seats": 2, "stacks": 20}
+    evaluated = {"evaluate_every": 256, "evaluate_deals": 20, "evaluate_against": ("call", "tight")}
+    found = train(
+        load_config(
+            "holdem",
+            runs=tmp_path,
+            options=options,
+            **sizes,
+            **evaluated,
+            exploitability="best_response",
+            evaluate_hands=4,
+        )
+    )
+    last = lines(found)[-1]
+    assert {"eval/call", "eval/tight", "eval/best_response"} <= set(last) and "eval/nash_conv" not in last
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("kuhn", {"evaluate_against": ("tihgt",)}, "tihgt"),
+        ("holdem", {"exploitability": "exact"}, "cannot be enumerated"),
+        ("kuhn", {"exploitability": "best_response"}, "there is no best response for kuhn-v0"),
+        ("kuhn", {"exploitability": "some"}, "exploitability"),
+        ("kuhn", {"track": "paper"}, "track"),
+        ("kuhn", {"evaluate_deals": 1}, "evaluate_deals"),
+    ],
+)
+def test_a_wrong_setting_is_named_before_the_run_begins(tmp_path, name, settings, message):
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
+        train(load_config(name, runs=tmp_path, **{**TINY, "evaluate_every": 1000, **settings}))
+    assert not list(tmp_path.iterdir())
+
+
+def test_callbacks_see_the_metrics_and_may_end_the_run(tmp_path):
+    seen = []
+
+    def stop(learner, metrics):
+        seen.append((learner.timesteps, metrics["rollout/return"]))
+        return len(seen) < 2
+
+    kept = train(load_config("kuhn", runs=tmp_path, name="stopped", **TINY), callbacks=[stop])
+    assert [timesteps for timesteps, _ in seen] == [512, 1024]
+    resume(kept, progress=False, callbacks=[lambda learner, metrics: seen.append((learner.timesteps, None))])
+    assert [timesteps for timesteps, _ in seen] == [512, 1024, 1536, 2048]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("wandb") is None, reason="wandb is not installed")
+@pytest.mark.slow
+def test_wandb_offline(tmp_path, monkeypatch):
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    settings = {**TINY, "total_timesteps": 1024, "track": "wandb"}
+    found = train(load_config("kuhn", runs=tmp_path, name="tracked", **settings))
+    resume(found, total_timesteps=1536, progress=False)
+    identity = (found / "wandb_id.txt").read_text()
+    records = [file for file in (found / "wandb").glob("offline-run-*/*.wandb") if identity in file.name]
+    assert len(records) == 2 and all(file.stat().st_size > 500 for file in records)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mlflow") is None, reason="mlflow is not installed")
+@pytest.mark.slow
+def test_mlflow_in_a_folder(tmp_path, monkeypatch):
+    import mlflow
+
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    mlflow.set_tracking_uri((tmp_path / "mlruns").as_uri())
+    settings = {**TINY, "total_timesteps": 1024, "track": "mlflow"}
+    found = train(load_config("kuhn", runs=tmp_path / "runs", name="tracked", **settings))
+    resume(found, total_timesteps=1536, progress=False)
+    record = mlflow.get_run((found / "mlflow_id.txt").read_text())
+    history = mlflow.MlflowClient().get_metric_history(record.info.run_id, "rollout/return")
+    assert [one.step for one in history] == [512, 1024, 1536]
+    assert record.data.params["n_envs"] == "64" and record.info.run_name == "tracked"
+
+
+@pytest.mark.parametrize("track", ["wandb", "mlflow"])
+def test_a_missing_tracker_is_explained(tmp_path, capsys, monkeypatch, track):
+    monkeypatch.setitem(__import__("sys").modules, track, None)
+    sizes = ["--n-envs", "8", "--n-steps", "8", "--batch-size", "64", "--total-timesteps", "64", "--no-progress"]
+    assert cli.main(["train", "kuhn", "--track", track, "--runs", str(tmp_path), *sizes]) == 2
+    assert f"pip install 'parlour[{track}]'" in capsys.readouterr().err

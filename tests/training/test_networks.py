@@ -1,0 +1,83 @@
+"""The networks of self-play: the same numbers in PyTorch and NumPy, weights shared over seats, saved policies."""
+
+import numpy as np
+import pytest
+import torch
+from parlour.envs import Slice, game
+from parlour.envs.core.layout import Layout
+from parlour.training.algorithms.selfplay import Learner
+from parlour.training.evaluation.exact import flat_tree
+from parlour.training.learning.league import League
+from parlour.training.learning.networks import build, numpy_network, seat_columns
+from parlour.training.learning.selfplay_settings import SelfPlayConfig
+from parlour.wrappers.policies.mlp import MlpPolicy
+
+torch.set_num_threads(1)
+
+KINDS = ["mlp", "residual", "seats"]
+SHAPES = {"stack": (3,), "pot": (2,), "role": (3, 2), "me": (1,)}
+LAYOUT = Layout([Slice(path, shape, 0, 1, "") for path, shape in SHAPES.items()])
+OURS = ["auction", "bargaining", "holdem", "kuhn", "leduc", "liars_dice", "mafia", "tangram"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("hidden", [(16, 16, 16), (16, 8), (8,), ()])
+@pytest.mark.parametrize("activation", ["ReLU", "Tanh"])
+def test_numpy_gives_the_numbers_of_torch(tmp_path, kind, hidden, activation):
+    torch.manual_seed(1)
+    net = build(kind, LAYOUT, 3, hidden, 4, activation, 1.0)
+    for parameter in net.parameters():
+        torch.nn.init.normal_(parameter, 0, 0.5)  # biases too
+    observations = np.random.default_rng(0).normal(size=(20, LAYOUT.size)).astype(np.float32)
+    expected = net(torch.from_numpy(observations)).detach().numpy()
+    policy = MlpPolicy(numpy_network(net, activation), critic=numpy_network(net, activation), seed=0)
+    policy.save(tmp_path / "policy.npz")
+    loaded = MlpPolicy.load(tmp_path / "policy.npz", seed=0)
+    assert loaded.inputs == LAYOUT.size and loaded.outputs == 4
+    for network in (policy.network, loaded.network, loaded.critic_network):
+        np.testing.assert_allclose(network.forward(observations.copy()), expected, rtol=1e-4, atol=1e-5)
+    masks = np.ones((20, 4), np.int8)
+    np.testing.assert_array_equal(policy.act(observations, masks), loaded.act(observations, masks))
+
+
+def test_columns_of_seats():
+    columns, others = seat_columns(LAYOUT, 3)
+    assert columns.tolist() == [[0, 5, 6], [1, 7, 8], [2, 9, 10]] and others.tolist() == [3, 4, 11]
+
+
+def test_the_first_layer_treats_all_seats_alike():
+    net = build("seats", LAYOUT, 3, (24,), 4, "ReLU", 1.0)
+    columns, _ = seat_columns(LAYOUT, 3)
+    observations = torch.randn(5, LAYOUT.size)
+    turned = observations.clone()
+    turned[:, columns] = observations[:, np.roll(columns, 1, axis=0)]
+    features, moved = (net[0](each)[:, :24].reshape(5, 3, 8) for each in (observations, turned))
+    torch.testing.assert_close(features.roll(1, dims=1), moved)
+    assert not torch.equal(features, moved)
+
+
+def test_an_observation_without_seats_is_refused():
+    with pytest.raises(ValueError, match="no slice of the observation has a row for each of 5 seats"):
+        build("seats", LAYOUT, 5, (8,), 4, "ReLU", 1.0)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_networks_shared_over_seats_fit_every_game(name):
+    made = game(name)
+    for encoder in made.encoders.values():
+        net = build("seats", encoder.layout, made.seats, (32,), made.num_actions, "ReLU", 1.0)
+        assert net(torch.zeros(2, encoder.layout.size)).shape == (2, made.num_actions)
+
+
+@pytest.mark.parametrize("kind", ["residual", "seats"])
+def test_they_learn_and_the_policy_plays_without_torch(kind):
+    """The loss of the value function falls, and the NumPy policy has the probabilities of the learner's."""
+    config = SelfPlayConfig(game="kuhn", network=kind, n_envs=64, n_steps=8, batch_size=256, net_arch=(32, 32))
+    made = game("kuhn")
+    learner = Learner(config, made, League(1, 1.0, {}, 0))
+    for _ in range(20):
+        learner.rollout()
+    tree = flat_tree(made)
+    own = torch.exp(learner._forward.log_probs(learner._actor, tree.observations, tree.masks)).detach().numpy()
+    np.testing.assert_allclose(learner.policy().probabilities(tree.observations, tree.masks), own, atol=1e-5)
+    assert np.ptp(own) > 0.5

@@ -1,0 +1,189 @@
+"""Learning curves of runs: read from ``metrics.jsonl``, runs with the same settings pooled over their seeds."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from ...wrappers.policies.trained_for import read_settings
+from .scores import student_quantile
+
+Floats = NDArray[np.float64]
+POINTS = 200
+"""The number of points of a curve that is pooled over seeds."""
+NOT_COMPARED = ("seed", "name", "runs", "progress", "track", "threads")
+"""Settings that may differ between pooled runs."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A metric of one run.
+
+    Attributes:
+        steps: float64[K], the timesteps.
+        values: float64[K], the metric there.
+    """
+
+    steps: Floats
+    values: Floats
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs with the same settings.
+
+    Attributes:
+        label: what distinguishes its settings from those of the other groups.
+        curves: a metric of each run.
+    """
+
+    label: str
+    curves: Sequence[Curve]
+
+    def pooled(self) -> tuple[Floats, Floats, Floats]:
+        """Return timesteps, means and half widths of the 95 % intervals over the runs, float64[POINTS] each.
+
+        The curves are interpolated, as far as all of them go. The half width is nan for a single run.
+        """
+        first, last = max(one.steps[0] for one in self.curves), min(one.steps[-1] for one in self.curves)
+        steps = np.linspace(first, last, POINTS)
+        values = np.stack([np.interp(steps, one.steps, one.values) for one in self.curves])
+        return steps, values.mean(axis=0), half_width(values)
+
+    def ends(self, share: float) -> Floats:
+        """Return each run's mean over the last `share` of its timesteps, float64[runs]."""
+        return np.array([one.values[one.steps >= (1 - share) * one.steps[-1]].mean() for one in self.curves])
+
+
+def half_width(values: Floats) -> Floats:
+    """Return half the width of Student's 95 % interval of the mean over the first axis; nan for a single value."""
+    count = len(values)
+    if count < 2:
+        return np.full(values.shape[1:], np.nan)
+    return np.asarray(student_quantile(count - 1) * values.std(axis=0, ddof=1) / sqrt(count))
+
+
+def difference(first: Floats, second: Floats) -> tuple[float, float]:
+    """Return the mean of `second` minus that of `first`, and half the width of Welch's 95 % interval.
+
+    The half width is nan if one of them has a single value.
+    """
+    gap = float(second.mean() - first.mean())
+    if min(len(first), len(second)) < 2:
+        return gap, float("nan")
+    parts = [one.var(ddof=1) / len(one) for one in (first, second)]
+    if sum(parts) == 0:
+        return gap, 0.0
+    freedom = sum(parts) ** 2 / sum(part**2 / (len(one) - 1) for part, one in zip(parts, (first, second), strict=True))
+    return gap, student_quantile(max(1, int(freedom))) * float(sqrt(sum(parts)))
+
+
+def read_curve(run: Path, metric: str) -> Curve:
+    """Return a metric of a run.
+
+    Raises:
+        FileNotFoundError: if the run has no metrics.
+        ValueError: if it does not have this one, with those that it has.
+    """
+    file = run / "metrics.jsonl"
+    if not file.is_file():
+        raise FileNotFoundError(f"{file} is missing: {run} has not been trained")
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    found = [(line["steps"], line[metric]) for line in lines if metric in line]
+    if not found:
+        known = ", ".join(sorted({name for line in lines for name in line} - {"steps"}))
+        raise ValueError(f"{run} has no metric {metric!r}; it has {known}")
+    steps, values = np.array(found, np.float64).T
+    return Curve(steps, values)
+
+
+def grouped(runs: Sequence[Path], metric: str) -> list[Group]:
+    """Return runs pooled by their settings, in the order of their first runs.
+
+    Raises:
+        FileNotFoundError: if a run has no settings or no metrics.
+        ValueError: if a run does not have the metric.
+    """
+    settings = [_compared(run) for run in runs]
+    names = {name for one in settings for name in one if any(one[name] != other.get(name) for other in settings)}
+    names |= {name for one in settings for other in settings for name in other if name not in one}
+    groups: dict[str, list[Path]] = {}
+    for run, one in zip(runs, settings, strict=True):
+        label = " ".join(f"{name}={one[name]}" for name in sorted(names) if name in one) or str(one["game"])
+        groups.setdefault(label, []).append(run)
+    return [Group(label, [read_curve(run, metric) for run in members]) for label, members in groups.items()]
+
+
+def _compared(run: Path) -> dict[str, Any]:
+    """Return the settings that are compared, those of nested tables by their full names."""
+    flat: dict[str, Any] = {}
+    for name, value in read_settings(run / "config.toml").items():
+        if name not in NOT_COMPARED:
+            flat |= {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, dict) else {name: value}
+    return flat
+
+
+def comparison(groups: Sequence[Group], share: float) -> list[dict[str, Any]]:
+    """Return for each group: the number of runs, the mean over the end of the runs, and what it gains on the first.
+
+    Args:
+        groups: the groups.
+        share: the share of a run, at its end, over which the metric is averaged, above 0 to 1.
+    """
+    ends = [group.ends(share) for group in groups]
+    rows = []
+    for group, values in zip(groups, ends, strict=True):
+        gap, gap_half = difference(ends[0], values)
+        numbers = {"mean": float(values.mean()), "interval": float(half_width(values)), "gain": gap}
+        rows.append({"settings": group.label, "runs": len(values), **numbers, "gain_interval": gap_half})
+    return rows
+
+
+def comparison_table(rows: Sequence[dict[str, Any]], metric: str) -> Table:
+    """Return the rows of `comparison` as a table."""
+    table = Table("settings", "runs", metric, "gain on the first", title="mean ± 95 % interval over runs")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for number, row in enumerate(rows):
+        gain = _with_interval(row["gain"], row["gain_interval"]) if number else ""
+        table.add_row(row["settings"], str(row["runs"]), _with_interval(row["mean"], row["interval"]), gain)
+    return table
+
+
+def _with_interval(mean: float, half: float) -> str:
+    return f"{mean:+.3f}" if np.isnan(half) else f"{mean:+.3f} ± {half:.3f}"
+
+
+def plot(groups: dict[str, Sequence[Group]], path: str | PathLike[str]) -> None:
+    """Draw a panel per metric with a curve per group; the extension of `path` decides the format.
+
+    Args:
+        groups: the groups by metric.
+        path: the file, such as ``curves.png`` or ``curves.svg``.
+
+    Raises:
+        ImportError: if matplotlib is not installed.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # no display, no global state
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6 * len(groups), 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, (metric, members) in zip(np.atleast_1d(figure.subplots(1, len(groups))), groups.items(), strict=True):
+        for group in members:
+            steps, means, half = group.pooled()
+            count = len(group.curves)
+            (line,) = axes.plot(steps, means, label=f"{group.label} ({count} runs)" if count > 1 else group.label)
+            if count > 1:
+                axes.fill_between(steps, means - half, means + half, alpha=0.2, color=line.get_color())
+        axes.set(xlabel="timesteps", ylabel=metric)
+        axes.legend(frameon=False, fontsize="small")
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=120)

@@ -1,0 +1,63 @@
+"""All-in pots paid at equity: the mean result over the boards that may still come, in place of the result of one board.
+
+After the last decision of a hand only the board is random. With the cards of all seats known, the mean result over the
+missing cards has the same expectation as the result of one board, and less variance.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....envs import Game
+from ....envs.core.compiled import compiled
+from ....envs.core.record import Tables
+from ....envs.holdem.all_in import expected_chips
+from ....envs.holdem.moves import decode
+from ....envs.holdem.rules import step
+
+
+class AllInEquity:
+    """Replaces the rewards of hands that ended with an all-in before the river.
+
+    Only the last hand of an episode is changed: the stacks of the next hand depend on the result of an earlier one.
+
+    Args:
+        game: hold'em with its options.
+        boards: number of boards sampled per pot before the flop. From the flop on all boards count.
+        seed: seed of the samples.
+    """
+
+    def __init__(self, game: Game, boards: int, seed: int) -> None:
+        self._seats = game.seats
+        self._boards = boards
+        self._random = np.random.default_rng(seed)
+
+    def __call__(self, before: Tables, actions: NDArray[np.int64], rewards: NDArray[np.float32]) -> None:
+        """Write the mean rewards.
+
+        Args:
+            before: recarray (N,), the tables before the last decision of their episodes. They are not changed.
+            actions: int64[N], that decision.
+            rewards: float32[N, seats], the results. Hands without an all-in keep theirs.
+        """
+        ended = before.copy()
+        _play(ended.view(np.ndarray), actions)
+        seeds = self._random.integers(2**64, size=len(ended), dtype=np.uint64)
+        rewards[:] = expected_chips(ended, self._boards, seeds)[:, : self._seats]
+
+
+@compiled
+def _play(tables: Any, actions: Any) -> None:
+    for i in range(len(tables)):
+        step(tables[i], decode(tables[i], actions[i]))
+
+
+def without_luck(game: Game, tables: Tables, returns: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the results of finished hands, where all-ins count with their equity: float64[N, seats] in chips.
+
+    Several hands per episode keep their results: their stacks depend on the cards that came.
+    """
+    if game.options["hands"] != 1:
+        return np.asarray(returns, np.float64)
+    return expected_chips(tables)[:, : game.seats]

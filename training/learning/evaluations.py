@@ -1,0 +1,80 @@
+"""Evaluations during training: against fixed opponents, and exploitability where it can be computed."""
+
+from ...envs import Game
+from ...wrappers.policies.loading import make_policy
+from ...wrappers.policies.mlp import MlpPolicy
+from ..evaluation.best_response import best_response
+from ..evaluation.duplicate import evaluate
+from ..evaluation.exact import flat_tree, nash_conv
+from .settings import TrainConfig
+
+AUTO_NODES = 200_000
+"""With ``exploitability = "auto"``, NashConv is computed for games with at most this many nodes."""
+
+
+class Evaluations:
+    """Evaluates the policy of a run, always on the same deals.
+
+    Args:
+        config: the settings ``evaluate_every``, ``evaluate_against``, ``evaluate_deals``, ``exploitability``.
+        game: the game with its options.
+
+    Attributes:
+        latest: the last results by name; empty before the first evaluation.
+
+    Raises:
+        ValueError: for an unknown opponent, or if the exploitability cannot be computed.
+    """
+
+    def __init__(self, config: TrainConfig, game: Game) -> None:
+        self._config, self._game = config, game
+        self.latest: dict[str, float] = {}
+        self._tree = None
+        if not config.evaluate_every:
+            return
+        for name in config.evaluate_against:
+            make_policy(name, game, seed=0)
+        if config.exploitability == "exact":
+            self._tree = flat_tree(game, config.encoder)
+        elif config.exploitability == "auto" and game.capabilities.chance is not None:
+            try:
+                self._tree = flat_tree(game, config.encoder, AUTO_NODES)
+            except ValueError:  # the tree is too large
+                self._tree = None
+        if config.exploitability == "best_response":
+            best_response(make_policy("random", game, seed=0), game, hands=4)  # raises if there is no method
+
+    def due(self, before: int, timesteps: int) -> bool:
+        """Return whether an evaluation is due, where the last check was at `before` timesteps."""
+        every = self._config.evaluate_every
+        return every > 0 and (before // every < timesteps // every or timesteps >= self._config.total_timesteps)
+
+    def run(self, policy: MlpPolicy) -> dict[str, float]:
+        """Evaluate a policy and return the results.
+
+        Returns:
+            ``eval/NAME``: its mean return per game against an opponent, in `Payoffs.unit`, and ``eval/NAME_interval``,
+            half the width of the 95 % interval; ``eval/nash_conv`` in the same unit; ``eval/best_response``, a lower
+            bound on exploitability in the unit of the method.
+        """
+        config, game = self._config, self._game
+        results: dict[str, float] = {}
+        for number, name in enumerate(config.evaluate_against):
+            policy.stream = config.seed
+            rival = make_policy(name, game, seed=config.seed + number)
+            score = evaluate(policy, game, [rival], deals=config.evaluate_deals, seed=config.seed)
+            results |= {f"eval/{name}": score.mean, f"eval/{name}_interval": (score.high - score.low) / 2}
+        if self._tree is not None:
+            strategy = self._tree.strategy_of(policy)
+            results["eval/nash_conv"] = nash_conv(self._tree, strategy) / game.payoffs.unit
+        if config.exploitability == "best_response":
+            policy.stream = config.seed
+            results["eval/best_response"] = best_response(policy, game, hands=config.evaluate_hands).mean
+        self.latest = results
+        return results
+
+    @property
+    def note(self) -> str:
+        """The last results for the progress line; empty before the first evaluation."""
+        shown = {name: value for name, value in self.latest.items() if not name.endswith("_interval")}
+        return "".join(f", {name.removeprefix('eval/')} {value:+.2f}" for name, value in shown.items())

@@ -1,0 +1,46 @@
+"""``python -m parlour.training.soak.poker_agents FILE``: plays with the agents that a JSON file names, until stopped.
+
+The file holds ``url``, ``think`` (seconds before each answer), ``retry_after``, and ``agents``: a list of ``name``,
+``api_key``, ``bot`` and ``seed``.
+"""
+
+import asyncio
+import json
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+from ...envs import game
+from ...wrappers.agents.delayed import DelayedAgent
+from ...wrappers.agents.policy import PolicyAgent
+from ...wrappers.live.poker.agent import play
+from ...wrappers.policies.loading import make_policy
+from ..stopping import until_done
+
+SEATS = 10
+"""Seats of the game with which the bots were made: they play at every smaller table."""
+
+
+async def run(config: dict[str, Any]) -> None:
+    """Play with every agent, in one event loop."""
+    holdem = game("holdem", seats=SEATS)
+
+    async def one(agent: dict[str, Any]) -> None:
+        bot = PolicyAgent(holdem, make_policy(agent["bot"], holdem, seed=agent["seed"]))
+        result = await play(
+            config["url"],
+            DelayedAgent(bot, config["think"]),
+            name=agent["name"],
+            api_key=agent["api_key"],
+            retry_after=config["retry_after"],
+            keep_playing=True,
+        )
+        logging.error("%s has ended: %s", agent["name"], result.reason)
+
+    await asyncio.gather(*map(one, config["agents"]))
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    until_done(run(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))

@@ -1,0 +1,120 @@
+"""Network: a multilayer perceptron in NumPy, also with skip connections or a layer that is shared over the seats."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Layers = Sequence[tuple[Floats, Floats]]
+"""Weights float32[in, out] and biases float32[out], layer by layer."""
+
+
+def _relu(values: Floats) -> Floats:
+    return cast(Floats, np.maximum(values, 0, out=values))
+
+
+def _tanh(values: Floats) -> Floats:
+    return cast(Floats, np.tanh(values, out=values))
+
+
+ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {"ReLU": _relu, "Tanh": _tanh}
+"""The activation functions, by the names of PyTorch. They overwrite their argument."""
+
+
+@dataclass(frozen=True)
+class SeatLayer:
+    """A first layer that is applied with the same weights to what the observation says about every seat.
+
+    Its results are followed by the columns that belong to no seat.
+
+    Attributes:
+        columns: int64[seats, K], the columns of the observation that belong to each seat.
+        others: int64[R], the columns that belong to no seat.
+        weights: float32[K, out].
+        biases: float32[out].
+    """
+
+    columns: NDArray[np.int64]
+    others: NDArray[np.int64]
+    weights: Floats
+    biases: Floats
+
+    def forward(self, values: Floats, activation: str) -> Floats:
+        """Return float32[N, seats * out + R] for observations float32[N, D]."""
+        rows = values[:, self.columns] @ self.weights
+        rows += self.biases
+        rows = ACTIVATIONS[activation](rows)
+        return np.concatenate([rows.reshape(len(values), -1), values[:, self.others]], axis=1)
+
+
+class Network:
+    """A network from observations to logits or to a value.
+
+    Args:
+        layers: (weights float32[in, out], biases float32[out]), layer by layer.
+        activation: the activation function, ``"Tanh"`` or ``"ReLU"``.
+        residual: whether the input of a hidden layer is added to its output, if they have the same length.
+        seat_layer: a layer before the others that is shared over the seats; None: there is none.
+
+    Raises:
+        ValueError: for an unknown activation function.
+    """
+
+    def __init__(
+        self, layers: Layers, activation: str, residual: bool = False, seat_layer: SeatLayer | None = None
+    ) -> None:
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"activation {activation!r}: choose from {', '.join(ACTIVATIONS)}")
+        self.layers = [(np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in layers]
+        self.activation = activation
+        self.residual = residual
+        self.seat_layer = seat_layer
+
+    @property
+    def inputs(self) -> int:
+        """The length of the observations."""
+        layer = self.seat_layer
+        return len(self.layers[0][0]) if layer is None else layer.columns.size + layer.others.size
+
+    def forward(self, values: Floats) -> Floats:
+        """Return the outputs float32[N, out] for observations float32[N, D]."""
+        if self.seat_layer is not None:
+            values = self.seat_layer.forward(values, self.activation)
+        for number, (weights, biases) in enumerate(self.layers[:-1]):
+            given, values = values, values @ weights
+            values += biases
+            values = ACTIVATIONS[self.activation](values)
+            if self.residual and number > 0 and given.shape == values.shape:
+                values += given
+        weights, biases = self.layers[-1]
+        last = values @ weights
+        last += biases
+        return last
+
+    def arrays(self, prefix: str = "") -> dict[str, Any]:
+        """Return the weights as arrays by name, for a file."""
+        named: dict[str, Any] = {}
+        for i, (weights, biases) in enumerate(self.layers):
+            named |= {f"{prefix}w{i}": weights, f"{prefix}b{i}": biases}
+        if self.residual:
+            named[f"{prefix}residual"] = np.array(True)
+        if self.seat_layer is not None:
+            named |= {f"{prefix}seat_{name}": getattr(self.seat_layer, name) for name in _SEAT_ARRAYS}
+        return named
+
+    @classmethod
+    def from_arrays(cls, file: Mapping[str, Any], activation: str, prefix: str = "") -> "Network | None":
+        """Return the network of the arrays that `arrays` returned; None if there is none with this prefix."""
+        count = sum(name.startswith(f"{prefix}w") for name in file)
+        if not count:
+            return None
+        layers = [(file[f"{prefix}w{i}"], file[f"{prefix}b{i}"]) for i in range(count)]
+        shared = f"{prefix}seat_weights" in file
+        seat_layer = SeatLayer(*(file[f"{prefix}seat_{name}"] for name in _SEAT_ARRAYS)) if shared else None
+        return cls(layers, activation, f"{prefix}residual" in file, seat_layer)
+
+
+_SEAT_ARRAYS = ("columns", "others", "weights", "biases")
