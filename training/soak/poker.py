@@ -98,6 +98,8 @@ class PokerSoak(Soaked):
             "seed": self._settings.seed,
             "state": self._state,
             "log": self._folder / "host.jsonl",
+            "match-log-mb": 0,  # one file, which `HandLog` reads
+            "log-level": "warning",
         }
         words = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
         return ["parlour.training.cli", "host", "poker", *words]
@@ -133,7 +135,7 @@ class PokerSoak(Soaked):
     async def restart(self, name: str, seconds: float) -> None:
         """See `Soaked`."""
         self._restarting.add(name)
-        self._watch.down.add(name)
+        self._watch.killed(name)
         self.claims.counts[f"fault {'host' if name == 'host' else 'agents'} killed"] += 1
         await self.ends[name].kill()
         if name == "host":
