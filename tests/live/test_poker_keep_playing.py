@@ -142,6 +142,20 @@ async def test_a_table_that_falls_silent_is_left(monkeypatch):
 
 
 @on_loop
+async def test_a_table_that_never_starts_is_left(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.poker.stay.STARTING_SECONDS", 0.05)
+    monkeypatch.setattr("parlour.wrappers.live.poker.stay.NEVER_STARTED_SECONDS", 0.1)
+    platform = Platform(stack=1000)
+    platform.start_delay = 3600.0
+    async with platform.serve() as url:
+        players = [goes_on(url, hands=2) for _ in range(2)]
+        await until(lambda: len(platform.tables) > 1)
+        platform.start_delay = 0.0
+        results = await asyncio.gather(*players)
+    assert [result.hands for result in results] == [2, 2]
+
+
+@on_loop
 async def test_a_seats_url_is_not_for_going_on():
     with pytest.raises(ValueError, match="one seat's"):
         await play("ws://127.0.0.1:9/ws", CALLER, keep_playing=True)

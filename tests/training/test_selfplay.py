@@ -303,6 +303,14 @@ def test_it_can_copy_a_teacher_first():
     assert last > max(first, 0.9)
 
 
+def test_the_live_policy_follows_the_learner():
+    learner, _ = make()
+    live, made = learner.current_policy(seed=1), game("kuhn")
+    tree = flat_tree(made)
+    assert tree.masks[np.arange(len(tree.masks)), live.act(tree.observations, tree.masks)].all()
+    assert live.encoder == "v0"
+
+
 def test_settings_of_another_algorithm_are_left_out():
     ppo, own = load_config("holdem"), load_config("holdem", algorithm="selfplay")
     assert ppo.ent_coef == 0.03 and own.ent_coef == SelfPlayConfig(game="holdem").ent_coef

@@ -12,6 +12,7 @@ COMMANDS = {
     "plot": "draw learning curves of runs, pooled over seeds",
     "compare": "compare runs by a metric, pooled over seeds, with intervals",
     "crossplay": "let several policies play with each other: matrix, self-play and cross-play",
+    "ladder": "rate several policies, and write a page with ratings, matrix and sample games",
     "teams": "measure how often each team wins, with one policy per team",
     "solve": "solve a small game exactly and write the policy",
     "figures": "measure a policy on held-out sets, such as tangram's figures",

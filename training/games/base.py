@@ -115,10 +115,10 @@ class Specifics:
         expected_rewards: ``expected_rewards(game, samples, seed)`` makes the function that replaces the rewards of
             episodes whose rest was only chance by their mean over at most `samples` random continuations.
         table: makes the table in the browser; None: the common one.
-        differences: ``differences(options, state, first)``: the options that differ at a live table, with its values,
-            as far as a player's TurnState shows them. `first`: it is the player's first turn there.
         without_luck: ``without_luck(game, tables, returns)``: the returns of finished episodes, float64[N, seats], with
             the same mean and less variance, such as equities in place of the cards that came.
+        differences: ``differences(options, state, first)``: the options that differ at a live table, with its values,
+            as far as a player's TurnState shows them. `first`: it is the player's first turn there.
     """
 
     compare: Compare | None = None
@@ -128,5 +128,5 @@ class Specifics:
     experts: Mapping[str, Callable[[Game, str, int], Expert]] = field(default_factory=dict)
     expected_rewards: Callable[[Game, int, int], ExpectedRewards] | None = None
     table: MakeTable | None = None
-    differences: Callable[[Mapping[str, Any], TurnState, bool], dict[str, Any]] | None = None
     without_luck: Callable[[Game, Tables, NDArray[np.float64]], NDArray[np.float64]] | None = None
+    differences: Callable[[Mapping[str, Any], TurnState, bool], dict[str, Any]] | None = None

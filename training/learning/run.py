@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -184,6 +184,7 @@ def _learn(
 ) -> Path:
     console = Console()
     with (
+        closing(learner),
         training_bar(shown=config.progress) as bar,
         tracked(config, folder) as track,
         Metrics(folder, track) as metrics,
@@ -196,7 +197,7 @@ def _learn(
                 f"stopped at {learner.timesteps:,} timesteps; continue with: parlour train --resume {folder}",
                 soft_wrap=True,
             )
-    run.save()
+        run.save()
     console.print(f"trained {learner.timesteps:,} timesteps in {run.minutes():.1f} minutes: {folder}", soft_wrap=True)
     return folder
 

@@ -11,6 +11,7 @@ from .schedules import Schedule
 from .settings import TrainConfig
 
 Precision = Literal["auto", "float32", "bfloat16"]
+EngineName = Literal["local", "process"]
 NetworkKind = Literal["mlp", "residual", "seats"]
 
 
@@ -20,8 +21,12 @@ class SelfPlayConfig(TrainConfig):
 
     algorithm: str = "selfplay"
     """The learning algorithm, by name. Some of the settings belong to the algorithm."""
+    engine: EngineName = "local"
+    """Where decisions are collected. local: in the learner's process; process: in processes of this machine."""
+    actors: int = 1
+    """Number of actors. Each has its own tables; those of the engine local play one after the other."""
     n_envs: int = 2_048
-    """Number of tables that are played at the same time."""
+    """Number of tables of each actor."""
     opponent_tables: float = 0.0
     """Share of the tables at which past checkpoints and bots play all seats but one. At the others the learner plays
     every seat."""
@@ -83,7 +88,7 @@ class SelfPlayConfig(TrainConfig):
     def __post_init__(self) -> None:
         """Check settings that would fail late or without an error."""
         super().__post_init__()
-        for name in ("n_steps", "batch_size", "n_epochs"):
+        for name in ("n_steps", "batch_size", "n_epochs", "actors"):
             whole(name, getattr(self, name), 1)
         whole("chance_samples", self.chance_samples, 0)
         for name in ("net_arch", "critic_net_arch"):
@@ -102,6 +107,7 @@ class SelfPlayConfig(TrainConfig):
             ("ent_schedule", Schedule),
             ("precision", Precision),
             ("network", NetworkKind),
+            ("engine", EngineName),
         ):
             named(name, getattr(self, name), get_args(known))
         for first, last, schedule in (

@@ -1,9 +1,9 @@
 """Match logs: JSON Lines, one object per event.
 
-Every line has a ``kind``. `Recorder` writes the log of a match in an environment: ``match``, then one ``turn`` per
-decision, then ``end``. `replay` plays it again, to the same record. The arena host writes the same, with ``message``
-for messages out of turn. Live bridges write their own lines with `MatchLog`: ``joined``, ``turn`` (TurnState and
-AgentResponse), ``hand``, ``ended``. No log holds a token or a key.
+Every line has a ``kind``. `Recorder` writes the log of a match in an environment: ``match`` (with ``setup``, what was
+given instead of drawn), then one ``turn`` per decision, then ``end``. `replay` plays it again, to the same record.
+The arena host writes the same, with ``message`` for messages out of turn. Live bridges write their own lines with
+`MatchLog`: ``joined``, ``turn`` (TurnState and AgentResponse), ``hand``, ``ended``. No log holds a token or a key.
 """
 
 from codecs import BOM_UTF8

@@ -28,6 +28,7 @@ def command(
     hands: int | None = None,
     timeout: float = 30.0,
     hand_delay: float = 1.5,
+    observers: int = 20,
     state: Path | None = None,
     listening: TlsServerArguments = PORT,
     session: SessionArguments,
@@ -47,6 +48,7 @@ def command(
             abandoned table does not count; its replacement does.
         timeout: Seconds to act; then the host checks if possible, else folds.
         hand_delay: Seconds between two hands.
+        observers: The most connections that look on without a seat, at /v1/ws/observe/TABLE. They see no hidden cards.
         state: File that keeps agents, tables, seats, chips and tokens: started again with it, the host goes on where it
             was killed or stopped. A hand that was under way is void, and its stakes are returned.
     """
@@ -75,6 +77,7 @@ def command(
             address=listening.address,
             port=listening.port,
             access_token=listening.token,
+            observers=observers,
             on_event=note,
             state=state,
         )

@@ -14,7 +14,7 @@ from ..common.connection import Connection
 from ..common.session_timer import SessionTimer
 from .accounts import Account
 from .full_table import Envelope, FullTableForm, encode
-from .host_messages import OBSERVERS
+from .host_messages import FULL_OBSERVERS, OBSERVERS
 from .host_session import PokerDue, PokerHostSession, Reason, Sends
 from .messages import Error
 from .snapshot import TableSnapshot
@@ -62,7 +62,7 @@ class HostedTable:
         table_id: its name in the REST calls.
         session: the table.
         ended_at: the loop's time when it ended; None before.
-        observers: the connections of those who look on without a seat.
+        observers: the connections of those who look on without a seat, and as which receiver.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class HostedTable:
         self.table_id = table_id
         self.session = session
         self.ended_at: float | None = None
-        self.observers: set[Connection] = set()
+        self.observers: dict[Connection, int] = {}
         self._created = datetime.now(UTC).isoformat() if saved is None else saved.created
         self._counts = counts or TableCounts()
         self._store = store
@@ -133,17 +133,18 @@ class HostedTable:
             if self._times.away is not None and self.ended_at is None and not self._asleep:
                 self._away[seat] = asyncio.get_running_loop().call_later(self._times.away, self._give_up, seat)
 
-    def connect_observer(self, connection: Connection) -> None:
-        """Let a connection look on."""
-        self.observers.add(connection)
-        self.session.observed = True
-        for _, message in self.session.connect_observer():
+    def connect_observer(self, connection: Connection, form: FullTableForm | None = None) -> None:
+        """Let a connection look on, with the form of its messages."""
+        receiver = OBSERVERS if form is None else FULL_OBSERVERS
+        self.observers[connection] = receiver
+        self.session.observers.add(receiver)
+        for _, message in self.session.connect_observer(receiver, form):
             connection.send(encode(message))
 
     def disconnect_observer(self, connection: Connection) -> None:
         """Note that an observer is gone."""
-        self.observers.discard(connection)
-        self.session.observed = bool(self.observers)
+        self.observers.pop(connection, None)
+        self.session.observers.intersection_update(self.observers.values())
 
     def connected(self, seat: int) -> bool:
         """Whether the seat has a connection."""
@@ -203,10 +204,11 @@ class HostedTable:
 
     def _deliver(self, sends: Sends) -> None:
         for seat, message in sends:
-            if seat == OBSERVERS:
+            if seat < 0:
                 text = encode(message)
-                for observer in self.observers:
-                    observer.send(text)
+                for observer, receiver in self.observers.items():
+                    if receiver == seat:
+                        observer.send(text)
             elif seat in self._connections:
                 self._connections[seat].send(encode(message))
         if self.session.hand_log is not self._written:

@@ -35,6 +35,8 @@ STALLED_SECONDS = 600.0
 """Seconds without a word from a table with hands, after which an agent that keeps playing goes to another."""
 STARTING_SECONDS = 2.0
 """Seconds without news of a table that is about to start, after which we connect again."""
+NEVER_STARTED_SECONDS = 60.0
+"""Seconds after which an agent that keeps playing leaves a table that is about to start and does not."""
 LEAST_PATIENCE = 20.0
 """The same of any other table, where its turns are very short; else it is twice the time for a turn."""
 REFUSED = {
@@ -332,6 +334,10 @@ class Stay:
             await asyncio.sleep(min(left, STARTING_SECONDS))
             if self.runner.session.news != news:
                 news, since = self.runner.session.news, clock()
+        heard = self.runner.heard_at
+        never_starts = self.runner.session.starting and heard is not None and clock() - heard > NEVER_STARTED_SECONDS
+        if never_starts and self.stalled is not None:
+            self.runner.reason = self.runner.reason or "stalled"
         self._silent = True
         await socket.close()
 
