@@ -146,7 +146,7 @@ def test_a_turn_that_was_open_before_the_connection_may_be_forfeited(watch):
 def test_a_connection_ends_by_a_fault_or_by_a_close(watch):
     connected(watch).closed("host", 1000)
     assert broken(watch) == set()
-    watch.down.add("host")
+    watch.killed("host")
     connected(watch).closed("host", None)
     watch.down.clear()
     watch.now.time += 5
@@ -159,6 +159,16 @@ def test_a_connection_ends_by_a_fault_or_by_a_close(watch):
     assert broken(watch) == {"back"}
     line.closed("agent", None)
     assert broken(watch) == {"back", "connections"}
+    assert [case.partition(":")[0] for case in watch.claims.news()] == ["connections", "back"]
+    assert watch.claims.news() == []
+
+
+def test_who_is_killed_while_it_is_away_may_come_back_later(watch):
+    connected(watch).closed("cut", None)
+    watch.killed("agents-1")
+    watch.now.time += 60
+    connected(watch)
+    assert broken(watch) == set()
 
 
 def hand(cause, number=7, before=(100, 100), after=(90, 110)):

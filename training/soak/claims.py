@@ -46,6 +46,7 @@ class Claims:
         self.claims = {name: Claim(text) for name, text in texts.items()}
         self.counts: Counter[str] = Counter()
         self.seconds: dict[str, array[float]] = {}
+        self._told: set[str] = set()
 
     def check(self, name: str, holds: bool, case: str) -> None:
         """Count a check of a claim; `case` says what was found, for the report if it does not hold."""
@@ -59,6 +60,13 @@ class Claims:
     def measure(self, name: str, seconds: float) -> None:
         """Add a measured time."""
         self.seconds.setdefault(name, array("d")).append(seconds)
+
+    def news(self) -> list[str]:
+        """Return the examples of broken claims since the last call."""
+        told = [f"{name}: {case}" for name, claim in self.claims.items() for case in claim.examples]
+        new = [case for case in told if case not in self._told]
+        self._told.update(new)
+        return new
 
     @property
     def broken(self) -> int:

@@ -135,7 +135,7 @@ class PokerSoak(Soaked):
     async def restart(self, name: str, seconds: float) -> None:
         """See `Soaked`."""
         self._restarting.add(name)
-        self._watch.down.add(name)
+        self._watch.killed(name)
         self.claims.counts[f"fault {'host' if name == 'host' else 'agents'} killed"] += 1
         await self.ends[name].kill()
         if name == "host":

@@ -145,6 +145,13 @@ class PokerWatch:
         if player is not None and player.since is None:
             player.since, player.why = clock(), why
 
+    def killed(self, end: str) -> None:
+        """Note that an end is killed. Agents of it that are away already come back later for that."""
+        self.down.add(end)
+        for player in self.players.values():
+            if player.end == end and player.since is not None:
+                player.why = end
+
     def came_back(self, agent_id: str, left: bool = False) -> None:
         """Note that an agent has a connection again, or has given its seat back."""
         player = self.players.get(agent_id)
