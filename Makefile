@@ -15,8 +15,9 @@ test: $(VENV)/.dev  ## all tests, including the slow ones
 test-fast: $(VENV)/.dev  ## the unit tests alone: about three minutes on two cores, including compilation
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-nightly: $(VENV)/.dev  ## a million broken messages for each end of the poker protocol, a million hands beside PokerKit
-	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 --timeout=0 tests/live/test_poker_fuzz.py
+nightly: $(VENV)/.dev  ## a million broken messages for each end of every protocol, a million hands beside PokerKit
+	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 --timeout=0 tests/live/test_*_fuzz.py
+	PARLOUR_FLOOD=200000 $(BIN)/python -m pytest -n 3 --timeout=0 tests/live/test_hostile_floods.py
 	PARLOUR_ORACLE_HANDS=1000000 $(BIN)/python -m pytest -n auto -v --timeout=0 tests/holdem/test_pokerkit.py
 
 lint: $(VENV)/.dev  ## ruff: rules and format

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 LEFT_OUT = {"torch"}
-EXTRAS = ["arena", "llm", "render", "train", "plot", "test"]
+EXTRAS = ["arena", "live", "llm", "render", "train", "plot", "test"]
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 extras = project["optional-dependencies"]

@@ -155,6 +155,7 @@ def test_a_command_line_is_understood(page, line, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs" / "first").mkdir(parents=True)
     (tmp_path / "runs" / "first" / "config.toml").write_text('format = 2\ngame = "auction"\n')
+    (tmp_path / "agent.toml").write_text('run = "tight"\napi = "http://127.0.0.1:9000"\n')
     if "--help" in words or command.startswith("--"):
         with pytest.raises(SystemExit) as end:
             parse(words[1:])

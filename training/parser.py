@@ -44,7 +44,12 @@ def parse(args: Sequence[str]) -> Run:
         raise ValueError(f"name a platform first: {', '.join(platforms)}")
     platform, *rest = rest
     _check("platform", platform, platforms)
-    return _parsed(_load(f"{name}.{platform}", rest), f"parlour {name} {platform}", rest)
+    from .configured import configured  # loads msgspec and Numba
+
+    command = _load(f"{name}.{platform}", rest)
+    if not set(HELP) & set(rest):  # help shows nothing of the environment, which may hold secrets
+        command = configured(command, rest)
+    return _parsed(command, f"parlour {name} {platform}", rest)
 
 
 def _check(kind: str, name: str, known: Iterable[str]) -> None:

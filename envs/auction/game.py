@@ -154,7 +154,13 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
         renderer=Renderer(render.render, picture.picture),
         bots=bots.BOTS,
         capabilities=Capabilities(
-            talk=Talk(record_message=words.record_message, messages_for=words.messages_for) if talk else None,
+            talk=Talk(
+                record_message=words.record_message,
+                messages_for=words.messages_for,
+                statements=range(options["bids"] + 1, options["bids"] + 1 + NUM_ACTIONS),
+            )
+            if talk
+            else None,
             public_view=PublicView(view.public),
         ),
     )

@@ -26,6 +26,8 @@ class Talk:
             structured data. `names` are the names by which the text calls the seats.
         message_violation: ``message_violation(table, seat, intent) -> str | None``: why the rules forbid `seat` to send
             this message now; None if they allow it.
+        statements: the action indices that say something. Where one of them is legal, so is an index outside of them:
+            a seat can always be silent. Empty: no action index says anything.
     """
 
     record_message: Callable[[Any, int, MessageIntent], None] | None = None
@@ -33,10 +35,13 @@ class Talk:
     action_messages: Callable[[Any, Action], list[MessageIntent]] | None = None
     interpret: Callable[[Any, Action, Sequence[str]], Action] | None = None
     message_violation: Callable[[Any, int, MessageIntent], str | None] | None = None
+    statements: range = range(0)
 
     def __post_init__(self) -> None:
         """Check the parts."""
-        require_functions("Talk", vars(self), optional=vars(self))
+        functions = {name: part for name, part in vars(self).items() if name != "statements"}
+        require_functions("Talk", functions, optional=functions)
+        require_type("Talk", "statements", self.statements, range)
 
 
 @dataclass(frozen=True)

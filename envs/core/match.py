@@ -163,7 +163,8 @@ class Match:
             current: NDArray[np.float32] = self.batch.observations[0]
             return current.copy()
         encoder = self.game.encoders[self.encoder]
-        return encoder.observations(self._records, _ROW, seats=np.array([seat]))[0]  # faster than of one record
+        observed: NDArray[np.float32] = encoder.observations(self._records, _ROW, seats=np.array([seat]))[0]
+        return observed  # faster than `Encoder.observation` of one record
 
     # Actions.
 

@@ -71,7 +71,7 @@ def equities(hole: Any, board: Any, count: int, holdings: Any, samples: int, see
         sets[i] = card_set(holdings[i], 2)
     seen = np.zeros(len(holdings), np.int64)
     out[:] = 0
-    for common in _run_outs(mine | shown, shown, count, samples, seed):
+    for common in run_outs(mine | shown, shown, count, samples, seed):
         best = set_strength(common | mine)
         for i in range(len(sets)):
             if sets[i] & common == 0:
@@ -83,7 +83,7 @@ def equities(hole: Any, board: Any, count: int, holdings: Any, samples: int, see
 
 
 @compiled
-def _run_outs(taken: int, shown: int, count: int, samples: int, seed: Any) -> Any:
+def run_outs(taken: int, shown: int, count: int, samples: int, seed: Any) -> Any:
     """Return the complete boards (card sets, int64) that can follow from `shown`, without the cards of `taken`."""
     if count == 5:
         return np.full(1, shown, np.int64)

@@ -311,7 +311,7 @@ def _pay_out(table: Any) -> None:
         if table.showdown and table.seated[seat] and not table.folded[seat]:
             table.strength[seat] = set_strength(card_set(table.cards[seat], 2) | table.board_set)
     _return_uncalled(table)
-    _pay_pots(table)
+    pay_pots(table)
     playing = 0
     for seat in range(table.seats):
         table.stack[seat] += table.won[seat]
@@ -348,7 +348,7 @@ def _return_uncalled(table: Any) -> None:
 
 
 @compiled
-def _pay_pots(table: Any) -> None:
+def pay_pots(table: Any) -> None:
     """Pay main and side pots. A pot holds the chips between two commitment levels of the players still in."""
     floor = 0
     unpaid = table.pot

@@ -118,6 +118,7 @@ def _made(options: dict[str, Any]) -> Game:
                 action_messages=actions.action_messages,
                 interpret=actions.interpret,
                 message_violation=actions.message_violation,
+                statements=range(2 * seats + 1, 6 * seats + 2),  # all but “nothing of note”
             ),
             teams=Teams(("town", "mafia"), rules.teams),
             hidden_turn=HiddenTurn(view.visible_turn),

@@ -83,9 +83,11 @@ def test_side_pots_and_folded_cards_count():
 
 
 def test_sampled_boards_are_unbiased(heads_up):
-    """On the flop, by 40 boards at a time: the mean of the samples is the exact value, within five standard errors."""
-    tables = at(heads_up, 1)
-    exact = enumerated(heads_up, tables, CALL)[0]
+    """Before the flop, by 40 boards at a time: their mean is that of many boards, within five standard errors."""
+    tables = at(heads_up, 0)
+    precise = np.zeros((1, 2), np.float32)
+    AllInEquity(heads_up, 400_000, 8)(tables, np.array([CALL]), precise)
+    exact = precise[0, 0]
     many = np.repeat(tables, 4_000).view(np.recarray)
     rewards = np.zeros((4_000, 2), np.float32)
     AllInEquity(heads_up, 40, 3)(many, np.full(4_000, CALL), rewards)
@@ -103,17 +105,11 @@ def test_before_the_flop_the_known_equity_comes_out(heads_up):
 
 
 def test_folds_and_rivers_keep_their_result(heads_up):
-    rewards = np.full((1, 2), 7, np.float32)
-    AllInEquity(heads_up, 100, 0)(at(heads_up, 1), np.array([FOLD]), rewards)
-    AllInEquity(heads_up, 100, 0)(at(heads_up, 3), np.array([CALL]), rewards)
-    assert (rewards == 7).all()
-
-
-def test_only_the_last_hand_of_an_episode_is_changed():
-    hands = game("holdem", seats=2, stacks=40, button=0, hands=3)
-    rewards = np.full((1, 2), 7, np.float32)
-    AllInEquity(hands, 990, 0)(at(hands, 1), np.array([CALL]), rewards)
-    assert (rewards == 7).all()
+    for streets, action in ((1, FOLD), (3, CALL)):
+        rewards = np.full((1, 2), 7, np.float32)
+        tables = at(heads_up, streets)
+        AllInEquity(heads_up, 100, 0)(tables, np.array([action]), rewards)
+        assert (rewards[0] == result(tables, action)[:2]).all()
 
 
 def test_tables_pay_equity_and_the_game_goes_on_the_same(heads_up):

@@ -65,14 +65,3 @@ def table(browser):
         assert "Traceback" not in errors
 
     return serve
-
-
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory):
-    """A certificate for 127.0.0.1 that signs itself: its file, and its key's."""
-    folder = tmp_path_factory.mktemp("tls")
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    name = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *name]
-    subprocess.run([*made, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
-    return cert, key

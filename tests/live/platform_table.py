@@ -37,7 +37,7 @@ class PlatformTable:
     def __init__(self, rng, blinds=(1, 2), raise_cap=4):
         self.rng, self.blinds, self.raise_cap = rng, blinds, raise_cap
         self.players = {}
-        self.hand = self.seq = self.pot = 0
+        self.hand = self.seq = self.pot = self.high = self.least = 0
         self.dealer, self.turn, self.token = -1, None, None
         self.phase, self.board, self.last = "waiting", [], None
         self.dealt = []  # streets that the latest action opened: name and cards

@@ -4,7 +4,9 @@ Written from what its public sources and runs against it show. A table starts wh
 a table that has started is joined by nobody. `pong`, the status of a waiting table and the errors of connecting come in
 the envelope even in the agent format. `turn`, `toCall` and `last` are left out, names may be null, `pot` holds finished
 streets. A retry of an action gets STALE_SEQ. A showdown reports 0 winnings. A table that is over closes with 1000, and
-what `restart` forgets gets INVALID_SESSION.
+what `restart` forgets gets INVALID_SESSION; a restart with the database kept ends what was running. Two who join at one
+moment may get one seat. A connection that comes while a table starts sees hand 0 with dealer -1, and not the first
+hand. A connection that closes takes a newer one of the same seat off the table.
 """
 
 import asyncio
@@ -100,10 +102,13 @@ class Table(PlatformTable):
         self.players[seat] = Player(agent_id, name, self.platform.stack)
         if len(self.players) == self.platform.min_players:
             self.status = "running"
-            self.next_hand()
-            for other in list(self.sockets):
-                self.greet(other)
+            asyncio.get_running_loop().call_later(self.platform.start_delay, self.start, list(self.sockets))
         return seat
+
+    def start(self, waiting):
+        self.next_hand()
+        for seat in waiting:
+            self.greet(seat)
 
     def next_hand(self):
         if self.status != "running":
@@ -162,6 +167,10 @@ class Table(PlatformTable):
         self.platform.refused.append(code)
         self.say(seat, "error", {"code": code, "message": text})
 
+    def shown(self):
+        seats = [{"seatId": seat, "agentId": player.agent_id} for seat, player in self.players.items()]
+        return {"id": self.table_id, "status": self.status, "seats": seats}
+
     def leave(self, seat):
         agent_id = self.players[seat].agent_id
         if self.turn is None or len(self._live()) < 2:
@@ -187,14 +196,15 @@ class Table(PlatformTable):
 class Platform:
     """The server. `async with platform.serve() as url`.
 
-    Attributes that tests change or read: `blinds`, `stack`, `min_players`, `timeout` and `hand_delay` in seconds;
+    Attributes that tests change or read: `blinds`, `stack`, `min_players`, `timeout`, `hand_delay` and `start_delay` in
+    seconds; `one_seat`: the next to join gets the seat of who joined before;
     `hands` played, `timeouts` of seats, `refused` codes of actions, `registered` names, `tables` by id.
     """
 
     def __init__(self, *, seed=0, stack=100, min_players=2, timeout=5.0, hand_delay=0.0, blinds=(1, 2)):
         self.rng = np.random.default_rng(seed)
         self.stack, self.min_players, self.timeout, self.hand_delay = stack, min_players, timeout, hand_delay
-        self.blinds = blinds
+        self.blinds, self.start_delay, self.one_seat = blinds, 0.0, False
         self.hands = self.timeouts = 0
         self.refused, self.registered = [], []
         self.tables, self.keys, self.sessions = {}, {}, {}
@@ -209,6 +219,14 @@ class Platform:
         self.tables, self.sessions = {}, {}
         if forget_agents:
             self.keys = {}
+
+    def restart_with_database(self):
+        """End what was running and lose every connection; agents, sessions and waiting tables are kept."""
+        for table in self.tables.values():
+            table.stop()
+            table.status = "ended" if table.status == "running" else table.status
+        for socket in list(self.queues):
+            socket._req.transport.abort()
 
     # Out.
 
@@ -252,8 +270,7 @@ class Platform:
         async for frame in socket:
             if frame.type is WSMsgType.TEXT and table.sockets.get(seat, (None,))[0] is socket:
                 table.heard(seat, frame.json())
-        if table.sockets.get(seat, (None,))[0] is socket:
-            del table.sockets[seat]
+        table.sockets.pop(seat, None)
         writer.cancel()
         del self.queues[socket]
         return socket
@@ -285,7 +302,10 @@ class Platform:
             raise Refused("TABLE_NOT_FOUND", 404)
         if table.status != "waiting":
             raise Refused("TABLE_ENDED" if table.status == "ended" else "INVALID_TABLE_STATE")
-        seat = table.join(agent_id, name)
+        if self.one_seat and table.players:
+            self.one_seat, seat = False, max(table.players)
+        else:
+            seat = table.join(agent_id, name)
         token = f"session-{len(self.sessions)}"
         self.sessions[token] = (table, seat)
         url = f"ws://{request.host}/v1/ws"
@@ -303,6 +323,13 @@ class Platform:
             table.leave(seat)
         return {"success": True, "message": "left"}
 
+    async def _tables(self, request):
+        shown = [table.shown() for table in self.tables.values()]
+        if "id" in request.match_info:
+            return web.json_response(next(table for table in shown if table["id"] == request.match_info["id"]))
+        status = request.query.get("status")
+        return web.json_response({"tables": [table for table in shown if status in (None, table["status"])]})
+
     def _waiting(self):
         waiting = next((table for table in self.tables.values() if table.status == "waiting"), None)
         if waiting is None:
@@ -314,6 +341,7 @@ class Platform:
     async def serve(self):
         app = web.Application()
         app.add_routes([web.get("/v1/ws", self._socket), web.post("/v1/agents", self._rest)])
+        app.add_routes([web.get("/v1/tables", self._tables), web.get("/v1/tables/{id}", self._tables)])
         app.add_routes([web.post("/v1/tables/{call:.*}", self._rest)])
         runner = web.AppRunner(app, shutdown_timeout=0.1, access_log=None)
         await runner.setup()

@@ -229,7 +229,7 @@ class Unreadable(Server):
     """Sends states in which the dealer is no seat."""
 
     async def send(self, socket, *texts):
-        await super().send(socket, *(text.replace('"dealer": ', '"dealer": -1') for text in texts))
+        await super().send(socket, *(text.replace('"dealer": ', '"dealer": -2') for text in texts))
 
 
 def test_unreadable_states_are_answered_by_the_safe_action_with_one_warning_each(caplog):

@@ -35,6 +35,25 @@ def test_an_answer_carries_token_and_seq():
     assert session.actions == 1
 
 
+def test_an_end_of_hand_that_the_next_hand_has_overtaken_takes_no_turn():
+    host, seat, session = table()
+    ending = []
+    while not ending:
+        session.receive(host.state(seat))
+        ending = host.play()
+    session.receive(ending[0])
+    host.deal()
+    if host.table.turn != seat:
+        host.play(1)
+    [decision] = decisions(session.receive(host.state(seat)))
+    [event] = session.receive(ending[1])
+    assert isinstance(event, HandEnded) and (event.hand, event.stack) == (1, None)
+    assert session.turn == decision.turn and session.hands_played == 1
+    assert session.act(Action("fold"), decision.turn) != []
+    [note] = session.receive({"type": "hand_complete", "hand": 1, "results": [], "showdown": False})
+    assert isinstance(note, LogNote) and session.hands_played == 1
+
+
 @pytest.mark.parametrize(
     "response",
     [
@@ -95,7 +114,7 @@ def test_a_state_with_the_same_seq_is_not_late():
 def test_an_unreadable_turn_with_the_same_seq_is_not_late():
     host, seat, session = table()
     assert session.receive(host.state(1 - seat)) == []
-    [event] = session.receive(host.state(seat, dealer=-1))
+    [event] = session.receive(host.state(seat, dealer=-2))
     assert isinstance(event, UnreadableTurn) and event.message.expected_seq == host.seq
 
 
@@ -170,7 +189,7 @@ def test_after_a_new_connection_an_answer_without_ack_goes_out_again():
 
 
 UNREADABLE = {
-    "dealer": {"dealer": -1},
+    "dealer": {"dealer": -2},
     "phase": {"phase": "dealing"},
     "bet": {"players": [{"seat": 0, "stack": 100}]},
     "seq": {"seq": "?"},
@@ -197,7 +216,7 @@ def test_a_turn_in_an_unreadable_state_is_answered_by_the_safe_action(field, env
 
 def test_unread_the_safe_action_is_to_check_where_that_is_offered():
     host, seat, session = table()
-    [event] = session.receive(host.state(seat, dealer=-1, actions=[{"kind": "fold"}, {"kind": "check"}]))
+    [event] = session.receive(host.state(seat, dealer=-2, actions=[{"kind": "fold"}, {"kind": "check"}]))
     assert event.message.action.kind == "check"
 
 
@@ -208,28 +227,28 @@ def test_unread_the_safe_action_is_to_check_where_that_is_offered():
 )
 def test_an_unreadable_state_in_which_it_is_not_our_turn_is_news(changes):
     host, seat, session = table()
-    assert [type(event) for event in session.receive(host.state(seat, dealer=-1, **changes))] == [LogNote]
+    assert [type(event) for event in session.receive(host.state(seat, dealer=-2, **changes))] == [LogNote]
 
 
 def test_an_unreadable_state_does_not_disturb_a_decision_under_way():
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
-    assert session.receive(host.state(seat, dealer=-1)) == []
-    late = session.receive(host.state(seat, dealer=-1, seq=host.seq - 1, turn_token="an older turn's"))
+    assert session.receive(host.state(seat, dealer=-2)) == []
+    late = session.receive(host.state(seat, dealer=-2, seq=host.seq - 1, turn_token="an older turn's"))
     assert [type(event) for event in late] == [LogNote]
     [action] = session.act(Action("call"), decision.turn)
     session.reconnected()
-    assert session.receive(host.state(seat, dealer=-1)) == [SendMessage(action)]
+    assert session.receive(host.state(seat, dealer=-2)) == [SendMessage(action)]
 
 
 def test_a_safe_action_given_unread_goes_out_again_after_a_lost_connection_and_once_rejected_never():
     host, seat, session = table()
-    [event] = session.receive(host.state(seat, dealer=-1))
+    [event] = session.receive(host.state(seat, dealer=-2))
     session.reconnected()
-    assert session.receive(host.state(seat, dealer=-1)) == [SendMessage(event.message)]
+    assert session.receive(host.state(seat, dealer=-2)) == [SendMessage(event.message)]
     rejected = session.receive({"type": "error", "code": "INVALID_ACTION", "message": "no"})
     assert [type(event) for event in rejected] == [ActionRejected]
-    assert session.receive(host.state(seat, dealer=-1)) == []
+    assert session.receive(host.state(seat, dealer=-2)) == []
 
 
 def test_after_an_unread_turn_the_game_goes_on():

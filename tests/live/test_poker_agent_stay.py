@@ -171,6 +171,21 @@ def test_a_lost_answer_to_a_join_is_recovered_from():
     assert calls == ["/v1/agents", "auto-join", "auto-join", "tbl_1/leave", "tbl_1/join"]
 
 
+def test_where_the_table_of_a_lost_seat_has_ended_the_server_chooses_again():
+    class EndsTable(LosesAnswers):
+        async def rest(self, request):
+            if request.path.endswith("tbl_1/join"):
+                await super().rest(request)
+                return web.json_response({"error": {"code": "TABLE_ENDED", "message": "no"}}, status=410)
+            self.seated = self.seated and not sum("tbl_1/join" in path for path, _, _ in self.log)
+            return await super().rest(request)
+
+    server = EndsTable()
+    assert stay(server, rest=True).reason == "admin_stopped"
+    calls = [path.removeprefix("/v1/tables/") for path, _, _ in server.log]
+    assert calls == ["/v1/agents", "auto-join", "auto-join", "tbl_1/leave", "tbl_1/join", "auto-join"]
+
+
 def test_who_was_seated_before_is_not_thrown_out():
     server = LosesAnswers()
     server.seated = True

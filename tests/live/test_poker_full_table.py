@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 from live.event_loops import on_loop
 from live.poker_client import hosting
-from live.poker_full_client import FullClient
+from live.poker_full_client import FullClient, check_state
 from live.poker_room import Room
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
@@ -138,3 +138,44 @@ async def test_tables_are_listed_by_status_and_page():
         _, none = await client.call("GET", "/v1/tables?status=ended")
     assert (len(all_of_them["tables"]), len(two["tables"]), len(none["tables"])) == (3, 2, 0)
     assert (all_of_them["hasMore"], two["hasMore"]) == (False, True)
+
+
+async def observed(socket, table_id, hands):
+    """Check every message that an observer gets; return the results of so many hands."""
+    results = []
+    while len(results) < hands:
+        message = json.loads(await socket.receive_str())
+        assert message["table_id"] == table_id and message["ts"] > 0
+        if message["type"] == "game_state":
+            state = message["payload"]
+            check_state(state, -1, table_id)
+            assert state["legalActions"] is None and "toCall" not in state and message["seq"] == state["seq"]
+        elif message["type"] == "hand_complete":
+            results.append(message["payload"])
+    return results
+
+
+@on_loop
+async def test_an_observer_gets_the_full_table_and_no_hidden_card():
+    options = {"seats": 3, "min_players": 3, "stack": 400, "hand_delay": 0.02}
+    async with hosting(observers=2, **options) as (host, _), aiohttp.ClientSession() as http:
+        table_id = next(iter(host.tables))
+        address = f"{host.ws_url}/observe/{table_id}"
+        async with http.ws_connect(address) as early:
+            assert json.loads(await early.receive_str())["payload"]["code"] == "TABLE_NOT_FOUND"
+            await early.receive()
+            assert early.close_code == 1008
+        clients = [asyncio.create_task(FullClient(http, host, seed).play()) for seed in range(3)]
+        while host.tables[table_id].session.status != "running":
+            await asyncio.sleep(0.01)
+        async with http.ws_connect(address) as eve, http.ws_connect(address) as adam:
+            await eve.send_str('{"type": "action", "action": {"turn_token": "x", "kind": "fold"}}')  # not heard
+            seen = await observed(eve, table_id, 25)
+            async with http.ws_connect(address) as third:
+                assert json.loads(await third.receive_str())["payload"]["code"] == "TABLE_FULL"
+            assert (await observed(adam, table_id, 25)) == seen
+        for client in clients:
+            client.cancel()
+    rows = [row for result in seen for row in result["results"]]
+    assert any(row["holeCards"] for row in rows)
+    assert all("handRank" in row for row in rows if row["holeCards"])  # shown at a showdown

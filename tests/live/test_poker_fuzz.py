@@ -1,14 +1,10 @@
-"""Both ends of the poker protocol under broken messages: seeded mutations of what is really sent.
+"""Both ends of the poker protocol under broken messages; see `fuzzing`."""
 
-`PARLOUR_FUZZ=1000000` sets how many messages each side gets; `make nightly` does so.
-"""
-
-import copy
 import json
-import os
 import random
 
 import pytest
+from live.fuzzing import MESSAGES, WORKERS, mutated
 from live.poker_room import Room, whole
 from live.small_host import Host
 from parlour import envs
@@ -17,58 +13,7 @@ from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 from parlour.wrappers.live.poker.full_table import FullTableForm
 
-MESSAGES = int(os.environ.get("PARLOUR_FUZZ", "3000"))
-WORKERS = 4
-ODD = (
-    None,
-    True,
-    -1,
-    0,
-    1,
-    2**53,
-    10**40,
-    1.5,
-    1e308,
-    "",
-    "x" * 300,
-    "raiseTo",
-    [],
-    [[]],
-    {},
-    {"type": "action"},
-    "\x00é",
-)
 KINDS = ("fold", "check", "call", "raiseTo")
-
-
-def mutated(rng, message):
-    """Change, drop, add or exchange some part of a message; sometimes break its text."""
-    message = json.loads(json.dumps(message))
-    for _ in range(rng.randint(1, 3)):
-        place = message
-        while isinstance(place, (dict, list)) and place and rng.random() < 0.6:
-            key = rng.choice(list(place) if isinstance(place, dict) else range(len(place)))
-            if not isinstance(place[key], (dict, list)):
-                break
-            place = place[key]
-        if isinstance(place, dict) and place:
-            key = rng.choice(list(place))
-            if rng.random() < 0.25:
-                del place[key]
-            else:
-                place[key if rng.random() < 0.9 else "other"] = copy.deepcopy(rng.choice(ODD))
-        elif isinstance(place, list):
-            place.insert(rng.randint(0, len(place)), copy.deepcopy(rng.choice(ODD)))
-    text = json.dumps(message)
-    match rng.random():
-        case odds if odds < 0.05:
-            return text[: rng.randint(0, len(text))]
-        case odds if odds < 0.08:
-            return text.encode()[::-1]
-        case odds if odds < 0.1:
-            return message
-        case _:
-            return text
 
 
 @pytest.mark.parametrize("worker", range(WORKERS))

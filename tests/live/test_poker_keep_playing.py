@@ -142,6 +142,79 @@ async def test_a_table_that_falls_silent_is_left(monkeypatch):
 
 
 @on_loop
+async def test_a_table_that_never_starts_is_left(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.poker.stay.STARTING_SECONDS", 0.05)
+    monkeypatch.setattr("parlour.wrappers.live.poker.stay.NEVER_STARTED_SECONDS", 0.1)
+    platform = Platform(stack=1000)
+    platform.start_delay = 3600.0
+    async with platform.serve() as url:
+        players = [goes_on(url, hands=2) for _ in range(2)]
+        await until(lambda: len(platform.tables) > 1)
+        platform.start_delay = 0.0
+        results = await asyncio.gather(*players)
+    assert [result.hands for result in results] == [2, 2]
+
+
+@on_loop
 async def test_a_seats_url_is_not_for_going_on():
     with pytest.raises(ValueError, match="one seat's"):
         await play("ws://127.0.0.1:9/ws", CALLER, keep_playing=True)
+
+
+@on_loop
+async def test_a_server_that_kept_its_database_is_joined_anew():
+    platform = Platform(stack=1000)
+    async with platform.serve() as url:
+        players = [goes_on(url, name=name) for name in ("ann", "bob")]
+        await until(lambda: platform.hands > 5)
+        platform.restart_with_database()
+        hands = platform.hands
+        await until(lambda: platform.hands > hands + 5)
+        await stopped(*players)
+    assert len(platform.registered) == 2 and platform.timeouts == 0
+
+
+@on_loop
+async def test_a_seat_that_was_given_twice_is_left_to_the_other():
+    platform = Platform(stack=1000)
+    async with platform.serve() as url:
+        ann = goes_on(url, name="ann")
+        await until(lambda: platform.sessions)
+        platform.one_seat = True
+        bob = goes_on(url, name="bob")
+        await until(lambda: platform.hands > 3)
+        [table] = platform.tables.values()
+        assert sorted(player.name for player in table.players.values()) == ["ann", "bob"]
+        await stopped(ann, bob)
+    assert platform.refused == [] and platform.timeouts == 0
+
+
+@on_loop
+async def test_a_seat_of_ours_whose_token_is_lost_is_given_back():
+    platform = Platform(stack=1000)
+    async with platform.serve() as url:
+        crashed = goes_on(url, name="ann")
+        await until(lambda: platform.sessions)
+        for table in platform.tables.values():
+            table.leave = None  # what the agent says when it is stopped does not arrive
+        await stopped(crashed)
+        for table in platform.tables.values():
+            del table.leave
+        players = [goes_on(url, api_key="key-1"), goes_on(url, name="bob")]
+        await until(lambda: platform.hands > 3)
+        await stopped(*players)
+    assert platform.registered == ["ann", "bob"] and platform.timeouts == 0
+
+
+@on_loop
+async def test_a_session_that_has_expired_gives_its_seat_back():
+    platform = Platform(stack=1000, min_players=3)
+    async with platform.serve() as url:
+        ann = goes_on(url, name="ann")
+        await until(lambda: platform.queues)
+        platform.sessions.clear()
+        for socket in list(platform.queues):
+            socket._req.transport.abort()
+        await until(lambda: platform.sessions)
+        await stopped(ann)
+    assert len(platform.tables) == 1  # it has joined the same table again

@@ -35,3 +35,29 @@ async def test_bots_play_a_table_to_its_end(seats):
     assert [result.rejected + result.replaced for result in results] == [0] * seats
     [table] = platform.tables.values()
     assert sorted(result.net for result in results) == sorted(p.stack - 1000 for p in table.players.values())
+
+
+@on_loop
+async def test_a_connection_that_the_server_has_forgotten_is_made_anew(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.poker.stay.LEAST_PATIENCE", 0.2)
+    platform = Platform(stack=1000, timeout=0.1, hand_delay=0.02)
+    async with platform.serve() as url:
+        plays = [asyncio.create_task(play(url, bot("tight"), retry_after=0.01, hands=40)) for _ in range(2)]
+        while platform.hands < 3:
+            await asyncio.sleep(0.01)
+        [table] = platform.tables.values()
+        del table.sockets[0]  # an older connection of the same agent closes after the new one has come
+        results = await asyncio.wait_for(asyncio.gather(*plays), 60)
+    assert {result.reason for result in results} <= {"hands", "insufficient_players"}
+    assert min(result.hands for result in results) > 15
+    assert sum(result.reconnects for result in results) == 1
+
+
+@on_loop
+async def test_who_connects_while_the_table_starts_hears_of_the_first_hand(monkeypatch):
+    monkeypatch.setattr("parlour.wrappers.live.poker.stay.STARTING_SECONDS", 0.1)
+    platform = Platform(stack=1000, timeout=30.0)
+    platform.start_delay = 0.3
+    [first, second] = await stays(platform, bot("tight"), bot("tight", 2), hands=5)
+    assert min(first.hands, second.hands) >= 4
+    assert platform.timeouts == 0 and first.reconnects + second.reconnects >= 1

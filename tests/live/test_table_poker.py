@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import ssl
 
 import aiohttp
 import pytest
 from live.table_people import Program, caller, on_loop
-from parlour.wrappers.live.poker.host import PokerHost as PokerHost
+from parlour.wrappers.live.common.server import server_tls
+from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.table.poker import PokerTable
 
 
@@ -116,3 +118,17 @@ async def test_a_poker_seat_is_free_again_when_its_player_stays_away(monkeypatch
 def test_a_poker_table_needs_a_person():
     with pytest.raises(ValueError, match="leave one to a person"):
         PokerTable(2, {0: ("a", Program(caller)), 1: ("b", Program(caller))})
+
+
+@on_loop
+async def test_people_come_by_tls_and_programs_need_no_certificate(certificate):
+    table = PokerTable(2, {1: ("caller", Program(caller))}, hand_delay=0)
+    table.tls = server_tls(*certificate)
+    trusting = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=certificate[0]))
+    async with table, aiohttp.ClientSession(connector=trusting) as http:
+        assert table.url.startswith("https://")
+        guest = Guest(http, table)
+        joined = await guest.join()
+        assert joined["ws_url"].startswith("wss://")
+        async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
+            assert (await until(ann, "game_state"))["hand"] == 1

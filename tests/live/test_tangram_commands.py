@@ -28,7 +28,7 @@ async def test_two_processes_build_a_house_together(dialect, tmp_path):
         printed, problems = await agent.communicate()
         assert agent.returncode == 0, problems.decode()
     assert "A house: 7 turns, 0 lost by the agent, 0 of its messages refused" in said.decode()
-    assert "0 replaced by finish" in printed.decode()
+    assert ", 0 replaced," in printed.decode()
     assert json.loads(log.read_text().splitlines()[-1])["outcome"]["reason"] == "solved"
 
 
@@ -46,7 +46,7 @@ async def test_an_agent_that_searches_builds_figures_of_ones_own(tmp_path):
         printed, problems = await agent.communicate()
         assert agent.returncode == 0, problems.decode()
     assert "My box: 7 turns, 0 lost by the agent" in said.decode()
-    assert "0 replaced by finish" in printed.decode()
+    assert ", 0 replaced," in printed.decode()
 
 
 @pytest.mark.slow

@@ -3,8 +3,11 @@ import pytest
 from parlour.envs import game
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
+from parlour.envs.holdem.setup import set_cards
 from parlour.training.evaluation.best_response import best_response
 from parlour.training.games.holdem.best_response import _Responder
+from parlour.training.games.holdem.best_response import best_response as play_setting
+from parlour.training.games.holdem.settings import SETTINGS
 
 
 @pytest.fixture(scope="module")
@@ -128,3 +131,92 @@ def test_other_games_are_refused(options):
 def test_too_few_hands_are_refused(heads_up):
     with pytest.raises(ValueError, match="hands=2"):
         best_response(Fixed(1), heads_up, hands=2)
+
+
+# The settings, in named situations.
+
+
+def situation(heads_up, setting, board, policy=None):
+    """A responder with aces on the button, where both have checked up to a street, the other one again there."""
+    responder = _Responder(policy or Fixed(0), heads_up, me=0, word=np.uint64(1), setting=setting)
+    table = responder.table
+    table.button, table.stream = 0, 1
+    heads_up.rules.reset(table)
+    set_cards(table, {"cards": [["As", "Ah"], None], "board": ["Ad", "Ac", "7h", "2c", "3d"]})
+    heads_up.rules.play(table, 1)  # the button has the small blind; before the flop it acts first
+    while int(table.board_count) < board or int(table.turn) != 0:
+        heads_up.rules.play(table, 1)
+    responder._forget_dealt_cards()
+    return responder
+
+
+def raises(heads_up, name, board):
+    setting = next(one for one in SETTINGS if one.name == name)
+    responder = situation(heads_up, setting, board)
+    legal = np.flatnonzero(heads_up.mask(responder.table, 0)).tolist()
+    return setting.raises(heads_up, responder.table, legal)
+
+
+@pytest.mark.parametrize(
+    ("name", "flop", "turn", "river"),
+    [
+        ("fold or call", 0, 0, 0),
+        ("pot and all-in from the turn", 0, 2, 2),
+        ("all raises from the turn", 0, 8, 8),
+        ("all raises from the flop", 8, 8, 8),
+        ("all raises from the start", 8, 8, 8),
+    ],
+)
+def test_the_raises_of_each_setting_by_street(heads_up, name, flop, turn, river):
+    menu = range(2, 10)  # the least raise equals the half pot of four chips
+    counts = {0: 0, 2: 2, 8: len([action for action in menu if heads_up.mask(_checked(heads_up), 0)[action]])}
+    found = [len(raises(heads_up, name, board)) for board in (3, 4, 5)]
+    assert found == [counts[flop], counts[turn], counts[river]]
+
+
+def _checked(heads_up):
+    return situation(heads_up, SETTINGS[-1], 3).table
+
+
+def test_the_pot_raise_is_the_pot(heads_up):
+    responder = situation(heads_up, SETTINGS[1], 4)
+    pot, all_in = raises(heads_up, SETTINGS[1].name, 4)
+    table = responder.table
+    assert int(heads_up.rules.decode(table, pot).amount) == int(table.pot) == 4
+    assert int(heads_up.rules.decode(table, all_in).amount) == int(table.stack[0])
+
+
+def test_it_raises_a_sure_win_where_the_setting_allows_it(heads_up):
+    one_raises = [situation(heads_up, setting, 4).choose() >= 2 for setting in SETTINGS]
+    assert one_raises == [False, True, True, True, True]
+    one_raises = [situation(heads_up, setting, 3).choose() >= 2 for setting in SETTINGS]
+    assert one_raises == [False, False, False, True, True]
+
+
+@pytest.mark.parametrize(("setting", "folds"), [(SETTINGS[0], True), (SETTINGS[1], False), (SETTINGS[4], True)])
+def test_before_its_first_raise_a_setting_calls_even_what_it_should_fold(heads_up, setting, folds):
+    responder = situation(heads_up, setting, 3)
+    table = responder.table
+    heads_up.rules.play(table, 1)
+    heads_up.rules.reset(table)
+    set_cards(table, {"cards": [["7s", "2h"], None]})
+    responder.belief[:] = (HOLDINGS >= 48).all(axis=1) / 6  # the opponent has aces
+    responder.equity = (-1, np.zeros(0))
+    table.bet[1], table.stack[1], table.pot, table.current_bet, table.to_call = 200, 0, 201, 200, 198
+    assert (responder.choose() == 0) == folds
+
+
+def test_the_parts_add_up_to_what_is_won(heads_up):
+    found = play_setting(Fixed(1), heads_up, hands=12, seed=3, setting=SETTINGS[3])
+    assert found.score.mean == pytest.approx(sum(sum(row.values()) for row in found.parts.values()))
+    assert {way for row in found.parts.values() for way, won in row.items() if won} == {"showdowns"}
+    folded = play_setting(Fixed(0), heads_up, hands=12, seed=3, setting=SETTINGS[3])
+    assert folded.score.mean == 0.75
+    assert sum(row["folds won"] for row in folded.parts.values()) == pytest.approx(0.75)
+
+
+def test_the_usual_best_response_is_the_setting_from_the_start(heads_up):
+    usual = best_response(Fixed(1), heads_up, hands=12, seed=2)
+    assert SETTINGS[-1].name == "all raises from the start"
+    assert usual.mean == pytest.approx(1_000 * play_setting(Fixed(1), heads_up, hands=12, seed=2).score.mean)
+    assert usual.mean == pytest.approx(26_933.154, abs=1e-3)  # as version 0.1 measured it

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.training import cli
+from parlour.training import cli, supervisor
 from parlour.training.commands import table
-from parlour.training.commands.deploy import arena
 from parlour.training.parser import _platforms
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.policies.trained_for import TrainedFor
@@ -330,7 +329,7 @@ def test_a_line_warns_if_the_game_to_play_differs_from_the_training(trained, cap
 
 def test_table_and_deploy_say_so_too(trained, capsys, monkeypatch):
     monkeypatch.setattr(table, "until_done", lambda work: work.close())
-    monkeypatch.setattr(arena, "until_done", lambda work: work.close())
+    monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
     code, _, err = run(capsys, "table", "holdem", "--agents", trained, "--port", "0")
     assert code == 0
     assert "mine.npz was trained for holdem-v0 with ante=1" in err

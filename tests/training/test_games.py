@@ -27,6 +27,7 @@ OF_A_GAME = (
     "commands.demo",
     "commands.mafia_agents",
     "commands.mafia_summary",
+    "soak.poker",
 )
 """Modules that are about certain games or platforms."""
 
@@ -60,14 +61,15 @@ def test_a_game_without_anything_special_has_no_file():
 
 
 def test_what_there_is():
-    parts = ("compare", "best_response", "held_out", "team_facts", "experts", "table")
+    parts = ("compare", "best_responses", "held_out", "team_facts", "experts", "table", "without_luck")
     assert {part: games_with(part) for part in parts} == {
         "compare": ["auction", "bargaining"],
-        "best_response": ["holdem"],
+        "best_responses": ["holdem"],
         "held_out": ["tangram"],
         "team_facts": ["mafia"],
         "experts": ["tangram"],
         "table": ["holdem"],
+        "without_luck": ["holdem"],
     }
 
 

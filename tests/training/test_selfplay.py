@@ -266,6 +266,8 @@ def test_averaged_weights_follow_slowly():
         ({"precision": "half"}, "precision"),
         ({"chance_samples": -1}, "chance_samples"),
         ({"network": "transformer"}, "network"),
+        ({"engine": "cloud"}, "engine"),
+        ({"address": "auto"}, "the engine local has none"),
         ({"device": "tpu"}, "device='tpu': need cpu, or cuda"),
     ],
 )
@@ -301,6 +303,14 @@ def test_it_can_copy_a_teacher_first():
     for _ in range(5):
         last = learner.clone(taken, 1.0, random)
     assert last > max(first, 0.9)
+
+
+def test_the_live_policy_follows_the_learner():
+    learner, _ = make()
+    live, made = learner.current_policy(seed=1), game("kuhn")
+    tree = flat_tree(made)
+    assert tree.masks[np.arange(len(tree.masks)), live.act(tree.observations, tree.masks)].all()
+    assert live.encoder == "v0"
 
 
 def test_settings_of_another_algorithm_are_left_out():

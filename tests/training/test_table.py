@@ -1,5 +1,7 @@
 """`parlour table`: what it makes of its options; the table itself is in tests/live."""
 
+import asyncio
+import ssl
 from urllib.parse import urlsplit
 
 import pytest
@@ -25,3 +27,13 @@ def test_the_link_of_a_table_for_all_addresses_names_one(url):
     link = urlsplit(table._link(url))
     assert link.port == 8000
     assert link.hostname not in ("0.0.0.0", "::", "")
+
+
+@pytest.mark.parametrize("game", ["bargaining", "holdem"])
+def test_a_certificate_reaches_the_server(game, monkeypatch, certificate):
+    served = []
+    monkeypatch.setattr(table, "until_done", lambda work: work.close())
+    monkeypatch.setattr(table, "_serve", lambda host, *rest: served.append(host) or asyncio.sleep(0))
+    cert, key = map(str, certificate)
+    assert cli.main(["table", game, "--port", "0", "--tls-cert", cert, "--tls-key", key]) == 0
+    assert [isinstance(host.tls, ssl.SSLContext) for host in served] == [True]

@@ -110,6 +110,22 @@ def test_the_least_payload_of_a_schema(schema, payload):
     assert quiet_action([AllowedAction("play", "", schema)]) == Action("play", payload)
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"bid": {"type": "number"}}, "required": 1e308},
+        {"properties": {"bid": {"type": "number"}}, "required": [[], None, {}]},
+        {"properties": {"bids": {"type": "array", "minItems": 2**53}}, "required": ["bids"]},
+        {"properties": {"bids": {"type": "array", "minItems": float("inf")}}, "required": ["bids"]},
+        {"bid": {"type": "number", "minimum": {"a": 1}}},
+    ],
+    ids=repr,
+)
+def test_a_schema_of_nonsense_makes_no_error_and_no_long_list(schema):
+    payload = quiet_action([AllowedAction("play", "", schema)]).payload
+    assert payload in ({}, {"bids": []}, {"bid": 0})
+
+
 def test_what_commits_to_least_goes_first():
     assert quiet_action([]) == Action("pass")
     offers = [AllowedAction(name) for name in ("raiseTo", "fold", "check")]

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse
+from parlour.envs.holdem.hands import card_name
 from parlour.wrappers.agents import base
 from parlour.wrappers.logs import match_log
 from parlour.wrappers.logs.match_log import MatchLog, read, turns
 from parlour.wrappers.logs.recorder import Recorder, replay
 from parlour.wrappers.logs.safe_match_log import SafeMatchLog
+from parlour.wrappers.replay.log_reader import moments
 
 
 @pytest.mark.parametrize("module", [base, match_log])
@@ -34,6 +36,21 @@ def test_a_recorded_match_replays_to_the_same_bytes(game, tmp_path):
     assert last["kind"] == "end"
     assert last["outcome"]["payoffs"]
     assert replay(path).state().tobytes() == env.state().tobytes()
+
+
+def test_given_cards_are_in_the_log(tmp_path):
+    env, path = envs.make("holdem", seats=2), tmp_path / "match.jsonl"
+    setup = {"cards": [["As", "Ah"], None], "board": ["Kd", "Kc", "2c"]}
+    with MatchLog(path) as log:
+        recorder = Recorder(log, env, seed=3, setup=setup)
+        for _ in range(3):
+            assert recorder.play(1).ok
+        recorder.play(0)
+    assert next(read(path))["setup"] == setup
+    assert replay(path).state().tobytes() == env.state().tobytes()
+    assert [card_name(card) for card in replay(path).table.board[:3]] == setup["board"]
+    told = list(moments(path))
+    assert told[-1].states["player_0"] == env.turn_state("player_0")
 
 
 def test_refused_answers_are_not_written(tmp_path):

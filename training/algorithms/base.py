@@ -45,7 +45,7 @@ class Monitor(Protocol):
 
 
 class LearnerTables(Protocol):
-    """The tables of a learner: `SingleAgentTables` or `SelfPlayTables`.
+    """The tables of a learner: `SingleAgentTables`, or the `Engine` of self-play.
 
     Attributes:
         game: the game with its options.
@@ -118,6 +118,10 @@ class Learner(Protocol):
 
     def save(self, folder: Path) -> None:
         """Write the learner into a run folder. If the process dies meanwhile, the old files stay complete."""
+        ...
+
+    def close(self) -> None:
+        """End the processes that the learner has started."""
         ...
 
     @classmethod

@@ -157,6 +157,9 @@ class Learner:
         self.model.save(folder / "model.tmp.zip")
         os.replace(folder / "model.tmp.zip", folder / MODEL)
 
+    def close(self) -> None:
+        """Nothing to end: it has no other processes."""
+
     @classmethod
     def load(cls, folder: Path, config: MaskablePPOConfig, game: Game, league: League) -> Self:
         """Return the learner of ``model.zip``, with its optimiser.

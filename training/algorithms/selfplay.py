@@ -8,9 +8,9 @@ for the saved policy.
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -22,13 +22,13 @@ from ...envs.core.rng import streams
 from ...wrappers.policies.base import draw
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.trained_for import TrainedFor
-from ...wrappers.rl.self_play import ExpectedRewards, SelfPlayTables
-from ..games import games_with, specifics
-from ..learning.advantages import seat_advantages
+from ..learning.batch import Batch, shuffled
+from ..learning.collector import critic_encoder, make_networks
 from ..learning.demonstrations import Demonstrations
+from ..learning.engines import find
+from ..learning.engines.base import Engine
 from ..learning.league import League
-from ..learning.networks import build, copy_of, move, numpy_network
-from ..learning.rollout_buffer import RolloutBuffer
+from ..learning.networks import Forward, copy_of, move, numpy_network
 from ..learning.schedules import scheduled
 from ..learning.selfplay_settings import SelfPlayConfig
 from ..learning.settings import TrainConfig
@@ -37,9 +37,6 @@ from .base import Monitor
 
 MODEL = "selfplay.pt"
 """The file with the networks, the optimiser, the averages and the random states, in the run folder."""
-TABLES = "tables.pkl"
-"""The file with the state of the tables between two rollouts, and the opponents."""
-_ILLEGAL = -1e9
 
 
 class Learner:
@@ -50,135 +47,71 @@ class Learner:
     def __init__(self, config: SelfPlayConfig, game: Game, league: League) -> None:
         self.config = config
         self.game = game
-        self.tables = SelfPlayTables(
-            game,
-            config.n_envs,
-            league.pool(),
-            round(config.opponent_tables * config.n_envs),
-            (config.random_start_steps, config.random_start_steps),
-            config.encoder or None,
-            _expected_rewards(game, config),
-        )
+        self.engine = find(config.engine)(config, game, league.pool())
         self.timesteps = 0
-        critic = game.encoders[config.critic_encoder or self.tables.tables.encoder]
-        self._critic_encoder = critic
-        seen = game.encoders[self.tables.tables.encoder]
-        sizes = seen.layout.size, critic.layout.size
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(config.seed)
-            self._actor = build(
-                config.network, seen.layout, game.seats, config.net_arch, game.num_actions, config.activation_fn, 0.01
-            )
-            self._critic = build(
-                config.network, critic.layout, game.seats, config.critic_net_arch, 1, config.activation_fn, 1.0
-            )
-        self._actor.to(config.device)
-        self._critic.to(config.device)
+        self._version = 0
+        self._actor, self._critic = (net.to(config.device) for net in make_networks(config, game))
         self._average, self._magnet = (copy_of(self._actor) for _ in range(2))
         self._parameters = [*self._actor.parameters(), *self._critic.parameters()]
         self._optimizer = torch.optim.Adam(self._parameters, lr=config.learning_rate, eps=1e-5, fused=True)
-        on_cpu = config.device == "cpu"
-        self._low_precision = config.precision == "bfloat16" or (config.precision == "auto" and not on_cpu)
+        self._forward = Forward(config.device, config.precision)
         self._random = np.random.default_rng(config.seed)
-        self._words = streams(config.seed, 1)
         self._mean_square = 0.0  # of the advantages, a running mean
         self._resumed = False
-        self._rollout = RolloutBuffer(config.n_steps, self.tables, sizes)
+
+    @property
+    def tables(self) -> Engine:
+        """Where it learns."""
+        return self.engine
 
     def fit(self, monitor: Monitor) -> None:
         """Learn until the timesteps of the config are reached or the monitor stops it."""
-        if not self._resumed:
-            self.tables.reset(self.config.seed)
+        self.engine.begin()
         monitor.on_start()
+        if self._resumed:
+            self.engine.keep_opponents()
         with torch_threads(self.config.threads):
             while self.timesteps < self.config.total_timesteps and monitor.goes_on():
                 monitor.on_rollout_start()
-                began = time.perf_counter()
-                in_tables = self._collect()
-                metrics = self._learn(1 - monitor.remaining)
-                metrics["time/environment_share"] = in_tables / (time.perf_counter() - began)
+                metrics = self._iterate(1 - monitor.remaining)
                 monitor.write(metrics | monitor.on_rollout_end())
 
     def rollout(self, used: float = 0.0) -> int:
         """Collect a rollout, learn from it, and return its decisions' number. `used`: share of the budget, 0 to 1."""
         before = self.timesteps
-        self._collect()
-        self._learn(used)
+        self._iterate(used)
         return self.timesteps - before
 
-    # Rollouts.
+    def close(self) -> None:
+        """End the actors."""
+        self.engine.close()
 
-    @torch.no_grad()
-    def _collect(self) -> float:
-        """Play `n_steps` decisions on every table. Return the seconds of the tables' steps."""
-        tables, rollout, spent = self.tables.tables, self._rollout, 0.0
-        rows, actions = np.arange(self.config.n_envs), np.zeros(self.config.n_envs, np.int64)
-        for step in range(self.config.n_steps):
-            rollout.observations[step] = tables.observations
-            rollout.masks[step] = tables.action_masks
-            rollout.turn[step] = tables.turn
-            rollout.learner_acts[step] = self.tables.learner_acts
-            self._see(rows, tables.turn, rollout.critic_observations[step])
-            log_probs = self._log_probs(self._actor, rollout.observations[step], rollout.masks[step])
-            rollout.log_probs[step] = log_probs
-            draw(np.exp(rollout.log_probs[step]), self._words, actions)
-            rollout.actions[step] = actions
-            began = time.perf_counter()
-            self.tables.step(actions)
-            spent += time.perf_counter() - began
-            rollout.rewards[step] = tables.rewards * self._unit
-            rollout.dones[step] = tables.dones
-        self._estimate(rows)
-        self.timesteps += int(np.count_nonzero(rollout.learner_acts))
-        return spent
+    def _iterate(self, used: float) -> dict[str, float]:
+        """Collect batches, learn from them, and return the metrics."""
+        began = time.perf_counter()
+        batches = self.engine.rollout(self._version, self._weights())
+        collected = time.perf_counter()
+        self.timesteps += sum(batch.decisions for batch in batches)
+        metrics = self._learn(batches, used)
+        self._version += 1
+        whole = time.perf_counter() - began
+        tables = sum(batch.seconds for batch in batches) / sum(batch.total_seconds for batch in batches)
+        metrics["time/environment_share"] = tables * (collected - began) / whole
+        metrics["time/learning_share"] = 1 - (collected - began) / whole
+        return metrics | self.engine.metrics()
 
-    @property
-    def _unit(self) -> np.float32:
-        return np.float32(self.config.reward_scale / self.game.payoffs.unit)
-
-    def _see(self, rows: NDArray[np.int64], seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
-        self._critic_encoder.observations(self.tables.tables.tables, rows, out, seats)
-
-    def _estimate(self, rows: NDArray[np.int64]) -> None:
-        """Write the values and the advantages of the rollout."""
-        rollout, seats = self._rollout, self.game.seats
-        for step in range(self.config.n_steps):
-            rollout.values[step] = self._forward(self._critic, rollout.critic_observations[step])[:, 0].cpu().numpy()
-        last = np.empty((len(rows), seats), np.float32)
-        seen = np.empty_like(rollout.critic_observations[0])
-        for seat in range(seats):
-            self._see(rows, np.full(len(rows), seat), seen)
-            last[:, seat] = self._forward(self._critic, seen)[:, 0].cpu().numpy()
-        seat_advantages(
-            rollout.turn,
-            rollout.learner_acts,
-            rollout.rewards,
-            rollout.dones,
-            rollout.values,
-            last,
-            self.config.gamma,
-            self.config.gae_lambda,
-            rollout.advantages,
-        )
-
-    # Networks.
-
-    def _forward(self, net: nn.Module, observations: NDArray[np.float32] | torch.Tensor) -> torch.Tensor:
-        given = torch.as_tensor(observations).to(self.config.device, non_blocking=True)
-        with torch.autocast(given.device.type, torch.bfloat16, enabled=self._low_precision):
-            return torch.as_tensor(net(given)).float()
-
-    def _log_probs(self, net: nn.Module, observations: Any, masks: Any) -> torch.Tensor:
-        """Return the log-probabilities of all actions, float32[N, A]; of illegal ones about -1e9."""
-        logits = self._forward(net, observations)
-        illegal = torch.as_tensor(masks).to(logits.device) == 0
-        return torch.log_softmax(logits.masked_fill(illegal, _ILLEGAL), 1)
+    def _weights(self) -> dict[str, NDArray[np.float32]]:
+        return {
+            f"{prefix}.{name}": weights.detach().cpu().numpy()
+            for prefix, net in (("actor", self._actor), ("critic", self._critic))
+            for name, weights in net.state_dict().items()
+        }
 
     # Updates.
 
-    def _learn(self, used: float) -> dict[str, float]:
-        """Update the networks with the rollout. `used` is the share of the budget that has been used, 0 to 1."""
-        config, batch = self.config, self._rollout.shuffled(self._random)
+    def _learn(self, batches: Sequence[Batch], used: float) -> dict[str, float]:
+        """Update the networks with batches. `used` is the share of the budget that has been used, 0 to 1."""
+        config, batch = self.config, shuffled(batches, self._random)
         rate = scheduled(config.learning_rate, config.final_learning_rate, config.learning_rate_schedule, used)
         ent_coef = scheduled(config.ent_coef, config.final_ent_coef, config.ent_schedule, used)
         for group in self._optimizer.param_groups:
@@ -213,7 +146,7 @@ class Learner:
     def _update(self, part: Mapping[str, torch.Tensor], scale: float, ent_coef: float) -> dict[str, float]:
         """Make one gradient step and return its metrics."""
         config = self.config
-        log_probs = self._log_probs(self._actor, part["observations"], part["masks"])
+        log_probs = self._forward.log_probs(self._actor, part["observations"], part["masks"])
         probabilities = log_probs.exp()
         legal = part["masks"] != 0
         taken = part["actions"][:, None]
@@ -230,7 +163,7 @@ class Learner:
             loss = loss + config.kl_coef * before
         if config.magnet_coef:
             with torch.no_grad():
-                magnet = self._log_probs(self._magnet, part["observations"], part["masks"])
+                magnet = self._forward.log_probs(self._magnet, part["observations"], part["masks"])
             loss = loss + config.magnet_coef * _expected(probabilities, log_probs - magnet, legal)
         self._step(loss)
         return {
@@ -257,7 +190,9 @@ class Learner:
         with torch_threads(config.threads):
             for start in range(0, len(order), config.cloning_batch_size):
                 rows = order[start : start + config.cloning_batch_size]
-                log_probs = self._log_probs(self._actor, demonstrations.observations[rows], demonstrations.masks[rows])
+                log_probs = self._forward.log_probs(
+                    self._actor, demonstrations.observations[rows], demonstrations.masks[rows]
+                )
                 taken = torch.as_tensor(demonstrations.actions[rows]).to(log_probs.device)[:, None]
                 mean = log_probs.gather(1, taken).mean()
                 self._step(-mean)
@@ -269,9 +204,10 @@ class Learner:
         """Return a copy of the current policy, in NumPy; with `average_decay`, of the averaged weights."""
         net = self._average if self.config.average_decay else self._actor
         activation = self.config.activation_fn
-        critic = () if self._critic_encoder.full_information else numpy_network(self._critic, activation)
+        hidden = self.game.encoders[critic_encoder(self.config, self.game)].full_information
+        critic = () if hidden else numpy_network(self._critic, activation)
         copy = MlpPolicy(numpy_network(net, activation), seed=seed, critic=critic)
-        encoder = self.tables.tables.encoder
+        encoder = self.config.encoder or self.game.encoder
         copy.set_trained_for(TrainedFor.of(self.game, encoder, self.config.preset, self.config.reward_scale))
         return copy
 
@@ -280,7 +216,7 @@ class Learner:
         return _Current(self, seed)
 
     def save(self, folder: Path) -> None:
-        """Write ``selfplay.pt`` and ``tables.pkl``."""
+        """Write ``selfplay.pt`` and the files of the engine."""
         state = {
             "timesteps": self.timesteps,
             "actor": self._actor.state_dict(),
@@ -290,11 +226,10 @@ class Learner:
             "optimizer": self._optimizer.state_dict(),
             "mean_square": self._mean_square,
             "random": self._random.bit_generator.state,
-            "words": int(self._words[0]),
+            "version": self._version,
+            "engine": self.engine.save(folder),
         }
         torch.save(state, folder / f"{MODEL}.tmp")
-        self.tables.save(folder / f"{TABLES}.tmp")
-        os.replace(folder / f"{TABLES}.tmp", folder / TABLES)
         os.replace(folder / f"{MODEL}.tmp", folder / MODEL)
 
     @classmethod
@@ -304,17 +239,18 @@ class Learner:
         Raises:
             FileNotFoundError: if the folder has no such files.
         """
-        for name in (MODEL, TABLES):
-            if not (folder / name).is_file():
-                raise FileNotFoundError(f"{folder / name} is missing")
+        if not (folder / MODEL).is_file():
+            raise FileNotFoundError(f"{folder / MODEL} is missing")
         learner = cls(config, game, league)
         state = torch.load(folder / MODEL, map_location=config.device, weights_only=True)
         learner.timesteps, learner._mean_square = state["timesteps"], state["mean_square"]
         for name in ("actor", "critic", "average", "magnet", "optimizer"):
             getattr(learner, f"_{name}").load_state_dict(state[name])
         learner._random.bit_generator.state = state["random"]
-        learner._words = np.array([state["words"]], np.uint64)
-        learner.tables.load(folder / TABLES)
+        learner._version = state.get("version", 0)
+        slots = [0] * len(learner.engine.policies)  # of a run that was saved before there were engines
+        before = {"serials": slots, "actors": [{"words": state.get("words"), "serials": {}}]}
+        learner.engine.load(folder, state.get("engine", before))
         learner._resumed = True
         return learner
 
@@ -325,30 +261,15 @@ class _Current:
     def __init__(self, learner: Learner, seed: int | None) -> None:
         self._learner = learner
         self._words = streams(seed, 1)
-        self.encoder = learner.tables.tables.encoder
+        self.encoder = learner.config.encoder or learner.game.encoder
 
     @torch.no_grad()
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return a legal action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
-        log_probs = self._learner._log_probs(self._learner._actor, observations, masks)
+        log_probs = self._learner._forward.log_probs(self._learner._actor, observations, masks)
         actions = np.zeros(len(masks), np.int64)
         draw(log_probs.exp().cpu().numpy(), self._words, actions)
         return actions
-
-
-def _expected_rewards(game: Game, config: SelfPlayConfig) -> ExpectedRewards | None:
-    """Return what replaces rewards by their expectation; None if the config does not ask for it.
-
-    Raises:
-        ValueError: if the game has no such method.
-    """
-    if not config.chance_samples:
-        return None
-    make = specifics(game.name).expected_rewards
-    if make is None:
-        known = ", ".join(games_with("expected_rewards"))
-        raise ValueError(f"chance_samples={config.chance_samples}: {game.id} has no expected rewards; {known} has them")
-    return make(game, config.chance_samples, config.seed)
 
 
 def _expected(probabilities: torch.Tensor, values: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

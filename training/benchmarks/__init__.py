@@ -8,6 +8,7 @@ from .base import Measure
 MEASURES = {
     "vector": ("environments", "vector_tables"),
     "threads": ("environments", "threads"),
+    "cuda": ("cuda", "cuda_tables"),
     "aec": ("environments", "aec"),
     "openspiel": ("peers", "openspiel"),
     "pettingzoo": ("peers", "pettingzoo"),

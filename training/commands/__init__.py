@@ -1,4 +1,4 @@
-"""The commands of `parlour`. Each is a module here, loaded when it is called; host, deploy and soak have one per platform.
+"""The commands of `parlour`. Each is a module here, loaded when it is called; host, deploy and soak are packages.
 
 A module has the function `command`, whose parameters tyro parses. If the parameters depend on the arguments, the module
 has `command_for(args)`, which returns that function. Arguments that several commands share are in `arguments`.
@@ -8,8 +8,12 @@ COMMANDS = {
     "demo": "train, evaluate and play at a live table, in a few minutes",
     "train": "train a policy by self-play against its past checkpoints and bots",
     "evaluate": "measure a policy against others, with confidence intervals",
+    "exploit": "find the worst known opponent: who wins most from a policy",
     "plot": "draw learning curves of runs, pooled over seeds",
     "compare": "compare runs by a metric, pooled over seeds, with intervals",
+    "sweep": "train with many settings and seeds, and show the best",
+    "crossplay": "let several policies play with each other: matrix, self-play and cross-play",
+    "ladder": "rate several policies, and write a page with ratings, matrix and sample games",
     "teams": "measure how often each team wins, with one policy per team",
     "solve": "solve a small game exactly and write the policy",
     "figures": "measure a policy on held-out sets, such as tangram's figures",

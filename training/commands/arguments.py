@@ -12,6 +12,7 @@ from typing import Annotated
 import tyro
 
 from ...wrappers.agents.language_model import Model
+from ...wrappers.logs.program_log import Format, Level
 
 GameName = Annotated[
     tyro.conf.Positional[str],
@@ -127,6 +128,51 @@ class SessionArguments:
     """Seed of all random numbers. Default: a random one."""
     log: Path | None = None
     """File to which the match log is appended, as JSON Lines, hidden cards included (see `parlour replay`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveArguments:
+    """The program: its configuration, logs and metrics. `docs/leave_it_running.md` describes them."""
+
+    config: Path | None = None
+    """TOML file with options of this command, by their names. The environment's PARLOUR_NAME is stronger than the
+    file, and an option on the command line is stronger than both."""
+    log_level: Level = "info"
+    """The lowest level of the log's lines."""
+    log_format: Format = "text"
+    """The format of the log on stderr."""
+    log_file: Path | None = None
+    """File to which the log is appended, as JSON Lines. Default: none."""
+    log_file_mb: float = 10.0
+    """Size of a full log file in megabytes; it is renamed then, to FILE.1."""
+    log_files: int = 5
+    """Number of full log files that are kept."""
+    match_log_mb: float = 100.0
+    """Size of a full match log in megabytes; it is renamed then, LOG.jsonl to LOG.1.jsonl. 0: no limit."""
+    match_logs: int = 10
+    """Number of full match logs that are kept."""
+    metrics_port: int | None = None
+    """Port of /healthz and /metrics (Prometheus); 0 chooses a free one. Default: none."""
+    metrics_address: str = "127.0.0.1"
+    """Address of /healthz and /metrics; 0.0.0.0 lets other machines read them."""
+    status_every: float = 60.0
+    """Seconds between two status lines in the log; 0: none."""
+    unhealthy_after: float = 300.0
+    """Seconds without a connection to the platform after which /healthz reports a problem."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name in ("log_file_mb", "unhealthy_after"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name}={getattr(self, name):g}: need a number above 0")
+        for name in ("match_log_mb", "status_every"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name}={getattr(self, name):g}: need a number from 0 up")
+        for name in ("log_files", "match_logs"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)}: need at least 1")
+        if self.metrics_port is not None and not 0 <= self.metrics_port < 2**16:
+            raise ValueError(f"metrics_port={self.metrics_port}: give a port from 0 to {2**16 - 1}")
 
 
 @dataclass(frozen=True, kw_only=True)

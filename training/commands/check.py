@@ -7,10 +7,13 @@ import tyro
 
 from ...envs import find
 from ...envs.core.options import with_options
-from ...envs.testing import EPISODES, LawBroken, LawResult
+from ...envs.testing import EPISODES, LAWS, LawBroken, LawResult
 from ...envs.testing import check as check_game
 from ...envs.testing.determinism import load
 from ..learning.settings import pair
+
+WIDTH = max(map(len, LAWS)) + 2
+"""The width of the column of the laws' names."""
 
 
 def command(
@@ -48,4 +51,4 @@ def command(
 
 def _show(result: LawResult) -> None:
     state = "holds" if result.skipped is None else f"not tried: {result.skipped}"
-    print(f"{result.law:28}{state}  ({result.seconds:.1f} s)", flush=True)
+    print(f"{result.law:{WIDTH}}{state}  ({result.seconds:.1f} s)", flush=True)

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..evaluation.theory import compare
 from ..learning.run_folder import existing as folder_of
 from ..progress import counting_bar
 from .arguments import PolicyArguments, ReportArguments
-from .lookup import game_of, located, policy, warn_about_differences
+from .lookup import game_of, located, policy, rivals, silenced, warn_about_differences
 
 
 def command(
@@ -28,6 +29,9 @@ def command(
     best_response: bool = False,
     hands: int = 1_000,
     deterministic: bool = False,
+    mute: bool = False,
+    scramble: bool = False,
+    raw: bool = False,
     picture: Path | None = None,
     report: ReportArguments,
 ) -> None:
@@ -36,26 +40,37 @@ def command(
     If the game has a known equilibrium, the policy is also compared with it: it plays all seats; a picture is drawn.
 
     Args:
-        against: Opponents: bots, runs or policy files. Each one plays all other seats. Default: every bot that can play
-            the game with its options.
+        against: Opponents: bots, runs or policy files. Each one plays all other seats; of several joined by +, such as
+            call+tight, each plays as many, in turns around the table. Default: every bot that can play the game with
+            its options.
         deals: Deals per opponent. Each deal is played once with the policy in each seat.
         best_response: Compute a lower bound on exploitability by a best response (for heads-up hold'em).
         hands: Number of hands of the best response.
         deterministic: Play the most likely action instead of a random draw.
+        mute: The policy cannot say anything. What this changes is what its talk is worth.
+        scramble: Every statement of the policy is replaced by a random one.
+        raw: Count every result as it was, luck included. Default: where the game has a method for it, luck is taken
+            out (hold'em: an all-in counts with its equity); the mean is the same, the interval is smaller.
         picture: File for the picture. Default: theory.png in the run folder.
     """
     run, seed = evaluated.run, report.seed
     game = game_of(run, evaluated.game, evaluated.options, evaluated.seats)
-    player = policy(run, game, seed, deterministic)
-    names = against or (() if best_response else _rivals(game))
+    trained = policy(run, game, seed, deterministic)
+    player = silenced(trained, game, mute, scramble, seed)
+    names = against or (() if best_response else rivals(game))
     known = {"random": None, **game.bots}
-    opponents = {name: located(name, known) for name in names}  # a mistyped name is an error before any play
-    rivals = {name: policy(spec, game, seed + number) for number, (name, spec) in enumerate(opponents.items(), 1)}
-    warn_about_differences([(run, player), *rivals.items()], game)
+    opponents = {name: _parts(name, known) for name in names}  # a mistyped name is an error before any play
+    around = {
+        name: [policy(part, game, seed + number) for part in parts]
+        for number, (name, parts) in enumerate(opponents.items(), 1)
+    }
+    seated = [(name, one) for name, parts in around.items() for one in parts]
+    warn_about_differences([(run, trained), *seated], game)
     scores = {}
-    for name, rival in rivals.items():
+    for name, parts in around.items():
+        others = [parts[place % len(parts)] for place in range(game.seats - 1)]
         with counting_bar(f"against {name}", deals) as done:
-            scores[name] = evaluate(player, game, [rival], deals=deals, seed=seed, progress=done)
+            scores[name] = evaluate(player, game, others, deals=deals, seed=seed, progress=done, adjusted=not raw)
     exploited = _exploited(player, game, hands, seed) if best_response else None
     again = policy(run, game, seed, deterministic)  # so that its draws do not depend on the evaluation before
     beside = compare(again, game, matches=deals, seed=seed)
@@ -68,17 +83,14 @@ def command(
         _save(beside, picture, folder_of(run))
 
 
-def _rivals(game: Game) -> tuple[str, ...]:
-    """Return the bots that can play the game with its options; some need certain options."""
-    return tuple(name for name in game.bots if _plays(name, game)) or ("random",)
-
-
-def _plays(name: str, game: Game) -> bool:
+def _parts(name: str, known: Mapping[str, Any]) -> list[str]:
+    """Return the policies of ``one+two``; a name that exists as it is counts as one."""
     try:
-        game.bots[name](game, 0)
+        return [located(name, known)]
     except ValueError:
-        return False
-    return True
+        if "+" not in name:
+            raise
+        return [located(part, known) for part in name.split("+")]
 
 
 def _exploited(player: Policy, game: Game, hands: int, seed: int) -> Score:

@@ -8,18 +8,20 @@ from typing import Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from ...envs import GAMES, find
 from ...envs import game as make_game
 from ...wrappers.policies.trained_for import read_settings
 from ..learning import run_folder
-from ..learning.config import presets, settings_from
+from ..learning.config import platform_presets, presets, settings_from
 from ..learning.settings import ALGORITHM
 from .arguments import AsJson
 
 Kind = Literal["games", "bots", "presets", "runs"]
 Rows = list[dict[str, Any]]
+IN_JSON_ONLY = {"games": ["note"], "presets": ["algorithm"]}
+"""Columns that tables leave out."""
 
 
 def command(
@@ -68,11 +70,20 @@ def _bots() -> Rows:
 
 def _presets() -> Rows:
     rows = []
+    platforms = {one.preset: one.platform for one in platform_presets()}
     for name in presets():
         settings = settings_from(name)
         options = " ".join(f"{option}={json.dumps(value)}" for option, value in settings.get("options", {}).items())
         algorithm = settings.get("algorithm", ALGORITHM)
-        rows.append({"preset": name, "game": settings["game"], "algorithm": algorithm, "options": options})
+        rows.append(
+            {
+                "preset": name,
+                "game": settings["game"],
+                "for": platforms.get(name, ""),
+                "algorithm": algorithm,
+                "options": options,
+            }
+        )
     return rows
 
 
@@ -96,8 +107,8 @@ def _runs(runs: Path) -> Rows:
 
 
 def _table(kind: str, rows: Rows) -> Table:
-    columns = [column for column in (rows[0] if rows else {"none": ""}) if column != "note"]
-    table = Table(*columns, title=kind)
+    columns = [column for column in (rows[0] if rows else {"none": ""}) if column not in IN_JSON_ONLY.get(kind, ())]
+    table = Table(Column(columns[0], no_wrap=True), *columns[1:], title=kind)
     for row in rows:
         table.add_row(*(_cell(row[column]) for column in columns))
     return table

@@ -16,6 +16,7 @@ from ...wrappers.agents.llm import LLMAgent
 from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.policies.base import LearnedPolicy, Policy
 from ...wrappers.policies.loading import load_policy, load_run, make_policy, policy_file, run_settings
+from ...wrappers.policies.silenced import MutedPolicy, ScrambledPolicy
 from ...wrappers.policies.trained_for import TrainedFor
 from ..learning import run_folder
 from ..learning.config import preset_options
@@ -134,6 +135,47 @@ def located(spec: str, bots: Iterable[str]) -> str:
 def policy(spec: str, game: Game, seed: int | None = None, deterministic: bool = False) -> Policy:
     """Return the policy that `spec` names (see `located`) for `game`."""
     return make_policy(located(spec, {"random": None, **game.bots}), game, seed=seed, deterministic=deterministic)
+
+
+def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool = False) -> dict[str, Policy]:
+    """Return the policies that `specs` name, by these names, each with a seed of its own.
+
+    Raises:
+        ValueError: for a name that is given twice, or unknown.
+    """
+    where = {spec: located(spec, {"random": None, **game.bots}) for spec in specs}  # a mistyped name: before any play
+    if twice := [spec for spec in where if list(specs).count(spec) > 1]:
+        raise ValueError(f"{', '.join(twice)}: given twice")
+    return {
+        spec: make_policy(one, game, seed=seed + number, deterministic=deterministic)
+        for number, (spec, one) in enumerate(where.items(), 1)
+    }
+
+
+def rivals(game: Game) -> tuple[str, ...]:
+    """Return the bots that can play the game with its options; some need certain options."""
+    return tuple(name for name in game.bots if _plays(name, game)) or ("random",)
+
+
+def _plays(name: str, game: Game) -> bool:
+    try:
+        game.bots[name](game, 0)
+    except ValueError:
+        return False
+    return True
+
+
+def silenced(player: Policy, game: Game, mute: bool, scramble: bool, seed: int) -> Policy:
+    """Return a policy muted, with scrambled statements, or as it is.
+
+    Raises:
+        ValueError: if both are wanted, or the game has no statements.
+    """
+    if mute and scramble:
+        raise ValueError("mute or scramble: choose one")
+    if mute:
+        return MutedPolicy(player, game)
+    return ScrambledPolicy(player, game, seed) if scramble else player
 
 
 def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = None) -> Agent:

@@ -45,6 +45,11 @@ class MatchSummary:
         self._faults: Counter[tuple[str, str]] = Counter()
         self._usage: dict[str, ModelUsage] = {}
 
+    @property
+    def faults(self) -> int:
+        """Number of answers that were late, failed, or could not be used."""
+        return self._faults.total()
+
     def watch(self, agents: Iterable[AgentPolicy]) -> None:
         """Count the calls of language models among the players of a match, from now on."""
         for agent in agents:

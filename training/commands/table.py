@@ -16,11 +16,11 @@ from ...wrappers.logs.match_log import opened
 from ..games import specifics
 from ..learning.settings import pair
 from ..stopping import until_done
-from .arguments import AgentsArguments, GameArguments, ServerArguments, SessionArguments
+from .arguments import AgentsArguments, GameArguments, SessionArguments, TlsServerArguments
 from .lookup import HUMAN, agent, game_with, has_seats, names_seats, warn_about_differences
 
 NOBODY = AgentsArguments(agents=())
-PORT = ServerArguments(port=8000)
+PORT = TlsServerArguments(port=8000)
 
 
 def command(
@@ -28,7 +28,7 @@ def command(
     game: GameArguments,
     players: AgentsArguments = NOBODY,
     seats: int | None = None,
-    server: ServerArguments = PORT,
+    server: TlsServerArguments = PORT,
     names: tuple[str, ...] = (),
     timeout: float = 60.0,
     delay: float = 1.0,
@@ -72,6 +72,7 @@ def command(
         else:
             given = dict(map(pair, game.options))
             table = special(chosen, given, _named(specs, seated), hands=hands, log=file, **common)
+        table.tls = server.tls
         until_done(_serve(table, server.token, Console(highlight=False)))
 
 

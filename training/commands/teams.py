@@ -11,11 +11,12 @@ from rich.table import Table
 
 from ...envs import Game
 from ...envs.core.options import named
-from ..evaluation.teams import Ratio, Share, TeamResult, play_teams, teams_of
+from ...wrappers.policies.base import Policy
+from ..evaluation.teams import Mixed, Ratio, Share, TeamResult, play_teams, teams_of
 from ..learning.config import settings_from
 from ..progress import counting_bar
 from .arguments import GameArguments, ReportArguments
-from .lookup import game_with, policy, warn_about_differences
+from .lookup import game_with, located, policy, silenced, warn_about_differences
 
 COLUMNS = 4
 """The most statistics per table, for 80 columns."""
@@ -42,6 +43,8 @@ def command(
     policies: tuple[str, ...] = (),
     seats: tuple[int, ...] = (),
     matches: int = 5_000,
+    mute: tuple[str, ...] = (),
+    scramble: tuple[str, ...] = (),
     report: ReportArguments,
 ) -> None:
     """Measure how often each team of a game wins, with one policy in all seats of a team, and how it plays.
@@ -51,18 +54,23 @@ def command(
 
     Args:
         policies: The policies of the teams, as team=policy, such as mafia=mixed town=first: bots, runs or policy files.
-            A team may have several. Default: the first bot of the game's preset.
+            A team may have several. Two joined by +, as in town=first+mixed, share the team half and half;
+            town=first+mixed:1 gives the second one seat. Default: the first bot of the game's preset.
         seats: Numbers of seats; each one is measured. Default: the game's own.
         matches: Matches per combination.
+        mute: Teams that cannot say anything. What this changes is what their talk is worth.
+        scramble: Teams whose statements are replaced by random ones.
     """
     rows = []
+    for team in (*mute, *scramble):
+        named("team", team, teams_of(game_with(game.game, game.options)).names)
     for count in seats or (None,):
         table = game_with(game.game, game.options, seats=count)
         for chosen in _combinations(table, policies):
             players = {
-                team: policy(name, table, report.seed + number) for number, (team, name) in enumerate(chosen.items(), 1)
+                team: _player(name, table, report.seed + number, team in mute, team in scramble)
+                for number, (team, name) in enumerate(chosen.items(), 1)
             }
-            warn_about_differences([(chosen[team], player) for team, player in players.items()], table)
             task = f"{' against '.join(chosen.values())}, {table.seats} seats"
             with counting_bar(task, matches) as done:
                 result = play_teams(table, players, matches=matches, seed=report.seed, progress=done)
@@ -73,6 +81,27 @@ def command(
         )
     else:
         Console().print(*tables(rows))
+
+
+def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Policy | Mixed:
+    """Return the policy of a team, or the two of ``one+two`` or ``one+two:count``."""
+    known = {"random": None, **game.bots}
+    try:
+        parts, count = [located(name, known)], ""
+    except ValueError:
+        first, plus, rest = name.partition("+")
+        if not plus:
+            raise
+        second, _, count = rest.partition(":")
+        parts = [located(first, known), located(second, known)]
+        if count and not count.isdecimal():
+            raise ValueError(f"{name!r}: after the colon stands the number of seats of {second}") from None
+    players = []
+    for number, part in enumerate(parts):
+        player = policy(part, game, seed + 1_000 * number)
+        warn_about_differences([(part, player)], game)
+        players.append(silenced(player, game, mute, scramble, seed + number))
+    return players[0] if len(players) == 1 else Mixed(players[0], players[1], int(count) if count else None)
 
 
 def _combinations(game: Game, policies: Sequence[str]) -> Iterator[dict[str, str]]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import tyro
 
 from ..algorithms import find
-from ..learning.config import load_config
+from ..learning.config import load_config, preset_for
 from ..learning.run import resume as resume_run
 from ..learning.run import train
 from ..learning.settings import ALGORITHM, TrainConfig
@@ -23,16 +23,22 @@ def command_for(args: Sequence[str]) -> Callable[..., None]:
     """
     game = args[0] if args and not args[0].startswith("-") else None
     sources = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for name in ("--config", "--resume", "--algorithm"):
+    for name in ("--config", "--resume", "--algorithm", "--for"):
         sources.add_argument(name)
     given, rest = sources.parse_known_args(list(args))
+    platform: str | None = getattr(given, "for")
+    if platform is not None and (given.resume or given.config):
+        raise ValueError("give --for, --config or --resume, not two of them")
+    preset = None if platform is None else preset_for(platform, game)
     if given.resume:
         return _resume_command(args)
     if given.config and not given.config.endswith(".toml"):
         raise ValueError(f"--config {given.config}: need a TOML file, *.toml")
-    if game or given.config:
+    if preset or game or given.config:
         chosen = {"algorithm": given.algorithm} if given.algorithm else {}
-        default = load_config(given.config or game or "", **chosen, **({"game": game} if given.config and game else {}))
+        default = load_config(
+            preset or given.config or game or "", **chosen, **({"game": game} if given.config and game else {})
+        )
     elif {"-h", "--help"} & set(rest):
         default = find(given.algorithm or ALGORITHM).Config(game="")
     else:
@@ -47,6 +53,7 @@ def _train_command(default: TrainConfig, args: Sequence[str]) -> Callable[..., N
         *,
         source: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="GAME")] = default.game,
         config: Path | None = None,
+        platform: Annotated[str | None, tyro.conf.arg(name="for")] = None,
         resume: str | None = None,
         settings: kind = default,
     ) -> None:
@@ -57,8 +64,10 @@ def _train_command(default: TrainConfig, args: Sequence[str]) -> Callable[..., N
         Args:
             source: The name of the game or of another preset (see `parlour list presets`).
             config: TOML file with settings, in place of the preset.
+            platform: Train for a platform, with its options, such as moltpoker (see `parlour list presets`). Name the
+                game if the platform has several.
             resume: The run to continue: its folder or its name below runs/. It allows --total-timesteps (in total),
-                --minutes (from now on) and --no-progress.
+                --minutes (from now on), --address and --no-progress.
         """
         train(replace(settings, options={**default.options, **settings.options}), ["parlour", "train", *args])
 
@@ -67,7 +76,12 @@ def _train_command(default: TrainConfig, args: Sequence[str]) -> Callable[..., N
 
 def _resume_command(args: Sequence[str]) -> Callable[..., None]:
     def command(
-        *, resume: str, total_timesteps: int | None = None, minutes: float | None = None, progress: bool = True
+        *,
+        resume: str,
+        total_timesteps: int | None = None,
+        minutes: float | None = None,
+        address: str | None = None,
+        progress: bool = True,
     ) -> None:
         """Continue a run from its last save.
 
@@ -75,9 +89,10 @@ def _resume_command(args: Sequence[str]) -> Callable[..., None]:
             resume: The run folder, or its name below runs/.
             total_timesteps: Decisions in total. Default: the run's own setting.
             minutes: The run ends after this many minutes from now on. Default: the run's own setting.
+            address: Address of the Ray cluster. Default: the run's own setting.
             progress: Show a progress bar.
         """
-        more = {"total_timesteps": total_timesteps, "minutes": minutes}
+        more = {"total_timesteps": total_timesteps, "minutes": minutes, "address": address}
         overrides: dict[str, Any] = {name: value for name, value in more.items() if value is not None}
         resume_run(resume, progress=progress, command=["parlour", "train", *args], **overrides)
 

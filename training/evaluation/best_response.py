@@ -13,6 +13,8 @@ def best_response(
 ) -> Score:
     """Play a best response against `policy` and return what it wins: a lower bound on exploitability.
 
+    Of several settings of the method, the last one is played.
+
     Args:
         policy: the policy to exploit.
         game: a game with a method for it, with its options.
@@ -21,13 +23,14 @@ def best_response(
         progress: called with the number of hands just played.
 
     Returns:
-        The responder's mean per hand with its 95 % interval.
+        The responder's mean per hand in thousandths of the game's unit, with its 95 % interval.
 
     Raises:
         ValueError: if there is no method for the game or its options, or there are too few hands.
     """
-    method = specifics(game.name).best_response
-    if method is None:
-        known = ", ".join(games_with("best_response"))
+    methods = specifics(game.name).best_responses
+    if not methods:
+        known = ", ".join(games_with("best_responses"))
         raise ValueError(f"there is no best response for {game.id}; there is one for {known}")
-    return method(policy, game, hands=hands, seed=seed, progress=progress)
+    score = methods[list(methods)[-1]](policy, game, hands=hands, seed=seed, progress=progress).score
+    return score.times(1_000, f"milli-{game.payoffs.unit_name.replace(' ', '-')} per hand")

@@ -9,6 +9,7 @@ from ...envs import Game, play_until_done
 from ...envs.core.rng import streams
 from ...envs.core.rollout import tables_with_seed
 from ...wrappers.policies.base import Policy
+from ..games import specifics
 from .scores import Score
 
 TABLES = 4_096
@@ -23,6 +24,7 @@ def evaluate(
     deals: int = 20_000,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
+    adjusted: bool = True,
 ) -> Score:
     """Play duplicate deals and return the mean return of `policy` per game.
 
@@ -36,12 +38,37 @@ def evaluate(
         deals: number of deals, at least 2; each is played once per seat.
         seed: seed of the deals. Policies draw from their own streams.
         progress: called with the number of deals just played.
+        adjusted: whether to take out more luck where the game has a method for it (hold'em: an all-in counts with its
+            equity). The mean stays the same, the interval shrinks.
 
     Returns:
         The mean in `game.payoffs.unit` (hold'em: big blinds) per game, with a 95 % interval.
 
     Raises:
         ValueError: if the number of opponents does not fit the game, or there are fewer than 2 deals.
+    """
+    results = results_of_deals(policy, game, opponents, deals=deals, seed=seed, progress=progress, adjusted=adjusted)
+    return Score.of(results.mean(axis=1), unit_per_game(game), games=deals * game.seats)
+
+
+def unit_per_game(game: Game) -> str:
+    """Return the unit of a mean return, such as ``"big blinds per hand"``."""
+    return f"{game.payoffs.unit_name} per {'hand' if game.options.get('hands') == 1 else 'game'}"
+
+
+def results_of_deals(
+    policy: Policy,
+    game: Game,
+    opponents: Sequence[Policy],
+    *,
+    deals: int,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+    adjusted: bool = True,
+) -> NDArray[np.float64]:
+    """Return what `policy` won of each deal in each seat, float64[deals, seats] in `game.payoffs.unit`.
+
+    The arguments are those of `evaluate`.
     """
     if len(opponents) not in (1, game.seats - 1):
         raise ValueError(f"{len(opponents)} opponents at {game.seats} seats: give {game.seats - 1}, or one for all")
@@ -53,22 +80,22 @@ def evaluate(
     results = []
     for start in range(0, deals, size):
         chunk = seeds[start : start + size]
-        results.append(_play(game, around, chunk))
+        results.append(_play(game, around, chunk, adjusted))
         if progress is not None:
             progress(len(chunk))
-    per = "hand" if game.options.get("hands") == 1 else "game"
-    return Score.of(
-        np.concatenate(results) / game.payoffs.unit, f"{game.payoffs.unit_name} per {per}", games=deals * game.seats
-    )
+    return np.concatenate(results) / game.payoffs.unit
 
 
-def _play(game: Game, around: Sequence[Policy], seeds: Sequence[int]) -> NDArray[np.float64]:
-    """Play every deal once with ``around[0]`` in each seat; return its mean reward of each deal, float64[deals]."""
+def _play(game: Game, around: Sequence[Policy], seeds: Sequence[int], adjusted: bool) -> NDArray[np.float64]:
+    """Play every deal once with ``around[0]`` in each seat; return its rewards there, float64[deals, seats]."""
     tables = tables_with_seed(game, len(seeds) * game.seats, [seed for seed in seeds for _ in range(game.seats)])
     seat = np.tile(np.arange(game.seats), len(seeds))
     policies = list({id(each): each for each in around}.values())  # one object acts on all its seats in one batch
     who = np.array([next(i for i, one in enumerate(policies) if one is each) for each in around])
     seated = who[(np.arange(game.seats) - seat[:, None]) % game.seats]
     total = play_until_done(game, policies, tables, who=lambda tables: seated)
-    per_deal: NDArray[np.float64] = total[np.arange(len(tables)), seat].reshape(-1, game.seats).mean(axis=1)
-    return per_deal
+    without_luck = specifics(game.name).without_luck
+    if adjusted and without_luck is not None:
+        total = without_luck(game, tables, total)
+    rewards: NDArray[np.float64] = total[np.arange(len(tables)), seat].reshape(-1, game.seats)
+    return rewards

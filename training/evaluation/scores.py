@@ -1,6 +1,7 @@
 """Scores: means with confidence intervals, and their tables."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from math import sqrt
 from typing import Any
 
@@ -36,12 +37,30 @@ class Score:
         half = student_quantile(len(results) - 1) * float(results.std(ddof=1)) / sqrt(len(results))
         return cls(mean, mean - half, mean + half, len(results), games, unit)
 
+    def times(self, factor: float, unit: str) -> "Score":
+        """Return the same score in another unit; `factor` is above 0."""
+        return replace(self, mean=factor * self.mean, low=factor * self.low, high=factor * self.high, unit=unit)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dict for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
         return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a best response wins, and where.
+
+    Attributes:
+        score: its mean with the interval.
+        parts: the parts of the mean, by the place in the game where it ended and then by how it ended. Their sum is
+            the mean. Empty: not known.
+    """
+
+    score: Score
+    parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def student_quantile(freedom: int) -> float:

@@ -74,6 +74,26 @@ class Ratio:
 
 
 @dataclass(frozen=True)
+class Mixed:
+    """Two policies in one team. Which seats of the team each one plays is drawn for every match.
+
+    Attributes:
+        policy: plays most seats.
+        newcomer: plays the others.
+        count: how many seats the newcomer plays; None: half of the team, rounded down, but at least one.
+    """
+
+    policy: Policy
+    newcomer: Policy
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the count."""
+        if self.count is not None and self.count < 0:
+            raise ValueError(f"count={self.count}: a number of seats is 0 or more")
+
+
+@dataclass(frozen=True)
 class TeamResult:
     """The result of matches between teams.
 
@@ -100,13 +120,13 @@ def teams_of(game: Game) -> Teams:
 
 
 def finished(
-    game: Game, policies: Mapping[str, Policy], seeds: NDArray[np.uint64]
+    game: Game, policies: Mapping[str, Policy | Mixed], seeds: NDArray[np.uint64]
 ) -> tuple[Tables, NDArray[np.float64]]:
-    """Play one match per seed, with each team's policy in all of its seats.
+    """Play one match per seed, with each team's policy in all of its seats, or two policies in them.
 
     Args:
         game: a game with teams.
-        policies: the policy of each team.
+        policies: what plays each team.
         seeds: uint64[N], the random streams of the matches.
 
     Returns:
@@ -116,13 +136,35 @@ def finished(
     teams = teams_of(game)
     tables = game.tables(len(seeds))
     tables.stream = seeds
-    total = play_until_done(game, [policies[name] for name in teams.names], tables, who=teams.of)
-    return tables, total
+    playing: list[Policy] = []
+    for name in teams.names:
+        one = policies[name]
+        playing += [one.policy, one.newcomer] if isinstance(one, Mixed) else [one, one]
+    random = np.random.default_rng(seeds[:1])
+
+    def who(tables: Tables) -> NDArray[np.int64]:
+        of = np.asarray(teams.of(tables), np.int64)
+        seated = 2 * of
+        for team, name in enumerate(teams.names):
+            one = policies[name]
+            if isinstance(one, Mixed):
+                seated += _newcomers(of == team, one.count, random)
+        return seated
+
+    return tables, play_until_done(game, playing, tables, who=who)
+
+
+def _newcomers(own: NDArray[np.bool_], count: int | None, random: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw the seats of newcomers among a team's `own` seats, bool[N, seats]: bool[N, seats]."""
+    sizes = own.sum(axis=1)
+    wanted = np.maximum(sizes // 2, 1) if count is None else np.minimum(count, sizes)
+    order = np.where(own, random.random(own.shape), 2.0).argsort(axis=1).argsort(axis=1)
+    return np.asarray(order < wanted[:, None]) & own
 
 
 def play_teams(
     game: Game,
-    policies: Mapping[str, Policy],
+    policies: Mapping[str, Policy | Mixed],
     *,
     matches: int = 5_000,
     seed: int = 0,
@@ -132,7 +174,7 @@ def play_teams(
 
     Args:
         game: a game with teams, with its options.
-        policies: the policy of each team, which plays all of its seats.
+        policies: the policy of each team, which plays all of its seats, or two that share them.
         matches: number of matches, at least 1.
         seed: seed of the deals. Policies draw from their own streams.
         progress: called with the number of matches just played.
@@ -140,28 +182,45 @@ def play_teams(
     Raises:
         ValueError: if the game has no teams, or a team has no policy.
     """
+    names = teams_of(game).names
+    won, done = winners(game, policies, matches=matches, seed=seed, progress=progress)
+    won = np.bincount(won[won >= 0], minlength=len(names))
+    wins = {name: Share.of(int(count), matches) for name, count in zip(names, won, strict=True)}
+    facts = specifics(game.name).team_facts
+    if facts is None:
+        return TeamResult(wins)
+    return TeamResult(wins, facts.match(done), {name: facts.habits(done, name) for name in names})
+
+
+def winners(
+    game: Game,
+    policies: Mapping[str, Policy | Mixed],
+    *,
+    matches: int,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[NDArray[np.int64], Tables]:
+    """Return the number of the team that won each match (−1: none), int64[matches], and the records at the end.
+
+    The arguments are those of `play_teams`.
+    """
     if matches < 1:
         raise ValueError(f"matches={matches}: need at least 1")
     names = teams_of(game).names
     if missing := [name for name in names if name not in policies]:
         raise ValueError(f"no policy plays {', '.join(missing)}; the teams of {game.name} are {', '.join(names)}")
-    seeds, done, won = streams(seed, matches), [], np.zeros(len(names), np.int64)
+    seeds, done, won = streams(seed, matches), [], []
     for start in range(0, matches, TABLES):
         tables, total = finished(game, policies, seeds[start : start + TABLES])
         done.append(tables)
-        won += _wins(game, tables, total)
+        won.append(_winner(game, tables, total))
         if progress is not None:
             progress(len(tables))
-    wins = {name: Share.of(int(count), matches) for name, count in zip(names, won, strict=True)}
-    facts = specifics(game.name).team_facts
-    if facts is None:
-        return TeamResult(wins)
-    whole = np.concatenate(done).view(np.recarray)
-    return TeamResult(wins, facts.match(whole), {name: facts.habits(whole, name) for name in names})
+    return np.concatenate(won), np.concatenate(done).view(np.recarray)
 
 
-def _wins(game: Game, tables: Tables, total: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the number of matches that each team won: its mean reward was higher than that of every other team."""
+def _winner(game: Game, tables: Tables, total: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the team of each match whose mean reward was higher than that of every other team; −1: none."""
     teams = teams_of(game)
     of = teams.of(tables)
     counts = np.stack([(of == team).sum(axis=1) for team in range(len(teams.names))], axis=1)
@@ -169,4 +228,4 @@ def _wins(game: Game, tables: Tables, total: NDArray[np.float64]) -> NDArray[np.
     means = np.where(counts > 0, sums / np.maximum(counts, 1), -np.inf)
     best = means.max(axis=1, keepdims=True)
     alone = (means == best).sum(axis=1) == 1
-    return np.asarray(((means == best) & alone[:, None]).sum(axis=0), np.int64)
+    return np.where(alone, means.argmax(axis=1), -1)

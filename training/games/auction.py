@@ -1,6 +1,8 @@
-"""Auctions: comparison of a policy with the equilibrium."""
+"""Auctions: comparison of a policy with the equilibrium, and what differs at a live table."""
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,6 +10,7 @@ from ...envs import Game
 from ...envs.auction.bots import equilibrium_bid
 from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy
+from ...envs.core.turn_state import TurnState
 from ..evaluation.comparison import Comparison, Floats, Quantity, means, play, quantiles
 from .base import Specifics
 
@@ -62,4 +65,16 @@ def _revenue(rule: str, bids: Floats) -> Floats:
     return np.asarray(np.sort(bids, axis=1)[:, -1 if rule == "first-price" else -2])
 
 
-SPECIFICS = Specifics(compare=compare)
+def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:
+    """Return the options that differ at a live table: the number of bidders, and the range of valuations."""
+    shown = state.game_state
+    found: dict[str, Any] = {}
+    if shown["num_bidders"] != options["seats"]:
+        found["seats"] = shown["num_bidders"]
+    highest = float(np.max(options["valuations"]))
+    if shown["my_valuation"] > highest:
+        found["valuations"] = [0, math.ceil(shown["my_valuation"])]
+    return found
+
+
+SPECIFICS = Specifics(compare=compare, differences=differences)

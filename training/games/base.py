@@ -4,15 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...envs import Game
 from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy
+from ...envs.core.turn_state import TurnState
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.search import Planning
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.rl.self_play import ExpectedRewards
 from ..evaluation.comparison import Comparison
-from ..evaluation.scores import Score
+from ..evaluation.scores import Response, Score
 from ..learning.dagger import Expert
 
 Progress = Callable[[int], None]
@@ -30,8 +34,10 @@ class Compare(Protocol):
 class BestResponse(Protocol):
     """Computes a lower bound on the exploitability of a policy."""
 
-    def __call__(self, policy: Policy, game: Game, *, hands: int, seed: int, progress: Progress | None = None) -> Score:
-        """Return the winnings of an opponent that knows the policy.
+    def __call__(
+        self, policy: Policy, game: Game, *, hands: int, seed: int, progress: Progress | None = None
+    ) -> Response:
+        """Return the winnings of an opponent that knows the policy, per game in `Payoffs.unit`.
 
         Raises:
             ValueError: for options of the game that are not supported, or too few hands.
@@ -100,7 +106,8 @@ class Specifics:
 
     Attributes:
         compare: compares a policy with the known equilibrium.
-        best_response: computes a lower bound on a policy's exploitability.
+        best_responses: compute lower bounds on a policy's exploitability, by the name of their setting; the last one
+            is the usual one.
         held_out: sets that are not used in training.
         team_facts: statistics of matches between teams.
         experts: teachers besides the bots, by name: ``experts[name](game, encoder, count)`` makes an expert
@@ -108,12 +115,18 @@ class Specifics:
         expected_rewards: ``expected_rewards(game, samples, seed)`` makes the function that replaces the rewards of
             episodes whose rest was only chance by their mean over at most `samples` random continuations.
         table: makes the table in the browser; None: the common one.
+        without_luck: ``without_luck(game, tables, returns)``: the returns of finished episodes, float64[N, seats], with
+            the same mean and less variance, such as equities in place of the cards that came.
+        differences: ``differences(options, state, first)``: the options that differ at a live table, with its values,
+            as far as a player's TurnState shows them. `first`: it is the player's first turn there.
     """
 
     compare: Compare | None = None
-    best_response: BestResponse | None = None
+    best_responses: Mapping[str, BestResponse] = field(default_factory=dict)
     held_out: HeldOut | None = None
     team_facts: TeamFacts | None = None
     experts: Mapping[str, Callable[[Game, str, int], Expert]] = field(default_factory=dict)
     expected_rewards: Callable[[Game, int, int], ExpectedRewards] | None = None
     table: MakeTable | None = None
+    without_luck: Callable[[Game, Tables, NDArray[np.float64]], NDArray[np.float64]] | None = None
+    differences: Callable[[Mapping[str, Any], TurnState, bool], dict[str, Any]] | None = None

@@ -4,9 +4,8 @@ A file is TOML and begins with ``format = 2``. A file without that line is read 
 settings had other names. TOML has no None: options of the game that are None are named in ``options_none``.
 """
 
-import re
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +15,7 @@ import tomli_w
 from ...envs.core.options import named
 from ...wrappers.policies.trained_for import read_settings
 from ..algorithms import find
+from .conversion import convert
 from .settings import ALGORITHM, TrainConfig
 from .version_0_1 import renamed
 
@@ -68,8 +68,16 @@ def settings_from(source: str | Path) -> dict[str, Any]:
         return _read(Path(source))
     names = (str(source), str(source).partition("-")[0])  # holdem-v0 has the settings of holdem
     preset = next((name for name in names if (PRESETS / f"{name}.toml").is_file()), None)
-    settings = {} if preset is None else _read(PRESETS / f"{preset}.toml") | {"preset": preset}
-    return {"game": str(source)} | settings
+    return {"game": str(source)} | ({} if preset is None else _preset(preset))
+
+
+def _preset(name: str) -> dict[str, Any]:
+    """Return the settings of a preset; those that it does not have are the settings of its ``base``."""
+    own = _read(PRESETS / f"{name}.toml")
+    base, _ = own.pop("base", None), own.pop("platform", None)
+    below: dict[str, Any] = {} if base is None else {"game": base} | _preset(base)
+    options: dict[str, Any] = below.get("options", {}) | own.get("options", {})
+    return below | own | {"preset": name} | ({"options": options} if options else {})
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -86,6 +94,53 @@ def _read(file: Path) -> dict[str, Any]:
 def presets() -> list[str]:
     """Return the names of Parlour's own settings."""
     return sorted(file.stem for file in PRESETS.glob("*.toml"))
+
+
+@dataclass(frozen=True)
+class PlatformPreset:
+    """A preset with the options of a platform.
+
+    Attributes:
+        platform: the name of the platform, such as ``"moltpoker"``.
+        game: the name of the game.
+        preset: the name of the preset.
+    """
+
+    platform: str
+    game: str
+    preset: str
+
+    @property
+    def command(self) -> str:
+        """The command that trains for the platform."""
+        only = sum(one.platform == self.platform for one in platform_presets()) == 1
+        return f"parlour train --for {self.platform}" if only else f"parlour train {self.game} --for {self.platform}"
+
+
+def platform_presets() -> list[PlatformPreset]:
+    """Return the presets with the options of platforms."""
+    found = [(name, read_settings(PRESETS / f"{name}.toml").get("platform")) for name in presets()]
+    return [PlatformPreset(platform, str(settings_from(name)["game"]), name) for name, platform in found if platform]
+
+
+def preset_for(platform: str, game: str | None = None) -> str:
+    """Return the name of the preset for a platform.
+
+    Args:
+        platform: the platform's name.
+        game: the game's name; None: the platform's only game.
+
+    Raises:
+        ValueError: for an unknown platform, with the most similar one; or if no game, or another one, must be named.
+    """
+    known = platform_presets()
+    named("platform", platform, dict.fromkeys(one.platform for one in known))
+    here = {one.game: one.preset for one in known if one.platform == platform}
+    if game is None and len(here) > 1:
+        raise ValueError(
+            f"{platform} has {' and '.join(here)}: name the game, as in parlour train GAME --for {platform}"
+        )
+    return here[named(f"game of {platform}", game or next(iter(here)), here)]
 
 
 def preset_options(game: str) -> dict[str, Any]:
@@ -107,41 +162,7 @@ def to_config(kind: type[Config], settings: Mapping[str, Any], source: str) -> C
     """
     for name in settings:
         named(f"setting of {source}", name, [field.name for field in fields(kind)])
-    try:
-        return msgspec.convert(dict(settings), kind, dec_hook=_converted)
-    except msgspec.ValidationError as error:
-        raise ValueError(_explained(error, settings)) from None
-
-
-def _converted(kind: type, value: Any) -> Any:
-    if kind is Path and isinstance(value, str | Path):
-        return Path(value)
-    raise ValueError(f"{value!r}: need a {kind.__name__}")
-
-
-NEEDED = {
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "str": "a text",
-    "array": "a list, such as [64, 64]",
-    "object": "name = value pairs",
-}
-"""A description of each type, by the name that `msgspec` uses."""
-
-
-def _explained(error: msgspec.ValidationError, settings: Mapping[str, Any]) -> str:
-    """Return a sentence about a value that does not convert: its name, and the type that is needed."""
-    if isinstance(error.__cause__, ValueError):  # raised by the dataclass itself
-        return str(error.__cause__)
-    found = re.fullmatch(r"Expected `(\w+)[^`]*`, got `[^`]*` - at `\$\.(\w+)(?:\[(\d+|\.\.\.)\])?`", str(error))
-    if found is None:
-        return str(error)
-    kind, name, place = found.groups()
-    value, where = settings[name], name
-    if place is not None and place.isdecimal():
-        value, where = value[int(place)], f"{name}[{place}]"
-    return f"{where}={value!r}: need {NEEDED.get(kind, kind)}"
+    return convert(settings, kind)
 
 
 def to_toml(config: TrainConfig) -> str:

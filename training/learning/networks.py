@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,6 +11,8 @@ from torch import nn
 
 from ...envs.core.layout import Layout
 from ...wrappers.policies.network import Network, SeatLayer
+
+_ILLEGAL = -1e9
 
 
 class Residual(nn.Module):
@@ -126,6 +129,31 @@ def _arrays(linear: nn.Linear) -> tuple[NDArray[np.float32], NDArray[np.float32]
     """Return copies of the weights float32[in, out] and the biases float32[out]."""
     weights, biases = (each.detach().cpu().float().numpy() for each in (linear.weight, linear.bias))
     return np.array(weights.T, order="C"), biases.copy()
+
+
+class Forward:
+    """Computes networks on a device, in a floating-point format.
+
+    Args:
+        device: the device of the networks, such as ``"cpu"``.
+        precision: ``"float32"``, ``"bfloat16"``, or ``"auto"``: float32 on the CPU and bfloat16 elsewhere.
+    """
+
+    def __init__(self, device: str, precision: str) -> None:
+        self.device = device
+        self._low = precision == "bfloat16" or (precision == "auto" and device != "cpu")
+
+    def __call__(self, net: nn.Module, observations: NDArray[np.float32] | torch.Tensor) -> torch.Tensor:
+        """Return a network's outputs, float32[N, out]."""
+        given = torch.as_tensor(observations).to(self.device, non_blocking=True)
+        with torch.autocast(given.device.type, torch.bfloat16, enabled=self._low):
+            return torch.as_tensor(net(given)).float()
+
+    def log_probs(self, net: nn.Module, observations: Any, masks: Any) -> torch.Tensor:
+        """Return the log-probabilities of all actions, float32[N, A]; of illegal ones about -1e9."""
+        logits = self(net, observations)
+        illegal = torch.as_tensor(masks).to(logits.device) == 0
+        return torch.log_softmax(logits.masked_fill(illegal, _ILLEGAL), 1)
 
 
 def copy_of(net: nn.Module) -> nn.Module:

@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,7 @@ def resume(
         progress: show a progress bar.
         command: the command line, appended to ``command.txt``; empty: that of this process.
         callbacks: called after each iteration, in order.
-        overrides: new values of ``total_timesteps`` or ``minutes`` (from now on).
+        overrides: new values of ``total_timesteps``, ``minutes`` (from now on), or ``address`` (of a Ray cluster).
 
     Returns:
         The run folder.
@@ -104,9 +104,10 @@ def resume(
             overridden.
     """
     folder = run_folder.find_folder(run)
-    if wrong := set(overrides) - {"total_timesteps", "minutes"}:
+    if wrong := set(overrides) - {"total_timesteps", "minutes", "address"}:
         raise ValueError(
-            f"{', '.join(sorted(wrong))}: a run is resumed with its own settings, but for total_timesteps and minutes"
+            f"{', '.join(sorted(wrong))}: a run is resumed with its own settings, but for total_timesteps, minutes and "
+            "address"
         )
     if not (folder / "config.toml").is_file():
         raise FileNotFoundError(f"{run} cannot be resumed: {folder / 'config.toml'} is missing")
@@ -184,6 +185,7 @@ def _learn(
 ) -> Path:
     console = Console()
     with (
+        closing(learner),
         training_bar(shown=config.progress) as bar,
         tracked(config, folder) as track,
         Metrics(folder, track) as metrics,
@@ -196,7 +198,7 @@ def _learn(
                 f"stopped at {learner.timesteps:,} timesteps; continue with: parlour train --resume {folder}",
                 soft_wrap=True,
             )
-    run.save()
+        run.save()
     console.print(f"trained {learner.timesteps:,} timesteps in {run.minutes():.1f} minutes: {folder}", soft_wrap=True)
     return folder
 

@@ -4,6 +4,7 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import sqrt
 from typing import Any
 
@@ -45,6 +46,7 @@ class Claims:
         self.claims = {name: Claim(text) for name, text in texts.items()}
         self.counts: Counter[str] = Counter()
         self.seconds: dict[str, array[float]] = {}
+        self._told: set[str] = set()
 
     def check(self, name: str, holds: bool, case: str) -> None:
         """Count a check of a claim; `case` says what was found, for the report if it does not hold."""
@@ -58,6 +60,13 @@ class Claims:
     def measure(self, name: str, seconds: float) -> None:
         """Add a measured time."""
         self.seconds.setdefault(name, array("d")).append(seconds)
+
+    def news(self) -> list[str]:
+        """Return the examples of broken claims since the last call."""
+        told = [f"{name}: {case}" for name, claim in self.claims.items() for case in claim.examples]
+        new = [case for case in told if case not in self._told]
+        self._told.update(new)
+        return new
 
     @property
     def broken(self) -> int:
@@ -131,7 +140,7 @@ def growth(samples: list[tuple[float, float]]) -> Growth:
     slope = sum(a * b for a, b in zip(x, y, strict=True)) / spread
     rest = [b - slope * a for a, b in zip(x, y, strict=True)]
     squares = sum(e * e for e in rest)
-    alike = sum(a * b for a, b in zip(rest, rest[1:], strict=False)) / squares if squares else 0.0
+    alike = sum(a * b for a, b in pairwise(rest)) / squares if squares else 0.0
     independent = count * (1 - alike) / (1 + alike)
     if independent < 5:
         return Growth(slope, None, None, count, hours[-1] - hours[0])

@@ -1,12 +1,12 @@
 """The faults of a soak test: what happens to a frame, a connection, a request or a process, drawn from a seed."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Literal, TypeAlias
 
 FrameFault: TypeAlias = Literal["drop", "break", "delay", "duplicate", "reorder"]
-"""What may happen to a frame: it is lost; it is cut off in the middle; its direction stands still for a time; it is sent
-twice; the next frame overtakes it."""
+"""What may happen to a frame: it is lost; it is cut off in the middle; its direction stands still for a time; it is
+sent twice; the next frame overtakes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,11 @@ class FaultRates:
         shares = (self.drop, self.broken, self.delay, self.duplicate, self.reorder)
         if min(shares) < 0 or sum(shares) > 1:
             raise ValueError(f"the shares of frames with a fault are {shares}: each from 0 up, together at most 1")
+
+    def scaled(self, factor: float) -> "FaultRates":
+        """Return the rates with each share and each number per hour multiplied."""
+        rates = {name: value for name, value in asdict(self).items() if not name.startswith("longest")}
+        return replace(self, **{name: factor * value for name, value in rates.items()})
 
 
 class Dice:

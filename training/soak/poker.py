@@ -98,6 +98,8 @@ class PokerSoak(Soaked):
             "seed": self._settings.seed,
             "state": self._state,
             "log": self._folder / "host.jsonl",
+            "match-log-mb": 0,  # one file, which `HandLog` reads
+            "log-level": "warning",
         }
         words = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
         return ["parlour.training.cli", "host", "poker", *words]
@@ -118,6 +120,7 @@ class PokerSoak(Soaked):
                 for name, end in self.ends.items():
                     if name != "host":
                         await end.start()
+                await self._playing()
                 yield
                 self._hands.read()
                 self._watch.closing = True
@@ -132,7 +135,7 @@ class PokerSoak(Soaked):
     async def restart(self, name: str, seconds: float) -> None:
         """See `Soaked`."""
         self._restarting.add(name)
-        self._watch.down.add(name)
+        self._watch.killed(name)
         self.claims.counts[f"fault {'host' if name == 'host' else 'agents'} killed"] += 1
         await self.ends[name].kill()
         if name == "host":
@@ -188,6 +191,18 @@ class PokerSoak(Soaked):
                             return
                 except CONNECTION_ERRORS:
                     await asyncio.sleep(0.1)
+
+    async def _playing(self) -> None:
+        """Wait until every process of agents has a seat, or one has ended.
+
+        Raises:
+            TimeoutError: if it does not come.
+        """
+        waiting = {name for name in self.ends if name != "host"}
+        async with asyncio.timeout(START_SECONDS):
+            while waiting and all(self.ends[name].exit_code is None for name in waiting):
+                await asyncio.sleep(0.1)
+                waiting -= {player.end for player in self._watch.players.values() if player.seated}
 
     async def _register(self, url: str) -> None:
         """Register the agents with the host, and write what each process needs."""

@@ -2,8 +2,8 @@
 
 A turn opens when the host's state with its turn token reaches the proxy, and closes with the host's ack (it was
 answered) or with a later state without it (it was forfeited). It is *held* if, while it was open, the proxy took away,
-broke or delayed a frame of its connection, or if it was open before the connection was. An agent is *away* from the fault that ended its connection until its next
-connection, or until it gives the seat back.
+broke or delayed a frame of its connection, or if it was open before the connection was. An agent is *away* from the
+fault that ended its connection until its next connection, or until it gives the seat back.
 """
 
 from collections import defaultdict
@@ -62,11 +62,13 @@ class Player:
 
     Attributes:
         end: the name of its process.
+        seated: whether it has ever had a seat.
         since, why: since when it is away, and for which fault; None while it is not.
         away: the times from and to which it was away, the latest.
     """
 
     end: str
+    seated: bool = False
     since: float | None = None
     why: str = ""
     away: list[tuple[float, float]] = field(default_factory=list)
@@ -126,6 +128,7 @@ class PokerWatch:
         if request.path.endswith("join"):
             seat = msgspec.json.decode(answer)
             self._tokens[seat["session_token"]] = seat["agent_id"], seat["table_id"], seat["seat_id"]
+            self.players[seat["agent_id"]].seated = True
             self.claims.counts["joins"] += 1
         elif request.path.endswith("/leave"):
             self.came_back(self._keys.get(bearer_token(request), ""), left=True)
@@ -141,6 +144,13 @@ class PokerWatch:
         player = self.players.get(agent_id)
         if player is not None and player.since is None:
             player.since, player.why = clock(), why
+
+    def killed(self, end: str) -> None:
+        """Note that an end is killed. Agents of it that are away already come back later for that."""
+        self.down.add(end)
+        for player in self.players.values():
+            if player.end == end and player.since is not None:
+                player.why = end
 
     def came_back(self, agent_id: str, left: bool = False) -> None:
         """Note that an agent has a connection again, or has given its seat back."""

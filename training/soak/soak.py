@@ -93,6 +93,8 @@ async def soak(soaked: Soaked, settings: SoakSettings, tell: Callable[[str], Non
         while clock() < ended:
             await asyncio.sleep(min(1.0, max(0.0, ended - clock())))
             soaked.look()
+            for case in soaked.claims.news():
+                tell(f"{_hours(clock() - began)} BROKEN {case}")
             if clock() - told >= settings.report_every:
                 told = clock()
                 tell(f"{_hours(told - began)} {soaked.status()}; {memory.line()}; broken: {soaked.claims.broken}")

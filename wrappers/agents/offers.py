@@ -11,6 +11,8 @@ from ...envs.core.turn_state import Action, AllowedAction
 
 QUIET = ("pass", "message_only", "check", "finish", "reject", "fold")
 """Actions that commit to nothing or to little, in this order."""
+MOST_ITEMS = 100
+"""The longest list that a schema can make us send."""
 
 
 def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequence[AllowedAction]) -> NDArray[np.int8]:
@@ -71,7 +73,8 @@ def _least_payload(schema: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(properties, Mapping):
         properties, required = schema, list(schema)
     else:
-        required = list(schema.get("required") or ())
+        named = schema.get("required")
+        required = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
     return {name: _least(properties[name]) for name in required if isinstance(properties.get(name), Mapping)}
 
 
@@ -80,8 +83,10 @@ def _least(schema: Mapping[str, Any]) -> Any:
         return schema["enum"][0]
     kind = schema.get("type")
     if kind in ("number", "integer"):
-        return schema.get("minimum", 0)
+        least = schema.get("minimum", 0)
+        return least if isinstance(least, (int, float)) else 0
     if kind == "array":
-        item = schema.get("items")
-        return [_least(item if isinstance(item, Mapping) else {})] * int(schema.get("minItems", 0))
+        item, count = schema.get("items"), schema.get("minItems", 0)
+        count = count if isinstance(count, int) and 0 <= count <= MOST_ITEMS else 0
+        return [_least(item if isinstance(item, Mapping) else {})] * count
     return {"string": "", "boolean": False, "object": {}}.get(str(kind))

@@ -1,5 +1,6 @@
 """PolicyAgent: a policy as an agent that answers TurnStates."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ class PolicyAgent:
         game: the game the policy was trained for. A live table may have more or fewer seats (see `View.load`).
         policy: the policy. It gets the observations of its own encoder.
 
+    Attributes:
+        on_turn: called with every state before it is answered, except in `warm_up`; None: nobody is.
+
     Raises:
         ValueError: if the game does not have the policy's encoder, or it shows hidden information.
     """
@@ -27,6 +31,7 @@ class PolicyAgent:
     def __init__(self, game: Game, policy: Policy) -> None:
         self.game = game
         self.policy = policy
+        self.on_turn: Callable[[TurnState], None] | None = None
         self._encoder = game.encoders[encoder_of(policy, game)]
         self._seen: tuple[Any, NDArray[np.float32], NDArray[np.int8]] | None = None
 
@@ -44,6 +49,8 @@ class PolicyAgent:
         name, _, _ = state.game_id.partition("-")
         if name != self.game.name:
             raise ValueError(f"a policy for {self.game.id} cannot play {state.game_id!r}")
+        if self.on_turn is not None:
+            self.on_turn(state)
         tables, seat = self.game.view.load(state)
         mask = self.game.mask(tables[0], seat)
         if not mask.any():
@@ -88,10 +95,14 @@ class PolicyAgent:
         """
         table = self.game.tables(1)[0]
         self.game.rules.reset(table)
-        for _ in range(2):  # the second one after some moves
-            if not table.done:
-                answer = self.respond(self.game.turn_state(table, int(table.turn)))
-                self.game.rules.step(table, self.game.view.parse(table, answer.action))
+        on_turn, self.on_turn = self.on_turn, None
+        try:
+            for _ in range(2):  # the second one after some moves
+                if not table.done:
+                    answer = self.respond(self.game.turn_state(table, int(table.turn)))
+                    self.game.rules.step(table, self.game.view.parse(table, answer.action))
+        finally:
+            self.on_turn = on_turn
 
 
 LEAST_LIKELY = 0.0005

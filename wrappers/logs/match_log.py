@@ -1,9 +1,9 @@
 """Match logs: JSON Lines, one object per event.
 
-Every line has a ``kind``. `Recorder` writes the log of a match in an environment: ``match``, then one ``turn`` per
-decision, then ``end``. `replay` plays it again, to the same record. The arena host writes the same, with ``message``
-for messages out of turn. Live bridges write their own lines with `MatchLog`: ``joined``, ``turn`` (TurnState and
-AgentResponse), ``hand``, ``ended``. No log holds a token or a key.
+Every line has a ``kind``. `Recorder` writes the log of a match in an environment: ``match`` (with ``setup``, what was
+given instead of drawn), then one ``turn`` per decision, then ``end``. `replay` plays it again, to the same record.
+The arena host writes the same, with ``message`` for messages out of turn. Live bridges write their own lines with
+`MatchLog`: ``joined``, ``turn`` (TurnState and AgentResponse), ``hand``, ``ended``. No log holds a token or a key.
 """
 
 from codecs import BOM_UTF8
@@ -28,29 +28,63 @@ SECRETS = ("token", "api_key", "apikey", "authorization", "password", "secret")
 class MatchLog:
     """An open log; a context manager. `write` flushes every line to the disk.
 
+    With `most_bytes`, a full file ``log.jsonl`` becomes ``log.1.jsonl``, that one ``log.2.jsonl`` and so on;
+    the oldest is deleted. A match with a line ``match`` is never divided: its file may be longer by that match.
+
     Args:
         path: the file. Its folder is made if it does not exist.
         append: whether to keep the old lines of the file; a last line cut off by a crash is removed.
+        most_bytes: the size in bytes at which a file is full; None: no limit.
+        old_files: number of full files that are kept.
+
+    Raises:
+        ValueError: if `most_bytes` or `old_files` is below 1.
     """
 
-    def __init__(self, path: Path_, *, append: bool = True) -> None:
+    def __init__(self, path: Path_, *, append: bool = True, most_bytes: int | None = None, old_files: int = 10) -> None:
+        if min(old_files, 1 if most_bytes is None else most_bytes) < 1:
+            raise ValueError(f"most_bytes={most_bytes}, old_files={old_files}: need at least 1")
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        kept = self.path.read_bytes() if append and self.path.exists() else b""
-        self._file = self.path.open("ab", buffering=0)
-        self._file.truncate(kept.rfind(b"\n") + 1)
+        self._most_bytes = most_bytes
+        self._old_files = old_files
+        self._in_match = False
         self._players: set[str] = set()  # of the current match
+        kept = self.path.read_bytes() if append and self.path.exists() else b""
+        self._open(kept.rfind(b"\n") + 1)
+
+    def _open(self, size: int) -> None:
+        """Open the file, with the first `size` bytes of what it holds."""
+        self._file = self.path.open("ab", buffering=0)
+        self._file.truncate(size)
+        self._size = size
 
     def write(self, kind: str, **fields: Any) -> None:
         """Write a line: TurnState types, structs, dicts, lists, text, numbers. Secrets by name are left out."""
         plain = msgspec.to_builtins({"kind": kind, **fields}, enc_hook=_plain, str_keys=True)
+        if self._most_bytes is not None and self._size >= self._most_bytes and (kind == "match" or not self._in_match):
+            self._begin_file()
+        self._in_match = kind == "match" or (self._in_match and kind != "end")
         if kind == "match":
             self._players = set(_names(plain))
         elif isinstance(plain.get("turn_state"), dict):
             self._players |= set(_names(plain["turn_state"].get("game_state")))
         line = msgspec.json.encode(_without_secrets(plain, self._players)) + b"\n"
+        self._size += len(line)
         while line:
             line = line[self._file.write(line) :]
+
+    def _begin_file(self) -> None:
+        """Keep the full file under another name, and begin a new one."""
+        self._file.close()
+        for number in range(self._old_files, 0, -1):
+            newer = self.path if number == 1 else self._old(number - 1)
+            if newer.exists():
+                newer.replace(self._old(number))
+        self._open(0)
+
+    def _old(self, number: int) -> Path:
+        return self.path.with_name(f"{self.path.stem}.{number}{self.path.suffix}")
 
     def close(self) -> None:
         """Close the file."""
@@ -63,9 +97,9 @@ class MatchLog:
         self.close()
 
 
-def opened(path: Path_ | None) -> AbstractContextManager[MatchLog | None]:
-    """Open a log, as a context manager; its value is None without a path."""
-    return nullcontext() if path is None else MatchLog(path)
+def opened(log: Path_ | MatchLog | None) -> AbstractContextManager[MatchLog | None]:
+    """Open a log by its path, as a context manager. A log that is open is returned, and stays open; None is None."""
+    return nullcontext(log) if log is None or isinstance(log, MatchLog) else MatchLog(log)
 
 
 def read(path: Path_) -> Iterator[dict[str, Any]]:

@@ -25,13 +25,22 @@ class Recorder:
         env: the environment of a registered game; it is reset with `seed`.
         seed: the seed of the match.
         agent_ids: the players' names, seat by seat, for replays; None: the names of the seats.
+        setup: what is given instead of drawn, such as the cards (see `GameEnv.reset`); None: nothing.
     """
 
-    def __init__(self, log: MatchLog, env: envs.GameEnv, seed: int, agent_ids: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        log: MatchLog,
+        env: envs.GameEnv,
+        seed: int,
+        agent_ids: Sequence[str] | None = None,
+        setup: Mapping[str, Any] | None = None,
+    ) -> None:
         self.log = log
         self.env = env
-        env.reset(seed=seed)
-        names = {} if agent_ids is None else {"agent_ids": list(agent_ids)}
+        env.reset(seed=seed, options=None if setup is None else dict(setup))
+        names: dict[str, Any] = {} if agent_ids is None else {"agent_ids": list(agent_ids)}
+        names |= {} if setup is None else {"setup": dict(setup)}
         log.write("match", game=env.game.id, options=env.game.options, seed=seed, match_id=env.match.match_id, **names)
 
     def submit(
@@ -86,7 +95,7 @@ def _again(entry: Mapping[str, Any], env: envs.GameEnv | None) -> envs.GameEnv |
     """Replay one line of a log, and return its environment."""
     if entry["kind"] == "match":
         env = envs.make(entry["game"], **entry["options"])
-        env.reset(seed=entry["seed"])
+        env.reset(seed=entry["seed"], options=entry.get("setup"))
     elif entry["kind"] in ("turn", "message"):
         if env is None:
             raise ValueError("it begins in the middle of a match (a live log can be read, not replayed)")

@@ -124,7 +124,7 @@ class LogReader:
         played = entry["game"], entry["options"]
         if self._env is None or self._game != played:
             self._env, self._game = envs.GameEnv(envs.game(played[0], **played[1]), "flat"), played
-        self._env.reset(seed=entry["seed"])
+        self._env.reset(seed=entry["seed"], options=entry.get("setup"))
         self._env.match.match_id = entry.get("match_id", self._env.match.match_id)
         ids = entry.get("agent_ids") or [row["id"] for row in entry.get("agents", ())]
         names = distinct(entry.get("agent_ids") or [row.get("name") or row["id"] for row in entry.get("agents", ())])

@@ -1,7 +1,5 @@
 """`parlour deploy arena`: a policy or a bot on TurnState arenas, which call it, or which it polls."""
 
-import logging
-import os
 from pathlib import Path
 
 from rich.console import Console
@@ -10,9 +8,10 @@ from ....envs import GAMES, Game
 from ....wrappers.live.arena.agent import ArenaAgent
 from ....wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
 from ....wrappers.live.arena.push_agent import ArenaAgentServer
-from ....wrappers.logs.match_log import opened
-from ...stopping import until_done
-from ..arguments import AccessArguments, AddressArguments, PolicyArguments, SessionArguments
+from ....wrappers.live.common.activity import Activity
+from ...supervisor import Supervisor
+from ..arguments import AccessArguments, AddressArguments, LiveArguments, PolicyArguments, SessionArguments
+from ..live_table import watch_table
 from ..lookup import agent, bots_of, game_of, warn_about_differences
 
 PORT = AddressArguments(port=8100)
@@ -33,6 +32,7 @@ def command(
     access: AccessArguments,
     matches: int | None = None,
     session: SessionArguments,
+    live: LiveArguments,
 ) -> None:
     """Play a policy or a bot on TurnState arenas: serve POST /act, /match_start, /match_end, or poll sessions.
 
@@ -52,28 +52,42 @@ def command(
         raise ValueError(f"sessions={sessions}: name the arena with --arena http://…")
     if invites and not sessions:
         raise ValueError("--invites needs --sessions")
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     run, console = deployed.run, Console(highlight=False)
     chosen = _game(deployed)
     player = ArenaAgent(name or Path(run).stem, agent(run, chosen, session.seed))
     warn_about_differences([(run, player.agent)], chosen)
-    with opened(session.log) as match_log:
+    watch_table(run, player.agent)
+    with Supervisor(live, session, console) as supervisor:
         if arena is not None and sessions:
             polling = ArenaPollingAgent(
                 player,
                 arena,
                 deadline=deadline,
                 access_token=access.token,
-                claim_token=claim_token or os.environ.get("PARLOUR_CLAIM_TOKEN") or None,
+                claim_token=claim_token,
                 times=PollingTimes(running=poll),
-                log=match_log,
+                log=supervisor.log,
             )
-            until_done(_poll(polling, sessions, matches, invites, console))
+            activity = Activity(
+                counts=lambda: {"matches": polling.matches, "lost": polling.lost, "turns": polling.turns},
+                statistics=player.statistics,
+                link=polling.link,
+                patience=live.unhealthy_after,
+            )
+            supervisor.run(_poll(polling, sessions, matches, invites, console), activity)
             return
         server = ArenaAgentServer(
-            player, address=listening.address, port=listening.port, deadline=deadline, endpoint=endpoint, log=match_log
+            player,
+            address=listening.address,
+            port=listening.port,
+            deadline=deadline,
+            endpoint=endpoint,
+            log=supervisor.log,
         )
-        until_done(_serve(server, arena, access.token, matches, console))
+        activity = Activity(
+            counts=lambda: {"matches": server.matches, "turns": server.turns}, statistics=player.statistics
+        )
+        supervisor.run(_serve(server, arena, access.token, matches, console), activity)
 
 
 def _game(deployed: PolicyArguments) -> Game:
@@ -103,24 +117,14 @@ async def _poll(
             console.print(
                 f"the arena's token for the name, for PARLOUR_CLAIM_TOKEN: {player.claim_token}", markup=False
             )
-        console.print(
-            f"{player.matches} matches, {player.lost} lost, {player.turns} turns, "
-            f"{player.agent.statistics.replaced} replaced by the safe action"
-        )
 
 
 async def _serve(
     server: ArenaAgentServer, arena: str | None, access_token: str | None, matches: int | None, console: Console
 ) -> None:
-    try:
-        async with server:
-            console.print(f"{server.agent.agent_id} answers at {server.endpoint}; Ctrl-C ends it", markup=False)
-            if arena is not None:
-                await server.register(arena, access_token)
-                console.print(f"registered at {arena}", markup=False)
-            await server.played(matches)
-    finally:
-        console.print(
-            f"{server.matches} matches, {server.turns} turns, "
-            f"{server.agent.statistics.replaced} replaced by the safe action"
-        )
+    async with server:
+        console.print(f"{server.agent.agent_id} answers at {server.endpoint}; Ctrl-C ends it", markup=False)
+        if arena is not None:
+            await server.register(arena, access_token)
+            console.print(f"registered at {arena}", markup=False)
+        await server.played(matches)

@@ -1,18 +1,17 @@
 """`parlour deploy mafia`: serves agents over WebSocket to mafia hosts."""
 
 import asyncio
-import logging
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 from rich.console import Console
 
+from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.mafia import agent as service
 from ....wrappers.live.mafia.prompts import load_prompts
-from ....wrappers.logs.match_log import opened
-from ...stopping import until_done
-from ..arguments import AccessArguments, AddressArguments, ModelArguments, SessionArguments
+from ...supervisor import Supervisor
+from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with
 from ..mafia_agents import maker
 
@@ -29,6 +28,7 @@ def command(
     deadline: float = 25.0,
     access: AccessArguments,
     session: SessionArguments,
+    live: LiveArguments,
 ) -> None:
     """Serve agents over WebSocket to mafia hosts, until Ctrl-C.
 
@@ -39,10 +39,10 @@ def command(
         players: Number of players that a policy file was trained for, if the file does not have it. Default: 10.
         deadline: Seconds for a call; then a stream is cut off, and the safe action replaces a choice.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    console = Console(highlight=False)
     game = game_with("mafia", seats=players)
     make = maker(run, game, language_model.language_model(deadline), session.seed, players, load_prompts(prompts))
-    with opened(session.log) as match_log:
+    with Supervisor(live, session, console) as supervisor:
         server = service.MafiaAgentServer(
             make,
             address=listening.address,
@@ -50,15 +50,13 @@ def command(
             deadline=deadline,
             access_token=access.token,
             seed=session.seed,
-            log=match_log,
+            log=supervisor.log,
         )
-        until_done(_serve(server, run, Console(highlight=False)))
+        activity = Activity(counts=lambda: {"connections": server.connections}, statistics=server.statistics)
+        supervisor.run(_serve(server, run, console), activity)
 
 
 async def _serve(server: service.MafiaAgentServer, run: str, console: Console) -> None:
     async with server:
         console.print(f"{run} plays mafia at {server.url}; Ctrl-C ends it", markup=False)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            console.print(f"{server.calls} calls, {server.replaced} answers replaced or cut off", markup=False)
+        await asyncio.Event().wait()

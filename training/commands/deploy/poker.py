@@ -1,7 +1,8 @@
 """`parlour deploy poker`: lets a policy, a bot or a person play at a live poker table."""
 
-import logging
 import sys
+from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -12,13 +13,18 @@ from yarl import URL
 
 from ....envs.core.options import named
 from ....wrappers.agents.base import Agent
+from ....wrappers.live.common.activity import Activity
+from ....wrappers.live.common.agent_statistics import AgentStatistics
+from ....wrappers.live.common.link import Link
 from ....wrappers.live.common.reconnecting import UNREACHABLE, UNTRUSTED_CERTIFICATE, LiveError
 from ....wrappers.live.poker import messages
 from ....wrappers.live.poker.agent import play
 from ....wrappers.live.poker.agent_events import HandEnded, PokerEvent, SeatTaken
-from ...stopping import TRY_AGAIN, until_done
-from ..arguments import AccessArguments, SessionArguments, secret
-from ..lookup import agent, game_with
+from ...stopping import TRY_AGAIN
+from ...supervisor import Supervisor
+from ..arguments import AccessArguments, LiveArguments, SessionArguments, secret
+from ..live_table import watch_table
+from ..lookup import HUMAN, agent, game_with
 
 MOST_SEATS = 10
 """The number of seats of the game that bots play; live tables do not have more."""
@@ -54,6 +60,7 @@ def command(
     deadline: float | None = None,
     seats: int | None = None,
     session: SessionArguments,
+    live: LiveArguments,
 ) -> None:
     """Let a policy, a bot or a person play at live poker tables.
 
@@ -89,41 +96,53 @@ def command(
         raise ValueError("give either --url ws://… of a seat or --api http://… of the platform")
     if keep_playing and one_table:
         raise ValueError("give --keep-playing or --one-table, not both")
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    player = _player(spec, bot is not None, seats, session.seed)
-    console = Console(highlight=False)
-    stay = play(
-        api or _with_token(url or "", session_token_file),
-        player,
-        name=name or Path(spec).name,
-        table=table,
-        seat=seat,
-        api_key=secret(api_key, api_key_file, "PARLOUR_API_KEY"),
-        access_token=access.token,
-        ca_file=ca_file,
-        keep_playing=keep_playing or (api is not None and not one_table),
-        hands=hands,
-        until=until,
-        deadline=deadline,
-        log=session.log,
-        on_event=lambda event: _tell(console, event),
-    )
-    try:
-        played = until_done(stay)
-    except LiveError as error:
-        for_good = error.code in FOR_GOOD or error.code.startswith("HTTP_")
-        if for_good or (api is None and error.code != UNREACHABLE):
-            raise
-        print(f"parlour deploy poker: {error}", file=sys.stderr)
-        raise SystemExit(TRY_AGAIN) from None
-    console.print(
-        f"{played.hands} hands at {played.tables} tables, {played.net:+d} chips; {played.actions} actions, "
-        f"{played.rejected} rejected, {played.replaced} replaced by the safe action, {played.reconnects} reconnects; "
-        f"ended: {played.reason}",
-        markup=False,
-    )
+    console, counts = Console(highlight=False), Counter[str]()
+    statistics, link = AgentStatistics(), Link()
+    activity = Activity(counts=lambda: counts, statistics=statistics, link=link, patience=live.unhealthy_after)
+
+    def note(event: PokerEvent) -> None:
+        _count(counts, event)
+        _tell(console, event)
+
+    if spec == HUMAN:
+        live = replace(live, status_every=0.0)  # status lines would be in the person's way
+    with Supervisor(live, session, console) as supervisor:
+        player = _player(spec, bot is not None, seats, session.seed)
+        watch_table(spec, player)
+        stay = play(
+            api or _with_token(url or "", session_token_file),
+            player,
+            name=name or Path(spec).name,
+            table=table,
+            seat=seat,
+            api_key=secret(api_key, api_key_file, "PARLOUR_API_KEY"),
+            access_token=access.token,
+            ca_file=ca_file,
+            keep_playing=keep_playing or (api is not None and not one_table),
+            hands=hands,
+            until=until,
+            deadline=deadline,
+            log=supervisor.log,
+            statistics=statistics,
+            link=link,
+            on_event=note,
+        )
+        try:
+            played = supervisor.run(stay, activity, lambda result: result.reason)
+        except LiveError as error:
+            for_good = error.code in FOR_GOOD or error.code.startswith("HTTP_")
+            if for_good or (api is None and error.code != UNREACHABLE):
+                raise
+            print(f"parlour deploy poker: {error}", file=sys.stderr)
+            raise SystemExit(TRY_AGAIN) from None
     if played.reason == "closed":
         raise SystemExit(TRY_AGAIN)
+
+
+def _count(counts: Counter[str], event: PokerEvent) -> None:
+    if isinstance(event, HandEnded):
+        counts["hands"] += 1
+        counts["chips"] += event.net
 
 
 def _with_token(url: str, file: Path | None) -> str:

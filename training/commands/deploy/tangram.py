@@ -1,6 +1,6 @@
 """`parlour deploy tangram`: serves a policy or a bot to live tangram games."""
 
-import logging
+import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -10,10 +10,10 @@ from ....envs.tangram.figure_sets import own_figures
 from ....envs.tangram.planning import TangramPlanning
 from ....wrappers.agents.policy import PolicyAgent
 from ....wrappers.agents.search import SearchAgent
+from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.tangram.agent import TangramAgentServer
-from ....wrappers.logs.match_log import opened
-from ...stopping import until_done
-from ..arguments import AddressArguments, PolicyName, SessionArguments
+from ...supervisor import Supervisor
+from ..arguments import AddressArguments, LiveArguments, PolicyName, SessionArguments
 from ..lookup import agent, game_with, warn_about_differences
 
 PORT = AddressArguments(port=5000)
@@ -30,6 +30,7 @@ def command(
     search: bool = False,
     games: int | None = None,
     session: SessionArguments,
+    live: LiveArguments,
 ) -> None:
     """Serve a policy or a bot to live tangram games, which connect to it by WebSocket.
 
@@ -40,17 +41,19 @@ def command(
         search: Plan before acting: a beam search guided by the policy, for at most half of the deadline.
         games: Number of connections after which the command ends. Default: until Ctrl-C.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     game = game_with("tangram", options, seats=2, aspect="godot")
     player = agent(run, game, session.seed)
     warn_about_differences([(run, player)], game)
+    if isinstance(player, PolicyAgent) and player.game.options["aspect"] != game.options["aspect"]:
+        print(f"{run} plays better after: parlour train --for tangram-collaborative-ai", file=sys.stderr)
     if search and isinstance(player, PolicyAgent):
         plays = player.game
         player = SearchAgent(plays, player.policy, TangramPlanning(plays), seconds=SEARCH_SHARE * deadline)
     seen = player.game if isinstance(player, PolicyAgent) else game
     if own_figures(game.options):
         seen = game_with("tangram", (), **{**seen.options, **{name: game.options[name] for name in ("figure", "flip")}})
-    with opened(session.log) as match_log:
+    console = Console(highlight=False)
+    with Supervisor(live, session, console) as supervisor:
         server = TangramAgentServer(
             player,
             seen,
@@ -58,9 +61,14 @@ def command(
             port=listening.port,
             deadline=deadline,
             useful=useful_moves,
-            log=match_log,
+            log=supervisor.log,
         )
-        until_done(_serve(server, Path(run).stem, games, Console(highlight=False)))
+        activity = Activity(counts=lambda: _counts(server), statistics=server.statistics)
+        supervisor.run(_serve(server, Path(run).stem, games, console), activity)
+
+
+def _counts(server: TangramAgentServer) -> dict[str, float]:
+    return {"matches": server.games, "turns": server.turns, "connections": server.connections}
 
 
 async def _serve(server: TangramAgentServer, name: str, games: int | None, console: Console) -> None:
@@ -68,7 +76,4 @@ async def _serve(server: TangramAgentServer, name: str, games: int | None, conso
         console.print(f"{name} waits for games at {server.url}; Ctrl-C ends it", markup=False)
         console.print(f"try it with: parlour host tangram --url {server.url}", markup=False)
         await server.played(games)
-    console.print(
-        f"{server.games} games, {server.turns} turns, {server.plays} plays ({server.helped} in the policy's place), "
-        f"{server.statistics.replaced} replaced by finish"
-    )
+    console.print(f"{server.plays} plays, {server.helped} of them in the policy's place")

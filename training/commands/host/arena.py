@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -17,9 +17,9 @@ from ....wrappers.live.arena.agent_names import reserved_words
 from ....wrappers.live.arena.host import ArenaHost
 from ....wrappers.live.arena.host_session import ArenaLimits
 from ....wrappers.live.arena.results import ArenaResult, Standing, standings
-from ....wrappers.logs.match_log import opened
-from ...stopping import until_done
-from ..arguments import AsJson, GameArguments, SessionArguments, TlsServerArguments
+from ....wrappers.live.common.activity import Activity
+from ...supervisor import Supervisor
+from ..arguments import AsJson, GameArguments, LiveArguments, SessionArguments, TlsServerArguments
 from ..lookup import agent, game_with, names_seats, warn_about_differences
 
 Cost = Literal["keep", "pass", "end"]
@@ -42,6 +42,7 @@ def command(
     failed: Cost = "pass",
     listening: TlsServerArguments = PORT,
     session: SessionArguments,
+    live: LiveArguments,
     as_json: AsJson = False,
 ) -> None:
     """Play a round robin of a game between policies, bots and HTTP agents, and print the standings.
@@ -64,7 +65,6 @@ def command(
     """
     if rounds < 1 or wait < 0:
         raise ValueError(f"rounds={rounds}, wait={wait}: need at least 1 round, and agents from 0 up")
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     coming = len(agents) + len(remote) + wait
     played = _game(game.game, game.options, seats, coming)
     if coming < played.seats and not serve:
@@ -74,7 +74,8 @@ def command(
     theirs = [_remote(one) for one in remote]
     limits = ArenaLimits(actions=-1 if max_actions is None else max_actions or None, rejected=rejected, failed=failed)
     console = Console(highlight=False, stderr=as_json)
-    with opened(session.log) as match_log:
+    counts: Counter[str] = Counter()
+    with Supervisor(live, session, console) as supervisor:
         arena = ArenaHost(
             played,
             limits=limits,
@@ -84,16 +85,26 @@ def command(
             address=listening.address,
             port=listening.port,
             access_token=listening.token,
-            log=match_log,
+            log=supervisor.log,
+            on_result=lambda result: _count(counts, result),
         )
+        activity = Activity(counts=lambda: {**counts, "tables": len(arena.matches)})
         arena.tls = listening.tls
         if serve:
             try:
-                until_done(_serve(arena, ours, theirs, console))
+                supervisor.run(_serve(arena, ours, theirs, console), activity)
             finally:
                 _report(arena.results, played, as_json, console)
         else:
-            _report(until_done(_tournament(arena, ours, theirs, coming, rounds, console)), played, as_json, console)
+            results = supervisor.run(_tournament(arena, ours, theirs, coming, rounds, console), activity)
+            _report(results, played, as_json, console)
+
+
+def _count(counts: Counter[str], result: ArenaResult) -> None:
+    counts["matches"] += 1
+    counts["turns"] += result.actions
+    counts["replaced"] += sum(result.forced.values())
+    counts["refused"] += sum(result.rejected.values())
 
 
 def _report(results: Sequence[ArenaResult], game: Game, as_json: bool, console: Console) -> None:

@@ -1,8 +1,6 @@
 """`parlour host mafia`: hosts mafia matches, with observers."""
 
 import asyncio
-import logging
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,15 +9,15 @@ from rich.console import Console
 
 from ....envs.mafia.bots import PERSONALITIES
 from ....wrappers.agents.base import printable
+from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.mafia import host as hosting
 from ....wrappers.live.mafia.agent_policy import AgentPolicy
 from ....wrappers.live.mafia.limits import MafiaLimits
 from ....wrappers.live.mafia.messages import Event
 from ....wrappers.live.mafia.prompts import load_prompts
 from ....wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
-from ....wrappers.logs.match_log import opened
-from ...stopping import until_done
-from ..arguments import AccessArguments, AddressArguments, ModelArguments, SessionArguments
+from ...supervisor import Supervisor
+from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with
 from ..mafia_agents import MakeAgent, maker
 from ..mafia_summary import MatchSummary
@@ -66,6 +64,7 @@ def command(
     admin_token: str | None = None,
     access: AccessArguments,
     session: SessionArguments,
+    live: LiveArguments,
     wait: int = 0,
     quiet: bool = False,
 ) -> None:
@@ -89,7 +88,6 @@ def command(
     if matches < 1 or parallel < 1 or wait < 0:
         given = f"matches={matches}, parallel={parallel}, wait={wait}"
         raise ValueError(f"{given}: need at least 1 match, at least 1 at once, and seconds from 0 up")
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s")
     game = game_with("mafia", options, seats=players)
     if len(remote) > game.seats or (not agents and len(remote) < game.seats):
         raise ValueError(f"{len(remote)} remote agents and {len(agents)} of ours for {game.seats} seats")
@@ -100,20 +98,26 @@ def command(
     ]
     console = Console(highlight=False)
     limits = MafiaLimits(think=timeout, say=timeout, act=timeout)
-    token = admin_token or os.environ.get("PARLOUR_ADMIN_TOKEN") or None
-    with opened(session.log) as match_log:
+    summary = MatchSummary()
+    with Supervisor(live, session, console) as supervisor:
         server = hosting.MafiaHost(
             game,
             limits=limits,
             seed=seed,
             address=listening.address,
             port=listening.port,
-            admin_token=token,
-            log=match_log,
+            admin_token=admin_token or None,
+            log=supervisor.log,
             on_event=None if quiet or parallel > 1 else _EventPrinter(console),
         )
         connections = [ServiceConnection(url, access.token) for url in remote]
-        until_done(_play(server, makes, connections, (matches, parallel), wait, console, token is None))
+        activity = Activity(counts=lambda: _counts(server, summary))
+        playing = _play(server, makes, connections, (matches, parallel), wait, console, summary, not admin_token)
+        supervisor.run(playing, activity)
+
+
+def _counts(server: hosting.MafiaHost, summary: MatchSummary) -> dict[str, float]:
+    return {"matches": server.over, "replaced": summary.faults, "connections": server.connections}
 
 
 async def _play(
@@ -123,11 +127,12 @@ async def _play(
     matches: tuple[int, int],
     wait: int,
     console: Console,
+    summary: MatchSummary,
     show_token: bool,
 ) -> None:
     """Play `matches`: how many in all, and how many of them at once."""
     count, parallel = matches
-    summary, left = MatchSummary(), iter(range(count))
+    left = iter(range(count))
 
     async def play_some() -> None:
         for _ in left:

@@ -1,16 +1,17 @@
 """`parlour host poker`: hosts poker tables over WebSocket."""
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.poker.host import PokerHost
-from ....wrappers.logs.match_log import MatchLog
 from ....wrappers.logs.safe_match_log import SafeMatchLog
-from ...stopping import until_done
-from ..arguments import SessionArguments, TlsServerArguments
+from ...supervisor import Supervisor
+from ..arguments import LiveArguments, SessionArguments, TlsServerArguments
 
 PORT = TlsServerArguments(port=9000)
 
@@ -27,9 +28,11 @@ def command(
     hands: int | None = None,
     timeout: float = 30.0,
     hand_delay: float = 1.5,
+    observers: int = 20,
     state: Path | None = None,
     listening: TlsServerArguments = PORT,
     session: SessionArguments,
+    live: LiveArguments,
 ) -> None:
     """Serve poker tables over WebSocket, until Ctrl-C, SIGTERM, or every table has played its hands.
 
@@ -45,36 +48,55 @@ def command(
             abandoned table does not count; its replacement does.
         timeout: Seconds to act; then the host checks if possible, else folds.
         hand_delay: Seconds between two hands.
+        observers: The most connections that look on without a seat, at /v1/ws/observe/TABLE. They see no hidden cards.
         state: File that keeps agents, tables, seats, chips and tokens: started again with it, the host goes on where it
             was killed or stopped. A hand that was under way is void, and its stakes are returned.
     """
     console = Console(highlight=False)
-    match_log = SafeMatchLog(None if session.log is None else MatchLog(session.log))
+    ended: Counter[str] = Counter()
+    with Supervisor(live, session, console) as supervisor:
+        match_log = SafeMatchLog(supervisor.log)
 
-    def note(kind: str, **fields: Any) -> None:
-        match_log.write(kind, **fields)
-        console.print(f"{fields['table_id']} {_line(kind, fields)}", markup=False)
+        def note(kind: str, **fields: Any) -> None:
+            ended[kind] += 1
+            match_log.write(kind, **fields)
+            console.print(f"{fields['table_id']} {_line(kind, fields)}", markup=False)
 
-    server = PokerHost(
-        tables=tables,
-        seats=seats,
-        small_blind=small_blind,
-        big_blind=big_blind,
-        stack=stack,
-        min_players=min_players,
-        raise_cap=raise_cap,
-        max_hands=hands,
-        seed=session.seed,
-        timeout=timeout,
-        hand_delay=hand_delay,
-        address=listening.address,
-        port=listening.port,
-        access_token=listening.token,
-        on_event=note,
-        state=state,
-    )
-    server.tls = listening.tls
-    until_done(_serve(server, forever=hands is None, console=console))
+        server = PokerHost(
+            tables=tables,
+            seats=seats,
+            small_blind=small_blind,
+            big_blind=big_blind,
+            stack=stack,
+            min_players=min_players,
+            raise_cap=raise_cap,
+            max_hands=hands,
+            seed=session.seed,
+            timeout=timeout,
+            hand_delay=hand_delay,
+            address=listening.address,
+            port=listening.port,
+            access_token=listening.token,
+            observers=observers,
+            on_event=note,
+            state=state,
+        )
+        server.tls = listening.tls
+        activity = Activity(counts=lambda: _counts(server, ended))
+        supervisor.run(_serve(server, forever=hands is None, console=console), activity)
+
+
+def _counts(server: PokerHost, ended: Counter[str]) -> dict[str, float]:
+    """Return the numbers of a status line; `ended` counts the host's events by their kind."""
+    counts, tables = server.counts, list(server.tables.values())
+    return {
+        "hands": ended["hand"],
+        "turns": counts.turns,
+        "replaced": counts.replaced,
+        "refused": counts.refused,
+        "tables": sum(table.ended_at is None for table in tables),
+        "connections": server.connections,
+    }
 
 
 async def _serve(server: PokerHost, forever: bool, console: Console) -> None:

@@ -1,15 +1,15 @@
 """`parlour host tangram`: plays with a live agent, in the role of TangramCollaborativeAI."""
 
-import logging
+from dataclasses import replace
 
 from rich.console import Console
 
+from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.tangram.host import TangramHost
 from ....wrappers.live.tangram.messages import Dialect
 from ....wrappers.live.tangram.person import Person
-from ....wrappers.logs.match_log import opened
-from ...stopping import until_done
-from ..arguments import SessionArguments
+from ...supervisor import Supervisor
+from ..arguments import LiveArguments, SessionArguments
 from ..lookup import HUMAN, agent, game_with, warn_about_differences
 
 
@@ -23,6 +23,7 @@ def command(
     timeout: float = 30.0,
     delay: float = 0.0,
     session: SessionArguments,
+    live: LiveArguments,
 ) -> None:
     """Play tangram with an agent, in the role of TangramCollaborativeAI: connect to the agent's server, and reconnect.
 
@@ -39,14 +40,15 @@ def command(
         raise ValueError(
             f"matches={matches}, timeout={timeout}, delay={delay}: need 1 match, some seconds, no less than 0"
         )
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     game = game_with("tangram", ("split=null", *options), seats=2, aspect="godot", figure="library")
     person = (
         Person(game) if partner == HUMAN else agent(partner, game, None if session.seed is None else session.seed + 1)
     )
     warn_about_differences([(partner, person)], game)
     console = Console(highlight=False)
-    with opened(session.log) as match_log:
+    if partner == HUMAN:
+        live = replace(live, status_every=0.0)  # status lines would be in the person's way
+    with Supervisor(live, session, console) as supervisor:
         table = TangramHost(
             game,
             person,
@@ -54,11 +56,12 @@ def command(
             dialect=dialect,
             timeout=timeout,
             delay=delay,
-            log=match_log,
+            log=supervisor.log,
             on_chat=lambda text: console.print(f"message of the agent: {text}", markup=False),
         )
         try:
-            played = until_done(table.play(matches, session.seed))
+            activity = Activity(counts=lambda: _counts(table), link=table.link, patience=live.unhealthy_after)
+            played = supervisor.run(table.play(matches, session.seed), activity)
         except EOFError:
             raise ValueError("the input ended before the match") from None
     for one in played:
@@ -69,3 +72,13 @@ def command(
             markup=False,
             soft_wrap=True,
         )
+
+
+def _counts(table: TangramHost) -> dict[str, float]:
+    begun = list(table.results)
+    return {
+        "matches": sum(one.outcome is not None for one in begun),
+        "turns": sum(one.turns for one in begun),
+        "replaced": sum(one.lost for one in begun),
+        "refused": sum(one.refused for one in begun),
+    }

@@ -1,4 +1,4 @@
-"""Local best response: a lower bound on how exploitable a heads-up hold'em policy is.
+"""Local best response: a lower bound on how exploitable a heads-up hold'em policy is, in several settings.
 
 Lisý and Bowling, "Equilibrium Approximation Quality of Current No-Limit Poker Bots" (AAAI 2017 workshop on computer
 poker). The responder knows the policy. After each action of the policy it updates its belief over the 1,326 hands with
@@ -18,21 +18,32 @@ from ....envs.core.record import Tables
 from ....envs.core.rng import streams
 from ....envs.core.rollout import encoder_of
 from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
-from ....envs.holdem.table import CALL_ACTION, FOLD_ACTION, LEAST_RAISE
+from ....envs.holdem.table import CALL_ACTION, FOLD_ACTION, PREFLOP
 from ....wrappers.policies.base import Policy
-from ...evaluation.scores import Score
+from ...evaluation.scores import Response, Score
+from .settings import CALL, SETTINGS, Setting
 
 BOARDS = 1_000
 """Number of boards sampled for an equity before the flop; from the flop on it is exact."""
 TRIES = 8
 """Number of calls of `act` per holding, for a policy without `probabilities`."""
 
+STREETS = ("preflop", "flop", "turn", "river")
+WAYS = ("folds won", "folds lost", "showdowns")
+"""How a hand can end."""
+
 Probabilities = Callable[[NDArray[np.float32], NDArray[np.int8]], NDArray[np.float64]]
 
 
 def best_response(
-    policy: Policy, game: Game, *, hands: int = 1_000, seed: int = 0, progress: Callable[[int], None] | None = None
-) -> Score:
+    policy: Policy,
+    game: Game,
+    *,
+    hands: int = 1_000,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+    setting: Setting = SETTINGS[-1],
+) -> Response:
     """Play local best response against `policy` and return what it wins: a lower bound on exploitability.
 
     Args:
@@ -40,11 +51,13 @@ def best_response(
             them; else they are estimated from repeated calls of `act`, and the bound is valid but lower.
         game: heads-up hold'em, one hand per episode.
         hands: number of hands, in pairs: every deal is played in both seats.
-        seed: seed of the deals and boards.
+        seed: seed of the deals and boards. All settings play the same deals.
         progress: called with the number of hands just played.
+        setting: the actions that the responder considers; all, if not given.
 
     Returns:
-        The responder's mean in milli-big-blinds per hand with its 95 % interval over deals.
+        The responder's mean in big blinds per hand with its 95 % interval over deals, and its parts by the street of
+        the last action and by how the hand ended.
 
     Raises:
         ValueError: for another game or other options, or fewer than 4 hands.
@@ -56,19 +69,29 @@ def best_response(
     if hands < 4:
         raise ValueError(f"hands={hands}: an interval needs at least 4")
     results = []
+    parts = np.zeros((len(STREETS), len(WAYS)))
     for word in streams(seed, hands // 2):
-        pair = [_Responder(policy, game, seat, word).play() for seat in range(2)]
+        pair = []
+        for seat in range(2):
+            responder = _Responder(policy, game, seat, word, setting)
+            pair.append(responder.play())
+            parts[responder.street, WAYS.index(responder.way)] += pair[-1]
         results.append(sum(pair) / 2)
         if progress is not None:
             progress(2)
-    return Score.of(np.array(results) * 1_000 / game.payoffs.unit, "milli-big-blinds per hand", games=2 * len(results))
+    count, unit = 2 * len(results), game.payoffs.unit
+    score = Score.of(np.array(results) / unit, f"{game.payoffs.unit_name} per hand", games=count)
+    named = zip(STREETS, (parts / unit / count).tolist(), strict=True)
+    return Response(score, {street: dict(zip(WAYS, row, strict=True)) for street, row in named})
 
 
 class _Responder:
     """One hand of local best response in seat `me` of a table whose stream begins with `word`."""
 
-    def __init__(self, policy: Policy, game: Game, me: int, word: np.uint64) -> None:
+    def __init__(self, policy: Policy, game: Game, me: int, word: np.uint64, setting: Setting = SETTINGS[-1]) -> None:
         self.policy, self.game, self.me, self.word = policy, game, me, word
+        self.setting = setting
+        self.street, self.way = 0, WAYS[-1]  # of the last action; how the hand ended
         self.probabilities = probabilities_of(policy)
         self.encoder = game.encoders[encoder_of(policy, game)]
         self.holdings = HOLDINGS
@@ -83,13 +106,14 @@ class _Responder:
         table.stream = self.word
         game.rules.reset(table)
         while not table.done:
-            open_cards = int(table.board_count)
+            open_cards, self.street = int(table.board_count), int(table.phase) - PREFLOP
             self._forget_dealt_cards()
             if table.turn == self.me:
                 action = self.choose()
             else:
                 action = self._watch()
             game.rules.play(table, action)
+        self.way = WAYS[2] if table.showdown else WAYS[int(table.folded[self.me])]
         if table.showdown and open_cards < 5:
             return self._run_out(open_cards)
         return float(table.rewards[self.me])
@@ -104,6 +128,8 @@ class _Responder:
     def choose(self) -> int:
         """Return the action index of the greatest local value; fold only if all others lose (the paper's rule)."""
         table, me, you = self.table, self.me, 1 - self.me
+        if self.setting.considered(table) == CALL:
+            return CALL_ACTION
         alive = np.flatnonzero(self.belief)
         belief, equity = self.belief[alive], self._equity()[alive]
         # The opponent's chips above the responder's stack are returned.
@@ -112,7 +138,7 @@ class _Responder:
         asked = int(table.to_call)
         share = belief @ equity
         best, value = CALL_ACTION, share * pot - (1 - share) * asked
-        raises = [int(action) for action in np.flatnonzero(game_mask(self.game, table)) if action >= LEAST_RAISE]
+        raises = self.setting.raises(self.game, table, np.flatnonzero(game_mask(self.game, table)).tolist())
         for action, folds in zip(raises, self._folds(raises, alive), strict=True):
             folding = belief @ folds
             staying = belief * (1 - folds)

@@ -17,6 +17,7 @@ import msgspec
 from ....envs.core.turn_state import AgentResponse
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
+from ..common.link import Link
 from ..common.reconnecting import UNREACHABLE, Backoff, LiveError
 from .agent import ArenaAgent
 from .decisions import ArenaDecisions, arena_client, arena_url, call, register
@@ -76,6 +77,7 @@ class ArenaPollingAgent:
         agent: the agent.
         lost: number of sessions that ended without an outcome, or could not be played to their end.
         claim_token: the arena's token for the agent's name; None: none yet.
+        link: whether the arena answers.
 
     Raises:
         ValueError: if `arena` is not an HTTP URL, or there is no game to play.
@@ -96,6 +98,7 @@ class ArenaPollingAgent:
         self.agent = agent
         self.lost = 0
         self.claim_token = claim_token
+        self.link = Link()
         self._url = arena_url(arena)
         self._games = list(games if games is not None else agent.supported_games or ())
         if not self._games:
@@ -332,10 +335,11 @@ class ArenaPollingAgent:
     async def _call(self, method: str, path: str, **kind: Any) -> dict[str, Any]:
         url = self._url / "api/sessions"
         body = await call(self._http, method, url / path if path else url, self._backoff(), **kind)
+        self.link.up()
         return body if isinstance(body, dict) else {}
 
     def _backoff(self) -> Backoff:
-        return Backoff(self._times.retry, TRIES)
+        return Backoff(self._times.retry, TRIES, link=self.link)
 
 
 def _is_stale(body: Any, answered: Any, at: float) -> bool:

@@ -5,4 +5,5 @@
 - `server`, `connection`, `rate_limit`, `tokens`, `origins`, `page`: an HTTP and WebSocket server.
 - `reconnecting`: connecting to a server, with retries.
 - `session_timer`: the timer of a host's session.
+- `activity`, `link`, `metrics`, `health`: what a program that runs for weeks tells about itself.
 """

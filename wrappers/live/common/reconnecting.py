@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import aiohttp
 from yarl import URL
 
+from .link import Link
+
 logger = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 30.0
@@ -56,6 +58,7 @@ class Backoff:
         tries: the most failed attempts in a row; None: no limit.
         first_tries: the same before the first success, when the address may be wrong; None: `tries`.
         growth: the longest wait as a multiple of the first; 1: all waits are equal.
+        link: gets every failure as the end of a connection; None: nobody does.
 
     Attributes:
         failures: number of failed attempts in a row.
@@ -63,11 +66,20 @@ class Backoff:
         longest: the longest wait in seconds.
     """
 
-    def __init__(self, wait: float, tries: int | None, *, first_tries: int | None = None, growth: int = 10) -> None:
+    def __init__(
+        self,
+        wait: float,
+        tries: int | None,
+        *,
+        first_tries: int | None = None,
+        growth: int = 10,
+        link: Link | None = None,
+    ) -> None:
         self.failures = 0
         self.reached = False
         self.longest = wait * growth
         self._wait = wait
+        self._link = link
         self._tries = tries
         self._first_tries = min((limit for limit in (tries, first_tries) if limit is not None), default=None)
 
@@ -84,6 +96,8 @@ class Backoff:
     def failed(self) -> float | None:
         """Count a failure; return the seconds to wait before the next try, or None after the last attempt."""
         self.failures += 1
+        if self._link is not None:
+            self._link.down()
         if self.tries is not None and self.failures >= self.tries:
             return None
         return min(self._wait * self.failures, self.longest)

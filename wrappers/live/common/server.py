@@ -111,6 +111,13 @@ class Server(ABC):
         if self.tls is not None:
             self.url = self.url.replace("http", "https", 1)
 
+    async def open_loopback(self) -> str:
+        """Listen on a free port of this machine too, without TLS, for programs of this process; return the URL."""
+        if self._runner is None:
+            raise RuntimeError("the server has not started")
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        return url_of(*self._runner.addresses[-1][:2])
+
     async def stop(self) -> None:
         """Call `closing`, close the connections and stop listening."""
         self._stopping = True

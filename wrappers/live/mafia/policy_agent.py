@@ -67,7 +67,12 @@ class MafiaPolicyAgent(BaseMafiaAgent):
         if not self._warned:
             self._warned = True
             logger.warning(
-                "%s was trained for %d players; a bot plays for it among %d", self.id, self._game.seats, players
+                "%s was trained for %d players; a bot plays for it among %d; train for them with: "
+                "parlour train mafia --options seats=%d",
+                self.id,
+                self._game.seats,
+                players,
+                players,
             )
         return self._deputy.player(context)
 

@@ -15,9 +15,11 @@ import aiohttp
 from yarl import URL
 
 from ...agents.base import Agent
-from ...logs.match_log import opened
+from ...logs.match_log import MatchLog, opened
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_driver import AgentDriver
+from ..common.agent_statistics import AgentStatistics
+from ..common.link import Link
 from ..common.reconnecting import Backoff, tls_context
 from .agent_events import PokerEvent
 from .agent_session import PokerAgentSession
@@ -46,7 +48,9 @@ async def play(
     retry_after: float = 3.0,
     retries: int = 10,
     ca_file: str | PathLike[str] | None = None,
-    log: str | PathLike[str] | None = None,
+    log: str | PathLike[str] | MatchLog | None = None,
+    statistics: AgentStatistics | None = None,
+    link: Link | None = None,
     session: PokerAgentSession | None = None,
     on_event: Callable[[PokerEvent], None] | None = None,
 ) -> PokerResult:
@@ -73,7 +77,9 @@ async def play(
         retries: further tries in a row to connect, before it is given up; at most `FIRST_TRIES` in all if nothing ever
             answered. With `keep_playing`, a server that has answered is never given up.
         ca_file: certificates (PEM) of authorities that are trusted beside the system's.
-        log: a match log to append to (see `parlour.wrappers.logs.match_log`).
+        log: a match log, or the path of one to append to (see `parlour.wrappers.logs.match_log`).
+        statistics: the agent's counters; None: new ones.
+        link: gets every beginning and end of a connection; None: nobody does.
         session: the protocol's state, with what is known about the table beforehand.
         on_event: is called with every event, for tables on a screen and tests.
 
@@ -90,7 +96,8 @@ async def play(
     async with aiohttp.ClientSession(connector=connector) as http:
         with contextlib.ExitStack() as stack:
             match_log = SafeMatchLog(stack.enter_context(opened(log)))
-            driver = stack.enter_context(contextlib.closing(AgentDriver(agent, log=match_log, fail_when_busy=False)))
+            driver = AgentDriver(agent, log=match_log, fail_when_busy=False, statistics=statistics)
+            stack.enter_context(contextlib.closing(driver))
             await driver.warm_up()
             request = SeatRequest(http, url, name, table, seat, api_key, access_token)
 
@@ -106,7 +113,7 @@ async def play(
                 tries, growth = (None, max(1, round(LONGEST_WAIT / retry_after))) if keep_playing else (retries + 1, 10)
                 backoff = Backoff(retry_after, tries, first_tries=FIRST_TRIES, growth=growth)
                 stalled = STALLED_SECONDS if keep_playing else None
-                return Stay(http, request, runner, backoff, ping_every, stalled)
+                return Stay(http, request, runner, backoff, ping_every, stalled, link or Link())
 
             if keep_playing:
                 player = KeepPlaying(request, new_stay, hands, retry_after)

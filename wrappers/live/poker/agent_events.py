@@ -9,10 +9,11 @@ from . import messages
 
 @dataclass(frozen=True)
 class SeatTaken:
-    """We have a seat; `timeout` is the time for each turn in milliseconds, None where the server does not say."""
+    """We have a seat; `timeout` is the time for each turn in milliseconds, and `agent_id` names us. None: not said."""
 
     seat: int
     timeout: int | None
+    agent_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,16 @@ class UnreadableTurn:
 
 @dataclass(frozen=True)
 class HandEnded:
-    """A hand has ended: what we took from the pots, and our stack (None: not known)."""
+    """A hand has ended: what we took from the pots, and our stack (None: not known).
+
+    `net`: chips won in the hand, less those lost; 0 where the stacks are not known.
+    """
 
     hand: int
     won: int
     stack: int | None
     message: messages.HandComplete
+    net: int = 0
 
 
 @dataclass(frozen=True)

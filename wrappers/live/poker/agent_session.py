@@ -47,6 +47,7 @@ class PokerAgentSession:
         hands_played, actions, rejected: how many hands ended in which we had cards, and how many actions were accepted
             and rejected.
         net: chips won (or lost, below 0) since the first hand; 0 where the stacks are not known.
+        news: how many messages were received, without the answers to pings.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class PokerAgentSession:
         self.hands_played = 0
         self.actions = 0
         self.rejected = 0
+        self.news = 0
         self._hands = hands
         self._tracker = TableTracker(small_blind, big_blind, ante)
         self._first_stack: int | None = None
@@ -101,11 +103,17 @@ class PokerAgentSession:
             return 0
         return self._last_stack - self._first_stack
 
+    @property
+    def starting(self) -> bool:
+        """Whether the table has started and its first hand has not, as far as we have heard."""
+        return self._state is not None and self._state.phase == "waiting"
+
     # What comes in.
 
     def receive(self, data: Any) -> list[PokerEvent]:
         """Take in a message (text, bytes, or parsed JSON) and return what follows. Never raises."""
         message = messages.decode_server(data)
+        self.news += not isinstance(message, messages.Pong)
         match message:
             case GameState():
                 return self._receive_state(message)
@@ -113,7 +121,7 @@ class PokerAgentSession:
                 return self._receive_unread(message)
             case messages.Welcome():
                 self.seat = message.seat
-                return [SeatTaken(message.seat, message.timeout)]
+                return [SeatTaken(message.seat, message.timeout, message.agent_id)]
             case messages.Ack():
                 return self._receive_ack(message)
             case messages.Error():
@@ -268,9 +276,11 @@ class PokerAgentSession:
             return []
         self.hands_played += 1
         stack = self._tracker.stacks_between_hands.get(self.seat) if self.seat is not None else None
+        before = self.net
         if stack is not None:
             self._last_stack = stack
-        events: list[PokerEvent] = [HandEnded(message.hand, self._won(message), stack, message)]
+        ended = HandEnded(message.hand, self._won(message), stack, message, self.net - before)
+        events: list[PokerEvent] = [ended]
         if stack == 0 and not self.busted:
             self.busted = True
             events.append(Busted(message.hand))

@@ -20,7 +20,7 @@ from . import messages
 from .accounts import Accounts, SeatToken, SeatTokens
 from .full_table import FullTableForm, encode
 from .host_session import PokerHostSession
-from .hosted_table import HostedTable, TableTimes
+from .hosted_table import HostedTable, TableCounts, TableTimes
 from .messages import Error
 from .rest import PokerRest, answer_refusals, skill_url
 from .seats import Refusal
@@ -48,7 +48,8 @@ class PokerHost(Server):
         /v1/agents`` must bear; None lets everybody in. session_lifetime: seconds for which a session token lives while
         no connection uses it. message_limit: longest message in bytes (at most `FRAME_LIMIT`); a longer one is refused.
         rate: messages a second on one connection, without those that move the game on; None: no limit. observers: how
-        many may look on, at ``/v1/tables/{table_id}/watch``, a WebSocket with every state without cards. beside: more
+        many may look on, by a WebSocket with every state without cards: ``/v1/ws/observe/{table_id}`` has the
+            platform's full-table form, ``/v1/tables/{table_id}/watch`` the agent format. beside: more
         that is served on the same port: a page for people. origins: which web pages may speak to the server. on_event:
         called as ``on_event(kind, table_id=…, …)`` with what happens at the tables, as plain data; the kind is
             ``joined``, ``left``, ``hand`` (all cards included: not for players' eyes) or ``ended``. `MatchLog.write`
@@ -135,6 +136,11 @@ class PokerHost(Server):
         """The open tables and those that ended lately, by id, oldest first."""
         return self._pool.tables
 
+    @property
+    def counts(self) -> TableCounts:
+        """Counters of all tables."""
+        return self._pool.counts
+
     async def finished(self) -> None:
         """Wait until every table opened at the start has ended; for an abandoned one, the one that replaced it."""
         await self._pool.finished()
@@ -143,6 +149,7 @@ class PokerHost(Server):
         """See `Server`."""
         return [
             web.get("/v1/ws", self._play),
+            web.get("/v1/ws/observe/{table_id}", self._observe_full),
             web.get("/v1/tables/{table_id}/watch", self._observe),
             *self._rest.routes(),
             *self._beside,
@@ -208,29 +215,49 @@ class PokerHost(Server):
             if not table.connected(seat):
                 self._tokens.release(token, asyncio.get_running_loop().time())
 
+    async def _observe_full(self, request: web.Request) -> web.WebSocketResponse:
+        """Let somebody look on in the platform's form, which shows running tables only and hears nothing."""
+
+        async def live(connection: Connection) -> None:
+            form = FullTableForm(None, skill_url(request))
+            try:
+                table = self._observed(request)
+                if table.session.status != "running":
+                    raise Refusal(messages.TABLE_NOT_FOUND, f"table {table.table_id} is {table.session.status}")
+            except Refusal as refusal:
+                return _close_refused(connection, refusal, form)
+            await _serve_observer(connection, table, FullTableForm(table.table_id, form.skill_doc_url))
+
+        return await self.upgrade(request, live)
+
     async def _observe(self, request: web.Request) -> web.WebSocketResponse:
         """Let somebody look on: every state without cards, every result; nothing that is sent is played."""
 
         async def live(connection: Connection) -> None:
             try:
-                table = self._rest.table(request)
-                if sum(len(one.observers) for one in self.tables.values()) >= self._observers:
-                    raise Refusal(messages.TABLE_FULL, f"{self._observers} may look on here")
+                table = self._observed(request)
             except Refusal as refusal:
                 return _close_refused(connection, refusal)
-            await _serve_observer(connection, table)
+            await _serve_observer(connection, table, None)
 
         return await self.upgrade(request, live)
 
+    def _observed(self, request: web.Request) -> HostedTable:
+        table = self._rest.table(request)
+        if sum(len(one.observers) for one in self.tables.values()) >= self._observers:
+            raise Refusal(messages.TABLE_FULL, f"{self._observers} may look on here")
+        return table
 
-async def _serve_observer(connection: Connection, table: HostedTable) -> None:
+
+async def _serve_observer(connection: Connection, table: HostedTable, form: FullTableForm | None) -> None:
     try:
-        table.connect_observer(connection)
+        table.connect_observer(connection, form)
         if table.ended_at is not None:
             connection.close()
-        async for _ in connection.messages(lambda excess, detail: _refuse(connection, excess, detail)):
-            refusal = Error(code=messages.NOT_SEATED, message="you look on; join a table to play")
-            connection.send(encode(refusal))
+        async for _ in connection.messages(lambda excess, detail: _refuse(connection, excess, detail, form)):
+            if form is None:
+                refusal = Error(code=messages.NOT_SEATED, message="you look on; join a table to play")
+                connection.send(encode(refusal))
     finally:
         table.disconnect_observer(connection)
 

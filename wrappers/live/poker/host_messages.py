@@ -22,8 +22,8 @@ from .messages import (
 )
 from .seats import PokerSeat
 
-OBSERVERS = -1
-"""The receiver that stands for all who look on without a seat."""
+OBSERVERS, FULL_OBSERVERS = -1, -2
+"""The receivers that stand for all who look on without a seat: in the agent format, and in the full-table form."""
 
 
 class _Moment(NamedTuple):

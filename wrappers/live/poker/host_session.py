@@ -36,7 +36,7 @@ MOST_LEFT = 1_000
 Reason = Literal["insufficient_players", "abandoned", "admin_stopped"]
 """Why a table ended."""
 Sends: TypeAlias = list[Outgoing[HostMessage]]
-"""Messages for seats, or for all `OBSERVERS`."""
+"""Messages for seats, or for all `OBSERVERS` (or `FULL_OBSERVERS`)."""
 
 
 class PokerDue(NamedTuple):
@@ -68,7 +68,7 @@ class PokerHostSession:
         seats: who sits where, by seat number.
         hand, seq: the numbers of the hand and of the state.
         hand_log: the latest hand that ended, every card included, as plain dicts; None before.
-        observed: whether somebody looks on without a seat, who gets states without cards; set from outside.
+        observers: who look on without a seat (`OBSERVERS`, `FULL_OBSERVERS`) and see no cards; set from outside.
 
     Raises:
         ValueError: naming the option, its value and its range.
@@ -98,7 +98,7 @@ class PokerHostSession:
         self.seats: dict[int, PokerSeat] = {}
         self.min_players = min_players
         self.max_hands = max_hands
-        self.observed = False
+        self.observers: set[int] = set()
         self._hand = LiveHand(game, seed, token)
         self._messages = HostMessages(self._hand, self.seats)
         self._stack = stack
@@ -200,13 +200,15 @@ class PokerHostSession:
         self.status = "running"
         return [self._welcome(other) for other in connected] + self.next_hand()
 
-    def connect_observer(self) -> Sends:
-        """Return what somebody who begins to look on is sent."""
+    def connect_observer(self, receiver: int = OBSERVERS, form: FullTableForm | None = None) -> Sends:
+        """Return what somebody who begins to look on is sent, and note the form of `receiver`."""
+        if form is not None:
+            self._messages.forms[receiver] = form
         if self.status == "ended":
-            return [self._messages.to(OBSERVERS, self._messages.ended(self.reason))]
+            return [self._messages.to(receiver, self._messages.ended(self.reason))]
         if self.status == "running":
-            return self._messages.states([OBSERVERS])
-        return [self._messages.to(OBSERVERS, self._messages.waiting(OBSERVERS, self.min_players))]
+            return self._messages.states([receiver])
+        return [self._messages.to(receiver, self._messages.waiting(receiver, self.min_players))]
 
     def disconnect(self, number: int) -> None:
         """Note that a seat has lost its connection. It stays seated, and the clock acts for it."""
@@ -378,7 +380,7 @@ class PokerHostSession:
         return [number for number in sorted(self.seats) if self.seats[number].connected]
 
     def _receivers(self) -> list[int]:
-        return [*self._connected(), OBSERVERS] if self.observed else self._connected()
+        return [*self._connected(), *sorted(self.observers)]
 
     def _in_hand(self, number: int) -> bool:
         return self._hand.playing and bool(self.table.seated[number])

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from ..common.connection import Connection
 from ..common.session_timer import SessionTimer
 from .accounts import Account
-from .full_table import FullTableForm, encode
-from .host_messages import OBSERVERS
+from .full_table import Envelope, FullTableForm, encode
+from .host_messages import FULL_OBSERVERS, OBSERVERS
 from .host_session import PokerDue, PokerHostSession, Reason, Sends
+from .messages import Error
 from .snapshot import TableSnapshot
 from .store import PokerStore
 
@@ -39,6 +40,21 @@ class TableTimes:
     away: float | None = None
 
 
+@dataclass
+class TableCounts:
+    """Counters of all tables of a host.
+
+    Attributes:
+        turns: actions of the players.
+        refused: messages that were answered with an error.
+        replaced: turns in which the host checked or folded, because the time was over.
+    """
+
+    turns: int = 0
+    refused: int = 0
+    replaced: int = 0
+
+
 class HostedTable:
     """A `PokerHostSession` with its connections and its timers.
 
@@ -46,7 +62,7 @@ class HostedTable:
         table_id: its name in the REST calls.
         session: the table.
         ended_at: the loop's time when it ended; None before.
-        observers: the connections of those who look on without a seat.
+        observers: the connections of those who look on without a seat, and as which receiver.
     """
 
     def __init__(
@@ -58,12 +74,14 @@ class HostedTable:
         on_end: Callable[["HostedTable"], None],
         store: PokerStore,
         saved: TableSnapshot | None = None,
+        counts: TableCounts | None = None,
     ) -> None:
         self.table_id = table_id
         self.session = session
         self.ended_at: float | None = None
-        self.observers: set[Connection] = set()
+        self.observers: dict[Connection, int] = {}
         self._created = datetime.now(UTC).isoformat() if saved is None else saved.created
+        self._counts = counts or TableCounts()
         self._store = store
         self._saved: Any = None  # what the saved snapshot depends on
         if saved is not None:
@@ -115,17 +133,18 @@ class HostedTable:
             if self._times.away is not None and self.ended_at is None and not self._asleep:
                 self._away[seat] = asyncio.get_running_loop().call_later(self._times.away, self._give_up, seat)
 
-    def connect_observer(self, connection: Connection) -> None:
-        """Let a connection look on."""
-        self.observers.add(connection)
-        self.session.observed = True
-        for _, message in self.session.connect_observer():
+    def connect_observer(self, connection: Connection, form: FullTableForm | None = None) -> None:
+        """Let a connection look on, with the form of its messages."""
+        receiver = OBSERVERS if form is None else FULL_OBSERVERS
+        self.observers[connection] = receiver
+        self.session.observers.add(receiver)
+        for _, message in self.session.connect_observer(receiver, form):
             connection.send(encode(message))
 
     def disconnect_observer(self, connection: Connection) -> None:
         """Note that an observer is gone."""
-        self.observers.discard(connection)
-        self.session.observed = bool(self.observers)
+        self.observers.pop(connection, None)
+        self.session.observers.intersection_update(self.observers.values())
 
     def connected(self, seat: int) -> bool:
         """Whether the seat has a connection."""
@@ -136,8 +155,12 @@ class HostedTable:
         if self._connections.get(seat) is not connection:
             return False  # a newer connection has taken over
         before = self.session.seq
-        self._deliver(self.session.receive(seat, data))
-        return self.session.seq != before
+        sends = self.session.receive(seat, data)
+        moved = self.session.seq != before
+        self._counts.turns += moved
+        self._counts.refused += any(_is_error(message) for _, message in sends)
+        self._deliver(sends)
+        return moved
 
     def end(self, reason: Reason) -> None:
         """End the table; see `PokerHostSession.end`."""
@@ -181,10 +204,11 @@ class HostedTable:
 
     def _deliver(self, sends: Sends) -> None:
         for seat, message in sends:
-            if seat == OBSERVERS:
+            if seat < 0:
                 text = encode(message)
-                for observer in self.observers:
-                    observer.send(text)
+                for observer, receiver in self.observers.items():
+                    if receiver == seat:
+                        observer.send(text)
             elif seat in self._connections:
                 self._connections[seat].send(encode(message))
         if self.session.hand_log is not self._written:
@@ -238,7 +262,11 @@ class HostedTable:
 
     def ring(self, due: PokerDue) -> None:
         """Do what is due: its time is over."""
-        self._deliver(self.session.timeout(due.seat, due.token) if due.what == "act" else self.session.next_hand())
+        if due.what == "act":
+            self._counts.replaced += 1
+            self._deliver(self.session.timeout(due.seat, due.token))
+        else:
+            self._deliver(self.session.next_hand())
 
     def _came_back(self, seat: int) -> None:
         clock = self._away.pop(seat, None)
@@ -264,3 +292,7 @@ class HostedTable:
             self._on_event(kind, table_id=self.table_id, **fields)
         except Exception:  # a full disk must not stop the game
             logger.exception("on_event failed at %r of table %s", kind, self.table_id)
+
+
+def _is_error(message: Any) -> bool:
+    return isinstance(message, Error) or (isinstance(message, Envelope) and message.type == "error")

@@ -102,7 +102,9 @@ class KeepPlaying:
             return False
         if error.code in KEY_REFUSED and not request.seated:
             return request.forget_key()
-        table = error.details.get("table_id")
-        if error.code == messages.ALREADY_SEATED and isinstance(table, str):
-            await request.leave(table)  # a seat of ours whose token is lost, as after a crash
+        if error.code in (messages.SESSION_EXPIRED, messages.INVALID_SESSION):
+            await request.leave()  # a seat that nobody can play any longer
+        if error.code == messages.ALREADY_SEATED:  # a seat of ours whose token is lost, as after a crash
+            table = error.details.get("table_id")
+            await (request.leave(table) if isinstance(table, str) else request.leave_waiting())
         return self.result.tables > 0 or (error.code in WAIT) or (request.seated and error.code != UNREACHABLE)

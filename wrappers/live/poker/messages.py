@@ -144,7 +144,7 @@ class GameState(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag=
     board: list[str]
     pot: Whole
     players: list[Player]
-    dealer: Whole | None = None
+    dealer: Annotated[int, Meta(ge=-1, lt=2**53)] | None = None  # -1: before the first hand
     turn: Whole | UnsetType | None = UNSET  # null travels, and so does a 0 to call
     last: Last | None = None
     actions: list[Option] | None = None

@@ -35,6 +35,7 @@ class SeatRequest:
         api_key: of an agent registered before; from registering on, the agent's own.
         access_token: what the server asks of those who register, if it does.
         seated: whether we have the URL of a seat.
+        agent_id: who we are to the server; None: not known.
     """
 
     http: aiohttp.ClientSession
@@ -45,6 +46,7 @@ class SeatRequest:
     api_key: str | None = None
     access_token: str | None = None
     seated: bool = False
+    agent_id: str | None = None
     _url: URL | None = None
     _key_works: bool = False  # it was given a seat, or is one that we registered
     _answer_lost: bool = False  # of a join: we may have a seat and not know it
@@ -87,6 +89,7 @@ class SeatRequest:
         if self.api_key is None:
             agent = await self._post("v1/agents", {} if self.name is None else {"name": self.name})
             self.api_key, self._key_works = _text(agent, "api_key"), True
+            self.agent_id = agent.get("agent_id")
         wish: dict[str, Any] = {"client_protocol_version": PROTOCOL_VERSION}
         if self.seat is not None:
             wish["preferred_seat"] = self.seat
@@ -101,12 +104,30 @@ class SeatRequest:
         except (TryAgain, *CONNECTION_ERRORS):
             self._answer_lost = True
             raise
-        self.table, self._key_works = str(joined.get("table_id", self.table)), True
+        table, self._key_works = str(joined.get("table_id", self.table)), True
+        await self._check_owner(table, joined.get("seat_id"))
+        self.table = table
         logger.info("joined table %s, seat %s", escaped(self.table, 80), escaped(str(joined.get("seat_id")), 40))
         try:
             return URL(_text(joined, "ws_url")).update_query(token=_text(joined, "session_token"))
         except ValueError:
             raise LiveError(messages.INTERNAL_ERROR, "the server's ws_url is no address") from None
+
+    async def _check_owner(self, table: str, seat: Any) -> None:
+        """Raise TryAgain if our seat is another agent's: Moltpoker gives one seat to two who join at one moment."""
+        shown = await self._get(f"v1/tables/{table}")
+        seats = shown.get("seats")
+        rows = [row for row in seats if isinstance(row, dict)] if isinstance(seats, list) else []
+        owner = next((row.get("agentId") for row in rows if row.get("seatId") == seat), None)
+        if isinstance(owner, str) and self.agent_id is not None and owner != self.agent_id:
+            raise TryAgain("another agent was given the same seat at the same moment")
+
+    async def leave_waiting(self) -> None:
+        """Give back a seat of ours at a table that has not started. Never raises."""
+        listed = (await self._get("v1/tables", status="waiting")).get("tables")
+        for table in listed if isinstance(listed, list) else []:
+            if isinstance(table, dict) and isinstance(table.get("id"), str):
+                await self.leave(table["id"])
 
     async def _recover(self, error: LiveError) -> None:
         """Give back a seat whose token we never got, so that the next try can join again."""
@@ -118,6 +139,16 @@ class SeatRequest:
         if self._chosen_again and error.code in (messages.TABLE_ENDED, messages.TABLE_NOT_FOUND):
             self.table, self._chosen_again = None, False
             raise TryAgain("the table of the seat that was given back has ended") from error
+
+    async def _get(self, path: str, **query: str) -> dict[str, Any]:
+        """Return what a server shows to everybody; {} where it does not."""
+        timeout = aiohttp.ClientTimeout(total=REST_SECONDS)
+        try:
+            async with self.http.get(self.address / path, params=query, timeout=timeout) as reply:
+                answer = await reply.json(content_type=None)
+        except (ValueError, RecursionError, *CONNECTION_ERRORS):
+            return {}
+        return answer if reply.ok and isinstance(answer, dict) else {}
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         bearer = self.api_key or self.access_token

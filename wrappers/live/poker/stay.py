@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
@@ -13,6 +13,7 @@ from yarl import URL
 from ....envs.core.turn_state import Action, AgentResponse
 from ..common.agent_driver import AgentAnswer, AgentDriver
 from ..common.agent_runner import AgentRunner
+from ..common.link import Link
 from ..common.reconnecting import (
     CONNECTION_ERRORS,
     Backoff,
@@ -32,6 +33,12 @@ TURN_SECONDS = 30.0
 """Time for a turn where the server does not say it."""
 STALLED_SECONDS = 600.0
 """Seconds without a word from a table with hands, after which an agent that keeps playing goes to another."""
+STARTING_SECONDS = 2.0
+"""Seconds without news of a table that is about to start, after which we connect again."""
+NEVER_STARTED_SECONDS = 60.0
+"""Seconds after which an agent that keeps playing leaves a table that is about to start and does not."""
+LEAST_PATIENCE = 20.0
+"""The same of any other table, where its turns are very short; else it is twice the time for a turn."""
 REFUSED = {
     401: messages.UNAUTHORIZED,
     403: messages.UNAUTHORIZED,
@@ -93,6 +100,7 @@ class PokerRunner(AgentRunner[messages.Action]):
     Attributes:
         reason: why the stay is over; "" while it goes on.
         heard_at: the event loop's time of the latest message from a table with hands; None before.
+        agent_id: who we are to the server; None: not said.
     """
 
     def __init__(
@@ -111,6 +119,8 @@ class PokerRunner(AgentRunner[messages.Action]):
         self.socket: aiohttp.ClientWebSocketResponse | None = None
         self.reason = ""
         self.heard_at: float | None = None
+        self.agent_id: str | None = None
+        self._turn_seconds = TURN_SECONDS
         self._hands = hands
         self._deadline_given = deadline is not None
         self._leave_busted = leave_busted
@@ -120,6 +130,15 @@ class PokerRunner(AgentRunner[messages.Action]):
     def name(self) -> str:
         """See `AgentRunner`."""
         return "poker table" if self.session.hand is None else f"hand {self.session.hand}"
+
+    @property
+    def patience(self) -> float:
+        """Seconds without news after which the server may have lost our connection, although it answers pings.
+
+        Moltpoker forgets a connection when an older one of the same agent closes after it, and does not tell a
+        connection that comes while a table starts that the first hand has begun.
+        """
+        return STARTING_SECONDS if self.session.starting else max(2 * self._turn_seconds, LEAST_PATIENCE)
 
     async def receive(self, data: Any) -> None:
         """Take in a message, and go where it is time to."""
@@ -147,8 +166,10 @@ class PokerRunner(AgentRunner[messages.Action]):
         log = self.driver.log
         match event:
             case SeatTaken():
-                if event.timeout and not self._deadline_given:
-                    self.seconds = 0.8 * event.timeout / 1000
+                self.agent_id = event.agent_id
+                if event.timeout:
+                    self._turn_seconds = event.timeout / 1000
+                    self.seconds = self.seconds if self._deadline_given else 0.8 * self._turn_seconds
                 log.write("joined", seat=event.seat)
             case UnreadableTurn():
                 answer = AgentAnswer(problem=f"the state cannot be read: {event.problem}")
@@ -189,6 +210,7 @@ class Stay:
         backoff: how long to wait between connections.
         ping_every: seconds between keep-alive pings.
         stalled: seconds without a word from a table with hands, after which it is left; None: never.
+        link: gets every beginning and end of a connection.
         connections: how many there were.
     """
 
@@ -198,7 +220,9 @@ class Stay:
     backoff: Backoff
     ping_every: float
     stalled: float | None = None
+    link: Link = field(default_factory=Link)
     connections: int = 0
+    _silent: bool = False  # nothing was heard of the table for too long
 
     async def play(self) -> None:
         """Connect, again and again, until there is a reason to go.
@@ -267,19 +291,25 @@ class Stay:
             return
         if self.runner.session.seq != seq or clock() - began > self.backoff.longest:
             self.backoff.succeeded()
-        raise TryAgain("the connection was lost")
+        silence = f"no news of the table for {self.runner.patience:.0f} s" if code is None else ""
+        raise TryAgain(silence or "the connection was lost")
 
     async def _read(self, url: URL) -> int | None:
-        """Read until the connection ends or there is a reason to go; return the code with which it was closed."""
+        """Read until the connection ends or there is a reason to go.
+
+        Returns:
+            The code with which it was closed; None where we closed it because nothing was heard of the table.
+        """
         try:
             socket = await open_websocket(self.http, url)
         except aiohttp.WSServerHandshakeError as error:
             if error.status in REFUSED:
                 raise LiveError(REFUSED[error.status], describe_connection_error(error)) from None
             raise
-        self.runner.socket = socket
+        self.runner.socket, self._silent = socket, False
         self.connections += 1
-        pinging = asyncio.create_task(self._ping())
+        self.link.up()
+        pinging, watching = asyncio.create_task(self._ping()), asyncio.create_task(self._watch(socket))
         try:
             async for frame in socket:
                 if frame.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
@@ -288,9 +318,28 @@ class Stay:
                         break
         finally:
             pinging.cancel()
+            watching.cancel()
             self.runner.socket = None
+            self.link.down(lost=not self.runner.reason)
             await socket.close()
-        return socket.close_code
+            if self.runner.agent_id is not None:
+                self.request.agent_id = self.runner.agent_id
+        return None if self._silent else socket.close_code
+
+    async def _watch(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        """Close the connection when nothing is heard of the table for too long."""
+        clock = asyncio.get_running_loop().time
+        news, since = self.runner.session.news, clock()
+        while (left := since + self.runner.patience - clock()) > 0:
+            await asyncio.sleep(min(left, STARTING_SECONDS))
+            if self.runner.session.news != news:
+                news, since = self.runner.session.news, clock()
+        heard = self.runner.heard_at
+        never_starts = self.runner.session.starting and heard is not None and clock() - heard > NEVER_STARTED_SECONDS
+        if never_starts and self.stalled is not None:
+            self.runner.reason = self.runner.reason or "stalled"
+        self._silent = True
+        await socket.close()
 
     async def _ping(self) -> None:
         while True:

@@ -8,7 +8,7 @@ from typing import Any
 from . import messages
 from .accounts import Account
 from .host_session import PokerHostSession
-from .hosted_table import HostedTable, TableTimes
+from .hosted_table import HostedTable, TableCounts, TableTimes
 from .seats import Refusal
 from .snapshot import TableSnapshot
 from .store import PokerStore
@@ -31,6 +31,7 @@ class TablePool:
 
     Attributes:
         tables: the open tables and those that ended lately, by id, oldest first.
+        counts: counters of all tables.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class TablePool:
         store: PokerStore,
     ) -> None:
         self.tables: dict[str, HostedTable] = {}
+        self.counts = TableCounts()
         self._options = options
         self._times = times
         self._seed = seed
@@ -126,7 +128,9 @@ class TablePool:
         self._opened += 1
         session = PokerHostSession(**self._options, seed=seed)
         table_id = table_id or f"tbl_{secrets.token_hex(6)}"
-        table = HostedTable(table_id, session, self._times, self._on_event, self._table_ended, self._store, saved)
+        table = HostedTable(
+            table_id, session, self._times, self._on_event, self._table_ended, self._store, saved, self.counts
+        )
         self.tables[table.table_id] = table
         return table.table_id
 

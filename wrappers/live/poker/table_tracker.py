@@ -56,7 +56,7 @@ class TableTracker:
         """Take in the next state."""
         now = moment_of(state)
         previous, self._now = self._now, now
-        if state.dealer is not None:
+        if state.dealer is not None and state.dealer >= 0:
             self._dealer = state.dealer
         if state.phase not in STREETS:  # the betting is over, and bets may lie in the pot or in the stacks
             if previous.phase in STREETS and state.hand == self._hand:

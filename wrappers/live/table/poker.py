@@ -5,6 +5,7 @@ The page and the programs are clients of the host, by Moltpoker's protocol.
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
@@ -66,6 +67,7 @@ class PokerTable:
         self._programs = programs
         self._access_token = access_token
         self._tasks: list[asyncio.Task[None]] = []
+        self._inside = ""  # where the programs connect
         self._joined = 0
         self._all_joined = asyncio.Event()
         self._on_event = on_event or (lambda kind, **fields: None)
@@ -84,6 +86,15 @@ class PokerTable:
         )
 
     @property
+    def tls(self) -> ssl.SSLContext | None:
+        """The certificate that the server shows (see `Server`); set it before the start."""
+        return self.host.tls
+
+    @tls.setter
+    def tls(self, tls: ssl.SSLContext | None) -> None:
+        self.host.tls = tls
+
+    @property
     def url(self) -> str:
         """The URL of the page, after the start."""
         return self.host.url
@@ -96,6 +107,8 @@ class PokerTable:
             TimeoutError: if a program does not get its seat in time.
         """
         await self.host.start()
+        # The programs are in this process: they need no certificate, and it may have another name than this address.
+        self._inside = self.host.url if self.tls is None else await self.host.open_loopback()
         for seat, (name, agent) in self._programs.items():
             self._tasks.append(asyncio.create_task(self._stay(seat, name, agent)))
         if self._programs:
@@ -122,7 +135,7 @@ class PokerTable:
         while True:
             try:
                 await play(
-                    self.host.url, agent, name=name, seat=seat, access_token=self._access_token, retry_after=COME_BACK
+                    self._inside, agent, name=name, seat=seat, access_token=self._access_token, retry_after=COME_BACK
                 )
             except LiveError as error:  # another player took the seat; there will be a new table
                 logger.warning("%s has no seat: %s", name, error)

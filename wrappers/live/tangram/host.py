@@ -23,6 +23,7 @@ from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_driver import AgentDriver
+from ..common.link import Link
 from ..common.reconnecting import Backoff, open_websocket, retry
 from ..common.sessions import SendMessage
 from . import messages
@@ -67,6 +68,10 @@ class TangramHost:
         log: gets all that either side plays and says, so that it replays.
         on_chat: is called with what the agent says.
 
+    Attributes:
+        results: of all matches that have begun, in order.
+        link: whether there is a connection to the agent.
+
     Raises:
         ValueError: for an address or a dialect of another kind.
     """
@@ -88,6 +93,8 @@ class TangramHost:
             raise ValueError(f"{url} is no address: give ws://… of the agent")
         if dialect not in messages.DIALECTS:
             raise ValueError(f"dialect={dialect!r}: choose from {', '.join(messages.DIALECTS)}")
+        self.results: list[TangramResult] = []
+        self.link = Link()
         self._match = Match(game)
         self._person = person
         self._url = url
@@ -122,6 +129,7 @@ class TangramHost:
         match.reset(seed=seed)
         session = TangramHostSession(match, self._log.write)
         result = TangramResult(str(session.state().game_state["objective"]))
+        self.results.append(result)
         game = match.game
         self._log.write("match", game=game.id, options=game.options, seed=seed, match_id=match.match_id)
         while not session.over:
@@ -190,6 +198,7 @@ class TangramHost:
         frame = await self._socket.receive()
         if frame.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
             return frame.data  # type: ignore[no-any-return]
+        self.link.down()
         return None
 
     async def _send(self, message: GameMessage) -> None:
@@ -214,8 +223,9 @@ class TangramHost:
         if self._socket is None or self._socket.closed:
             self._socket = await retry(
                 lambda: open_websocket(http, self._url, most_bytes=ANSWER_BYTES, seconds=CONNECT_SECONDS),
-                Backoff(self._retry_after, TRIES),
+                Backoff(self._retry_after, TRIES, link=self.link),
             )
+            self.link.up()
         return self._socket
 
     async def _disconnect(self) -> None:

@@ -1,0 +1,83 @@
+"""All-in equity in place of the cards that came."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from parlour.envs import game
+from parlour.envs.holdem.all_in import expected_chips
+from parlour.envs.holdem.hands import card_number, strength
+from parlour.envs.holdem.setup import set_cards
+from parlour.training.evaluation.duplicate import evaluate
+from parlour.training.games.holdem.all_in import without_luck
+
+ALL_IN = -1
+
+
+def played(cards, board, actions, **options):
+    """A hand with these cards and action indices, to its end."""
+    made = game("holdem", seats=len(cards), button=0, **options)
+    tables = made.tables(1)
+    made.rules.reset(tables[0])
+    set_cards(tables[0], {"cards": cards, "board": board})
+    for action in actions:
+        made.rules.play(tables[0], action % made.num_actions)
+    assert tables[0].done
+    return made, tables
+
+
+def test_an_all_in_on_the_turn_counts_every_river():
+    hands, board = [["As", "Ah"], ["Kd", "Kc"]], ["2c", "7d", "9h", "Js", "3s"]
+    _, tables = played(hands, board, [1, 1, 1, 1, ALL_IN, 1])
+    free = [card for card in range(52) if card not in tables[0].cards[:2] and card not in tables[0].board[:4]]
+    won = 0.0
+    for river in free:
+        ranks = [strength(np.array([*cards, *tables[0].board[:4], river], np.int8), 7) for cards in tables[0].cards[:2]]
+        won += 200 * (np.sign(ranks[0] - ranks[1])) / len(free)
+    assert len(free) == 44
+    assert expected_chips(tables)[0, :2] == pytest.approx([won, -won])
+    assert tables[0].rewards[0] == 200
+
+
+def test_before_the_flop_aces_win_about_four_fifths_whatever_comes():
+    for board in (["2c", "7d", "9h", "Js", "3s"], ["Ks", "7d", "9h", "Js", "3s"]):
+        _, tables = played([["As", "Ah"], ["Kd", "Kc"]], board, [ALL_IN, 1])
+        assert expected_chips(tables)[0, 0] == pytest.approx(200 * 0.64, abs=25)
+
+
+def test_side_pots_are_paid_in_every_run_out():
+    """The short stack's aces can win the main pot alone; the side pot is between the others."""
+    hands = [["As", "Ah"], ["Kd", "Kc"], ["2c", "7d"]]
+    made, tables = played(hands, ["9h", "Js", "3s", "4d", "8c"], [ALL_IN, ALL_IN, 1], stacks=[20, 100, 100])
+    mean = expected_chips(tables)[0, :3]
+    assert mean.sum() == pytest.approx(0)
+    assert 0 < mean[0] < 40
+    assert mean[1] > 30 and mean[2] < -60
+    assert without_luck(made, tables, tables.rewards).shape == (1, 3)
+
+
+def test_hands_without_an_all_in_keep_their_results():
+    for actions in ([0], [1] * 8):
+        _, tables = played([["As", "Ah"], ["Kd", "Kc"]], [], actions)
+        assert (expected_chips(tables) == tables.rewards).all()
+
+
+def test_the_mean_stays_and_the_interval_shrinks():
+    heads_up = game("holdem", seats=2)
+
+    def score(adjusted):
+        bots = {name: make(heads_up, 1) for name, make in heads_up.bots.items()}
+        return evaluate(bots["maniac"], heads_up, [bots["call"]], deals=1_500, seed=4, adjusted=adjusted)
+
+    raw, adjusted = score(False), score(True)
+    assert adjusted.low < raw.high and raw.low < adjusted.high
+    assert adjusted.high - adjusted.low < 0.9 * (raw.high - raw.low)
+
+
+def test_every_pair_of_cards_is_dealt_from_what_is_left():
+    made, tables = played([["As", "Ah"], ["Kd", "Kc"]], ["Kh", "Ks", "2c", "3c", "4c"], [1, 1, ALL_IN, 1])
+    free = [card for card in range(52) if card not in [*tables[0].cards[0], *tables[0].cards[1], *tables[0].board[:3]]]
+    aces = {card_number("Ac"), card_number("Ad")}
+    wins = sum(set(pair) == aces for pair in combinations(free, 2))  # four aces alone beat four kings
+    assert expected_chips(tables)[0, 0] == pytest.approx(200 * (2 * wins / len(list(combinations(free, 2))) - 1))
+    assert made.seats == 2

@@ -1,0 +1,158 @@
+"""What a live program tells about itself: counters, status lines, health and metrics."""
+
+import asyncio
+import json
+from contextlib import contextmanager
+
+import aiohttp
+import pytest
+from live.event_loops import in_virtual_time, on_loop
+from parlour.wrappers.live.common.activity import REPLACED_IN_A_ROW, Activity
+from parlour.wrappers.live.common.agent_statistics import AgentStatistics
+from parlour.wrappers.live.common.health import STUCK_SECONDS, HealthServer, Heartbeat, serving_health
+from parlour.wrappers.live.common.link import Link
+from parlour.wrappers.live.common.reconnecting import Backoff, LiveError, retry
+from prometheus_client.parser import text_string_to_metric_families
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def test_a_link_counts_reconnects_but_no_planned_ends(clock):
+    link = Link(clock)
+    clock.now += 5
+    assert (link.connected, link.away, link.reconnects) == (False, 5, 0)
+    link.up()
+    assert (link.connected, link.away, link.reconnects) == (True, 0, 0)
+    link.down()
+    clock.now += 7
+    link.down()  # another failure does not begin the time anew
+    assert link.away == 7
+    link.up()
+    link.up()
+    assert link.reconnects == 1
+    link.down(lost=False)
+    link.up()
+    assert link.reconnects == 1
+
+
+@in_virtual_time
+async def test_failed_attempts_end_the_connection():
+    link = Link()
+    link.up()
+
+    async def fail():
+        raise OSError
+
+    with pytest.raises(LiveError):
+        await retry(fail, Backoff(1.0, 2, link=link))
+    assert not link.connected
+
+
+def test_a_status_line_has_what_applies_and_nothing_else():
+    statistics = AgentStatistics()
+    assert Activity().line().endswith("MB, 0:00:00")
+    told = Activity(counts=lambda: {"chips": 1234, "hands": 12}, statistics=statistics, link=Link())
+    assert told.line().startswith("12 hands, 0 decisions, 0 replaced, 0 refused, 0 reconnects, +1,234 chips, ")
+    statistics.decided(0.25, replaced=True)
+    assert "1 decisions, 1 replaced" in told.line() and "0.250 s a decision (99 %: 0.250 s)" in told.line()
+    assert told.fields()["median_seconds"] == 0.25
+    assert "-3 chips" in Activity(counts=lambda: {"chips": -3}).line()
+
+
+def test_problems_are_a_lost_connection_and_an_agent_that_is_always_replaced(clock):
+    statistics, link = AgentStatistics(), Link(clock)
+    activity = Activity(statistics=statistics, link=link, patience=60)
+    clock.now += 60
+    assert activity.problem() is None
+    clock.now += 1
+    assert activity.problem() == "no connection to the platform for 61 s"
+    link.up()
+    for _ in range(REPLACED_IN_A_ROW):
+        assert activity.problem() is None
+        statistics.decided(0.1, replaced=True)
+    assert activity.problem() == f"the safe action replaced the agent's last {REPLACED_IN_A_ROW} answers"
+    statistics.decided(0.1, replaced=False)
+    assert activity.problem() is None
+
+
+@contextmanager
+def served(activity, heartbeat=None):
+    with serving_health(HealthServer(activity, heartbeat or Heartbeat())) as url:
+        yield url
+
+
+async def get(url, **headers):
+    async with aiohttp.ClientSession() as http, http.get(url, headers=headers) as reply:
+        return reply.status, await reply.text()
+
+
+@on_loop
+async def test_metrics_are_those_of_prometheus():
+    statistics = AgentStatistics()
+    for seconds in (0.0005, 0.003, 0.2, 99.0):
+        statistics.decided(seconds, replaced=seconds > 1)
+    activity = Activity(counts=lambda: {"hands": 7, "chips": -20}, statistics=statistics, link=Link())
+    with served(activity) as url, served(Activity()) as other:  # each has a registry of its own
+        status, text = await get(f"{url}/metrics")
+        _, bare = await get(f"{other}/metrics")
+    assert status == 200 and "parlour" not in bare
+    found = {
+        (sample.name, sample.labels.get("le")): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+    assert found["parlour_hands_total", None] == 7 and found["parlour_chips", None] == -20
+    assert found["parlour_decisions_total", None] == 4 and found["parlour_replaced_total", None] == 1
+    assert found["parlour_connected", None] == 0 and found["parlour_reconnects_total", None] == 0
+    buckets = [found["parlour_decision_seconds_bucket", bound] for bound in ("0.001", "0.003", "0.1", "0.3", "+Inf")]
+    assert buckets == [1, 2, 2, 3, 4] and found["parlour_decision_seconds_count", None] == 4
+    assert found["parlour_decision_seconds_sum", None] == pytest.approx(99.2035)
+    assert found["process_resident_memory_bytes", None] > 10**7
+
+
+@on_loop
+async def test_health_says_what_is_wrong(clock):
+    link, heartbeat = Link(clock), Heartbeat()
+    activity = Activity(counts=lambda: {"hands": 3}, link=link)
+    link.up()
+    with served(activity, heartbeat) as url:
+        status, text = await get(f"{url}/healthz")
+        told = json.loads(text)
+        assert (status, told["healthy"], told["problem"], told["hands"]) == (200, True, None, 3)
+        heartbeat.latest -= STUCK_SECONDS + 1
+        status, text = await get(f"{url}/healthz")
+        assert status == 503 and "the event loop has been stuck for 21 s" in json.loads(text)["problem"]
+        beating = asyncio.create_task(heartbeat.beat())
+        await asyncio.sleep(0)
+        assert (await get(f"{url}/healthz"))[0] == 200
+        beating.cancel()
+        link.down()
+        clock.now += 301
+        status, text = await get(f"{url}/healthz")
+        assert status == 503 and json.loads(text)["problem"] == "no connection to the platform for 301 s"
+
+
+@on_loop
+async def test_a_web_page_cannot_read_health_or_metrics():
+    with served(Activity()) as url:
+        for path in ("healthz", "metrics"):
+            assert (await get(f"{url}/{path}", Origin="http://evil.example"))[0] == 403
+            assert (await get(f"{url}/{path}", Host="evil.example"))[0] == 403
+
+
+@on_loop
+async def test_a_taken_port_is_an_error():
+    with served(Activity()) as url:
+        port = int(url.rpartition(":")[2])
+        with pytest.raises(OSError), serving_health(HealthServer(Activity(), Heartbeat(), port=port)):
+            pass

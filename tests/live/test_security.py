@@ -1,0 +1,130 @@
+"""What strangers can do at the ports of all servers (docs/security.md), and that the page names tests that exist."""
+
+import asyncio
+import re
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import pytest
+from live.event_loops import on_loop
+from live.poker_client import hosting
+from parlour import envs
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.arena.agent import ArenaAgent
+from parlour.wrappers.live.arena.host import ArenaHost
+from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
+from parlour.wrappers.live.mafia.agent import MafiaAgentServer
+from parlour.wrappers.live.mafia.host import MafiaHost
+from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
+from parlour.wrappers.live.poker import accounts, messages
+from parlour.wrappers.live.poker.accounts import Accounts
+from parlour.wrappers.live.poker.host import PokerHost
+from parlour.wrappers.live.poker.seats import Refusal
+from parlour.wrappers.live.poker.store import IN_MEMORY, PokerStore
+from parlour.wrappers.live.table.host import TableHost
+from parlour.wrappers.live.tangram.agent import TangramAgentServer
+from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
+
+TESTS = Path(__file__).parents[1]
+PAGE = TESTS.parent / "docs" / "security.md"
+SERVERS = ["poker", "arena", "arena agent", "mafia", "mafia agent", "tangram agent", "table"]
+ON_ANY_NAME = ["poker", "arena", "arena agent", "tangram agent"]
+
+
+@pytest.fixture(scope="module")
+def compiled(compiled_poker):
+    """Compile hold'em and tangram before any clock runs."""
+    game = envs.game("tangram", seats=2, aspect="godot")
+    PolicyAgent(game, game.bots["random"](game, 1)).warm_up()
+    TangramAgentSession(game).warm_up()
+
+
+@asynccontextmanager
+async def serving(name):
+    """Serve; the value is the address for HTTP."""
+    bargaining = envs.game("bargaining")
+    fair = PolicyAgent(bargaining, bargaining.bots["fair"](bargaining, 1))
+    tangram = envs.game("tangram", seats=2, aspect="godot")
+    placing = PolicyAgent(tangram, tangram.bots["random"](tangram, 1))
+    make = {
+        "poker": lambda: PokerHost(seats=2),
+        "arena": lambda: ArenaHost(bargaining),
+        "arena agent": lambda: ArenaAgentServer(ArenaAgent("ours", fair)),
+        "mafia": lambda: MafiaHost(envs.game("mafia", seats=5)),
+        "mafia agent": lambda: MafiaAgentServer(MafiaScriptedAgent, port=0),
+        "tangram agent": lambda: TangramAgentServer(placing, tangram, port=0),
+        "table": lambda: TableHost(bargaining, [None, ("fair", fair)]),
+    }
+    async with make[name]() as server:
+        yield server.url.replace("ws", "http", 1)
+
+
+async def status(url, **headers):
+    async with aiohttp.ClientSession() as http, http.get(url, headers=headers) as reply:
+        return reply.status
+
+
+@pytest.mark.parametrize("name", SERVERS)
+@on_loop
+async def test_no_server_answers_pages_of_other_sites(name, compiled):
+    async with serving(name) as url:
+        for path in ("/", "/v1/tables", "/health", "/act", "/observe"):
+            assert await status(url + path, Origin="http://evil.example") == 403
+            assert await status(url + path, Origin="null") == 403
+        rebound = await status(url, Host="evil.example", Origin="http://evil.example")
+        assert (rebound == 403) == (name not in ON_ANY_NAME)
+
+
+@pytest.mark.parametrize("name", SERVERS)
+@on_loop
+async def test_no_server_shows_health_details_or_metrics_at_the_port_of_its_game(name, compiled):
+    async with serving(name) as url:
+        for path in ("/metrics", "/healthz"):
+            assert await status(url + path) in (404, 426)  # 426: a path like any other, for WebSockets only
+
+
+@pytest.mark.parametrize("name", SERVERS)
+@on_loop
+async def test_a_stranger_who_says_nothing_holds_up_nobody(name, compiled):
+    async with serving(name) as url:
+        host, port = re.fullmatch(r"http://([\d.]+):(\d+)", url).groups()
+        silent = [await asyncio.open_connection(host, int(port)) for _ in range(50)]
+        silent[0][1].write(b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 100)  # a header that never ends
+        assert await asyncio.wait_for(status(url), 10) < 500
+        for _, writer in silent:
+            writer.close()
+
+
+def test_of_the_agents_that_register_only_so_many_are_remembered_and_none_at_a_table_is_forgotten(monkeypatch):
+    monkeypatch.setattr(accounts, "MOST_AGENTS", 3)
+    known = Accounts(PokerStore(IN_MEMORY))
+    seated_key, seated = known.register("seated", set())
+    keys = [known.register(f"stranger {number}", {seated.agent_id})[0] for number in range(10)]
+    assert known.find(seated_key) is seated
+    for key in keys[:8]:
+        with pytest.raises(Refusal) as refusal:
+            known.find(key)
+        assert refusal.value.code == messages.INVALID_API_KEY
+    assert known.find(keys[-1]).name == "stranger 9"
+
+
+@on_loop
+async def test_a_players_key_neither_plays_nor_leaves_for_another(compiled_poker):
+    async with hosting(seats=3) as (host, ann), aiohttp.ClientSession() as http:
+        await ann.register("ann")
+        await ann.join()
+        eve = type(ann)(http, host)
+        await eve.register("eve")
+        code, _ = await eve.call("POST", f"/v1/tables/{ann.table_id}/leave", {})
+        assert code >= 400
+        table = host.tables[ann.table_id]
+        assert [seat.agent_id for seat in table.session.seats.values()] == [ann.agent_id]
+
+
+@pytest.mark.skipif(not PAGE.is_file(), reason="the pages are in the checkout")
+def test_the_page_names_tests_that_exist():
+    named = re.findall(r"`(\w+\.py)::(test_\w+)`", PAGE.read_text(encoding="utf-8"))
+    sources = {file.name: file.read_text(encoding="utf-8") for file in TESTS.rglob("test_*.py")}
+    missing = [f"{file}::{test}" for file, test in named if f"def {test}(" not in sources.get(file, "")]
+    assert len(named) >= 40 and missing == []

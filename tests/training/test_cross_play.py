@@ -1,0 +1,108 @@
+"""Every policy with every policy: matrices, gaps, mixed teams."""
+
+import json
+
+import numpy as np
+import pytest
+from parlour.envs import game
+from parlour.envs.core.rng import streams
+from parlour.training import cli
+from parlour.training.evaluation.cross_play import Matrix, count_of_matches, cross_play
+from parlour.training.evaluation.teams import Mixed, finished
+from parlour.wrappers.policies.loading import make_policy
+
+
+def players(made, *names):
+    return {name: make_policy(name, made, seed=number) for number, name in enumerate(names)}
+
+
+def test_a_zero_sum_game_of_two_is_mirrored():
+    made, ticks = game("kuhn"), []
+    matrix, first, second = cross_play(made, players(made, "random", "equilibrium"), deals=50, progress=ticks.append)
+    assert np.allclose(matrix.results[0, 1], -matrix.results[1, 0])
+    assert np.allclose(first.results[0, 1], -second.results[1, 0])
+    assert np.allclose((first.results + second.results) / 2, matrix.results)
+    assert sum(ticks) == 50 * count_of_matches(made, 2) == 150
+    assert matrix.score(0, 1).games == 100
+
+
+def test_self_play_cross_play_and_the_gap_by_hand():
+    results = np.array([[[1, 3], [0, 1]], [[0, 0], [5, 7]]], float)
+    matrix = Matrix("with", ("a", "b"), results, "points")
+    assert (matrix.self_play.mean, matrix.cross_play.mean, matrix.gap.mean) == (4, 0.25, 3.75)
+    assert matrix.worst == (1, 0)
+    assert matrix.to_dict()["worst"] == {"row": "b", "column": "a"}
+
+
+def test_shares_have_wilsons_interval():
+    matrix = Matrix("with", ("a",), np.ones((1, 1, 20)), "share", shares=True)
+    score = matrix.score(0, 0)
+    assert (score.mean, score.high) == (1, pytest.approx(1))
+    assert score.low == pytest.approx(0.839, abs=0.001)
+
+
+def test_teams_have_a_matrix_each_and_two_for_mixed_teams():
+    made, ticks = game("mafia", seats=5), []
+    matrices = cross_play(made, players(made, "loyal", "random"), deals=20, progress=ticks.append)
+    assert len(matrices) == 6
+    town, half, one, mafia, _, _ = matrices
+    assert np.allclose(town.results[0, 1] + mafia.results[1, 0], 1)
+    for mixed in (half, one):
+        assert np.array_equal(mixed.results[0, 0], town.results[0, 0])  # the diagonal is the pure team
+    assert sum(ticks) == 20 * count_of_matches(made, 2)
+
+
+class Counter:
+    """Counts its decisions at each seat's first night or day."""
+
+    def __init__(self, inner):
+        self.inner, self.rows = inner, 0
+
+    def act(self, observations, masks):
+        self.rows += len(masks)
+        return self.inner.act(observations, masks)
+
+
+@pytest.mark.parametrize(("count", "share"), [(None, 0.5), (1, 0.25), (0, 0.0), (9, 1.0)])
+def test_newcomers_have_their_seats_in_every_match(count, share):
+    """Four of the town, one of the mafia; the votes of the first day are all cast."""
+    made = game("mafia", seats=5, talk=False, doctors=0, sheriffs=0, max_days=1)
+    old, new, other = (Counter(make_policy("random", made, seed=seed)) for seed in range(3))
+    finished(made, {"town": Mixed(old, new, count), "mafia": other}, streams(1, 400))
+    assert new.rows / (new.rows + old.rows) == pytest.approx(share, abs=0.02)
+
+
+def test_the_command_prints_a_matrix_and_json(capsys):
+    args = ["crossplay", "random", "call", "--game", "holdem", "--seats", "2", "--deals", "30"]
+    assert cli.main(args) == 0
+    assert "worst:" in capsys.readouterr().out
+    assert cli.main([*args, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["matrices"][0]["title"] == "row in one seat, column in the other seat"
+    assert len(found["matrices"][0]["cells"]) == 4
+
+
+def test_the_command_explains_what_is_wrong(capsys):
+    for args, message in (
+        (["random"], "at least two"),
+        (["random", "random", "--game", "kuhn"], "given twice"),
+        (["random", "cal", "--game", "holdem"], "did you mean"),
+        (["random", "call", "--game", "holdem", "--mute"], "nobody can say anything"),
+        (["mixed", "loyal", "--game", "mafia", "--mute", "--scramble"], "choose one"),
+    ):
+        assert cli.main(["crossplay", *args]) == cli.MISTAKE
+        assert message in capsys.readouterr().err
+
+
+def test_teams_and_evaluate_take_mixed_teams_and_ablations(capsys):
+    args = ["teams", "mafia", "--seats", "5", "--matches", "20", "--json", "--policies"]
+    assert cli.main([*args, "town=loyal+random", "town=loyal+random:1", "--mute", "mafia", "--scramble", "town"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["policies"]["town"] for row in found] == ["loyal+random", "loyal+random:1"]
+    assert cli.main([*args, "town=loyal+random:x"]) == cli.MISTAKE
+    assert "number of seats of random" in capsys.readouterr().err
+    assert cli.main([*args, "town=loyal", "--mute", "twon"]) == cli.MISTAKE
+    assert "did you mean 'town'" in capsys.readouterr().err
+    four = ["evaluate", "tight", "--game", "holdem", "--seats", "4", "--deals", "10", "--json", "--raw"]
+    assert cli.main([*four, "--against", "call+maniac"]) == 0
+    assert [row["against"] for row in json.loads(capsys.readouterr().out)["results"]] == ["call+maniac"]

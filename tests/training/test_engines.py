@@ -1,0 +1,126 @@
+"""Engines: actors in this process and in others, the same bytes, batches, ends of processes."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+import torch
+from parlour.envs import game
+from parlour.training.algorithms.selfplay import Learner
+from parlour.training.learning.batch import shuffled
+from parlour.training.learning.collector import Collector
+from parlour.training.learning.config import load_config
+from parlour.training.learning.league import League
+from parlour.training.learning.run import resume, train
+from parlour.training.learning.selfplay_settings import SelfPlayConfig
+from parlour.wrappers.policies.mlp import MlpPolicy
+
+torch.set_num_threads(1)
+
+TINY = {
+    "algorithm": "selfplay",
+    "options": {"seats": 2, "stacks": 20},
+    "total_timesteps": 3000,
+    "n_envs": 32,
+    "n_steps": 8,
+    "batch_size": 256,
+    "net_arch": (16,),
+    "critic_net_arch": (16,),
+    "opponent_tables": 0.5,
+    "checkpoint_every": 1000,
+    "self_play": 0.25,
+    "learning_rate_schedule": "constant",
+    "ent_schedule": "constant",
+    "progress": False,
+}
+
+
+def trained(folder, name, **settings):
+    return train(load_config("holdem", runs=folder, name=name, **{**TINY, **settings}))
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("runs"), "local", actors=2)
+
+
+@pytest.mark.slow
+def test_processes_give_the_same_bytes(local, tmp_path):
+    processes = trained(tmp_path, "process", actors=2, engine="process")
+    assert (processes / "policy.npz").read_bytes() == (local / "policy.npz").read_bytes()
+    assert (processes / "league.json").read_bytes() == (local / "league.json").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["local", "process"])
+def test_a_run_with_many_actors_resumes_as_if_it_had_not_stopped(local, tmp_path, engine):
+    stopped = trained(tmp_path, "stopped", actors=2, engine=engine, total_timesteps=1500)
+    resume(stopped, total_timesteps=3000, progress=False)
+    assert (stopped / "policy.npz").read_bytes() == (local / "policy.npz").read_bytes()
+
+
+def test_actors_play_different_episodes():
+    config = SelfPlayConfig(game="holdem", **{**TINY, "opponent_tables": 0.0})
+    made = game("holdem", **TINY["options"])
+    learner = Learner(config, made, League(1, 1.0, {}, 0))
+    batches = [
+        Collector(config, made, League(1, 1.0, {}, 0).pool(), actor).rollout(version, learner._weights(), {})
+        for actor, version in ((0, 0), (1, 0), (1, 7))
+    ]
+    hands = [batch.arrays["observations"].tobytes() for batch in batches]
+    assert len(set(hands)) == 3
+    assert [batch.decisions for batch in batches] == [32 * 8] * 3 and all(batch.seconds > 0 for batch in batches)
+
+
+def test_a_packed_batch_holds_the_learners_decisions():
+    config = SelfPlayConfig(game="holdem", **TINY)
+    made = game("holdem", **TINY["options"])
+    learner = Learner(config, made, League(1, 1.0, {}, 0))
+    batch = learner.engine.rollout(0, learner._weights())[0]
+    packed = batch.packed()
+    assert packed.decisions == batch.decisions < 32 * 8 and packed.nbytes < 0.6 * batch.nbytes
+    assert packed.arrays["observations"].dtype == np.float16
+    whole, again = (shuffled([one], np.random.default_rng(0)) for one in (batch, packed))
+    for name in ("masks", "actions", "advantages", "returns", "log_probs"):
+        assert torch.equal(*(torch.sort(one[name].flatten())[0] for one in (whole, again)))
+        assert whole[name].dtype == again[name].dtype
+    masks = packed.unpacked().arrays["masks"]
+    np.testing.assert_array_equal(masks, batch.arrays["masks"][batch.rows])
+    seen = packed.unpacked().arrays["observations"]
+    np.testing.assert_allclose(seen, batch.arrays["observations"][batch.rows], rtol=1e-3, atol=1e-4)
+
+
+def test_several_batches_are_one():
+    config = SelfPlayConfig(game="holdem", **{**TINY, "actors": 3})
+    learner = Learner(config, game("holdem", **TINY["options"]), League(1, 1.0, {}, 0))
+    batches = learner.engine.rollout(0, learner._weights())
+    together = shuffled(batches, np.random.default_rng(0))
+    assert len(together["actions"]) == sum(batch.decisions for batch in batches)
+    expected = sum(float(batch.arrays["returns"][batch.rows].astype(float).sum()) for batch in batches)
+    assert float(together["returns"].double().sum()) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.slow
+def test_a_process_that_ends_is_named_and_the_run_resumes(tmp_path):
+    def kill(learner, metrics):
+        if learner.timesteps > 1500:
+            os.kill(learner.engine._processes[1].pid, signal.SIGKILL)
+
+    settings = {**TINY, "engine": "process", "actors": 2}
+    config = load_config("holdem", runs=tmp_path, name="killed", **settings)
+    with pytest.raises(ConnectionError, match="the process of actor 1 has ended: resume the run"):
+        train(config, callbacks=[kill])
+    resume(tmp_path / "killed", progress=False)
+    assert MlpPolicy.load(tmp_path / "killed" / "policy.npz").inputs > 0
+
+
+@pytest.mark.slow
+def test_a_mistake_in_a_process_reaches_the_learner():
+    config = SelfPlayConfig(game="holdem", **{**TINY, "engine": "process"})
+    learner = Learner(config, game("holdem", **TINY["options"]), League(1, 1.0, {}, 0))
+    with pytest.raises(RuntimeError, match=r"actor|Missing key"):
+        learner.engine.rollout(0, {})
+    assert learner.engine.rollout(0, learner._weights())[0].decisions > 0  # it goes on
+    learner.close()
+    assert not learner.engine._processes[0].is_alive()

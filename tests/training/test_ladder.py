@@ -1,0 +1,113 @@
+"""The meta-game of several policies: Nash averages, ratings, and the page."""
+
+import html
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+from parlour.envs import game
+from parlour.training import cli
+from parlour.training.evaluation.cross_play import cross_play
+from parlour.training.evaluation.ladder_page import ladder_page
+from parlour.training.evaluation.meta_game import (
+    advantages,
+    alpha_rank,
+    nash_average,
+    openskill_ratings,
+    standings,
+)
+from parlour.wrappers.policies.loading import make_policy
+
+ROCK = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]], float)
+
+
+@pytest.mark.parametrize(
+    ("payoffs", "equilibrium"),
+    [
+        (ROCK, [1 / 3, 1 / 3, 1 / 3]),
+        ([[0, -2, 1], [2, 0, -1], [-1, 1, 0]], [1 / 4, 1 / 4, 1 / 2]),
+        ([[0, 1, 3], [-1, 0, 1], [-3, -1, 0]], [1, 0, 0]),
+        (np.zeros((3, 3)), [1 / 3, 1 / 3, 1 / 3]),
+        ([[0, -1, 1, -1], [1, 0, -1, 0], [-1, 1, 0, 1], [1, 0, -1, 0]], [1 / 3, 1 / 6, 1 / 3, 1 / 6]),
+    ],
+)
+def test_the_equilibrium_is_the_known_one_of_greatest_entropy(payoffs, equilibrium):
+    average, share = nash_average(np.array(payoffs, float))
+    assert share == pytest.approx(equilibrium, abs=1e-3)
+    assert average.max() == pytest.approx(0, abs=1e-3)
+
+
+@pytest.mark.parametrize("count", [2, 6, 15])
+def test_nobody_wins_against_the_equilibrium(count):
+    payoffs = np.random.default_rng(count).normal(size=(count, count)) * 50
+    payoffs -= payoffs.T
+    average, share = nash_average(payoffs)
+    assert share.sum() == pytest.approx(1) and share.min() >= 0
+    assert average.max() < 2e-3 * np.abs(payoffs).max()
+
+
+def test_a_policy_that_is_there_twice_changes_no_rating():
+    twice = [0, 1, 1, 2]
+    assert nash_average(ROCK[np.ix_(twice, twice)])[0] == pytest.approx(nash_average(ROCK)[0][twice], abs=1e-3)
+
+
+def test_ratings_follow_who_wins():
+    pytest.importorskip("openskill")
+    wins = np.repeat(np.array([[0, 1, 1], [-1, 0, 1], [-1, -1, 0]], float)[:, :, None], 20, axis=2)
+    best, middle, last = (mean for mean, _ in openskill_ratings(wins))
+    assert best > middle > last
+
+
+def test_alpha_rank_is_openspiels():
+    pytest.importorskip("open_spiel.python.egt.alpharank")
+    assert alpha_rank(ROCK) == pytest.approx([1 / 3] * 3, abs=1e-6)
+
+
+def test_without_the_packages_the_ratings_are_left_out(monkeypatch):
+    for name in ("openskill", "openskill.models", "open_spiel", "open_spiel.python"):
+        monkeypatch.setitem(sys.modules, name, None)
+    first, *_ = standings("abc", ROCK, ROCK[:, :, None])
+    assert (first.openskill, first.alpha_rank) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "seats", "names"), [("kuhn", None, ("honest", "maniac")), ("mafia", 5, ("loyal", "random"))]
+)
+def test_advantages_are_antisymmetric(name, seats, names):
+    made = game(name, **({"seats": seats} if seats else {}))
+    players = {one: make_policy(one, made, seed=1) for one in names}
+    payoffs, results = advantages(made, cross_play(made, players, deals=30, mixed=False))
+    assert np.allclose(payoffs, -payoffs.T)
+    assert np.allclose(results.mean(axis=2), payoffs)
+
+
+def test_the_page_escapes_names():
+    places = standings(["a<b", "c"], ROCK[:2, :2], ROCK[:2, :2, None])
+    page = ladder_page("t", places, ["a<b", "c"], ROCK[:2, :2], "points", '<p class="x">game</p>\n// a line of its own')
+    assert "a<b" not in page and "a&lt;b" in page
+    (inner,) = re.findall(r'srcdoc="([^"]*)"', page)
+    assert html.unescape(inner) == '<p class="x">game</p>\n// a line of its own'
+
+
+def test_the_command_writes_a_page_with_ratings_and_games(capsys, tmp_path):
+    out = tmp_path / "pages" / "ladder.html"
+    args = ["ladder", "honest", "maniac", "random", "--game", "kuhn", "--deals", "40", "--samples", "2"]
+    assert cli.main([*args, "--out", str(out), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["name"] for row in found["standings"]} == {"honest", "maniac", "random"}
+    assert found["page"] == str(out)
+    page = out.read_text("utf-8")
+    (replay,) = re.findall(r'srcdoc="([^"]*)"', page)
+    assert "sample games" in html.unescape(replay)
+    assert html.unescape(replay).count("\n") > 100  # a script on one line would end at its first comment
+    assert cli.main([*args[:-1], "0", "--out", str(out)]) == 0
+    assert "ladder of kuhn-v0" in capsys.readouterr().out
+    assert "srcdoc" not in out.read_text("utf-8")
+
+
+def test_the_command_explains_what_is_wrong(capsys):
+    for more, message in (([], "at least two"), (["maniac", "--out", "x.pdf"], "ends in .html")):
+        assert cli.main(["ladder", "honest", *more, "--game", "kuhn"]) == cli.MISTAKE
+        assert message in capsys.readouterr().err

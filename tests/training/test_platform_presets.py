@@ -1,0 +1,149 @@
+"""Presets with the options of platforms, and what a deployed policy says about a table with other options."""
+
+import logging
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs.core.match import Match
+from parlour.training import cli
+from parlour.training.commands.live_table import watch_table
+from parlour.training.learning.config import (
+    load_config,
+    platform_presets,
+    preset_for,
+    preset_options,
+    settings_from,
+)
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.policies.mlp import MlpPolicy
+from parlour.wrappers.policies.trained_for import TrainedFor
+
+
+def test_a_platforms_preset_has_its_options_and_the_settings_of_the_games_preset():
+    config, base = load_config("moltpoker"), load_config("holdem")
+    told = {"seats": 9, "small_blind": 1, "big_blind": 2, "stacks": 100, "raise_cap": 4}
+    assert (config.game, config.options, config.preset) == ("holdem", told, "moltpoker")
+    assert (config.bots, config.ent_coef, config.total_timesteps) == (base.bots, base.ent_coef, base.total_timesteps)
+    assert load_config("moltpoker", algorithm="selfplay").total_timesteps == 100_000_000
+
+
+@pytest.mark.parametrize("one", platform_presets(), ids=lambda one: one.preset)
+def test_every_platform_is_found_by_its_name(one):
+    assert preset_for(one.platform, one.game) == one.preset
+    assert envs.game(one.game, **preset_options(one.preset)).name == one.game
+    assert settings_from(one.preset).keys() >= {"game", "options", "preset"} and "platform" not in settings_from(
+        one.preset
+    )
+
+
+@pytest.mark.parametrize(
+    ("platform", "game", "problem"),
+    [
+        ("moltpokr", None, "no platform is called 'moltpokr'; did you mean 'moltpoker'"),
+        ("agent-colosseum", None, "agent-colosseum has auction and bargaining: name the game"),
+        ("moltpoker", "auction", "no game of moltpoker is called 'auction'"),
+    ],
+)
+def test_mistakes_are_named(platform, game, problem, capsys):
+    with pytest.raises(ValueError, match=problem):
+        preset_for(platform, game)
+    assert cli.main(["train", *([game] if game else []), "--for", platform]) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_a_run_for_a_platform_keeps_its_preset(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr("parlour.training.commands.train.train", lambda config, command: seen.append(config))
+    assert cli.main(["train", "--for", "moltpoker", "--seed", "3"]) == 0
+    assert cli.main(["train", "auction", "--for", "strategic-agent-games"]) == 0
+    poker, auction = seen
+    assert (poker.game, poker.preset, poker.seed, poker.options["stacks"]) == ("holdem", "moltpoker", 3, 100)
+    assert (auction.preset, auction.options["rule"]) == ("strategic-agent-games-auction", "all-pay")
+
+
+def trained(game):
+    layers = [(np.zeros((game.layout.size, game.num_actions), np.float32), np.zeros(game.num_actions, np.float32))]
+    policy = MlpPolicy(layers, "Tanh", seed=0)
+    policy.trained_for = TrainedFor.of(game)
+    return PolicyAgent(game, policy)
+
+
+def first_turn(game):
+    match = Match(game)
+    match.reset(seed=1)
+    return match.turn_state(game.agents[match.turn])
+
+
+def warnings(caplog, mine, table, times=1):
+    """What a policy for `mine` says at a table."""
+    player = trained(mine)
+    watch_table("first", player)
+    player.warm_up()
+    for _ in range(times):
+        player.respond(first_turn(table))
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+def test_a_table_with_other_options_is_a_warning_with_the_remedy(caplog):
+    heads_up = envs.game("holdem", seats=2)
+    told = warnings(caplog, heads_up, envs.game("holdem", **preset_options("moltpoker")), times=3)
+    assert told == [
+        "first was trained with seats=2, small_blind=1, big_blind=2, stacks=200, and this table has seats=9, "
+        "small_blind=1, big_blind=2, stacks=100; it plays better after: parlour train --for moltpoker"
+    ]
+
+
+def test_without_a_platform_the_remedy_names_the_options(caplog):
+    deep = envs.game("holdem", seats=3, small_blind=5, big_blind=10, stacks=5000)
+    (told,) = warnings(caplog, envs.game("holdem", seats=3), deep)
+    assert told.endswith("parlour train holdem --options small_blind=5 big_blind=10 stacks=5000")
+
+
+@pytest.mark.parametrize(
+    ("game", "mine", "table", "remedy"),
+    [
+        ("auction", {}, {"seats": 3}, "parlour train auction --options seats=3"),
+        ("auction", {"valuations": (0, 1)}, {}, "parlour train auction --for agent-colosseum"),
+        ("bargaining", {}, {"total": 50}, "parlour train bargaining --options total=50.0"),
+        (
+            "bargaining",
+            {"reservations": (0, 10)},
+            {"reservations": (90, 95)},
+            "parlour train bargaining --for agent-colosseum",
+        ),
+    ],
+)
+def test_other_games_compare_too(game, mine, table, remedy, caplog):
+    (told,) = warnings(caplog, envs.game(game, **mine), envs.game(game, **table))
+    assert told.endswith(f"it plays better after: {remedy}")
+
+
+@pytest.mark.parametrize("game", ["holdem", "auction", "bargaining"])
+def test_the_same_table_is_no_warning(game, caplog):
+    assert warnings(caplog, envs.game(game), envs.game(game), times=2) == []
+
+
+def test_smaller_tables_and_the_same_depth_are_no_difference(caplog):
+    nine = envs.game("holdem", **preset_options("moltpoker"))
+    assert warnings(caplog, nine, envs.game("holdem", seats=3, small_blind=10, big_blind=20, stacks=1000)) == []
+
+
+def test_more_players_may_come_later_but_chips_won_are_no_difference(caplog):
+    player = trained(envs.game("holdem", seats=2))
+    watch_table("first", player)
+    for table in ({"seats": 2}, {"seats": 2, "stacks": 300}, {"seats": 3, "stacks": 300}, {"seats": 4}):
+        player.respond(first_turn(envs.game("holdem", **table)))
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert "with seats=2, and this table has seats=3" in told
+    assert told.endswith("after: parlour train --for moltpoker")
+
+
+def test_a_table_that_cannot_be_read_costs_no_turn(caplog):
+    player = trained(envs.game("auction"))
+    watch_table("first", player)
+    state = first_turn(envs.game("auction"))
+    del state.game_state["num_bidders"]
+    assert player.respond(state).action.action_type
+    assert "first: the options of the table cannot be read: KeyError: 'num_bidders'" in caplog.text
+    assert player.respond(first_turn(envs.game("auction"))).action.action_type

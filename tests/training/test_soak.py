@@ -1,0 +1,268 @@
+"""`parlour soak`: what explains a fault and what does not, memory, and small runs of the command."""
+
+import json
+import random
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+from parlour.training import cli
+from parlour.training.soak import poker_watch
+from parlour.training.soak.claims import Claims, growth
+from parlour.training.soak.faults import Dice, FaultRates
+from parlour.training.soak.poker import CLAIMS, HandLog
+from parlour.training.soak.poker_watch import PokerWatch
+
+# Faults.
+
+
+def test_faults_come_as_often_as_the_rates_say_and_again_with_the_seed():
+    rates = FaultRates(drop=0.1, broken=0.05, delay=0.2, duplicate=0, reorder=0.01)
+    drawn = [Dice(rates, str(seed)).frame() for seed in range(300)]
+    dice, again = Dice(rates, "7"), Dice(rates, "7")
+    many = [dice.frame() for _ in range(20_000)]
+    assert many == [again.frame() for _ in range(20_000)]
+    assert len(set(drawn)) > 1
+    share = {fault: count / 20_000 for fault, count in Counter(many).items()}
+    assert share == pytest.approx({None: 0.64, "drop": 0.1, "break": 0.05, "delay": 0.2, "reorder": 0.01}, rel=0.15)
+    assert rates.scaled(0).drop == 0 and rates.scaled(2).delay == 0.4
+    assert rates.scaled(0).longest_delay == rates.longest_delay
+    assert Dice(rates.scaled(0), "7").wait(0) == float("inf")
+    with pytest.raises(ValueError, match="together at most 1"):
+        rates.scaled(10)
+
+
+def test_a_broken_message_is_a_beginning_of_it():
+    dice = Dice(FaultRates(), "1")
+    cuts = {dice.broken(b'{"type": "ping"}') for _ in range(200)}
+    assert len(cuts) > 10 and all(b'{"type": "ping"}'.startswith(cut) and 0 < len(cut) < 16 for cut in cuts)
+
+
+# Memory.
+
+
+def test_growth_has_an_interval_that_neighbours_widen():
+    noise = random.Random(0)
+    flat = growth([(10.0 * i, 200 + noise.gauss(0, 1)) for i in range(360)])
+    assert flat.low < 0 < flat.high and flat.high - flat.low < 2
+    assert flat.verdict(2.0) == "flat"
+    leaking = growth([(10.0 * i, 200 + 10 * i / 360 + noise.gauss(0, 1)) for i in range(360)])
+    assert leaking.low < 10 < leaking.high and leaking.verdict(2.0) == "grows"
+    walk, at = [], 0.0
+    for i in range(360):
+        at += noise.gauss(0, 1)
+        walk.append((10.0 * i, 200 + at))
+    wide = growth(walk)
+    assert wide.high - wide.low > 10 * (flat.high - flat.low)
+    assert growth(walk[:2]).verdict(2.0) == "undecided"
+
+
+# What is explained by a fault.
+
+
+@pytest.fixture
+def watch(monkeypatch):
+    now = SimpleNamespace(time=1000.0)
+    monkeypatch.setattr(poker_watch, "clock", lambda: now.time)
+    watch = PokerWatch(Claims(CLAIMS), 8.0, 30.0)
+    watch.now = now
+    watch.seat("key", "agt", "agents-1")
+    return watch
+
+
+def request(path="/v1/ws", **query):
+    return SimpleNamespace(path=path, query=query, headers={"Authorization": "Bearer key"})
+
+
+def connected(watch):
+    seat = {"session_token": "s", "agent_id": "agt", "table_id": "tbl", "seat_id": 2}
+    watch.answered(request("/v1/tables/auto-join"), b"{}", 200, json.dumps(seat).encode())
+    return watch.open_line(request(token="s"))
+
+
+def state(token=None, hand=7):
+    return json.dumps({"type": "game_state", "hand": hand, **({"turn_token": token} if token else {})})
+
+
+def broken(watch):
+    return {name for name, claim in watch.claims.claims.items() if claim.broken}
+
+
+def sent(line, sender, text):
+    line.arrived(sender, text)
+    line.left(sender, text)
+
+
+def act(token="t"):
+    return json.dumps({"type": "action", "action": {"turn_token": token, "kind": "fold"}})
+
+
+def test_a_turn_that_is_answered_in_time_is_well(watch):
+    line = connected(watch)
+    sent(line, "host", state())
+    sent(line, "host", state("t"))
+    watch.now.time += 7.9
+    sent(line, "agent", act())
+    sent(line, "host", json.dumps({"type": "ack", "turn_token": "t"}))
+    sent(line, "host", state())
+    assert broken(watch) == set()
+    assert list(watch.claims.seconds["answer"]) == [pytest.approx(7.9)]
+    assert watch.claims.claims["deadlines"].checks == watch.claims.claims["forfeits"].checks == 1
+
+
+def test_a_late_answer_breaks_the_deadline_whatever_the_faults(watch):
+    line = connected(watch)
+    sent(line, "host", state())
+    sent(line, "host", state("t"))
+    line.fault("delay")
+    watch.now.time += 8.1
+    sent(line, "agent", act())
+    assert broken(watch) == {"deadlines"}
+
+
+@pytest.mark.parametrize("fault", ["drop", "break", "delay", "cut", "duplicate", "reorder", None])
+def test_a_forfeit_needs_a_fault_that_holds_the_turn(watch, fault):
+    line = connected(watch)
+    sent(line, "host", state())
+    if fault == "cut":
+        line.fault("drop")  # before the turn: explains nothing
+    line.arrived("host", state("t"))
+    if fault is not None:
+        line.fault(fault)
+    watch.now.time += 10
+    line.arrived("host", state())
+    assert broken(watch) == (set() if fault in ("drop", "break", "delay", "cut") else {"forfeits"})
+    assert watch.forfeits["tbl", 7, 2] == 1
+
+
+def test_a_turn_that_was_open_before_the_connection_may_be_forfeited(watch):
+    line = connected(watch)
+    sent(line, "host", state("t"))
+    watch.now.time += 3
+    sent(line, "host", state())
+    assert broken(watch) == set()
+
+
+def test_a_connection_ends_by_a_fault_or_by_a_close(watch):
+    connected(watch).closed("host", 1000)
+    assert broken(watch) == set()
+    watch.killed("host")
+    connected(watch).closed("host", None)
+    watch.down.clear()
+    watch.now.time += 5
+    watch.up_since["host"] = watch.now.time
+    watch.now.time += 29
+    connected(watch).closed("cut", None)
+    assert broken(watch) == set()
+    watch.now.time += 31
+    line = connected(watch)
+    assert broken(watch) == {"back"}
+    line.closed("agent", None)
+    assert broken(watch) == {"back", "connections"}
+    assert [case.partition(":")[0] for case in watch.claims.news()] == ["connections", "back"]
+    assert watch.claims.news() == []
+
+
+def test_who_is_killed_while_it_is_away_may_come_back_later(watch):
+    connected(watch).closed("cut", None)
+    watch.killed("agents-1")
+    watch.now.time += 60
+    connected(watch)
+    assert broken(watch) == set()
+
+
+def hand(cause, number=7, before=(100, 100), after=(90, 110)):
+    agents = ("other", "agt")
+    return {
+        "kind": "hand",
+        "table_id": "tbl",
+        "hand": number,
+        "players": [{"seat": i + 1, "agent_id": agents[i], "stack": before[i]} for i in range(2)],
+        "actions": [{"seat": 2, "kind": "fold", **({"cause": cause} if cause else {})}],
+        "results": [{"seat": i + 1, "stack": after[i]} for i in range(2)],
+    }
+
+
+def judged(watch, path, *hands):
+    log = HandLog(path, watch)
+    with path.open("a") as file:
+        file.writelines(json.dumps(one) + "\n" for one in hands)
+    log.read()
+    log.judge(float("inf"))
+
+
+@pytest.mark.parametrize("cause", ["timeout", "left"])
+def test_what_the_host_did_for_an_agent_is_explained_by_its_absence(watch, tmp_path, monkeypatch, cause):
+    monkeypatch.setattr("parlour.training.soak.poker.clock", lambda: watch.now.time)
+    line = connected(watch)
+    sent(line, "host", state())
+    line.closed("cut", None)
+    watch.now.time += 10
+    connected(watch)
+    judged(watch, tmp_path / "one", hand(cause))
+    assert broken(watch) == set()
+    watch.now.time += 100
+    sent(line, "host", state(hand=8))
+    judged(watch, tmp_path / "two", hand(cause, 8))
+    assert broken(watch) == {"forfeits"}
+
+
+def test_a_timeout_is_explained_by_a_turn_that_a_fault_held(watch, tmp_path):
+    line = connected(watch)
+    sent(line, "host", state())
+    line.arrived("host", state("t"))
+    line.fault("drop")
+    line.arrived("host", state())
+    judged(watch, tmp_path / "one", hand("timeout"))
+    assert broken(watch) == set()
+    two = hand("timeout")
+    judged(watch, tmp_path / "two", {**two, "actions": two["actions"] * 2})
+    assert broken(watch) == {"forfeits"}
+
+
+def test_chips_are_followed_from_hand_to_hand(watch, tmp_path):
+    judged(watch, tmp_path / "one", hand(None), hand(None, 8, (90, 110), (0, 200)))
+    assert broken(watch) == set() and watch.claims.claims["chips"].checks == 4
+    judged(watch, tmp_path / "two", hand(None, 9, (100, 100), (100, 101)))
+    assert watch.claims.claims["chips"].broken == 1
+    judged(watch, tmp_path / "three", hand(None, 10), hand(None, 11, (91, 109), (91, 109)))
+    assert watch.claims.claims["chips"].broken == 2
+
+
+# The command.
+
+
+def soak(tmp_path, *args):
+    report = tmp_path / "report.json"
+    code = cli.main(["soak", "poker", "--folder", str(tmp_path), "--json", str(report), *args])
+    return code, json.loads(report.read_text())
+
+
+@pytest.mark.slow
+def test_a_short_soak_holds_with_every_fault(tmp_path, capsys):
+    options = ["--options", "stack=1000", "hand_delay=0.3", "--faults", "12", "--hours", "0.01", "--think", "0.2"]
+    code, report = soak(tmp_path, "--tables", "3", "--processes", "2", "--seed", "1", *options)
+    assert code == 0, capsys.readouterr().out
+    counts = report["counts"]
+    assert sum(count for name, count in counts.items() if name.startswith("fault ")) > 20
+    assert counts["fault delay"] > 0 and counts["fault duplicate"] > 0 and counts["fault reorder"] > 0
+    assert report["figures"]["hands"] > 2 and report["figures"]["reconnects"] > 0
+    assert sum(report["starts"].values()) > 3 and counts["saved states checked"] > 0
+    for name in ("forfeits", "deadlines", "chips", "running", "logs"):
+        assert report["claims"][name]["checks"] > 0
+    assert "no turn is forfeited that no fault held" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_soak_tells_of_agents_that_are_too_slow(tmp_path, capsys):
+    options = ["--think", "1.5", "--timeout", "1.0", "--faults", "0", "--hours", "0.003"]
+    code, report = soak(tmp_path, "--tables", "1", "--processes", "1", *options)
+    assert code == 1 and report["claims"]["replaced"]["broken"] > 0
+    assert "BROKEN" in capsys.readouterr().out
+
+
+def test_wrong_options_are_named(capsys):
+    assert cli.main(["soak", "poker", "--options", "sets=3"]) == 2
+    assert cli.main(["soak", "pokker"]) == 2
+    err = capsys.readouterr().err
+    assert "'sets'" in err and "poker" in err

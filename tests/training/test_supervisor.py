@@ -1,0 +1,148 @@
+"""The supervisor of deploy and host commands: logs, status lines, health, signals and the summary."""
+
+import asyncio
+import json
+import logging
+import re
+import signal
+import urllib.request
+
+import pytest
+from live.event_loops import in_virtual_time, on_loop
+from live.test_poker_stop import SIGNALS, command
+from parlour.training.commands.arguments import LiveArguments, SessionArguments
+from parlour.training.supervisor import Supervisor, tell_status
+from parlour.wrappers.live.common.activity import Activity
+from parlour.wrappers.live.common.link import Link
+from parlour.wrappers.logs.match_log import read
+from parlour.wrappers.logs.program_log import JsonLines, program_log
+from rich.console import Console
+
+SEVEN = Activity(counts=lambda: {"hands": 7})
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_program_that_ends_has_a_summary_on_the_screen_and_in_the_log_file(tmp_path, capsys):
+    live = LiveArguments(log_file=tmp_path / "logs" / "a.log")
+    with Supervisor(live, SessionArguments(log=tmp_path / "match.jsonl"), Console()) as supervisor:
+        supervisor.log.write("joined", seat=1)
+
+        async def work():
+            logging.getLogger("somebody").warning("a problem")
+            return "hands"
+
+        assert supervisor.run(work(), SEVEN, ending=str) == "hands"
+    out, err = capsys.readouterr()
+    assert re.fullmatch(r"summary: 7 hands, [\d,]+ MB, \d:\d\d:\d\d; ended: hands\n", out)
+    assert "a problem" in err and "summary" not in err  # once on the screen is enough
+    warning, summary = lines(tmp_path / "logs" / "a.log")
+    assert (warning["level"], warning["logger"], warning["message"]) == ("warning", "somebody", "a problem")
+    assert summary["message"].startswith("summary: 7 hands") and (summary["hands"], summary["ended"]) == (7, "hands")
+    assert [entry["kind"] for entry in read(tmp_path / "match.jsonl")] == ["joined"]
+    assert logging.getLogger().handlers == [] or all("a.log" not in str(one) for one in logging.getLogger().handlers)
+
+
+@pytest.mark.parametrize(
+    ("error", "why"), [(OSError("port taken"), "OSError: port taken"), (KeyboardInterrupt(), "Ctrl-C")]
+)
+def test_a_program_that_fails_has_a_summary_too(error, why, capsys):
+    async def work():
+        raise error
+
+    with Supervisor(LiveArguments(), SessionArguments(), Console()) as supervisor, pytest.raises(type(error)):
+        supervisor.run(work(), SEVEN)
+    assert capsys.readouterr().out.rstrip().endswith(f"ended: {why}")
+
+
+def test_health_and_metrics_are_served_while_the_program_runs(capsys):
+    def read(url):
+        with urllib.request.urlopen(url) as reply:
+            return reply.status, reply.read().decode()
+
+    async def work():
+        url = re.search(r"health at (\S+)/healthz", capsys.readouterr().err)[1]
+        return [await asyncio.to_thread(read, f"{url}/{path}") for path in ("healthz", "metrics")]
+
+    with Supervisor(LiveArguments(metrics_port=0), SessionArguments(), Console()) as supervisor:
+        health, metrics = supervisor.run(work(), SEVEN)
+    assert health[0] == 200 and json.loads(health[1])["hands"] == 7
+    assert "parlour_hands_total 7.0" in metrics[1]
+
+
+@in_virtual_time
+async def test_a_status_line_comes_every_minute(caplog):
+    caplog.set_level("INFO")
+    link = Link(asyncio.get_running_loop().time)
+    telling = asyncio.create_task(tell_status(Activity(counts=lambda: {"hands": 7}, link=link), 60.0))
+    await asyncio.sleep(330.0)
+    telling.cancel()
+    assert [record.levelname for record in caplog.records] == ["INFO"] * 5
+    await asyncio.sleep(0)
+    telling = asyncio.create_task(tell_status(Activity(link=link), 60.0))
+    await asyncio.sleep(61.0)
+    telling.cancel()
+    last = caplog.records[-1]
+    assert last.levelname == "WARNING" and "problem: no connection to the platform for 390 s" in last.getMessage()
+    assert last.fields["problem"].endswith("390 s")
+
+
+def test_a_log_file_rotates_and_levels_are_kept(tmp_path):
+    path = tmp_path / "a.log"
+    with program_log("warning", "text", path, most_bytes=400, old_files=2):
+        for number in range(40):
+            logging.getLogger("x").warning("line %d", number)
+            logging.getLogger("x").info("not written")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.log", "a.log.1", "a.log.2"]
+    kept = [line["message"] for name in ("a.log.2", "a.log.1", "a.log") for line in lines(tmp_path / name)]
+    assert kept == [f"line {number}" for number in range(40 - len(kept), 40)] and len(kept) >= 6
+    assert all(one.stat().st_size <= 400 for one in tmp_path.iterdir())
+
+
+def test_json_lines_have_errors_and_take_any_text(capsys):
+    with program_log("info", "json"):
+        try:
+            raise ValueError("bad")
+        except ValueError:
+            logging.getLogger("x").exception("it failed")
+    line = json.loads(capsys.readouterr().err)
+    assert line["level"] == "error" and "ValueError: bad" in line["error"] and line["time"].endswith("+00:00")
+    record = logging.LogRecord("x", logging.INFO, "", 0, "said %s", ("\ud800",), None)
+    assert json.loads(JsonLines().format(record))["message"] == "said \\ud800"
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"log_file_mb": 0.0}, "log_file_mb=0"),
+        ({"match_log_mb": -1.0}, "match_log_mb=-1"),
+        ({"log_files": 0}, "log_files=0"),
+        ({"metrics_port": 70_000}, "metrics_port=70000"),
+    ],
+)
+def test_wrong_settings_are_named(given, problem):
+    with pytest.raises(ValueError, match=problem):
+        LiveArguments(**given)
+
+
+@pytest.mark.slow
+@SIGNALS
+@on_loop
+async def test_a_host_that_is_stopped_tells_what_it_did(sig, code, tmp_path):
+    log = tmp_path / "host.log"
+    options = ("--port", "0", "--metrics-port", "0", "--log-file", str(log), "--status-every", "0.1")
+    async with command("host", "poker", *options) as host:
+        await host.stdout.readline()
+        while not log.exists() or "status: 0 hands" not in log.read_text():
+            await asyncio.sleep(0.05)
+        url = re.search(r"health at (\S+)/healthz", log.read_text())[1]
+        reply = await asyncio.to_thread(urllib.request.urlopen, f"{url}/healthz")
+        assert reply.status == 200
+        host.send_signal(sig)
+        out, err = await asyncio.wait_for(host.communicate(), 30)
+    assert host.returncode == code and "Traceback" not in err.decode()
+    why = "SIGTERM" if sig == signal.SIGTERM else "Ctrl-C"
+    assert out.decode().splitlines()[-1].endswith(f"ended: {why}")
+    assert lines(log)[-1]["ended"] == why

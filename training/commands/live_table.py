@@ -1,0 +1,79 @@
+"""A trained policy at a live table: whether the table has the options of its training, and the command that helps."""
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...envs import game as make_game
+from ...envs.core.turn_state import TurnState
+from ...wrappers.agents.policy import PolicyAgent
+from ...wrappers.logs.log_text import describe_error
+from ...wrappers.policies.base import LearnedPolicy
+from ..games import specifics
+from ..learning.config import platform_presets, preset_options
+
+logger = logging.getLogger(__name__)
+
+Differences = Callable[[Mapping[str, Any], TurnState, bool], dict[str, Any]]
+
+
+def watch_table(spec: str, player: Any) -> None:
+    """Let a trained agent compare its options with those of its first table; a difference is a warning, once.
+
+    Args:
+        spec: the policy's name.
+        player: the agent; one that was not trained is ignored.
+    """
+    if not isinstance(player, PolicyAgent) or not isinstance(player.policy, LearnedPolicy):
+        return
+    trained, compare = player.policy.trained_for, specifics(player.game.name).differences
+    if trained is not None and compare is not None:
+        player.on_turn = _Watch(spec, player, compare)
+
+
+class _Watch:
+    """Compares at every turn until there was a difference: further players may come later."""
+
+    def __init__(self, spec: str, player: PolicyAgent, compare: Differences) -> None:
+        self._spec = spec
+        self._player = player
+        self._compare = compare
+        self._first = True
+
+    def __call__(self, state: TurnState) -> None:
+        """Compare the options with those that a state shows."""
+        game, first = self._player.game, self._first
+        self._first = False
+        try:
+            found = self._compare(game.options, state, first)
+        except (KeyError, TypeError, ValueError) as error:  # the turn must be played all the same
+            self._player.on_turn = None
+            logger.warning("%s: the options of the table cannot be read: %s", self._spec, describe_error(error))
+            return
+        if found:
+            self._player.on_turn = None
+            trained = _told({name: game.options[name] for name in found})
+            remedy = remedy_for(game.name, found, lambda options: self._compare(options, state, first))
+            line = "%s was trained with %s, and this table has %s; it plays better after: %s"
+            logger.warning(line, self._spec, trained, _told(found), remedy)
+
+
+def remedy_for(game: str, found: Mapping[str, Any], compare: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> str:
+    """Return the command that trains for a table: for a platform that has its options, or with the options.
+
+    Args:
+        game: the game's name.
+        found: the options that differ, with the table's values.
+        compare: returns which of the options given to it differ.
+    """
+    for one in platform_presets():
+        if one.game == game:
+            options = make_game(game, **preset_options(one.preset)).options
+            if not compare(options):
+                return one.command
+    return f"parlour train {game} --options {_told(found, ' ')}"
+
+
+def _told(options: Mapping[str, Any], between: str = ", ") -> str:
+    return between.join(f"{name}={json.dumps(value).replace(' ', '')}" for name, value in options.items())

@@ -1,1 +1,0 @@
-"""`parlour soak`: a command per protocol."""

@@ -1,0 +1,174 @@
+"""The meta-game: a game in which each side chooses one of several policies. Its equilibrium and ratings rank them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs import Game
+from .cross_play import Matrix
+
+Floats = NDArray[np.float64]
+
+TEMPERATURE = 1e-4
+"""Weight of the entropy in the equilibrium, relative to the greatest payoff."""
+COOLING = 0.8
+"""By which the weight falls from one equilibrium to the next, from 1 down to `TEMPERATURE`."""
+RATED_DEALS = 200
+"""Deals of each pair of policies that count for the openskill ratings."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One policy's place.
+
+    Attributes:
+        name: the policy.
+        nash_average: what it wins on average against the equilibrium of the meta-game: 0 if it is a part of it, less
+            than 0 if it is not needed.
+        share: its probability in the equilibrium.
+        mean: its mean against all others.
+        openskill: the mean of its rating; None: openskill is not installed.
+        deviation: the rating's standard deviation.
+        alpha_rank: its mass by α-rank; None: OpenSpiel is not installed.
+    """
+
+    name: str
+    nash_average: float
+    share: float
+    mean: float
+    openskill: float | None = None
+    deviation: float | None = None
+    alpha_rank: float | None = None
+
+
+def advantages(game: Game, matrices: Sequence[Matrix]) -> tuple[Floats, Floats]:
+    """Return what every policy wins from every other, and the results of all deals.
+
+    Args:
+        game: the game of `matrices`.
+        matrices: those of `cross_play`, without mixed teams.
+
+    Returns:
+        float64[policies, policies], antisymmetric: half the difference between what the row has in the column's
+        company and the reverse, for teams on average over the teams. float64[policies, policies, deals], the same for
+        every deal.
+    """
+    chosen = matrices[:1] if game.capabilities.teams is None else matrices
+    results = np.mean([matrix.results for matrix in chosen], axis=0)
+    each = np.asarray((results - results.transpose(1, 0, 2)) / 2)
+    return each.mean(axis=2), each
+
+
+def nash_average(payoffs: Floats) -> tuple[Floats, Floats]:
+    """Return Nash averages and the equilibrium of a symmetric zero-sum game (Balduzzi et al., NeurIPS 2018).
+
+    The equilibrium is the one of greatest entropy, up to `TEMPERATURE`: the logit equilibrium is followed from great
+    entropy to little. A policy that is there twice changes no rating.
+
+    Args:
+        payoffs: float64[N, N], antisymmetric: what the row's policy wins from the column's.
+
+    Returns:
+        float64[N], what each policy wins against the equilibrium, and float64[N], the equilibrium.
+    """
+    scaled = payoffs / max(float(np.abs(payoffs).max()), 1e-12)
+    logits, temperature = np.zeros(len(payoffs)), 1.0
+    while temperature > TEMPERATURE:
+        temperature = max(TEMPERATURE, COOLING * temperature)
+        logits = _logit_equilibrium(scaled, temperature, logits)
+    share = _softmax(logits)
+    return payoffs @ share, share
+
+
+def _logit_equilibrium(payoffs: Floats, temperature: float, logits: Floats) -> Floats:
+    """Return logits x with ``temperature * x == payoffs @ softmax(x)``, by Newton's method from `logits`."""
+
+    def error(x: Floats) -> Floats:
+        return np.asarray(temperature * x - payoffs @ _softmax(x))
+
+    wrong = error(logits)
+    for _ in range(100):
+        if np.abs(wrong).max() < 1e-12:
+            break
+        share = _softmax(logits)
+        slope = temperature * np.eye(len(share)) - payoffs @ (np.diag(share) - np.outer(share, share))
+        step, length = np.linalg.solve(slope, wrong), 1.0
+        while length > 1e-6 and np.linalg.norm(error(logits - length * step)) > np.linalg.norm(wrong):
+            length /= 2
+        logits = logits - length * step
+        wrong = error(logits)
+    return logits
+
+
+def _softmax(logits: Floats) -> Floats:
+    weights = np.exp(logits - logits.max())
+    return np.asarray(weights / weights.sum())
+
+
+def openskill_ratings(results: Floats, seed: int = 0) -> list[tuple[float, float]] | None:
+    """Return mean and deviation of each policy's Plackett-Luce rating; None if openskill is not installed.
+
+    Args:
+        results: float64[N, N, deals], antisymmetric; the sign of a result says who won the deal.
+        seed: of the order in which the deals count.
+    """
+    try:
+        from openskill.models import PlackettLuce
+    except ImportError:
+        return None
+    count = len(results)
+    played = [
+        (i, j, deal) for i in range(count) for j in range(i) for deal in range(min(RATED_DEALS, results.shape[2]))
+    ]
+    model = PlackettLuce()
+    ratings = [model.rating() for _ in range(count)]
+    for k in np.random.default_rng(seed).permutation(len(played)):
+        i, j, deal = played[k]
+        won = float(results[i, j, deal])
+        (ratings[i],), (ratings[j],) = model.rate([[ratings[i]], [ratings[j]]], scores=[won, -won])
+    return [(float(rating.mu), float(rating.sigma)) for rating in ratings]
+
+
+def alpha_rank(payoffs: Floats) -> Floats | None:
+    """Return each policy's mass by α-rank, float64[N]; None if OpenSpiel is not installed.
+
+    Omidshafiei et al., "α-Rank: multi-agent evaluation by evolution" (Scientific Reports 2019), with α 100 for payoffs
+    scaled to at most 1.
+    """
+    try:
+        from open_spiel.python.egt import alpharank
+    except ImportError:
+        return None
+    scaled = payoffs / max(float(np.abs(payoffs).max()), 1e-12)
+    with np.errstate(over="ignore"):  # OpenSpiel takes exponentials of great differences
+        *_, mass, _, _ = alpharank.compute([scaled], alpha=100)
+    return np.asarray(mass, np.float64)
+
+
+def standings(names: Sequence[str], payoffs: Floats, results: Floats) -> list[Standing]:
+    """Return the policies' places, the best Nash average first; among equals the greater mean.
+
+    Args:
+        names: the policies.
+        payoffs: see `advantages`.
+        results: see `advantages`.
+    """
+    average, share = nash_average(payoffs)
+    ratings, masses = openskill_ratings(results), alpha_rank(payoffs)
+    means = payoffs.sum(axis=1) / max(1, len(names) - 1)
+    unit = max(float(np.abs(payoffs).max()), 1e-12)
+    order = sorted(range(len(names)), key=lambda i: (-round(float(average[i]) / unit, 2), -means[i]))
+    return [
+        Standing(
+            names[i],
+            nash_average=float(average[i]),
+            share=float(share[i]),
+            mean=float(means[i]),
+            openskill=None if ratings is None else ratings[i][0],
+            deviation=None if ratings is None else ratings[i][1],
+            alpha_rank=None if masses is None else float(masses[i]),
+        )
+        for i in order
+    ]

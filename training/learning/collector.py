@@ -1,0 +1,237 @@
+"""Collector: self-play tables and the networks that play at them; it makes batches of decisions."""
+
+import time
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from ...envs import Game
+from ...envs.core.rng import streams
+from ...wrappers.policies.base import draw
+from ...wrappers.policies.mlp import MlpPolicy
+from ...wrappers.rl.opponents import Pool
+from ...wrappers.rl.self_play import ExpectedRewards, SelfPlayTables
+from ..games import games_with, specifics
+from .advantages import seat_advantages
+from .batch import Batch
+from .networks import Forward, build
+from .selfplay_settings import SelfPlayConfig
+
+Weights = Mapping[str, NDArray[np.float32]]
+"""The weights of the policy (``actor.…``) and of the value function (``critic.…``), by their names in PyTorch."""
+Opponents = Mapping[int, tuple[int, MlpPolicy]]
+"""Opponents by their slot, each with a serial number that changes when the slot gets another policy."""
+
+
+def make_networks(config: SelfPlayConfig, game: Game) -> tuple[nn.Sequential, nn.Sequential]:
+    """Return new networks of the policy and of the value function, on the CPU."""
+    seen, critic = game.encoders[config.encoder or game.encoder], game.encoders[critic_encoder(config, game)]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        kind, seats, activation = config.network, game.seats, config.activation_fn
+        actor = build(kind, seen.layout, seats, config.net_arch, game.num_actions, activation, 0.01)
+        return actor, build(kind, critic.layout, seats, config.critic_net_arch, 1, activation, 1.0)
+
+
+def critic_encoder(config: SelfPlayConfig, game: Game) -> str:
+    """Return the name of the encoder of the value function's observations."""
+    return config.critic_encoder or config.encoder or game.encoder
+
+
+class Collector:
+    """One actor: its tables, and copies of the networks.
+
+    Args:
+        config: the settings.
+        game: the game with its options.
+        pool: the pool of opponents.
+        actor: the number of the actor, from 0. Actors with different numbers have different random streams.
+        device: the device of the networks.
+
+    Attributes:
+        tables: the tables.
+    """
+
+    def __init__(self, config: SelfPlayConfig, game: Game, pool: Pool, actor: int = 0, device: str = "cpu") -> None:
+        self._config, self._game, self._actor_number = config, game, actor
+        self.tables = SelfPlayTables(
+            game,
+            config.n_envs,
+            pool,
+            round(config.opponent_tables * config.n_envs),
+            (config.random_start_steps, config.random_start_steps),
+            config.encoder or None,
+            _expected_rewards(game, config, actor),
+        )
+        self._critic_encoder = game.encoders[critic_encoder(config, game)]
+        self._forward = Forward(device, config.precision)
+        self._actor, self._critic = (net.to(device) for net in make_networks(config, game))
+        self._words = streams(config.seed, 1)
+        self._serials: dict[int, int] = {}
+        self._began = False
+        shape = config.n_steps, config.n_envs
+        sizes = game.encoders[self.tables.tables.encoder].layout.size, self._critic_encoder.layout.size
+        self._observations, self._critic_observations = (np.zeros((*shape, size), np.float32) for size in sizes)
+        self._masks = np.zeros((*shape, game.num_actions), np.int8)
+        self._log_probs = np.zeros((*shape, game.num_actions), np.float32)
+        self._turn, self._actions = (np.zeros(shape, np.int64) for _ in range(2))
+        self._learner_acts, self._dones = (np.zeros(shape, np.bool_) for _ in range(2))
+        self._rewards = np.zeros((*shape, game.seats), np.float32)
+        self._values, self._advantages = (np.zeros(shape, np.float32) for _ in range(2))
+
+    def begin(self, version: int = 0) -> None:
+        """Begin episodes at all tables, unless they have begun. The random numbers depend on seed, actor and version.
+
+        The first actor of a new run has the seed of the config itself.
+        """
+        if self._began:
+            return
+        seed = self._config.seed
+        if self._actor_number or version:
+            seed = int(np.random.SeedSequence([seed, self._actor_number, version]).generate_state(1, np.uint64)[0])
+        self._words = streams(seed, 1)
+        self.tables.reset(seed)
+        self._began = True
+
+    @torch.no_grad()
+    def rollout(
+        self, version: int, weights: Weights, opponents: Opponents, random_start_steps: tuple[int, int] = (0, 0)
+    ) -> Batch:
+        """Play ``n_steps`` decisions on every table.
+
+        Args:
+            version: the version of the weights, from 0.
+            weights: the weights of both networks.
+            opponents: the opponents that are not those of the pool.
+            random_start_steps: the least and the most random decisions at the beginning of an episode.
+
+        Returns:
+            The decisions. The next rollout overwrites the arrays.
+        """
+        began = time.perf_counter()
+        self.begin(version)
+        for prefix, net in (("actor.", self._actor), ("critic.", self._critic)):
+            own = {name.removeprefix(prefix): each for name, each in weights.items() if name.startswith(prefix)}
+            net.load_state_dict({name: torch.from_numpy(np.array(each)) for name, each in own.items()})
+        self._seat(opponents)
+        self.tables.random_start_steps = random_start_steps
+        episodes, winnings = self.tables.episodes, self.tables.winnings
+        seconds = self._play()
+        self._estimate()
+        return Batch(
+            version=version,
+            actor=self._actor_number,
+            arrays=self._arrays(),
+            rows=np.flatnonzero(self._learner_acts),
+            episodes=self.tables.episodes - episodes,
+            winnings=self.tables.winnings - winnings,
+            seconds=seconds,
+            total_seconds=time.perf_counter() - began,
+        )
+
+    def _seat(self, opponents: Opponents) -> None:
+        """Take copies of the opponents that have changed; each has a random stream of its own."""
+        for slot, (serial, policy) in opponents.items():
+            if self._serials.get(slot) != serial:
+                copy = deepcopy(policy)
+                key = np.random.SeedSequence([copy.stream, serial, slot, self._actor_number])
+                copy.stream = int(key.generate_state(1, np.uint64)[0])
+                self.tables.policies[slot] = copy
+                self._serials[slot] = serial
+
+    def _play(self) -> float:
+        """Play the decisions. Return the duration of the tables' steps in seconds."""
+        tables, spent = self.tables.tables, 0.0
+        rows, actions = np.arange(self._config.n_envs), np.zeros(self._config.n_envs, np.int64)
+        unit = np.float32(self._config.reward_scale / self._game.payoffs.unit)
+        for step in range(self._config.n_steps):
+            self._observations[step] = tables.observations
+            self._masks[step] = tables.action_masks
+            self._turn[step] = tables.turn
+            self._learner_acts[step] = self.tables.learner_acts
+            self._see(rows, tables.turn, self._critic_observations[step])
+            self._log_probs[step] = self._forward.log_probs(
+                self._actor, self._observations[step], self._masks[step]
+            ).cpu()
+            draw(np.exp(self._log_probs[step]), self._words, actions)
+            self._actions[step] = actions
+            began = time.perf_counter()
+            self.tables.step(actions)
+            spent += time.perf_counter() - began
+            self._rewards[step] = tables.rewards * unit
+            self._dones[step] = tables.dones
+        return spent
+
+    def _see(self, rows: NDArray[np.int64], seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+        self._critic_encoder.observations(self.tables.tables.tables, rows, out, seats)
+
+    def _value(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.asarray(self._forward(self._critic, observations)[:, 0].cpu().numpy())
+
+    def _estimate(self) -> None:
+        """Write the values and the advantages of the rollout."""
+        config, seats = self._config, self._game.seats
+        for step in range(config.n_steps):
+            self._values[step] = self._value(self._critic_observations[step])
+        rows = np.arange(config.n_envs)
+        last = np.empty((len(rows), seats), np.float32)
+        seen = np.empty_like(self._critic_observations[0])
+        for seat in range(seats):
+            self._see(rows, np.full(len(rows), seat), seen)
+            last[:, seat] = self._value(seen)
+        seat_advantages(
+            self._turn,
+            self._learner_acts,
+            self._rewards,
+            self._dones,
+            self._values,
+            last,
+            config.gamma,
+            config.gae_lambda,
+            self._advantages,
+        )
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        arrays: dict[str, NDArray[Any]] = {
+            "observations": self._observations,
+            "critic_observations": self._critic_observations,
+            "masks": self._masks,
+            "log_probs": self._log_probs,
+            "actions": self._actions,
+            "advantages": self._advantages,
+            "returns": self._values + self._advantages,
+        }
+        return {name: array.reshape(self._turn.size, *array.shape[2:]) for name, array in arrays.items()}
+
+    def save(self, path: Path) -> dict[str, Any]:
+        """Write the tables with the opponents, and return the rest of the state."""
+        self.tables.save(path)
+        return {"words": int(self._words[0]), "serials": self._serials, "began": self._began}
+
+    def load(self, path: Path, state: Mapping[str, Any]) -> None:
+        """Load what `save` wrote and returned: the next rollout is as if there had been no break."""
+        self.tables.load(path)
+        self._words = np.array([state["words"]], np.uint64)
+        self._serials = dict(state["serials"])
+        self._began = state.get("began", True)
+
+
+def _expected_rewards(game: Game, config: SelfPlayConfig, actor: int) -> ExpectedRewards | None:
+    """Return what replaces rewards by their expectation; None if the config does not ask for it.
+
+    Raises:
+        ValueError: if the game has no such method.
+    """
+    if not config.chance_samples:
+        return None
+    make = specifics(game.name).expected_rewards
+    if make is None:
+        known = ", ".join(games_with("expected_rewards"))
+        raise ValueError(f"chance_samples={config.chance_samples}: {game.id} has no expected rewards; {known} has them")
+    return make(game, config.chance_samples, config.seed + actor)

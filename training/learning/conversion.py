@@ -1,0 +1,60 @@
+"""Settings as typed values, with a sentence about a value of another type."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+Kind = TypeVar("Kind")
+
+NEEDED = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": "a text",
+    "array": "a list, such as [64, 64]",
+    "object": "name = value pairs",
+}
+"""A description of each type, by the name that `msgspec` uses."""
+
+
+def convert(settings: Mapping[str, Any], kind: type[Kind], strict: bool = True) -> Kind:
+    """Return settings as a dataclass or struct, each converted to its type.
+
+    Args:
+        settings: the settings by name.
+        kind: the dataclass or struct.
+        strict: whether a number must be a number; else it may be a text such as ``"7"``.
+
+    Raises:
+        ValueError: for a value of another type or out of range, naming the setting.
+    """
+    try:
+        return msgspec.convert(dict(settings), kind, strict=strict, dec_hook=_converted)
+    except msgspec.ValidationError as error:
+        raise ValueError(_explained(error, settings)) from None
+
+
+def _converted(kind: type, value: Any) -> Any:
+    if kind is Path and isinstance(value, str | Path):
+        return Path(value)
+    raise ValueError(f"{value!r}: need a {kind.__name__}")
+
+
+def _explained(error: msgspec.ValidationError, settings: Mapping[str, Any]) -> str:
+    """Return a sentence about a value that does not convert: its name, and the type that is needed."""
+    if isinstance(error.__cause__, ValueError):  # raised by the dataclass itself
+        return str(error.__cause__)
+    problem, _, place = str(error).partition(" - at ")
+    found = re.fullmatch(r"`\$\.(\w+)(?:\[(\d+|\.\.\.)\])?`", place)
+    if found is None:
+        return str(error)
+    name, index = found.groups()
+    value, where = settings[name], name
+    if index is not None and index.isdecimal():
+        value, where = value[int(index)], f"{name}[{index}]"
+    kind = re.match(r"Expected `(\w+)", problem)
+    needed = problem if kind is None else f"need {NEEDED.get(kind[1], kind[1])}"
+    return f"{where}={value!r}: {needed}"

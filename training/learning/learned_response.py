@@ -1,0 +1,128 @@
+"""A learned best response: a fresh learner that plays against a frozen policy."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...envs import Game
+from ...envs.core.rollout import Policy
+from ...wrappers.policies.mlp import MlpPolicy
+from ...wrappers.rl.opponents import Pool
+from ..algorithms import find
+from ..algorithms.base import Learner
+from .config import load_config, settings_from
+from .league import HasPolicy, League
+from .settings import ALGORITHM
+
+Curve = list[tuple[int, float]]
+"""Decisions so far, and the learner's mean return since the point before, in `Payoffs.unit`."""
+
+
+def learned_response(
+    policy: Policy,
+    game: Game,
+    *,
+    decisions: int,
+    minutes: float | None = None,
+    seed: int = 0,
+    algorithm: str = ALGORITHM,
+    settings: Mapping[str, Any] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[MlpPolicy, Curve]:
+    """Train a new policy against a frozen one, and return it with its learning curve.
+
+    The learner plays one seat and the frozen policy all others. In a game with teams, copies of the learner play the
+    other seats of its team. What the learner wins afterwards is a lower bound on what a best response wins.
+
+    Args:
+        policy: the frozen policy.
+        game: the game with its options.
+        decisions: the learner's decisions, at least 1; the last rollout is completed.
+        minutes: time limit in minutes; None: none.
+        seed: seed of the learner.
+        algorithm: the learning algorithm, by name.
+        settings: settings in place of those of the game's preset, by name.
+        progress: called with the number of decisions just made.
+
+    Raises:
+        ValueError: for an unknown algorithm or setting.
+    """
+    most = max(abs(game.payoffs.low), abs(game.payoffs.high), 1e-9) / game.payoffs.unit
+    scale = {} if "reward_scale" in settings_from(game.name) else {"reward_scale": 1 / most}
+    fixed = {"options": dict(game.options), "total_timesteps": decisions, "seed": seed, "minutes": minutes}
+    fixed |= {"random_start_steps": 0, "teacher": "", "progress": False, "algorithm": algorithm}
+    config = load_config(game.name, **fixed, **{**scale, **(settings or {})})
+    league = _Frozen(policy, game, seed)
+    learner = find(algorithm)(config, game, league)
+    monitor = _Monitor(learner, league, decisions, minutes, progress)
+    learner.fit(monitor)
+    return learner.policy(seed=seed + 1), monitor.curve
+
+
+class _Frozen(League):
+    """The frozen policy in all seats of opponents; in a game with teams, the learner's copy beside the learner."""
+
+    def __init__(self, policy: Policy, game: Game, seed: int) -> None:
+        super().__init__(0, 0.0, {}, seed, self_play=1.0)
+        self._policy, self._teams = policy, game.capabilities.teams is not None
+
+    def pool(self) -> Pool:
+        """Return the pool of opponents."""
+        if not self._teams:
+            return Pool([self._policy])
+        return Pool([self._policy, "random"], [1.0, 0.0], [0.0, 1.0])
+
+    def update_self_play(self, learner: HasPolicy, opponents: list[Policy]) -> None:
+        """Write a copy of the learner into the slot of its team."""
+        if self._teams:
+            super().update_self_play(learner, opponents)
+
+
+class _Monitor:
+    """The `Monitor` of a learned response: the budget, the copies of the learner, and the curve."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        league: League,
+        decisions: int,
+        minutes: float | None,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        self.remaining = 1.0
+        self.curve: Curve = []
+        self._learner, self._league, self._progress = learner, league, progress
+        self._decisions, self._minutes = decisions, minutes
+        self._started = time.monotonic()
+        self._counted = (0, 0.0, 0)  # episodes, returns and decisions of the earlier rollouts
+
+    def on_start(self) -> None:
+        """Start the clock."""
+        self._started = time.monotonic()
+
+    def on_rollout_start(self) -> None:
+        """Update the budget and the learner's copy."""
+        time_used = 0.0 if self._minutes is None else self._used_minutes() / self._minutes
+        self.remaining = 1 - min(1.0, max(self._learner.timesteps / self._decisions, time_used))
+        self._league.update_self_play(self._learner, self._learner.tables.policies)
+
+    def goes_on(self) -> bool:
+        """Return whether there is time left."""
+        return self._minutes is None or self._used_minutes() < self._minutes
+
+    def on_rollout_end(self) -> dict[str, float]:
+        """Add a point to the curve."""
+        tables, steps = self._learner.tables, self._learner.timesteps
+        episodes, winnings, before = self._counted
+        self._counted = (tables.episodes, tables.winnings, steps)
+        if tables.episodes > episodes:
+            self.curve.append((steps, (tables.winnings - winnings) / (tables.episodes - episodes)))
+        if self._progress is not None:
+            self._progress(steps - before)
+        return {}
+
+    def write(self, metrics: Mapping[str, Any]) -> None:
+        """Do nothing: the curve is all that is kept."""
+
+    def _used_minutes(self) -> float:
+        return (time.monotonic() - self._started) / 60

@@ -1,0 +1,145 @@
+"""Supervisor: what every `parlour deploy` and `parlour host` has in common while it runs.
+
+It opens the logs, serves health and metrics, writes status lines, stops the program at a signal, and prints a summary.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from rich.console import Console
+
+from ..wrappers.live.common.activity import Activity
+from ..wrappers.logs.log_text import describe_error
+from ..wrappers.logs.match_log import MatchLog
+from ..wrappers.logs.program_log import FIELDS, FOR_FILES, program_log
+from .commands.arguments import LiveArguments, SessionArguments
+from .stopping import until_done
+
+logger = logging.getLogger(__name__)
+
+MEGABYTE = 10**6
+
+Result = TypeVar("Result")
+
+
+class Supervisor:
+    """Runs a live agent or host. A context manager: the logs are open inside.
+
+    Args:
+        live: its settings.
+        session: names the match log.
+        console: where the summary is printed.
+
+    Attributes:
+        log: the match log; None: no log.
+    """
+
+    def __init__(self, live: LiveArguments, session: SessionArguments, console: Console) -> None:
+        self.log: MatchLog | None = None
+        self._live = live
+        self._path = session.log
+        self._console = console
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        live = self._live
+        with ExitStack() as stack:
+            stack.enter_context(
+                program_log(
+                    live.log_level, live.log_format, live.log_file, round(MEGABYTE * live.log_file_mb), live.log_files
+                )
+            )
+            if self._path is not None:
+                most = max(1, round(MEGABYTE * live.match_log_mb)) if live.match_log_mb else None
+                self.log = stack.enter_context(MatchLog(self._path, most_bytes=most, old_files=live.match_logs))
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._open.close()
+
+    def run(
+        self, work: Coroutine[Any, Any, Result], activity: Activity, ending: Callable[[Result], str] = lambda _: ""
+    ) -> Result:
+        """Run `work` to its end or until a signal (see `until_done`), and print the summary.
+
+        Args:
+            work: the program.
+            activity: what it does.
+            ending: returns why the program has ended, for the summary; "": nothing is said.
+
+        Raises:
+            OSError: if the port of the metrics is taken.
+        """
+        why: str | None = None
+        with ExitStack() as stack:
+            stack.callback(work.close)  # no effect on a coroutine that has run
+            beat = None
+            if self._live.metrics_port is not None:
+                beat = self._serve_health(stack, activity)
+            try:
+                result = until_done(self._watched(work, activity, beat))
+                why = ending(result)
+                return result
+            except KeyboardInterrupt:
+                why = "Ctrl-C"
+                raise
+            except SystemExit:
+                why = "SIGTERM"
+                raise
+            except ValueError:  # a mistake of the user: nothing has been played
+                raise
+            except Exception as error:
+                why = describe_error(error)
+                raise
+            finally:
+                if why is not None:
+                    self._tell_summary(activity, why)
+
+    def _serve_health(self, stack: ExitStack, activity: Activity) -> Callable[[], Coroutine[Any, Any, None]]:
+        """Serve health and metrics; return what gives signs of life."""
+        from ..wrappers.live.common.health import HealthServer, Heartbeat, serving_health  # needs prometheus-client
+
+        heartbeat = Heartbeat()
+        port = self._live.metrics_port or 0
+        server = HealthServer(activity, heartbeat, address=self._live.metrics_address, port=port)
+        url = stack.enter_context(serving_health(server))
+        logger.info("health at %s/healthz, metrics at %s/metrics", url, url)
+        return heartbeat.beat
+
+    async def _watched(
+        self,
+        work: Coroutine[Any, Any, Result],
+        activity: Activity,
+        beat: Callable[[], Coroutine[Any, Any, None]] | None,
+    ) -> Result:
+        tasks = [] if beat is None else [asyncio.create_task(beat())]
+        if self._live.status_every:
+            tasks.append(asyncio.create_task(tell_status(activity, self._live.status_every)))
+        try:
+            return await work
+        finally:
+            for task in tasks:
+                task.cancel()
+            for task in tasks:
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    def _tell_summary(self, activity: Activity, why: str) -> None:
+        line = f"summary: {activity.line()}" + (f"; ended: {why}" if why else "")
+        logger.info("%s", line, extra={FIELDS: {**activity.fields(), "ended": why}, FOR_FILES: True})
+        self._console.print(line, markup=False, soft_wrap=True)
+
+
+async def tell_status(activity: Activity, seconds: float) -> None:
+    """Write a status line into the log every so many seconds, until cancelled."""
+    while True:
+        await asyncio.sleep(seconds)
+        problem = activity.problem()
+        line = f"status: {activity.line()}" + (f"; problem: {problem}" if problem else "")
+        level = logging.WARNING if problem else logging.INFO
+        logger.log(level, "%s", line, extra={FIELDS: {**activity.fields(), "problem": problem}})

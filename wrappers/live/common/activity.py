@@ -1,0 +1,98 @@
+"""Activity: what a live agent or host has done since its start. Status lines, summaries and metrics show it."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from .agent_statistics import AgentStatistics
+from .link import Link
+
+COUNTERS = {
+    "hands": "Hands that have ended.",
+    "matches": "Matches or games that have ended.",
+    "lost": "Matches that could not be played to their end.",
+    "turns": "Turns that were played.",
+    "decisions": "Turns that the agent answered, safe actions included.",
+    "replaced": "Turns in which the safe action replaced an answer that was late, failed, or could not be played.",
+    "refused": "Answers that the platform, or this host, refused.",
+    "reconnects": "Connections after a lost one.",
+}
+"""What is counted, by name."""
+GAUGES = {
+    "chips": "Chips won, less those lost.",
+    "tables": "Open tables, or running matches.",
+    "connections": "Open connections.",
+}
+"""What may rise and fall, by name."""
+REPLACED_IN_A_ROW = 20
+"""Turns in a row with the safe action after which the agent counts as broken."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Activity:
+    """What a live agent or host has done since its start.
+
+    Attributes:
+        counts: returns numbers by the names in `COUNTERS` and `GAUGES`; those of the agent and the link are added.
+        statistics: the agent's counters; None: there is no agent, or many.
+        link: the agent's connection to the platform; None: the platform connects to us.
+        patience: seconds without a connection after which the agent is not healthy.
+        started: time of the start, by `time.monotonic`.
+    """
+
+    counts: Callable[[], Mapping[str, float]] = dict
+    statistics: AgentStatistics | None = None
+    link: Link | None = None
+    patience: float = 300.0
+    started: float = field(default_factory=time.monotonic)
+
+    def numbers(self) -> dict[str, float]:
+        """Return the numbers by name, in the order of a status line."""
+        found = dict(self.counts())
+        if self.statistics is not None:
+            agent = self.statistics
+            found |= {"decisions": agent.decisions, "replaced": agent.replaced, "refused": agent.rejected}
+        if self.link is not None:
+            found["reconnects"] = self.link.reconnects
+        return {name: found[name] for name in [*COUNTERS, *GAUGES] if name in found}
+
+    def fields(self) -> dict[str, float]:
+        """Return `numbers` with latencies, memory and time, for a structured log line."""
+        found = self.numbers()
+        if self.statistics is not None and self.statistics.latencies:
+            found["median_seconds"] = round(self.statistics.latency(0.5) or 0.0, 4)
+            found["p99_seconds"] = round(self.statistics.latency(0.99) or 0.0, 4)
+        memory = resident_bytes()
+        if memory is not None:
+            found["memory_mb"] = round(memory / 2**20)
+        return found | {"up_seconds": round(time.monotonic() - self.started)}
+
+    def line(self) -> str:
+        """Return a status line, such as ``12 hands, 40 decisions, 0 replaced, +45 chips, 210 MB, 0:12:00``."""
+        told = self.fields()
+        parts = [f"{told[name]:,.0f} {name}" for name in COUNTERS if name in told]
+        parts += [f"{told[name]:{'+' * (name == 'chips')},.0f} {name}" for name in GAUGES if name in told]
+        if "median_seconds" in told:
+            parts.append(f"{told['median_seconds']:.3f} s a decision (99 %: {told['p99_seconds']:.3f} s)")
+        if "memory_mb" in told:
+            parts.append(f"{told['memory_mb']:,.0f} MB")
+        return ", ".join([*parts, str(timedelta(seconds=told["up_seconds"]))])
+
+    def problem(self) -> str | None:
+        """Return why the agent is not healthy; None: it is healthy."""
+        if self.link is not None and self.link.away > self.patience:
+            return f"no connection to the platform for {self.link.away:.0f} s"
+        if self.statistics is not None and self.statistics.replaced_in_a_row >= REPLACED_IN_A_ROW:
+            return f"the safe action replaced the agent's last {self.statistics.replaced_in_a_row} answers"
+        return None
+
+
+def resident_bytes() -> int | None:
+    """Return the memory of this process in bytes; None where the system does not tell it as Linux does."""
+    if sys.platform != "linux":
+        return None
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,99 @@
+"""HealthServer: ``/healthz`` and ``/metrics`` of a live agent or host, on a port of their own.
+
+The server has a thread and an event loop of its own, so that it answers even if the program's loop is stuck.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from .activity import Activity
+from .metrics import registry_of
+from .origins import Origins
+from .server import Server
+
+BEAT_SECONDS = 1.0
+"""Seconds between two signs of life of the program's event loop."""
+STUCK_SECONDS = 20.0
+"""Seconds without a sign of life after which the loop counts as stuck."""
+START_SECONDS = 10.0
+"""Seconds that the server may take to listen."""
+
+
+class Heartbeat:
+    """Signs of life of an event loop.
+
+    Attributes:
+        latest: time of the latest one, by `time.monotonic`.
+    """
+
+    def __init__(self) -> None:
+        self.latest = time.monotonic()
+
+    async def beat(self) -> None:
+        """Give signs of life until cancelled."""
+        while True:
+            self.latest = time.monotonic()
+            await asyncio.sleep(BEAT_SECONDS)
+
+    @property
+    def problem(self) -> str | None:
+        """A sentence if the loop is stuck; None: it is not."""
+        seconds = time.monotonic() - self.latest
+        return f"the event loop has been stuck for {seconds:.0f} s" if seconds > STUCK_SECONDS else None
+
+
+class HealthServer(Server):
+    """Serves ``/healthz`` (200 or 503, with the reason) and ``/metrics`` (for Prometheus).
+
+    Args:
+        activity: what is shown.
+        heartbeat: signs of life of the program's loop.
+        address, port: where to listen; port 0 takes a free one.
+    """
+
+    def __init__(self, activity: Activity, heartbeat: Heartbeat, *, address: str = "127.0.0.1", port: int = 0) -> None:
+        super().__init__(address=address, port=port, origins=Origins.of(address), body_limit=1024)
+        self._activity = activity
+        self._heartbeat = heartbeat
+        self._registry: CollectorRegistry = registry_of(activity)
+
+    def routes(self) -> list[web.RouteDef]:
+        """See `Server`."""
+        return [web.get("/healthz", self._health), web.get("/metrics", self._metrics)]
+
+    async def _health(self, request: web.Request) -> web.Response:
+        problem = self._heartbeat.problem or self._activity.problem()
+        body = {"healthy": problem is None, "problem": problem, **self._activity.fields()}
+        return web.json_response(body, status=200 if problem is None else 503)
+
+    async def _metrics(self, request: web.Request) -> web.Response:
+        return web.Response(body=generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+@contextmanager
+def serving_health(server: HealthServer) -> Iterator[str]:
+    """Run the server in a thread of its own, until the end of the context; the value is its URL.
+
+    Raises:
+        OSError: if the port is taken.
+    """
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True, name="health")
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(server.start(), loop).result(START_SECONDS)
+        try:
+            yield server.url
+        finally:
+            asyncio.run_coroutine_threadsafe(server.stop(), loop).result(START_SECONDS)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
