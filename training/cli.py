@@ -19,9 +19,12 @@ EXAMPLES = """\
   parlour host arena bargaining --agents fair conceder boulware"""
 
 EXTRAS = {
+    "cuda": ("numba_cuda",),
     "train": ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "threadpoolctl"),
     "plot": ("matplotlib",),
     "phh": ("pokerkit",),
+    "ray": ("ray",),
+    "sweep": ("optuna",),
     "wandb": ("wandb",),
     "mlflow": ("mlflow",),
     "live": ("prometheus_client",),

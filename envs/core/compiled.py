@@ -68,7 +68,7 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False) -> 
         cache_file._source_stamp = tuple(sorted(stamp))
         _forget_older(Path(_inside(cache_file, "_index_path")), max(time for _, time, _ in stamp))
     dispatcher.stamp = stamp
-    dispatcher.get_call_template = partial(_widened, _inside(dispatcher, "get_call_template"))
+    dispatcher.get_call_template = partial(widened, _inside(dispatcher, "get_call_template"))
     return cast(Function, dispatcher)
 
 
@@ -153,7 +153,7 @@ def inlined(function: Function) -> Function:
     return compiled(function, inline="always")
 
 
-def _widened(template: Callable[..., Any], args: Any, kws: Any) -> Any:
+def widened(template: Callable[..., Any], args: Any, kws: Any) -> Any:
     """Resolve a call by another compiled function with 64-bit integers."""
     return template([types.int64 if _whole(one) else one for one in args], kws)
 

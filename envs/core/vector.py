@@ -14,12 +14,16 @@ from .game import Game
 from .loops import Batch
 from .rng import GOLDEN, choose, mix, streams
 
+DEVICES = ("cpu", "cuda")
 STAY = -1
 """The action that plays nothing at a table."""
+SAMPLING = np.uint64(0xD1B54A32D192ED03)
+"""Sampled actions have streams of their own, so that they do not change the deal: the tables' streams XOR this."""
 
 
 @compiled
-def _first_illegal(masks: Any, actions: Any) -> int:
+def first_illegal(masks: Any, actions: Any) -> int:
+    """Return the first table whose action is neither legal nor `STAY`; −1 if there is none."""
     count = masks.shape[1]
     for i in range(len(actions)):
         action = actions[i]
@@ -29,7 +33,8 @@ def _first_illegal(masks: Any, actions: Any) -> int:
 
 
 @compiled
-def _sample(masks: Any, words: Any, actions: Any) -> None:
+def sample_actions(masks: Any, words: Any, actions: Any) -> None:
+    """Draw a legal action for every table from its own stream in `words` (uint64[N])."""
     for i in range(len(masks)):
         words[i] += GOLDEN
         actions[i] = choose(masks[i], 0, mix(words[i]))
@@ -48,9 +53,13 @@ class VectorGame:
         encoder: name of the encoder of the observations; None: the game's own encoder. ``"full"`` shows hidden
             information and is for critics and analysis.
         threads: the number of threads that step the tables, each a share of them. The results do not depend on it.
+        device: ``"cpu"``, or ``"cuda"`` for an NVIDIA GPU. The results are the same, and the arrays lie on the GPU
+            (see `parlour.envs.core.cuda.vector.CudaVectorGame`).
 
     Raises:
-        ValueError: if `num_envs` or `threads` is below 1, or there are more threads than tables.
+        ValueError: if `num_envs` or `threads` is below 1, there are more threads than tables, or the device is unknown.
+        ImportError: if the extra `cuda` is needed and not installed.
+        RuntimeError: if there is no GPU.
 
     Attributes:
         observations: float32[N, D], of the seat ``turn[i]``.
@@ -62,7 +71,19 @@ class VectorGame:
         tables: the N records (recarray of shape (N,)); ``tables.copy()`` copies the state of every table.
     """
 
-    def __init__(self, game: Game, num_envs: int, encoder: str | None = None, threads: int = 1) -> None:
+    def __new__(cls, *_parts: Any, device: str = "cpu", **_options: Any) -> "VectorGame":
+        """Return an object of the class for the device."""
+        if device not in DEVICES:
+            raise ValueError(f"device={device!r}: it is {' or '.join(map(repr, DEVICES))}")
+        if device == "cuda":
+            from .cuda.vector import CudaVectorGame
+
+            return super().__new__(CudaVectorGame)
+        return super().__new__(cls)
+
+    def __init__(
+        self, game: Game, num_envs: int, encoder: str | None = None, threads: int = 1, *, device: str = "cpu"
+    ) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs is {num_envs}; it must be at least 1")
         if not 1 <= threads <= num_envs:
@@ -71,12 +92,20 @@ class VectorGame:
         self.encoder = encoder or game.encoder
         self.num_envs = num_envs
         self.threads = threads
-        self.tables = game.tables(num_envs)
-        self._batch = game.batch(num_envs, self.encoder)
-        self.observations, self.action_masks, self.turn, self.rewards, self.dones, self.truncations, _ = self._batch
-        self._words = np.zeros(num_envs, np.uint64)
+        self.device = device
         self._seeded = False
+        self._allocate()
+        self._name_arrays()
         self._prepare()
+
+    def _allocate(self) -> None:
+        """Make the records, the arrays and the sampling streams."""
+        self.tables = self.game.tables(self.num_envs)
+        self._batch = self.game.batch(self.num_envs, self.encoder)
+        self._words = np.zeros(self.num_envs, np.uint64)
+
+    def _name_arrays(self) -> None:
+        self.observations, self.action_masks, self.turn, self.rewards, self.dones, self.truncations, _ = self._batch
 
     def _prepare(self) -> None:
         """Make what is not copied: the compiled loops, and every thread's share of the tables."""
@@ -123,13 +152,20 @@ class VectorGame:
                 continues the tables' streams; a first reset then takes entropy from the operating system.
         """
         if seed is not None or not self._seeded:
-            fresh = streams(seed, self.num_envs)
-            self.tables[:] = self.game.rules.blank
-            self.tables.stream = fresh
-            # Sampled actions have streams of their own, so that they do not change the deal.
-            self._words = self.tables.stream ^ np.uint64(0xD1B54A32D192ED03)
+            self._seed(streams(seed, self.num_envs))
             self._seeded = True
+        self._begin()
+
+    def _seed(self, words: NDArray[np.uint64]) -> None:
+        self.tables[:] = self.game.rules.blank
+        self.tables.stream = words
+        self._words = words ^ SAMPLING
+
+    def _begin(self) -> None:
         self._run(lambda rows, records, batch: self._loops.reset(records, batch))
+        self._clear()
+
+    def _clear(self) -> None:
         self.rewards[:] = 0
         self.dones[:] = False
         self.truncations[:] = False
@@ -144,21 +180,24 @@ class VectorGame:
             ValueError: if an action is masked, out of range or not an integer, or the shape is wrong. No table is
                 changed then.
         """
-        given = np.asarray(actions)
+        given = self._array(actions)
         if given.dtype.kind not in "iu":
             raise ValueError(f"actions are {given.dtype}; an integer dtype is needed")
-        indices = np.ascontiguousarray(given, np.int64)
-        if indices.shape != (self.num_envs,):
-            raise ValueError(f"actions have shape {indices.shape}; they need one index per table: ({self.num_envs},)")
+        if given.shape != (self.num_envs,):
+            raise ValueError(f"actions have shape {given.shape}; they need one index per table: ({self.num_envs},)")
         if not self._seeded:
             raise ValueError("step() before reset(): call reset(seed=…) first")
-        bad = _first_illegal(self.action_masks, indices)
+        self._play(given)
+
+    def _array(self, actions: Any) -> Any:
+        return np.atleast_1d(np.asarray(actions))
+
+    def _play(self, given: Any) -> None:
+        indices = np.ascontiguousarray(given, np.int64)
+        bad = first_illegal(self.action_masks, indices)
         if bad >= 0:
-            legal = np.flatnonzero(self.action_masks[bad]).tolist()
-            raise ValueError(f"action {indices[bad]} is not legal at table {bad}; legal are {legal}")
-        self.rewards[:] = 0
-        self.dones[:] = False
-        self.truncations[:] = False
+            raise illegal(indices[bad], bad, self.action_masks[bad])
+        self._clear()
         self._run(lambda rows, records, batch: self._loops.step(records, indices[rows], batch, True))
 
     def sample(self) -> NDArray[np.int64]:
@@ -169,6 +208,14 @@ class VectorGame:
         """
         if not self._seeded:
             raise ValueError("sample() before reset(): call reset(seed=…) first")
+        return self._draw()
+
+    def _draw(self) -> NDArray[np.int64]:
         actions = np.empty(self.num_envs, np.int64)
-        _sample(self.action_masks, self._words, actions)
+        sample_actions(self.action_masks, self._words, actions)
         return actions
+
+
+def illegal(action: int, table: int, mask: NDArray[np.int8]) -> ValueError:
+    """Return the error for an illegal action at a table with this mask."""
+    return ValueError(f"action {action} is not legal at table {table}; legal are {np.flatnonzero(mask).tolist()}")

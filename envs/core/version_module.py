@@ -52,6 +52,8 @@ class VersionModule(ModuleType):
         raw = GameEnv(self.game(**options), observation, action, render_mode, render_view, encoder)
         return wrapped(raw, illegal_reward=-raw.game.payoffs.unit)
 
-    def vector_env(self, num_envs: int, *, encoder: str | None = None, threads: int = 1, **options: Any) -> VectorGame:
+    def vector_env(
+        self, num_envs: int, *, encoder: str | None = None, threads: int = 1, device: str = "cpu", **options: Any
+    ) -> VectorGame:
         """Return `num_envs` tables stepped together (see `VectorGame`)."""
-        return VectorGame(self.game(**options), num_envs, encoder, threads)
+        return VectorGame(self.game(**options), num_envs, encoder, threads, device=device)

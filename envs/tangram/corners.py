@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
+from ..core.local_array import local_array
 from .forms import (
     ALL_PIECES,
     COUNT,
@@ -87,7 +88,9 @@ def _find(table: Any, widest: int, found: Any) -> int:
 
     A corner is a number: its angle, its point and the direction of its right side.
     """
-    around = table.inside.copy()
+    around = local_array(POINTS, np.uint8)
+    for index in range(POINTS):
+        around[index] = table.inside[index]
     for piece in range(7):
         for index in range(POINTS):
             around[index] &= ~table.covers[piece, index]
@@ -122,7 +125,7 @@ def _rank(table: Any, found: Any, count: int, forms: int, free: Any, lines: Any)
     table.dead = 0
     for i in range(count):
         fits = _fitting(table, found[i], forms, free, lines)
-        found[i] |= (COUNT[fits] if fits else NOTHING_FITS) << 12
+        found[i] |= (int(COUNT[fits]) if fits else NOTHING_FITS) << 12
         table.dead += fits == 0
 
 
@@ -165,9 +168,9 @@ def clear_places(table: Any) -> None:
 def survey(table: Any) -> None:
     """Write the focus and the legal places of a new turn."""
     clear_places(table)
-    lines = np.empty((LINES, 5))
-    found = np.empty(POINTS, np.int64)
-    free = np.empty(ROWS, np.uint64)
+    lines = local_array((LINES, 5), np.float64)
+    found = local_array(POINTS, np.int64)
+    free = local_array(ROWS, np.uint64)
     for row in range(ROWS):
         free[row] = table.target[row] & ~table.filled[row]
     forms = _drawer(table)
@@ -238,7 +241,7 @@ def _offer(table: Any, place: int, lines: Any, lying: int) -> None:
     """Make a place legal if the piece is inside the board there."""
     piece = PIECE[place]
     x, y, rotation = pose(table, place)
-    shape = np.empty((4, 2))
+    shape = local_array((4, 2), np.float64)
     put_shape(piece, x, y, rotation, table.scale, shape)
     if not on_board(shape):
         return

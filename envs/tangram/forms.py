@@ -161,7 +161,7 @@ def free_at(rows: Any, scale: Any, x: float, y: float, ray: int, forms: int) -> 
     """
     rest = forms
     while rest:
-        form = _LOWEST[rest]
+        form = int(_LOWEST[rest])
         rest &= rest - 1
         for sample in range(SAMPLES):
             column = int((x + scale[0] * _SAMPLES[form, ray, sample, 0]) * CELLS)
@@ -238,7 +238,7 @@ def clear(lines: Any, count: int, forms: int, lifted: int, against: int) -> int:
         low = max(0, int((min(ay, by) + REACH) * _FINE))
         met = forms & _BEFORE[right] & _BEHIND[left] & _ABOVE[low]
         while met:
-            form = _LOWEST[met]
+            form = int(_LOWEST[met])
             met &= met - 1
             if _enters(form, ax, ay, bx, by):
                 forms &= ~(1 << form)

@@ -6,14 +6,16 @@ in every rotation (`split_of`), and `generate` passes over figures of other spli
 The measure of difficulty is the share of the pieces' edges, by length, that the silhouette hides, see `hidden`.
 """
 
+from math import hypot
 from typing import Any
 
 import numpy as np
 
 from ..core.compiled import compiled, inlined
+from ..core.local_array import local_array
 from ..core.rng import GOLDEN, mix
 from .geometry import gap
-from .lattice import CORNER_AT, EDGE_TO, code, outline, value
+from .lattice import CORNER_AT, EDGE_TO, RINGS, VERTICES, code, outline, value
 from .pieces import BOARD, CORNERS, SHAPES
 
 SPLITS = ("train", "validation", "test")
@@ -101,8 +103,8 @@ def assemble(words: Any, pieces: Any, steps: Any, at: Any) -> None:
         steps: int64[7], written: their rotations in steps of 45°.
         at: int64[7, 2], written: their first vertices, exact.
     """
-    shapes = np.empty((7, 4, 2))
-    shape = np.empty((4, 2))
+    shapes = local_array((7, 4, 2), np.float64)
+    shape = local_array((4, 2), np.float64)
     for i in range(7):
         pieces[i] = i
     for i in range(6, 0, -1):
@@ -184,7 +186,7 @@ def hidden(vertices: Any, ends: Any) -> float:
         end = ends[ring]
         for i in range(start, end):
             j = i + 1 if i + 1 < end else start
-            length += np.hypot(vertices[j, 0] - vertices[i, 0], vertices[j, 1] - vertices[i, 1])
+            length += hypot(vertices[j, 0] - vertices[i, 0], vertices[j, 1] - vertices[i, 1])
         start = end
     return 1.0 - length / PERIMETER
 
@@ -199,7 +201,7 @@ def _fits(vertices: Any, ends: Any) -> bool:
             j = i + 1 if i + 1 < end else start
             if abs(vertices[i, 0]) > WIDEST / 2 or abs(vertices[i, 1]) > WIDEST / 2:
                 return False
-            if np.hypot(vertices[j, 0] - vertices[i, 0], vertices[j, 1] - vertices[i, 1]) < SHORTEST:
+            if hypot(vertices[j, 0] - vertices[i, 0], vertices[j, 1] - vertices[i, 1]) < SHORTEST:
                 return False
         start = end
     return True
@@ -222,7 +224,7 @@ def find(
         vertices: int64[VERTICES, 2], the exact outline, written.
         ends: int[RINGS] of the outline, written.
     """
-    flat = np.empty((len(vertices), 2))
+    flat = local_array((VERTICES, 2), np.float64)
     while True:
         assemble(words, pieces, steps, at)
         if outline(pieces, steps, at, 7, vertices, ends) > 0:
@@ -248,12 +250,12 @@ def generate(table: Any, split: int, easiest: float, hardest: float, scale: Any,
         ends: int[RINGS], written.
     """
     # Arrays of one type, whatever the record's are: so all of this is compiled once.
-    pieces = np.empty(7, np.int64)
-    steps = np.empty(7, np.int64)
-    at = np.empty((7, 2), np.int64)
-    exact = np.empty((len(vertices), 2), np.int64)
-    exact_ends = np.empty(len(ends), np.int64)
-    words = np.empty(1, np.uint64)
+    pieces = local_array(7, np.int64)
+    steps = local_array(7, np.int64)
+    at = local_array((7, 2), np.int64)
+    exact = local_array((VERTICES, 2), np.int64)
+    exact_ends = local_array(RINGS, np.int64)
+    words = local_array(1, np.uint64)
     words[0] = table.stream
     find(words, split, easiest, hardest, pieces, steps, at, exact, exact_ends)
     table.stream = words[0]

@@ -6,6 +6,7 @@ An outline is one or more rings, ``vertices`` float64[V, 2] and ``ends`` int[R]:
 counter-clockwise, holes clockwise. Rings that are not used have the end of the last one that is.
 """
 
+from math import cos, radians, sin, sqrt
 from typing import Any
 
 import numpy as np
@@ -33,15 +34,15 @@ def place(piece: int, x: float, y: float, rotation: float, scale: Any, out: Any)
         scale: board units per u in x and y, one of `ASPECTS` (a piece is rotated before it is scaled).
         out: float64[4, 2]; of a triangle the first vertex stands again at the end.
     """
-    eighth = rotation / 45.0
-    if eighth == np.floor(eighth):
-        step = int(eighth % 8.0)
+    eighth = rotation / 45.0 % 8.0
+    step = int(eighth)
+    if step == eighth and step < 8:  # just below 0, the remainder is rounded to 8
         cosine = _COSINES[step]
         sine = _COSINES[(step + 6) % 8]
     else:
-        angle = np.radians(rotation % 360.0)
-        cosine = np.cos(angle)
-        sine = np.sin(angle)
+        angle = radians(rotation % 360.0)
+        cosine = cos(angle)
+        sine = sin(angle)
     for i in range(4):
         right = SHAPES[piece, i, 0]
         up = SHAPES[piece, i, 1]
@@ -137,7 +138,7 @@ def gap(polygon: Any, other: Any) -> float:
         j = i + 1 if i + 1 < len(polygon) else 0
         right = polygon[j, 0] - polygon[i, 0]
         up = polygon[j, 1] - polygon[i, 1]
-        length = np.sqrt(right * right + up * up)
+        length = sqrt(right * right + up * up)
         if length == 0.0:
             continue
         nearest = np.inf

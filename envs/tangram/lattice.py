@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compiled import compiled
+from ..core.local_array import local_array
 from ..core.rng import GOLDEN, mix
 from .pieces import CORNERS, SHAPES
 
@@ -217,7 +218,8 @@ def _emit(path: Any, start: int, stop: int, vertices: Any, begin: int) -> int:
 def _arrange(loose: Any, loose_ends: Any, made: int, vertices: Any, ends: Any) -> None:
     """Copy `made` rings in the order of their first vertices, or of their second ones where they share the first."""
     end = 0
-    taken = np.zeros(made, np.bool_)
+    taken = local_array(RINGS, np.bool_)
+    taken[:] = False
     for ring in range(len(ends)):
         least = -1
         first = 0
@@ -253,9 +255,9 @@ def rings(segments: Any, count: int, vertices: Any, ends: Any) -> int:
     Returns:
         How many rings; −1 if there was no room.
     """
-    path = np.empty((count, 5), np.int64)
-    loose = np.empty((len(vertices), 2), np.int64)
-    loose_ends = np.empty(len(ends), np.int64)
+    path = local_array((SEGMENTS, 5), np.int64)
+    loose = local_array((VERTICES, 2), np.int64)[: len(vertices)]
+    loose_ends = local_array(RINGS, np.int64)
     made = begin = 0
     while count:
         length = 0
@@ -311,7 +313,7 @@ def outline(pieces: Any, steps: Any, at: Any, count: int, vertices: Any, ends: A
     Returns:
         How many rings; −1 if there was no room.
     """
-    edges = np.empty((_EDGES, 5), np.int64)
+    edges = local_array((_EDGES, 5), np.int64)
     total = 0
     for i in range(count):
         corners = CORNERS[pieces[i]]
@@ -322,7 +324,7 @@ def outline(pieces: Any, steps: Any, at: Any, count: int, vertices: Any, ends: A
                 edges[total, 2 + axis] = at[i, axis] + CORNER_AT[pieces[i], steps[i], to, axis]
             edges[total, 4] = EDGE_TO[pieces[i], steps[i], j]
             total += 1
-    segments = np.empty((SEGMENTS, 5), np.int64)
+    segments = local_array((SEGMENTS, 5), np.int64)
     found = boundary(edges, total, segments)
     made = -1 if found < 0 else rings(segments, found, vertices, ends)
     if made > 0:
@@ -348,7 +350,7 @@ def code(vertices: Any, ends: Any) -> Any:
         if count == 0:
             continue
         # Each side as its length and direction; the least of the codes that begin at each of the vertices.
-        sides = np.empty((count, 2), np.int64)
+        sides = local_array((VERTICES, 2), np.int64)
         for i in range(count):
             j = i + 1 if i + 1 < count else 0
             right = vertices[start + j, 0] - vertices[start + i, 0]

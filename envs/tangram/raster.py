@@ -1,11 +1,13 @@
 """Shapes as bits: the rows of a grid from below, one uint64 each, with column c at bit c. A cell belongs to a shape if
 its centre does. Lengths are in cells."""
 
+from math import ceil
 from typing import Any
 
 import numpy as np
 
 from ..core.compiled import compiled
+from ..core.local_array import local_array
 from .geometry import place
 from .pieces import ASPECTS, BOARD, CORNERS
 from .table import CELLS, ROWS
@@ -21,8 +23,8 @@ def toggle(rows: Any, ax: float, ay: float, bx: float, by: float) -> None:
     """Invert all cells to the right of the edge from a to b; done for all edges, this fills a shape."""
     if ay > by:
         ax, ay, bx, by = bx, by, ax, ay
-    first = max(0, int(np.ceil(ay - 0.5)))
-    last = min(len(rows), int(np.ceil(by - 0.5)))
+    first = max(0, ceil(ay - 0.5))
+    last = min(len(rows), ceil(by - 0.5))
     if first >= last:
         return
     if min(ax, bx) >= 64.0:
@@ -30,7 +32,7 @@ def toggle(rows: Any, ax: float, ay: float, bx: float, by: float) -> None:
     slope = (bx - ax) / (by - ay)
     column = ax + (first + 0.5 - ay) * slope - 0.5
     for row in range(first, last):
-        left = int(np.ceil(column))
+        left = ceil(column)
         if left < 64:
             rows[row] ^= _ALL << np.uint64(max(left, 0))
         column += slope
@@ -61,7 +63,8 @@ def _fill_piece(vertices: Any, corners: int, rows: Any) -> None:
 @compiled
 def fill_piece(table: Any, piece: int) -> None:
     """Add a piece on the board to ``table.filled``."""
-    one = np.zeros(ROWS, np.uint64)
+    one = local_array(ROWS, np.uint64)
+    one[:] = 0
     _fill_piece(table.vertices[piece], CORNERS[piece], one)
     for row in range(ROWS):
         table.filled[row] |= one[row]

@@ -86,3 +86,15 @@ def test_agents_of_any_name_are_loaded_and_a_history_beyond_the_end_is_refused()
     wrong = msgspec.structs.replace(state, game_state={**state.game_state, "action_history": history})
     with pytest.raises(ValueError, match="goes on after the end"):
         GAME.view.load(wrong)
+
+
+def test_the_other_may_hold_any_card_but_ones_own():
+    env = dealt("QJ")
+    for seat, others in ((0, {"J", "K"}), (1, {"Q", "K"})):
+        found = set()
+        for seed in range(20):
+            table = env.table.copy()
+            GAME.view.resample(table, seat, np.random.default_rng(seed))
+            assert table.card[seat] == env.table.card[seat]
+            found.add(RANKS[table.card[1 - seat]])
+        assert found == others

@@ -238,3 +238,39 @@ def test_agents_need_names_of_their_own():
     for wrong in ({"timeout": 0}, {"concurrent": 0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             ArenaHost(BARGAINING, **wrong)
+
+
+def test_an_agent_can_leave_and_the_matches_are_listed():
+    async def main():
+        async with ArenaHost(envs.game("bargaining"), limits=FREE, seed=3) as host, aiohttp.ClientSession() as http:
+            host.add(ours("bot"))
+            agent = ArenaAgent("over the wire", PolicyAgent(BARGAINING, RandomPolicy(seed=9)))
+
+            async def post(path, body):
+                async with http.post(f"{host.url}/api/{path}", json=body) as answer:
+                    return answer.status, await answer.json()
+
+            async with ArenaAgentServer(agent) as server:
+                await server.register(host.url)
+                await host.wait_for(2)
+                playing = asyncio.create_task(host.tournament(2))
+                await asyncio.sleep(0)
+                status, refused = await post("unregister", {"agent_id": "over the wire"})
+                assert (status, "tournament" in refused["error"]) == (409, True)
+                await playing
+                assert (await post("unregister", {"agent_id": "bot"}))[0] == 409  # it is the host's own
+                assert await post("unregister", {"agent_id": "over the wire"}) == (200, {"ok": True})
+                assert await post("unregister", {"agent_id": "over the wire"}) == (200, {"ok": False})
+                assert host.agent_ids == ["bot"]
+            async with http.get(f"{host.url}/api/history?limit=3") as answer:
+                rows = (await answer.json())["matches"]
+            async with http.get(f"{host.url}/api/history?limit=0") as answer:
+                assert answer.status == 400
+            return host.results, rows
+
+    results, rows = run(main())
+    assert [row["match_id"] for row in rows] == [result.match_id for result in results[::-1][:3]]
+    assert {row["status"] for row in rows} == {"finished"} and all(row["duration_seconds"] >= 0 for row in rows)
+    for row, result in zip(rows, results[::-1], strict=False):
+        assert {one["agent_id"]: one["utility"] for one in row["outcome"]["payoffs"]} == result.payoffs
+        assert row["num_turns"] == result.actions

@@ -169,12 +169,22 @@ def test_what_is_told_of_a_call_that_has_ended_is_ignored():
         driver.session.finished(call.number),
         driver.session.answered(call.number, None),
         driver.session.failed(call.number, "late"),
+        driver.session.replaced(call.number, "late"),
         driver.session.timed_out(call.number),
         driver.session.timed_out(999),
     ):
         assert step == ([], [])
     with pytest.raises(KeyError):
         driver.session.arguments(call.number)
+
+
+def test_an_answer_that_is_not_the_agents_own_is_one_fault_with_the_first_reason():
+    driver = Driver(session(1))
+    driver.begin()
+    number = driver.calls[0].number
+    for problem in ("no key", "no answer either"):
+        driver.take(driver.session.replaced(number, problem))
+    assert driver.faults() == [("think", "no key", "no thought")]
 
 
 def test_no_winner_after_the_last_day():

@@ -24,11 +24,20 @@ from parlour.wrappers.live.poker.seats import Refusal
 from parlour.wrappers.live.poker.store import IN_MEMORY, PokerStore
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
+from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
 
 TESTS = Path(__file__).parents[1]
 PAGE = TESTS.parent / "docs" / "security.md"
 SERVERS = ["poker", "arena", "arena agent", "mafia", "mafia agent", "tangram agent", "table"]
 ON_ANY_NAME = ["poker", "arena", "arena agent", "tangram agent"]
+
+
+@pytest.fixture(scope="module")
+def compiled(compiled_poker):
+    """Compile hold'em and tangram before any clock runs."""
+    game = envs.game("tangram", seats=2, aspect="godot")
+    PolicyAgent(game, game.bots["random"](game, 1)).warm_up()
+    TangramAgentSession(game).warm_up()
 
 
 @asynccontextmanager
@@ -58,7 +67,7 @@ async def status(url, **headers):
 
 @pytest.mark.parametrize("name", SERVERS)
 @on_loop
-async def test_no_server_answers_pages_of_other_sites(name, compiled_poker):
+async def test_no_server_answers_pages_of_other_sites(name, compiled):
     async with serving(name) as url:
         for path in ("/", "/v1/tables", "/health", "/act", "/observe"):
             assert await status(url + path, Origin="http://evil.example") == 403
@@ -69,7 +78,7 @@ async def test_no_server_answers_pages_of_other_sites(name, compiled_poker):
 
 @pytest.mark.parametrize("name", SERVERS)
 @on_loop
-async def test_no_server_shows_health_details_or_metrics_at_the_port_of_its_game(name, compiled_poker):
+async def test_no_server_shows_health_details_or_metrics_at_the_port_of_its_game(name, compiled):
     async with serving(name) as url:
         for path in ("/metrics", "/healthz"):
             assert await status(url + path) in (404, 426)  # 426: a path like any other, for WebSockets only
@@ -77,7 +86,7 @@ async def test_no_server_shows_health_details_or_metrics_at_the_port_of_its_game
 
 @pytest.mark.parametrize("name", SERVERS)
 @on_loop
-async def test_a_stranger_who_says_nothing_holds_up_nobody(name, compiled_poker):
+async def test_a_stranger_who_says_nothing_holds_up_nobody(name, compiled):
     async with serving(name) as url:
         host, port = re.fullmatch(r"http://([\d.]+):(\d+)", url).groups()
         silent = [await asyncio.open_connection(host, int(port)) for _ in range(50)]

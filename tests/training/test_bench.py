@@ -3,8 +3,10 @@ import json
 import sys
 
 import pytest
+from parlour import envs
 from parlour.training import cli
-from parlour.training.benchmarks import base, learner, peers
+from parlour.training.benchmarks import base, learner, measure, peers, process
+from parlour.training.benchmarks.gpu_code import machine_code
 from parlour.training.commands.bench import report
 from rich.console import Console
 
@@ -38,11 +40,54 @@ def test_the_learner_is_measured(monkeypatch):
 def test_a_missing_peer_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     monkeypatch.setitem(sys.modules, "pettingzoo.classic", None)
-    for measure in (peers.openspiel, peers.pettingzoo):
-        (row,) = measure(0.1)
+    for peer in (peers.openspiel, peers.pettingzoo):
+        (row,) = peer(0.1)
         assert row.value is None
         assert row.met is None
         assert row.note.startswith("not installed: pip install")
+
+
+def test_a_missing_gpu_is_reported(monkeypatch):
+    monkeypatch.setitem(sys.modules, "parlour.envs.core.cuda.toolchain", None)
+    (row,) = measure("cuda")(0.1)
+    assert row.value is None
+    assert row.note
+
+
+@pytest.mark.slow
+def test_a_simulated_gpu_is_compared_and_measured():
+    code = """
+from parlour import envs
+from parlour.training.benchmarks.cuda import decisions_per_second, equal_episodes
+print(equal_episodes(envs.game("kuhn"), 4, 10), decisions_per_second(envs.game("kuhn"), 2, 0.01))
+"""
+    equal, rate = base.fresh(code, NUMBA_ENABLE_CUDASIM="1", NUMBA_DISABLE_JIT="1")
+    assert equal == 10
+    assert rate > 0
+
+
+def test_only_cuda_is_compiled_without_being_measured(capsys):
+    assert cli.main(["bench", "vector", "--compile"]) == 2
+    assert "parlour bench cuda --compile" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_kernels_become_machine_code():
+    pytest.importorskip("numba_cuda")
+    found = list(machine_code([envs.game("kuhn")]))
+    assert {(one.game, one.kernel) for one in found} == {
+        ("every game", "check"), ("every game", "sample"), ("kuhn", "reset"), ("kuhn", "step"),
+    }  # fmt: skip
+    assert all(one.ptx > 0 for one in found)
+    assert all(one.registers > 0 and one.spills == 0 for one in found if one.architecture)
+
+
+@pytest.mark.slow
+def test_the_first_use_of_each_game_is_measured(monkeypatch):
+    monkeypatch.setattr(process, "GAMES", ["kuhn-v0"])
+    (row,) = measure("first-use")(0.1)
+    assert row.name == "first-use-kuhn"
+    assert row.value > 0.2  # it compiled
 
 
 def test_targets_are_held_in_the_right_direction():

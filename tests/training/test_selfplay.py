@@ -266,6 +266,8 @@ def test_averaged_weights_follow_slowly():
         ({"precision": "half"}, "precision"),
         ({"chance_samples": -1}, "chance_samples"),
         ({"network": "transformer"}, "network"),
+        ({"engine": "cloud"}, "engine"),
+        ({"address": "auto"}, "the engine local has none"),
         ({"device": "tpu"}, "device='tpu': need cpu, or cuda"),
     ],
 )

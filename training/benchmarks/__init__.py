@@ -8,6 +8,7 @@ from .base import Measure
 MEASURES = {
     "vector": ("environments", "vector_tables"),
     "threads": ("environments", "threads"),
+    "cuda": ("cuda", "cuda_tables"),
     "aec": ("environments", "aec"),
     "openspiel": ("peers", "openspiel"),
     "pettingzoo": ("peers", "pettingzoo"),
@@ -20,6 +21,7 @@ MEASURES = {
     "mafia-host": ("mafia", "mafia_host"),
     "replay": ("replay", "replay"),
     "start": ("process", "start"),
+    "first-use": ("process", "first_use"),
     "memory": ("process", "memory"),
 }
 """Every measurement by name: its module here and its function there."""

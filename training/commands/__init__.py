@@ -11,6 +11,7 @@ COMMANDS = {
     "exploit": "find the worst known opponent: who wins most from a policy",
     "plot": "draw learning curves of runs, pooled over seeds",
     "compare": "compare runs by a metric, pooled over seeds, with intervals",
+    "sweep": "train with many settings and seeds, and show the best",
     "crossplay": "let several policies play with each other: matrix, self-play and cross-play",
     "ladder": "rate several policies, and write a page with ratings, matrix and sample games",
     "teams": "measure how often each team wins, with one policy per team",

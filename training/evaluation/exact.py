@@ -13,7 +13,7 @@ Information sets are what the observations of an encoder tell apart.
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ decode: Any = None
 legal: Any = None
 
 
+@runtime_checkable
 class Probable(Protocol):
     """A policy that tells its probabilities."""
 

@@ -62,7 +62,7 @@ class Batch:
         """Return the batch with the arrays as `arrays` describes them."""
         if not self.num_actions:
             return self
-        arrays = dict(self.arrays)
+        arrays = {name: np.array(array) for name, array in self.arrays.items()}  # those of Ray cannot be written
         for name in FLOAT16:
             arrays[name] = arrays[name].astype(np.float32)
         arrays["masks"] = np.unpackbits(arrays["masks"].astype(np.uint8), axis=1, count=self.num_actions).view(np.int8)

@@ -93,7 +93,7 @@ def resume(
         progress: show a progress bar.
         command: the command line, appended to ``command.txt``; empty: that of this process.
         callbacks: called after each iteration, in order.
-        overrides: new values of ``total_timesteps`` or ``minutes`` (from now on).
+        overrides: new values of ``total_timesteps``, ``minutes`` (from now on), or ``address`` (of a Ray cluster).
 
     Returns:
         The run folder.
@@ -104,9 +104,10 @@ def resume(
             overridden.
     """
     folder = run_folder.find_folder(run)
-    if wrong := set(overrides) - {"total_timesteps", "minutes"}:
+    if wrong := set(overrides) - {"total_timesteps", "minutes", "address"}:
         raise ValueError(
-            f"{', '.join(sorted(wrong))}: a run is resumed with its own settings, but for total_timesteps and minutes"
+            f"{', '.join(sorted(wrong))}: a run is resumed with its own settings, but for total_timesteps, minutes and "
+            "address"
         )
     if not (folder / "config.toml").is_file():
         raise FileNotFoundError(f"{run} cannot be resumed: {folder / 'config.toml'} is missing")

@@ -11,7 +11,7 @@ from .schedules import Schedule
 from .settings import TrainConfig
 
 Precision = Literal["auto", "float32", "bfloat16"]
-EngineName = Literal["local", "process"]
+EngineName = Literal["local", "process", "ray"]
 NetworkKind = Literal["mlp", "residual", "seats"]
 
 
@@ -22,9 +22,12 @@ class SelfPlayConfig(TrainConfig):
     algorithm: str = "selfplay"
     """The learning algorithm, by name. Some of the settings belong to the algorithm."""
     engine: EngineName = "local"
-    """Where decisions are collected. local: in the learner's process; process: in processes of this machine."""
+    """Where decisions are collected. local: in the learner's process; process: in processes of this machine; ray: by
+    actors of a Ray cluster, which play while the learner learns."""
     actors: int = 1
     """Number of actors. Each has its own tables; those of the engine local play one after the other."""
+    address: str = ""
+    """Address of the Ray cluster, such as auto or 10.0.0.1:6379. Empty: a cluster of this machine alone."""
     n_envs: int = 2_048
     """Number of tables of each actor."""
     opponent_tables: float = 0.0
@@ -100,6 +103,8 @@ class SelfPlayConfig(TrainConfig):
             number(name, getattr(self, name), 0, 1e9)
         for name in ("gamma", "gae_lambda", "opponent_tables", "magnet_rate", "average_decay"):
             number(name, getattr(self, name), 0, 1)
+        if self.address and self.engine != "ray":
+            raise ValueError(f"address={self.address!r}: the engine {self.engine} has none; give engine ray")
         if self.average_decay == 1:
             raise ValueError("average_decay=1: the average would never move; need less than 1")
         for name, known in (

@@ -98,6 +98,8 @@ class PokerSoak(Soaked):
             "seed": self._settings.seed,
             "state": self._state,
             "log": self._folder / "host.jsonl",
+            "match-log-mb": 0,  # one file, which `HandLog` reads
+            "log-level": "warning",
         }
         words = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
         return ["parlour.training.cli", "host", "poker", *words]

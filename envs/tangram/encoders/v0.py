@@ -4,6 +4,7 @@ It is computed from the outline of the figure and the poses of the pieces. Lengt
 focus (see `parlour.envs.tangram.corners`) is under ``allowed_actions``, because it describes the actions.
 """
 
+from math import cos, radians, sin
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
 from ...core.layout import Layout, Slice
+from ...core.local_array import local_array
 from ...core.seats import relative
 from ..forms import COSINES
 from ..lattice import RINGS, VERTICES
@@ -148,12 +150,12 @@ def _observe_numbers(table: Any, at: Any, out: Any) -> None:
     for piece in range(7):
         if table.on_board[piece]:
             k = at.on_board + 6 * piece
-            angle = np.radians(table.rotation[piece])
+            angle = radians(table.rotation[piece])
             out[k] = 1
             out[k + 1] = table.x[piece] / BOARD
             out[k + 2] = table.y[piece] / BOARD
-            out[k + 3] = np.cos(angle)
-            out[k + 4] = np.sin(angle)
+            out[k + 3] = cos(angle)
+            out[k + 4] = sin(angle)
             out[k + 5] = table.hits[piece] > 0
             covered += table.covered[piece]
     start = 0
@@ -167,7 +169,7 @@ def _observe_numbers(table: Any, at: Any, out: Any) -> None:
             out[k + 3] = table.outline[i, 1] / BOARD
         start = end
     unpack_shares(table.target, out, at.silhouette_occupancy)
-    uncovered = np.empty(ROWS, np.uint64)
+    uncovered = local_array(ROWS, np.uint64)
     for row in range(ROWS):
         uncovered[row] = table.target[row] & ~table.filled[row]
     unpack_shares(uncovered, out, at.silhouette_uncovered)
@@ -179,14 +181,16 @@ def _observe_numbers(table: Any, at: Any, out: Any) -> None:
 @compiled
 def _observe_around(table: Any, out: Any, k: int) -> None:
     """Write the uncovered cells around the focus."""
-    inside = np.zeros(PATCH, np.uint64)
+    inside = local_array(PATCH, np.uint64)
+    inside[:] = 0
     start = 0
     for ring in range(RINGS):
         end = table.ends[ring]
         if end > start:
             _toggle_ring(table, table.outline, start, end, inside)
         start = end
-    one = np.zeros(PATCH, np.uint64)
+    one = local_array(PATCH, np.uint64)
+    one[:] = 0
     for piece in range(7):
         if table.on_board[piece]:
             _toggle_ring(table, table.vertices[piece], 0, CORNERS[piece], one)

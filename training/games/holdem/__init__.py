@@ -1,15 +1,12 @@
-"""Hold'em: best responses, all-in pots at equity, tables of the poker host, and what differs at a live table."""
+"""Hold'em: local best response, all-in pots at equity, live tables, and tables of the poker host in the browser."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from ....envs.core.turn_state import TurnState
 from ..base import Specifics
 from .all_in import AllInEquity, without_luck
 from .best_response import best_response
+from .live_table import differences
 from .settings import SETTINGS
 
 
@@ -19,32 +16,11 @@ def _table(*args: Any, **options: Any) -> Any:
     return poker_table(*args, **options)
 
 
-def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:
-    """Return the options that differ at a live table.
-
-    Seats differ only if the table has more players: a policy for nine seats knows smaller tables. Stacks differ if the
-    player's own one is more than a tenth away, in big blinds; only its first turn shows what the table gave.
-    """
-    shown = state.game_state
-    blind, players = shown["bigBlind"], shown["players"]
-    found: dict[str, Any] = {}
-    if len(players) > options["seats"]:
-        found["seats"] = len(players)
-    if shown["smallBlind"] * options["big_blind"] != options["small_blind"] * blind:
-        found |= {"small_blind": shown["smallBlind"], "big_blind": blind}
-    own = next((player for player in players if player["seat"] == shown["seat"]), None)
-    if first and own is not None:
-        stack, trained = own["stack"] + own["committed"], float(np.mean(options["stacks"])) / options["big_blind"]
-        if abs(stack / blind - trained) > 0.1 * trained:
-            found |= {"small_blind": shown["smallBlind"], "big_blind": blind, "stacks": stack}
-    return found
-
-
 SPECIFICS = Specifics(
+    differences=differences,
     best_responses={
         f"local best response, {setting.name}": partial(best_response, setting=setting) for setting in SETTINGS
     },
-    differences=differences,
     expected_rewards=AllInEquity,
     table=_table,
     without_luck=without_luck,

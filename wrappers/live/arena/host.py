@@ -8,6 +8,8 @@ say; the other agents go on.
 import asyncio
 import logging
 import secrets
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -68,6 +70,7 @@ class ArenaHost(Server):
         url: base of the REST calls, once started.
         matches: the running matches.
         results: results of the ended matches, in order.
+        times: when each of them began (seconds since 1970) and how many seconds it took, by match id.
     """
 
     def __init__(
@@ -90,6 +93,8 @@ class ArenaHost(Server):
         self.game = game
         self.matches = RunningMatches()
         self.results: list[ArenaResult] = []
+        self.times: dict[str, tuple[float, float]] = {}
+        self._scheduled: Counter[str] = Counter()
         self._limits = limits or ArenaLimits()
         self._timeout = timeout
         self._concurrent = concurrent
@@ -159,6 +164,21 @@ class ArenaHost(Server):
         Register.from_dict({"agent_id": agent_id, "endpoint": endpoint})  # which checks both
         return self._enter(RemotePlayer(agent_id, endpoint, hosted_games(self.game)[0], self._client))
 
+    def remove_remote(self, agent_id: str) -> bool:
+        """Remove an agent over HTTP; return whether it was here. A match that it plays goes on.
+
+        Raises:
+            ValueError: if it plays in a tournament that runs, or is not an agent over HTTP.
+        """
+        player = self._players.get(agent_id)
+        if player is None:
+            return False
+        if self._scheduled[agent_id] or not isinstance(player, RemotePlayer):
+            why = "plays in a tournament" if self._scheduled[agent_id] else "was not added over HTTP"
+            raise ValueError(f"{agent_id!r} {why} and stays")
+        del self._players[agent_id]
+        return True
+
     async def wait_for(self, count: int) -> None:
         """Wait until there are at least `count` agents."""
         while len(self._players) < count:
@@ -214,12 +234,14 @@ class ArenaHost(Server):
         seconds: float | None = None,
     ) -> tuple[ArenaResult, dict[str, Any]]:
         """Play one match; return the result and the outcome. `seconds`: time for a turn."""
+        began = time.time()
         async with self._table([one.agent_id for one in players], seed, limits or self._limits) as session:
             told = [one for one in players if not isinstance(one, PolicyPlayer)]
             start = MatchStart(session.match_id, self.game.id, session.agent_ids)
             await self._call_hooks(session.match_id, [one.start(start, TimeBudget(self._timeout)) for one in told])
             await self._turns(session, {one.agent_id: one for one in players}, seconds or self._timeout)
             result, outcome = self._conclude(session), session.outcome or {}
+            self.times[result.match_id] = began, time.time() - began
             end = MatchEnd(session.match_id, session.outcome)
             await self._call_hooks(session.match_id, [one.end(end, TimeBudget(self._timeout)) for one in told])
         return result, outcome
@@ -263,9 +285,13 @@ class ArenaHost(Server):
             raise ValueError(f"rounds={rounds}, {len(names)} agents: need 1 and {self.game.seats} ({self.game.id})")
         schedule = _schedule(names, self.game.seats, rounds)
         before = len(self.results)
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self._concurrent):
-                group.create_task(self._work(schedule))
+        self._scheduled.update(names)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._concurrent):
+                    group.create_task(self._work(schedule))
+        finally:
+            self._scheduled.subtract(names)
         return self.results[before:]
 
     async def _work(self, schedule: Iterator[tuple[str, ...]]) -> None:

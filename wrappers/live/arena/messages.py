@@ -36,6 +36,12 @@ class Register(Wire):
     supported_games: Names | None = None
 
 
+class Unregister(Wire):
+    """The body of ``POST /api/unregister``."""
+
+    agent_id: AgentId
+
+
 class StartMatch(Wire):
     """The body of ``POST /api/match``: one match or several between registered agents."""
 

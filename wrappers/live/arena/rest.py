@@ -9,6 +9,7 @@ import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from aiohttp import web
@@ -20,7 +21,7 @@ from ...logs.log_text import describe_error
 from ..common.server import read_body
 from ..common.tokens import bearer_token, same_token
 from .hosted_sessions import HostedSession, HostedSessions, SessionRefused
-from .messages import CreateSession, JoinSession, Register, SessionAct, SessionChat, StartMatch
+from .messages import CreateSession, JoinSession, Register, SessionAct, SessionChat, StartMatch, Unregister
 from .platform_games import hosted_games
 from .players import RemotePlayer
 from .results import ArenaResult, standings
@@ -28,6 +29,8 @@ from .running_matches import RunningMatches
 
 MOST_AGENTS = 1_000
 """Most agents that may register."""
+MOST_HISTORY = 1_000
+"""Most matches of an answer of ``GET /api/history``."""
 MOST_ASKED = 1_000
 """Most calls of ``POST /api/match`` whose results are remembered."""
 
@@ -41,6 +44,7 @@ class Arena(Protocol):
     game: Game
     matches: RunningMatches
     results: list[ArenaResult]
+    times: dict[str, tuple[float, float]]
 
     @property
     def players(self) -> Any:
@@ -49,6 +53,10 @@ class Arena(Protocol):
 
     def add_remote(self, agent_id: str, endpoint: str) -> str:
         """Add an agent over HTTP."""
+        ...
+
+    def remove_remote(self, agent_id: str) -> bool:
+        """Remove an agent over HTTP."""
         ...
 
     def checked_name(self, name: str) -> str:
@@ -93,11 +101,13 @@ class ArenaRest:
         return [
             web.get("/SKILL.md", self._skill),
             web.post("/api/register", self._guarded(self._register)),
+            web.post("/api/unregister", self._guarded(self._unregister)),
             web.get("/api/agents", self._agents),
             web.get("/api/games", self._games),
             web.get("/api/games/{game_id}/rules", self._rules),
             web.get("/api/results", self._results),
             web.get("/api/leaderboard", self._leaderboard),
+            web.get("/api/history", _answered(self._history)),
             web.get("/api/matches/{match_id}", self._match),
             web.post("/api/match", self._guarded(self._start)),
             web.get("/api/match/{session_id}", self._started),
@@ -138,6 +148,15 @@ class ArenaRest:
             self._told[body.agent_id] = {"agent_type": body.agent_type, "supported_games": games or []}
         return web.json_response({"ok": True, **body.to_dict(), "display_name": body.display_name or body.agent_id})
 
+    async def _unregister(self, request: web.Request) -> web.Response:
+        name = (await _read(request, Unregister)).agent_id
+        try:
+            removed = self._arena.remove_remote(name)
+        except ValueError as error:
+            raise SessionRefused(str(error), 409) from None
+        told = self._told.pop(name, None)
+        return web.json_response({"ok": removed or told is not None})
+
     async def _agents(self, request: web.Request) -> web.Response:
         ours = {"agent_type": "local", "supported_games": self._game_ids}
         names = dict.fromkeys([*self._arena.players, *self._told])
@@ -163,9 +182,12 @@ class ArenaRest:
         return web.json_response({"ok": True, "session_id": key, "status": "running"})
 
     async def _play(self, told: dict[str, Any], body: StartMatch) -> None:
-        for _ in range(body.num_matches):
-            told["results"].append(asdict(await self._arena.play(body.agent_ids)))
-        told["status"] = "finished"
+        try:
+            for _ in range(body.num_matches):
+                told["results"].append(asdict(await self._arena.play(body.agent_ids)))
+            told["status"] = "finished"
+        except ValueError as error:  # an agent has left
+            told["status"], told["error"] = "error", str(error)
 
     async def _started(self, request: web.Request) -> web.Response:
         told = self._asked.get(request.match_info["session_id"])
@@ -251,6 +273,30 @@ class ArenaRest:
             for one in lines
         ]
         return web.json_response({"leaderboard": rows, "game_id": self._game_ids[0]})
+
+    async def _history(self, request: web.Request) -> web.Response:
+        """Return the latest matches, the newest first. Hidden information of their games is not shown."""
+        limit, game_id = request.query.get("limit", "50"), self._check_game(request.query.get("game_id") or None)
+        if not limit.isdecimal() or not 0 < int(limit[:9]) <= MOST_HISTORY:
+            raise SessionRefused(f"limit needs a whole number from 1 to {MOST_HISTORY}")
+        latest = reversed(self._arena.results[-int(limit) :])
+        return web.json_response({"matches": [self._record(result, game_id) for result in latest]})
+
+    def _record(self, result: ArenaResult, game_id: str) -> dict[str, Any]:
+        began, seconds = self._arena.times.get(result.match_id, (0.0, 0.0))
+        payoffs = [{"agent_id": name, "utility": result.payoffs[name]} for name in result.agent_ids]
+        return {
+            "match_id": result.match_id,
+            "game_id": game_id,
+            "agent_ids": result.agent_ids,
+            "outcome": {"reason": result.reason, "payoffs": payoffs},
+            "status": "finished" if result.error is None else "error",
+            "num_turns": result.actions,
+            "duration_seconds": round(seconds, 2),
+            "timestamp": datetime.fromtimestamp(began + seconds, UTC).isoformat(),
+            "log": None,
+            "game_params": dict(self._arena.game.options),
+        }
 
     async def _match(self, request: web.Request) -> web.Response:
         match_id = request.match_info["match_id"]

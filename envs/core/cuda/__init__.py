@@ -1,0 +1,1 @@
+"""Tables on an NVIDIA GPU: the same compiled rules, one thread per table. Needs the extra `cuda`."""

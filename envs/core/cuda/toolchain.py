@@ -1,0 +1,125 @@
+"""numba-cuda, set up to compile the functions of the rules as they are, with the results of the CPU.
+
+It differs in four points from what numba-cuda does by itself:
+
+- Integers that functions pass to each other have 64 bits, as on the CPU (see `parlour.envs.core.compiled`).
+- A product and a sum are rounded one by one, as on the CPU, and not fused.
+- Constant arrays lie in global memory. Constant memory has 64 KB, and tangram has more.
+- The compute capability can be given. Kernels are then compiled without a GPU.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
+from importlib.util import find_spec
+from types import SimpleNamespace
+from typing import Any
+
+from numba import config
+from numba.extending import is_jitted
+
+from ..compiled import widened
+
+SIMULATED: bool = vars(config)["ENABLE_CUDASIM"]
+"""Whether Numba's simulator takes the place of a GPU (``NUMBA_ENABLE_CUDASIM=1``)."""
+
+if not SIMULATED and find_spec("numba_cuda") is None:
+    raise ImportError("device='cuda' needs numba-cuda: pip install 'parlour[cuda]'", name="numba_cuda")
+
+import numba.cuda  # noqa: E402  # without numba-cuda, Numba has an older module of this name
+
+cuda: Any = numba.cuda  # it has no types
+"""Numba's module for CUDA: numba-cuda, or the simulator."""
+
+THREADS = 128
+"""The number of threads in a block."""
+
+Capability = tuple[int, int]
+"""A compute capability, such as (9, 0)."""
+
+
+def require_gpu() -> None:
+    """Raise RuntimeError unless kernels can run.
+
+    Raises:
+        RuntimeError: if there is no GPU, no driver or no compiler for it.
+    """
+    if not cuda.is_available():
+        raise RuntimeError("device='cuda' needs an NVIDIA GPU with its driver and 'parlour[cuda]'; there is none here")
+
+
+class Kernel:
+    """A function of the GPU's threads, compiled at its first call for each list of types.
+
+    Args:
+        function: a plain function that begins with ``cuda.grid(1)`` and returns nothing.
+    """
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        self._function = function
+        self._launch = cuda.jit(function)
+
+    def __call__(self, count: int, *arguments: Any) -> None:
+        """Run the function in at least `count` threads."""
+        with _as_on_the_cpu():
+            self._launch[-(-count // THREADS), THREADS](*arguments)
+
+    def ptx(self, types: tuple[Any, ...], capability: Capability) -> str:
+        """Return the code for arguments of these Numba types, in NVIDIA's assembly language. It needs no GPU."""
+        with _as_on_the_cpu(capability):
+            code, _ = cuda.compile_ptx(self._function, types, cc=capability)
+        return str(code)
+
+
+@contextmanager
+def _as_on_the_cpu(capability: Capability | None = None) -> Iterator[None]:
+    """Change what numba-cuda does while the body of the `with` statement runs.
+
+    Args:
+        capability: the compute capability to compile for; None: the GPU's.
+
+    Raises:
+        ImportError: if this version of numba-cuda lacks what is changed.
+    """
+    if SIMULATED:
+        yield
+        return
+    from numba.cuda import compiler, dispatcher, target
+    from numba.cuda.cudadrv import nvvm
+
+    with ExitStack() as stack:
+        change = partial(_change, stack)
+        change(nvvm, "ADDRSPACE_CONSTANT", nvvm.ADDRSPACE_GLOBAL)
+        change(target.CUDATypingContext, "resolve_value_type", _resolve)
+        for module in (compiler, dispatcher):
+            change(module, "compile_cuda", partial(_compile_unfused, compiler.compile_cuda))
+            if capability is not None:
+                change(module, "get_current_device", partial(SimpleNamespace, compute_capability=capability))
+        yield
+
+
+def _change(stack: ExitStack, place: Any, name: str, value: Any) -> None:
+    if name not in vars(place):
+        raise ImportError(f"this version of numba-cuda has no {place.__name__}.{name}: pip install 'parlour[cuda]'")
+    stack.callback(setattr, place, name, vars(place)[name])
+    setattr(place, name, value)
+
+
+def _compile_unfused(compile_cuda: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Compile a function without fused multiply-add."""
+    options["nvvm_options"] = {**options["nvvm_options"], "fma": False}
+    return compile_cuda(*arguments, **options)
+
+
+def _resolve(self: Any, value: Any) -> Any:
+    """Return the type of a value: of a compiled function, that of the same function on the GPU."""
+    if is_jitted(value):
+        value = _on_the_gpu(value.py_func)
+    return super(type(self), self).resolve_value_type(value)
+
+
+@cache
+def _on_the_gpu(function: Callable[..., Any]) -> Any:
+    dispatcher = cuda.jit(device=True)(function)
+    dispatcher.get_call_template = partial(widened, dispatcher.get_call_template)
+    return dispatcher

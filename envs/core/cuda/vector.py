@@ -1,0 +1,107 @@
+"""CudaVectorGame: the tables of a `VectorGame` on an NVIDIA GPU."""
+
+from typing import Any
+
+import numpy as np
+from numba.extending import is_jitted
+from numpy.typing import NDArray
+
+from ..game import Game
+from ..loops import Batch
+from ..vector import SAMPLING, VectorGame, illegal
+from .kernels import CHECK, SAMPLE, kernels
+from .toolchain import SIMULATED, cuda, require_gpu
+
+
+class CudaVectorGame(VectorGame):
+    """A `VectorGame` with ``device="cuda"``: its arrays and its records lie on the GPU.
+
+    Every attribute that is an array in `VectorGame` is a device array of Numba here, with the same shape and dtype.
+    It has the CUDA array interface: ``torch.as_tensor(tables.observations, device="cuda")`` shares its memory.
+    ``array.copy_to_host()`` returns a NumPy array. `step` takes a device array of any library, or an array on the
+    host. `sample` returns a device array.
+
+    Kernels run on the default stream of CUDA. They are compiled at the first `reset` and `step` of a process, for
+    seconds (mafia, hold'em) to a minute (tangram).
+
+    Raises:
+        ValueError: if there is more than one thread, or the game's functions are not compiled.
+        RuntimeError: if there is no GPU.
+    """
+
+    def __init__(
+        self, game: Game, num_envs: int, encoder: str | None = None, threads: int = 1, *, device: str = "cuda"
+    ) -> None:
+        if threads != 1:
+            raise ValueError(f"threads is {threads}; on a GPU every table has a thread of its own")
+        require_gpu()
+        super().__init__(game, num_envs, encoder, device=device)
+
+    def _allocate(self) -> None:
+        game, count = self.game, self.num_envs
+        self.tables = cuda.device_array(count, game.rules.blank.dtype)
+        self._batch = Batch._make(map(cuda.to_device, game.batch(count, self.encoder)))
+        self._words: Any = cuda.device_array(count, np.uint64)
+        self._actions = cuda.device_array(count, np.int64)
+        self._bad = cuda.to_device(np.array([count]))
+
+    def _prepare(self) -> None:
+        loops = self.game.loops(self.encoder)
+        if not (SIMULATED or is_jitted(loops.step)):
+            raise ValueError(f"the functions of {self.game.name} are not compiled, so they cannot run on a GPU")
+        self._kernels = kernels(loops.reset, loops.step)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "CudaVectorGame":
+        twin = object.__new__(CudaVectorGame)
+        twin.__dict__.update(self.__dict__)
+        twin._allocate()
+        for ours, theirs in zip(self._arrays(), twin._arrays(), strict=True):
+            theirs.copy_to_device(ours.copy_to_host() if SIMULATED else ours)  # it cannot copy records to records
+        twin._name_arrays()
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("game", "encoder", "num_envs", "threads", "device", "_seeded")
+        arrays = [array.copy_to_host() for array in self._arrays()]
+        return {**{name: self.__dict__[name] for name in kept}, "arrays": arrays}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        arrays = state.pop("arrays")
+        self.__dict__.update(state)
+        self._allocate()
+        for array, host in zip(self._arrays(), arrays, strict=True):
+            array.copy_to_device(host)
+        self._name_arrays()
+        self._prepare()
+
+    def _arrays(self) -> list[Any]:
+        """Return the arrays that are the state."""
+        return [self.tables, self._words, *self._batch[:-1]]
+
+    def _seed(self, words: NDArray[np.uint64]) -> None:
+        tables = self.game.tables(self.num_envs)
+        tables.stream = words
+        self.tables.copy_to_device(tables.view(np.ndarray))
+        self._words.copy_to_device(words ^ SAMPLING)
+
+    def _begin(self) -> None:
+        self._kernels.reset(self.num_envs, self.tables, *self._batch)
+
+    def _array(self, actions: Any) -> Any:
+        if hasattr(actions, "__cuda_array_interface__"):
+            return cuda.as_cuda_array(actions)
+        return super()._array(actions)
+
+    def _play(self, given: Any) -> None:
+        device = given if hasattr(given, "__cuda_array_interface__") else cuda.to_device(given)
+        CHECK(self.num_envs, self.action_masks, device, self._actions, self._bad)
+        bad = int(self._bad.copy_to_host()[0])
+        if bad < self.num_envs:
+            self._bad.copy_to_device(np.array([self.num_envs]))
+            raise illegal(self._actions[bad], bad, self.action_masks[bad].copy_to_host())
+        self._kernels.step(self.num_envs, self.tables, self._actions, *self._batch)
+
+    def _draw(self) -> Any:
+        actions = cuda.device_array(self.num_envs, np.int64)
+        SAMPLE(self.num_envs, self.action_masks, self._words, actions)
+        return actions

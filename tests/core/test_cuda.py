@@ -1,0 +1,62 @@
+"""Tables on a GPU, played by Numba's simulator in another process. `parlour bench cuda` tests them on a real one."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import simulated_gpu
+from cases import SMALL
+from parlour import envs
+from parlour.envs import VectorGame
+from parlour.envs.core.vector import DEVICES
+
+GAMES = [game_id for game_id in envs.GAMES if game_id.partition("-")[0] not in SMALL]
+SCRIPT = Path(simulated_gpu.__file__)
+
+
+def python(*arguments, **environment):
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        cwd=SCRIPT.parent,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game_id", GAMES)
+def test_a_simulated_gpu_gives_the_bytes_of_the_cpu(game_id):
+    simulated = json.loads(python(SCRIPT, game_id, NUMBA_ENABLE_CUDASIM="1", NUMBA_DISABLE_JIT="1"))
+    on_cpu = simulated_gpu.report(game_id, "cpu")
+    assert simulated == json.loads(json.dumps(on_cpu))
+    assert len(set(on_cpu["copies"])) == 1
+    assert on_cpu["unchanged"]
+    assert "legal are" in on_cpu["refused"][0]
+
+
+def test_the_device_is_one_of_those_that_there_are():
+    with pytest.raises(ValueError, match="device='gpu': it is 'cpu' or 'cuda'"):
+        VectorGame(envs.game("kuhn"), 2, device="gpu")
+    assert VectorGame(envs.game("kuhn"), 2, device=DEVICES[0]).device == "cpu"
+
+
+def test_threads_are_for_the_cpu():
+    code = "from parlour.envs import kuhn_v0; kuhn_v0.vector_env(4, threads=2, device='cuda')"
+    with pytest.raises(AssertionError, match="on a GPU every table has a thread of its own"):
+        python("-c", code, NUMBA_ENABLE_CUDASIM="1", NUMBA_DISABLE_JIT="1")
+
+
+def test_without_a_gpu_or_its_extra_one_sentence_says_so():
+    blocked = "import sys; sys.modules['numba_cuda'] = None; "
+    code = "from parlour.envs import kuhn_v0; kuhn_v0.vector_env(4, device='cuda')"
+    with pytest.raises(AssertionError, match=r"device='cuda' needs .*parlour\[cuda\]"):
+        python("-c", blocked + code, CUDA_VISIBLE_DEVICES="")
+    with pytest.raises(AssertionError, match=r"device='cuda' needs .*parlour\[cuda\]"):
+        python("-c", code, CUDA_VISIBLE_DEVICES="")

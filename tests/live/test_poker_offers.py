@@ -1,0 +1,100 @@
+"""What the poker agent reads out of the offers of a state, and which answers it takes for one of them."""
+
+import pytest
+from parlour.envs import Action
+from parlour.wrappers.live.poker.messages import GameState, Option, Player
+from parlour.wrappers.live.poker.offers import read_offers, safe_kind, violation
+
+OFFERS = [{"kind": "fold"}, {"kind": "call"}, {"kind": "raiseTo", "min": 4, "max": 9}]
+
+
+def state(*options, to_call=None, bets=(1, 2)):
+    players = [Player(seat=seat, stack=100, bet=bet, folded=False) for seat, bet in enumerate(bets)]
+    told = {} if to_call is None else {"to_call": to_call}
+    return GameState(
+        seq=1, hand=1, phase="preflop", board=[], pot=sum(bets), players=players, actions=list(options), **told
+    )
+
+
+def test_a_state_without_actions_offers_nothing():
+    bare = GameState(seq=1, hand=1, phase="preflop", board=[], pot=0, players=[])
+    assert read_offers(bare, 0) == ([], 0)
+
+
+def test_kinds_come_in_one_order_and_unknown_ones_are_left_out():
+    options = [Option(kind=kind) for kind in ("call", "straddle", "check", "fold")]
+    offers, _ = read_offers(state(*options), 0)
+    assert offers == [{"kind": "fold"}, {"kind": "check"}, {"kind": "call"}]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "read"),
+    [
+        ((4, 9), (4, 9)),
+        ((9, 9), (9, 9)),
+        ((12, 9), (9, 9)),  # an all-in below the least raise
+        ((None, 9), (9, 9)),
+        ((0, 9), (9, 9)),
+    ],
+)
+def test_the_least_raise_is_never_above_the_largest(bounds, read):
+    option = Option(kind="raiseTo", min=bounds[0], max=bounds[1])
+    assert read_offers(state(option), 0)[0] == [{"kind": "raiseTo", "min": read[0], "max": read[1]}]
+
+
+@pytest.mark.parametrize("most", [None, 0])
+def test_a_raise_without_a_largest_amount_is_not_open(most):
+    offers, _ = read_offers(state(Option(kind="check"), Option(kind="raiseTo", min=4, max=most)), 0)
+    assert offers == [{"kind": "check"}]
+
+
+@pytest.mark.parametrize(
+    ("call", "more", "seat", "price"),
+    [
+        (Option(kind="call", max=7), {"to_call": 5}, 0, 5),
+        (Option(kind="call", max=7), {}, 0, 7),
+        (Option(kind="call"), {"bets": (1, 6)}, 0, 5),
+        (Option(kind="call"), {"bets": (1, 6)}, None, 6),
+        (Option(kind="call"), {"bets": (6, 6)}, 0, 1),
+        (Option(kind="call"), {"bets": ()}, 0, 1),
+        (Option(kind="call"), {"to_call": 0, "bets": (2, 6)}, 0, 4),
+        (Option(kind="check"), {"to_call": 5}, 0, 0),
+    ],
+)
+def test_the_price_is_the_platforms_else_what_is_owed_by_the_bets(call, more, seat, price):
+    assert read_offers(state(call, **more), seat)[1] == price
+
+
+def test_the_safe_action_is_a_check_where_it_is_offered():
+    assert [safe_kind(["fold", "check"]), safe_kind(["fold", "call"]), safe_kind([])] == ["check", "fold", "fold"]
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        (Action("fold"), None),
+        (Action("call"), None),
+        (Action("raiseTo", {"amount": 4}), None),
+        (Action("raiseTo", {"amount": 9}), None),
+        (Action("raiseTo", {"amount": 3}), "raiseTo needs whole chips from 4 to 9, got 3"),
+        (Action("raiseTo", {"amount": 10}), "raiseTo needs whole chips from 4 to 9, got 10"),
+        (Action("raiseTo", {"amount": 5.0}), "raiseTo needs whole chips from 4 to 9, got 5.0"),
+        (Action("raiseTo", {}), "raiseTo needs whole chips from 4 to 9, got None"),
+        (Action("raiseTo", {"amount": 10**5000}), "raiseTo needs whole chips from 4 to 9, got a number without end"),
+        (Action("call", {"amount": 2}), "call takes no payload, got {'amount': 2}"),
+        (Action("check"), "'check' is not offered now; fold, call, raiseTo is"),
+        (Action("x" * 99), f"'{'x' * 40}' is not offered now; fold, call, raiseTo is"),
+    ],
+)
+def test_an_answer_is_one_of_the_offers_or_the_reason_is_told(action, said):
+    assert violation(action, OFFERS) == said
+
+
+def test_true_is_no_amount():
+    offers = [{"kind": "raiseTo", "min": 1, "max": 1}]
+    assert violation(Action("raiseTo", {"amount": True}), offers) == "raiseTo needs whole chips from 1 to 1, got True"
+    assert violation(Action("raiseTo", {"amount": 1}), offers) is None
+
+
+def test_where_nothing_is_offered_that_is_said():
+    assert violation(Action("fold"), []) == "'fold' is not offered now; nothing is"

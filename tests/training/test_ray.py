@@ -1,0 +1,166 @@
+"""The engine ray on a cluster of two simulated nodes: actors, nodes and learners that end, old batches, counts."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from parlour.envs import game
+from parlour.training import cli
+from parlour.training.algorithms.selfplay import Learner
+from parlour.training.learning.config import load_config
+from parlour.training.learning.league import League
+from parlour.training.learning.run import resume, train
+from parlour.training.learning.selfplay_settings import SelfPlayConfig
+from parlour.wrappers.policies.loading import load_run
+
+ray = pytest.importorskip("ray")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+torch.set_num_threads(1)
+
+TINY = {
+    "algorithm": "selfplay",
+    "engine": "ray",
+    "actors": 2,
+    "total_timesteps": 6_000,
+    "n_envs": 32,
+    "n_steps": 8,
+    "batch_size": 256,
+    "net_arch": (16,),
+    "critic_net_arch": (16,),
+    "checkpoint_every": 1000,
+    "progress": False,
+}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from ray.cluster_utils import Cluster
+
+    os.environ["RAY_AUTH_MODE"] = "disabled"
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    made.add_node(num_cpus=1)
+    made.wait_for_nodes()
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture
+def connected(cluster):
+    ray.init(address=cluster.address, log_to_driver=False, ignore_reinit_error=True)
+    yield cluster
+    ray.shutdown()
+
+
+def lines(run):
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def trained(folder, name, callback, **settings):
+    return train(load_config("kuhn", runs=folder, name=name, **{**TINY, **settings}), callbacks=[callback])
+
+
+def make(**settings):
+    config = SelfPlayConfig(game="kuhn", **{**TINY, **settings})
+    return Learner(config, game("kuhn"), League(1, 1.0, {}, 0))
+
+
+def test_a_killed_actor_costs_its_batch_and_nothing_else(connected, tmp_path):
+    killed, opponents = [], {"opponent_tables": 0.5}
+
+    def kill(learner, metrics):
+        if not killed and learner.timesteps > 1500:
+            killed.append(learner.timesteps)
+            ray.kill(learner.engine._actors[0].handle, no_restart=False)
+
+    run = trained(tmp_path, "killed", kill, total_timesteps=12_000, **opponents)
+    last = lines(run)[-1]
+    assert killed and last["steps"] >= 12_000
+    assert 1 <= last["engine/lost_batches"] <= 2 and last["engine/quarantined"] == 0
+    assert last["engine/bytes_per_decision"] > 0
+    assert ray.is_initialized()  # the connection was not the engine's own
+    load_run(run)
+
+
+def test_old_batches_are_dropped_and_counted(connected):
+    learner = make(actors=1)
+    learner.engine.begin()
+    learner.engine.rollout(0, learner._weights())  # a call with version 0 is running now
+    batches = learner.engine.rollout(9, learner._weights())
+    assert learner.engine.dropped == 1 and [batch.version for batch in batches] == [9]
+    batches = learner.engine.rollout(13, learner._weights())
+    assert learner.engine.dropped == 1 and [batch.version for batch in batches] == [9]  # four versions are not too many
+    assert learner.engine.metrics()["engine/lag"] == 4
+    learner.close()
+
+
+def test_actors_that_always_fail_end_the_run_with_one_sentence(connected, monkeypatch):
+    from parlour.training.learning.engines import ray as engine
+
+    monkeypatch.setattr(engine, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(engine, "FAILURES", 3)
+    learner = make()
+    learner.engine.begin()
+    with pytest.raises(ConnectionError, match=r"all 2 actors have failed 3 times in a row: .*weight"):
+        learner.engine.rollout(0, {})
+    assert learner.engine.lost >= 6 and learner.engine.metrics()["engine/quarantined"] == 2
+    learner.close()
+
+
+def test_a_lost_node_costs_its_batches_and_nothing_else(connected, tmp_path):
+    node = connected.add_node(num_cpus=1)
+    connected.wait_for_nodes()
+    removed = []
+
+    def remove(learner, metrics):
+        if not removed and learner.timesteps > 1500:
+            removed.append(learner.timesteps)
+            connected.remove_node(node)
+
+    run = trained(tmp_path, "node", remove, actors=3, total_timesteps=12_000)
+    last = lines(run)[-1]
+    assert removed and last["steps"] >= 12_000 and last["engine/lost_batches"] <= 4
+
+
+def test_a_killed_learner_resumes(cluster, tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "parlour.training.cli",
+        "train",
+        "kuhn",
+        "--algorithm",
+        "selfplay",
+        "--engine",
+        "ray",
+    ]
+    command += ["--actors", "2", "--address", cluster.address, "--n-envs", "32", "--n-steps", "8", "--net-arch", "16"]
+    command += ["--batch-size", "256", "--checkpoint-every", "1000", "--no-progress", "--name", "one"]
+    command += ["--runs", str(tmp_path), "--opponent-tables", "0.5"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    run, deadline = tmp_path / "one", time.monotonic() + 300
+    while not ((run / "selfplay.pt").exists() and lines(run)[-1]["steps"] > 3000):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = torch.load(run / "selfplay.pt", weights_only=True)["timesteps"]
+    assert before >= 1000
+    resume(run, total_timesteps=before + 3000, progress=False)
+    after = torch.load(run / "selfplay.pt", weights_only=True)
+    assert after["timesteps"] >= before + 3000 and after["version"] > 0
+    assert not ray.is_initialized()  # the engine has closed its own connection
+
+
+def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, capsys):
+    args = ["train", "kuhn", "--algorithm", "selfplay", "--engine", "ray", "--address", "127.0.0.1:1"]
+    assert cli.main([*args, "--runs", str(tmp_path), "--no-progress"]) == 2
+    assert "no Ray cluster answers at 127.0.0.1:1" in capsys.readouterr().err

@@ -1,0 +1,76 @@
+"""Tables on a GPU: whether they give the CPU's bytes, and decisions per second."""
+
+import time
+from typing import Any
+
+from ...envs import GAMES, VectorGame
+from ...envs import game as make_game
+from ...envs.core.game import Game
+from .base import Row, Seconds
+
+EPISODES = 10_000
+"""Episodes of every game that are compared with the CPU's."""
+SIZES = tuple(2**power for power in range(10, 21))
+"""Numbers of tables that are measured."""
+_ARRAYS = ("tables", "observations", "action_masks", "turn", "rewards", "dones", "truncations")
+
+
+def cuda_tables(seconds: Seconds) -> list[Row]:
+    """Compare every game with the CPU, and measure random legal play with observation and mask, by the wall clock."""
+    try:
+        from ...envs.core.cuda.toolchain import require_gpu
+
+        require_gpu()
+    except (ImportError, RuntimeError) as missing:
+        return [Row("cuda", "tables on a GPU", None, "decisions/s", note=str(missing))]
+    rows = []
+    for game_id in GAMES:
+        game = make_game(game_id)
+        what = f"{game.name} on the GPU: episodes with the CPU's bytes"
+        rows.append(Row(f"cuda-{game.name}-equal", what, equal_episodes(game, 1_024, EPISODES), "episodes", EPISODES))
+        for count in SIZES:
+            found = decisions_per_second(game, count, seconds / 10)
+            note = "" if found else "the GPU's memory is too small"
+            rows.append(Row(f"cuda-{game.name}-{count}", f"{count:,} tables", found, "decisions/s", note=note))
+    return rows
+
+
+def equal_episodes(game: Game, count: int, episodes: int) -> int:
+    """Play a game on CPU and GPU until `episodes` are over, or an array differs; return how many were over before."""
+    pair = [VectorGame(game, count, device=device) for device in ("cpu", "cuda")]
+    for tables in pair:
+        tables.reset(seed=0)
+    over = 0
+    while over < episodes and all(_bytes(pair[0], name) == _bytes(pair[1], name) for name in _ARRAYS):
+        over += int(pair[0].dones.sum())
+        for tables in pair:
+            tables.step(tables.sample())
+    return min(over, episodes)
+
+
+def decisions_per_second(game: Game, count: int, seconds: Seconds) -> float | None:
+    """Return the rate of `count` tables on the GPU, the best of five rounds; None if its memory is too small."""
+    from ...envs.core.cuda.toolchain import cuda
+
+    batch = game.batch(1)
+    needed = count * (game.rules.blank.nbytes + sum(array.nbytes for array in batch[:-1]) + 64)
+    if needed > 0.9 * cuda.current_context().get_memory_info().free:
+        return None
+    tables = VectorGame(game, count, device="cuda")
+    tables.reset(seed=0)
+    best = 0.0
+    for _ in range(5):
+        tables.step(tables.sample())
+        cuda.synchronize()
+        begun, decisions = time.perf_counter(), 0
+        while decisions == 0 or time.perf_counter() - begun < seconds / 5:
+            tables.step(tables.sample())
+            cuda.synchronize()
+            decisions += count
+        best = max(best, decisions / (time.perf_counter() - begun))
+    return best
+
+
+def _bytes(tables: VectorGame, name: str) -> bytes:
+    array: Any = getattr(tables, name)
+    return bytes(array.tobytes() if tables.device == "cpu" else array.copy_to_host().tobytes())

@@ -1,0 +1,118 @@
+"""The GPU kernels of every game as machine code, made by NVIDIA's compilers. It needs no GPU."""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from ...envs.core.game import Game
+
+ARCHITECTURES = ("sm_80", "sm_90")
+"""The GPUs for which machine code is made: A100; H100 and H200."""
+CAPABILITY = (8, 0)
+"""The compute capability of the PTX; newer GPUs run it too."""
+_NUMBERS = {
+    "registers": r"Used (\d+) registers",
+    "stack": r"(\d+) bytes stack frame",
+    "spills": r"(\d+) bytes spill stores",
+    "constant": r"(\d+) bytes cmem\[3\]",
+    "memory": r"(\d+) bytes gmem",
+}
+
+
+@dataclass
+class KernelCode:
+    """The machine code of one kernel.
+
+    Attributes:
+        game: the game's name; ``"every game"`` for kernels that all games share.
+        kernel: ``"reset"``, ``"step"``, ``"check"`` (for illegal actions) or ``"sample"``.
+        architecture: such as ``"sm_90"``; None: there is no `ptxas`, and so no machine code.
+        ptx: bytes of PTX.
+        registers: the most per thread that any of its functions uses.
+        stack: bytes of memory per thread, the largest of its functions.
+        spills: bytes stored because registers did not suffice, all its functions together.
+        constant: bytes of constant memory for tables.
+        memory: bytes of global memory for tables.
+    """
+
+    game: str
+    kernel: str
+    architecture: str | None
+    ptx: int
+    registers: int = 0
+    stack: int = 0
+    spills: int = 0
+    constant: int = 0
+    memory: int = 0
+
+
+def machine_code(games: list[Game]) -> Iterator[KernelCode]:
+    """Compile the kernels of some games, and yield what they take.
+
+    Raises:
+        ImportError: if the extra `cuda` is not installed.
+        RuntimeError: if `ptxas` refuses a kernel.
+    """
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        ptxas = _ptxas(Path(folder))
+        waiting: list[Future[KernelCode]] = []
+        for name, kernel, ptx in _kernels(games):
+            if ptxas is None:
+                yield KernelCode(name, kernel, None, len(ptx))
+                continue
+            file = Path(folder) / f"{name}_{kernel}.ptx"
+            file.write_text(ptx, encoding="ascii")
+            for architecture in ARCHITECTURES:
+                waiting.append(pool.submit(_assembled, ptxas, file, name, kernel, architecture))
+        for one in waiting:
+            yield one.result()
+
+
+def _kernels(games: list[Game]) -> Iterator[tuple[str, str, str]]:
+    """Yield every kernel: the game's name, the kernel's, and its PTX."""
+    from ...envs.core.cuda.kernels import CHECK, SAMPLE, kernels
+
+    def ptx(kernel: Any, *arguments: Any) -> str:
+        return str(kernel.ptx(tuple(map(numba.typeof, arguments)), CAPABILITY))
+
+    batch, words = games[0].batch(1), np.zeros(1, np.uint64)
+    yield "every game", "check", ptx(CHECK, batch.masks, batch.turn, batch.turn, batch.turn)
+    yield "every game", "sample", ptx(SAMPLE, batch.masks, words, batch.turn)
+    for game in games:
+        loops, batch, tables = game.loops(), game.batch(1), game.tables(1).view(np.ndarray)
+        made = kernels(loops.reset, loops.step)
+        yield game.name, "reset", ptx(made.reset, tables, *batch)
+        yield game.name, "step", ptx(made.step, tables, batch.turn, *batch)
+
+
+def _ptxas(folder: Path) -> Path | None:
+    """Return NVIDIA's assembler: a copy in `folder` of the one in the wheels, which is not executable there."""
+    packages = find_spec("nvidia")
+    for place in packages.submodule_search_locations or () if packages else ():
+        for found in Path(place).rglob("ptxas"):
+            copy = Path(shutil.copy(found, folder))
+            copy.chmod(0o755)
+            return copy
+    installed = shutil.which("ptxas")
+    return Path(installed) if installed else None
+
+
+def _assembled(ptxas: Path, file: Path, game: str, kernel: str, architecture: str) -> KernelCode:
+    command: list[str | Path] = [ptxas, f"-arch={architecture}", "-v", file, "-o", file.with_suffix(f".{architecture}")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"ptxas refuses {kernel} of {game} for {architecture}: {done.stderr.strip()[-500:]}")
+    total: dict[str, Callable[..., int]] = dict.fromkeys(_NUMBERS, lambda numbers: max(numbers, default=0))
+    total["spills"] = sum
+    sizes = {name: total[name](map(int, re.findall(form, done.stderr))) for name, form in _NUMBERS.items()}
+    return KernelCode(game, kernel, architecture, file.stat().st_size, **sizes)

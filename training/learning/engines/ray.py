@@ -1,0 +1,235 @@
+"""The engine with actors in a Ray cluster. Actors play while the learner learns, and may fail without ending the run.
+
+Every actor always has one call. Its batch was made with the weights of an earlier version: batches that are more than
+`STALE` versions old are dropped. An actor that fails is called again after a pause that doubles with every failure;
+after `FAILURES` failures in a row it is in quarantine and is tried once in `QUARANTINE` seconds. Ray starts the process
+of an actor again, on another node if its own is gone.
+"""
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import ray
+import torch
+from ray.exceptions import ActorDiedError, RayActorError, RayError
+
+from ....envs import Game
+from ....envs import game as make_game
+from ....wrappers.rl.opponents import Pool
+from ..batch import Batch
+from ..collector import Collector, Opponents, Weights
+from ..selfplay_settings import SelfPlayConfig
+from .base import Engine
+
+STALE = 4
+"""The most versions by which a batch may be behind the learner."""
+FAILURES = 5
+"""Failures in a row after which an actor is in quarantine."""
+QUARANTINE = 60.0
+"""Seconds between two tries of an actor in quarantine."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+"""Seconds before an actor that failed is called again: after its first failure, and at most."""
+PATIENCE = 300.0
+"""Seconds without a batch after which the run ends."""
+POLL = 0.5
+"""Seconds between two looks at actors that pause."""
+
+
+class RemoteActor:
+    """An actor in the cluster."""
+
+    def __init__(self, config: SelfPlayConfig, pool: Pool, actor: int) -> None:
+        torch.set_num_threads(1)
+        self._collector = Collector(config, make_game(config.game, **config.options), pool, actor)
+
+    def rollout(
+        self, version: int, weights: Weights, opponents: Opponents, random_start_steps: tuple[int, int]
+    ) -> Batch:
+        """Return a packed batch (see `Collector.rollout`)."""
+        return self._collector.rollout(version, weights, opponents, random_start_steps).packed()
+
+    def ready(self) -> None:
+        """Return when the actor's process has started."""
+
+
+@dataclass
+class _Actor:
+    """What the learner knows of an actor: its handle, its running call, its failures in a row, and its pause.
+
+    After the end of its process it is `restarting`: the running call then waits for the new process.
+    """
+
+    number: int
+    handle: Any
+    call: Any = None
+    restarting: bool = False
+    failures: int = 0
+    pause_until: float = 0.0
+
+
+class RayEngine(Engine):
+    """Plays in ``config.actors`` actors of a Ray cluster. See `Engine`.
+
+    Attributes:
+        lost: the number of batches that were lost because an actor failed.
+        dropped: the number of batches that were too old.
+
+    Raises:
+        ConnectionError: if there is no cluster at ``config.address``.
+    """
+
+    def __init__(self, config: SelfPlayConfig, game: Game, pool: Pool) -> None:
+        super().__init__(config, game, pool)
+        self.lost, self.dropped = 0, 0
+        self._own_connection = not ray.is_initialized()
+        if self._own_connection:
+            with _signal_handler_kept():
+                _connect(config)
+        self._remote = ray.remote(num_cpus=1, max_restarts=-1, scheduling_strategy="SPREAD")(RemoteActor)
+        self._actors: list[_Actor] = []
+        self._opponents_put: tuple[list[int], Any] = ([], None)
+        self._lag = self._bytes = 0.0
+
+    def begin(self) -> None:
+        """Start the actors. They begin their episodes with their first call."""
+        self._actors = [_Actor(number, self._start(number)) for number in range(self.config.actors)]
+
+    def _start(self, number: int) -> Any:
+        return self._remote.remote(self.config, self.pool, number)
+
+    def _collect(self, version: int, weights: Weights) -> list[Batch]:
+        order = version, ray.put(dict(weights)), self._put_opponents(), self.random_start_steps
+        last = time.monotonic()
+        batches: list[Batch] = []
+        while not batches:
+            self._call(order)
+            batches = [batch for batch in self._ready() if self._is_fresh(batch, version)]
+            self._check(time.monotonic() - last)
+        self._call(order)
+        self._lag = sum(version - batch.version for batch in batches) / len(batches)
+        self._bytes = sum(batch.nbytes for batch in batches) / max(1, sum(batch.decisions for batch in batches))
+        return batches
+
+    def _put_opponents(self) -> Any:
+        """Return a reference to the opponents, a new one only if they have changed."""
+        opponents = self._opponents()
+        if self._opponents_put[0] != self._serials:
+            self._opponents_put = list(self._serials), ray.put(opponents)
+        return self._opponents_put[1]
+
+    def _call(self, order: tuple[Any, ...]) -> None:
+        """Call every actor that has no call and does not pause."""
+        for actor in self._actors:
+            if actor.call is not None or time.monotonic() < actor.pause_until:
+                continue
+            if actor.restarting:
+                actor.call = actor.handle.ready.options(max_task_retries=-1).remote()
+            else:
+                actor.call = actor.handle.rollout.remote(*order)
+
+    def _ready(self) -> Iterator[Batch]:
+        """Wait for a batch, and yield all that are there."""
+        running = {actor.call: actor for actor in self._actors if actor.call is not None}
+        if not running:
+            time.sleep(POLL)
+            return
+        ray.wait(list(running), num_returns=1, timeout=POLL)
+        for call in ray.wait(list(running), num_returns=len(running), timeout=0)[0]:
+            actor = running[call]
+            actor.call = None
+            try:
+                batch: Batch = ray.get(call)
+            except RayError as error:
+                self._failed(actor, error)
+            else:
+                if actor.restarting:
+                    actor.restarting = False
+                    continue
+                actor.failures = 0
+                yield batch
+
+    def _failed(self, actor: _Actor, error: RayError) -> None:
+        self.lost += not actor.restarting
+        self._last_error = error
+        actor.failures += 1
+        pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (actor.failures - 1))
+        actor.pause_until = time.monotonic() + (QUARANTINE if actor.failures >= FAILURES else pause)
+        actor.restarting = isinstance(error, RayActorError)
+        if isinstance(error, ActorDiedError):  # Ray does not start it again, as it failed in its constructor
+            actor.handle = self._start(actor.number)
+
+    def _is_fresh(self, batch: Batch, version: int) -> bool:
+        fresh = version - batch.version <= STALE
+        self.dropped += not fresh
+        return fresh
+
+    def _check(self, waited: float) -> None:
+        """Raise ConnectionError if no actor works."""
+        if all(actor.failures >= FAILURES for actor in self._actors):
+            reason = str(self._last_error).strip().splitlines()[-1]
+            raise ConnectionError(f"all {len(self._actors)} actors have failed {FAILURES} times in a row: {reason}")
+        if waited > PATIENCE:
+            cpus = sum(node["Resources"].get("CPU", 0) for node in _nodes() if node["Alive"])
+            raise ConnectionError(
+                f"no batch for {PATIENCE:.0f} seconds; the cluster has {cpus:.0f} CPUs for {len(self._actors)} actors"
+            )
+
+    def metrics(self) -> dict[str, float]:
+        """Return lost and dropped batches, the actors in quarantine, the lag in versions, and bytes per decision."""
+        return {
+            "engine/lost_batches": self.lost,
+            "engine/dropped_batches": self.dropped,
+            "engine/quarantined": sum(actor.failures >= FAILURES for actor in self._actors),
+            "engine/lag": self._lag,
+            "engine/bytes_per_decision": self._bytes,
+        }
+
+    def close(self) -> None:
+        """End the actors, and the connection to the cluster if it was made here."""
+        for actor in self._actors:
+            ray.kill(actor.handle)
+        self._actors = []
+        if self._own_connection and ray.is_initialized():
+            ray.shutdown()
+
+
+def _nodes() -> list[dict[str, Any]]:
+    nodes: Any = ray.nodes  # it has no type
+    return list(nodes())
+
+
+def _connect(config: SelfPlayConfig) -> None:
+    common: dict[str, Any] = {"log_to_driver": False, "logging_level": "warning"}
+    host, colon, port = config.address.rpartition(":")
+    if colon and port.isdecimal():  # Ray itself waits for minutes
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as error:
+            raise ConnectionError(f"no Ray cluster answers at {config.address}: {error}") from None
+    if config.address:
+        ray.init(address=config.address, **common)
+    else:
+        ray.init(num_cpus=max(config.actors, os.cpu_count() or 1), include_dashboard=False, **common)
+
+
+@contextmanager
+def _signal_handler_kept() -> Iterator[None]:
+    """Keep the handler of SIGTERM, which `ray.init` replaces: a run that gets SIGTERM is saved."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+ENGINE = RayEngine
