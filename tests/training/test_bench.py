@@ -5,7 +5,7 @@ import sys
 import pytest
 from parlour import envs
 from parlour.training import cli
-from parlour.training.benchmarks import base, learner, measure, peers
+from parlour.training.benchmarks import base, learner, measure, peers, process
 from parlour.training.benchmarks.gpu_code import machine_code
 from parlour.training.commands.bench import report
 from rich.console import Console
@@ -80,6 +80,14 @@ def test_kernels_become_machine_code():
     }  # fmt: skip
     assert all(one.ptx > 0 for one in found)
     assert all(one.registers > 0 and one.spills == 0 for one in found if one.architecture)
+
+
+@pytest.mark.slow
+def test_the_first_use_of_each_game_is_measured(monkeypatch):
+    monkeypatch.setattr(process, "GAMES", ["kuhn-v0"])
+    (row,) = measure("first-use")(0.1)
+    assert row.name == "first-use-kuhn"
+    assert row.value > 0.2  # it compiled
 
 
 def test_targets_are_held_in_the_right_direction():

@@ -21,6 +21,7 @@ MEASURES = {
     "mafia-host": ("mafia", "mafia_host"),
     "replay": ("replay", "replay"),
     "start": ("process", "start"),
+    "first-use": ("process", "first_use"),
     "memory": ("process", "memory"),
 }
 """Every measurement by name: its module here and its function there."""

@@ -2,6 +2,8 @@
 
 import tempfile
 
+from ...envs import GAMES
+from ...envs import game as make_game
 from .base import Row, Seconds, fresh
 
 FIRST_HAND = """
@@ -14,6 +16,16 @@ for agent in env.agent_iter():
 tables = holdem_v0.vector_env(num_envs=16, seats=6); tables.reset(seed=0)
 for _ in range(100): tables.step(tables.sample())
 print(time.perf_counter() - begun)
+"""
+
+FIRST_USE = """
+import time
+from parlour import envs
+game = envs.game({game!r})
+begun = time.process_time()
+tables = envs.VectorGame(game, 16); tables.reset(seed=0)
+tables.step(tables.sample())
+print(time.process_time() - begun)
 """
 
 IMPORT = """
@@ -57,6 +69,16 @@ def start(seconds: Seconds) -> list[Row]:
         Row("first-use", "first use after installation: compiling", first, "s", 30, lower=True, note=how),
         Row("later-use", "later uses", later, "s", 1.5, lower=True, note=how),
     ]
+
+
+def first_use(seconds: Seconds) -> list[Row]:
+    """Compile each game for many tables, with an empty cache of compiled code; processor time without the imports."""
+    rows = []
+    for game in map(make_game, GAMES):
+        with tempfile.TemporaryDirectory() as cache:
+            spent = fresh(FIRST_USE.format(game=game.name), NUMBA_CACHE_DIR=cache)[0]
+        rows.append(Row(f"first-use-{game.name}", f"first use of {game.name}: compiling", spent, "s", 10, lower=True))
+    return rows
 
 
 def memory(seconds: Seconds) -> list[Row]:

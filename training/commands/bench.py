@@ -31,7 +31,7 @@ def command(
 
     Args:
         names: The measurements: vector threads cuda aec openspiel pettingzoo learner selfplay protocol tangram godot
-            arena mafia-host replay start memory. Default: all.
+            arena mafia-host replay start first-use memory. Default: all.
         quick: Shorter rounds, with less precise results.
         compile_only: With cuda alone: compile the GPU kernels of every game to machine code and print what they take.
             This needs the extra cuda, and no GPU.
