@@ -17,6 +17,14 @@ BLOCKS = [
     for number, block in enumerate(re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL))
 ]
 
+NEEDED = [
+    ("parlour.wrappers.openspiel", "pyspiel", "bench"),
+    ("parlour.envs.core.cuda.", "numba_cuda", "cuda"),
+    ("parlour.training.learning.engines.ray", "ray", "ray"),
+    ("parlour.training.learning.sweep", "optuna", "sweep"),
+]
+"""Modules, the libraries that they import, and the extras that install these."""
+
 
 def modules():
     for name in ("parlour.envs", "parlour.wrappers", "parlour.training"):
@@ -37,7 +45,8 @@ def test_a_block_runs(block, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", list(modules()))
 def test_docstring_examples(name):
-    if name == "parlour.wrappers.openspiel":
-        pytest.importorskip("pyspiel", reason="the extra bench is not installed")
+    for module, library, extra in NEEDED:
+        if name.startswith(module):
+            pytest.importorskip(library, reason=f"the extra {extra} is not installed")
     failed, _ = doctest.testmod(importlib.import_module(name))
     assert failed == 0

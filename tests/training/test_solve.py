@@ -148,7 +148,8 @@ def test_solve_writes_a_policy_that_plays(tmp_path, capsys, monkeypatch):
         make_policy("leduc.npz", envs.game("kuhn"))
 
 
-def test_solve_says_what_it_cannot_do(capsys):
+def test_solve_says_what_it_cannot_do(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     assert cli.main(["solve", "auction"]) == 2
     assert "no capability chance" in capsys.readouterr().err
     assert cli.main(["solve", "kuhn", "--out", "kuhn.txt"]) == 2
