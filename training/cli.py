@@ -1,5 +1,6 @@
 """The `parlour` command: the overview, and the handling of errors."""
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -34,6 +35,15 @@ EXTRAS = {
 
 MISTAKE = 2
 """Exit code of an error that the user can correct."""
+
+REASONS = {
+    errno.ENOENT: "there is no such file or folder",
+    errno.EISDIR: "this is a folder, not a file",
+    errno.EACCES: "this file or port may not be used, permission is denied",
+    errno.ENOSPC: "the disk is full",
+    errno.EADDRINUSE: "the port is in use by another program; choose one with --port",
+}
+"""What an error of the operating system means for a user."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -81,6 +91,9 @@ def _sentence(error: Exception) -> str:
         for extra, packages in EXTRAS.items():
             if package in packages:
                 return f"this needs {package}, which is not installed: pip install 'parlour[{extra}]'"
+    if isinstance(error, OSError) and error.errno is not None:
+        reason = REASONS.get(error.errno, os.strerror(error.errno))
+        return f"{reason}: {error.filename}" if error.filename else f"{reason} ({error.strerror})"
     return " ".join(str(error).split()) or type(error).__name__
 
 

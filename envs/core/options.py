@@ -56,7 +56,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint for a name that is not in `known`: the most similar known name, or all of them."""
     names = list(known)
     guess = get_close_matches(str(name), names, 1, 0.5)
-    return f"did you mean {guess[0]!r}?" if guess else f"choose from {', '.join(names) or 'none'}"
+    if not names:
+        return "there are none yet"
+    return f"did you mean {guess[0]!r}?" if guess else f"choose from {', '.join(names)}"
 
 
 def named(kind: str, name: str, known: Iterable[str]) -> str:

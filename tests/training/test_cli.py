@@ -197,6 +197,25 @@ def test_the_command_begins_at_once():
     assert float(seconds) < 0.5
 
 
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["replay", "missing.jsonl"], "there is no such file or folder: missing.jsonl"),
+        (["replay", "folder"], "this is a folder, not a file: folder"),
+        (["plot", "nosuch"], "there is no run 'nosuch'; there are none yet"),
+        (["play", "kuhn", "--agents", "random", "broken.npz"], "broken.npz is not a saved MlpPolicy: it is not an"),
+    ],
+)
+def test_errors_of_files_are_sentences(capsys, tmp_path, monkeypatch, args, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.npz").write_bytes(b"garbage")
+    (tmp_path / "folder").mkdir()
+    code, _, err = run(capsys, *args)
+    assert code == 2
+    assert words in err
+    assert "Errno" not in err
+
+
 def test_every_command_has_a_module_and_every_platform_too():
     packages = {name: _platforms(name) for name in cli.COMMANDS}
     assert packages.pop("host") == packages.pop("deploy") == ["arena", "mafia", "poker", "tangram"]

@@ -129,7 +129,8 @@ class MlpPolicy(LearnedPolicy):
                 about = str(file["trained_for"]) if "trained_for" in file.files else None
                 trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
         except (KeyError, IndexError, AttributeError, EOFError, zipfile.BadZipFile, ValueError) as error:
-            raise ValueError(f"{path} is not a saved MlpPolicy: {error}") from None
+            reason = error if zipfile.is_zipfile(path) else "it is not an .npz file of NumPy"
+            raise ValueError(f"{path} is not a saved MlpPolicy: {reason}") from None
         if trained_for is not None:
             policy.set_trained_for(trained_for)
         policy._words = streams(seed, 1)  # after the try: the error of a bad seed is not about the file
