@@ -36,7 +36,8 @@ ROOT = Path(__file__).parents[1]
 TESTS = {
     "envs/holdem/*": "tests/holdem/test_rules.py tests/holdem/test_actions.py tests/holdem/test_observation.py "
     "tests/holdem/test_view.py tests/test_load.py -k 'not (auction or bargaining or tangram)'",
-    "envs/mafia/*": "tests/mafia/test_rules.py tests/mafia/test_statements.py tests/mafia/test_observation.py",
+    "envs/mafia/*": "tests/mafia/test_rules.py tests/mafia/test_day.py tests/mafia/test_statements.py "
+    "tests/mafia/test_observation.py",
     "envs/auction/*": "tests/auction/test_rules.py tests/test_load.py -k 'not (holdem or bargaining or tangram)'",
     "envs/bargaining/*": "tests/bargaining/test_rules.py tests/test_load.py -k 'not (holdem or auction or tangram)'",
     "envs/tangram/*": "tests/tangram/test_rules.py tests/tangram/test_actions.py tests/tangram/test_observation.py "
@@ -49,7 +50,7 @@ TESTS = {
     "tests/live/test_poker_agent_reading.py",
     "wrappers/live/poker/host_session.py": "tests/live/test_poker_host_*.py tests/live/test_poker_table_*.py",
     "wrappers/live/arena/*": "tests/live/test_arena_session.py -k 'not (tangram or mafia or holdem or bargaining)'",
-    "wrappers/live/mafia/host_session.py": "tests/live/test_mafia_host_session.py",
+    "wrappers/live/mafia/host_session.py": "tests/live/test_mafia_host_*.py",
     "wrappers/live/mafia/*": "tests/live/test_mafia_session.py",
     "wrappers/live/tangram/*": "tests/live/test_tangram_session_*.py "
     "-k 'not is_what_the_environment_shows and not bots_build'",

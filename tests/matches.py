@@ -5,6 +5,9 @@ from parlour.envs import Action, GameEnv, game
 from parlour.envs.core.rng import streams
 from parlour.envs.mafia.table import ROLES
 
+SEVEN = "m m d s v v v"
+"""Roles of a match of seven."""
+
 
 def match(roles, *, seed=0, **options):
     """Return an environment of a match just begun with these roles, such as ``"m d s v v"``; p1 has the first."""

@@ -1,14 +1,12 @@
 """Sessions that are polled: our agents in an arena's, and clients of the platform in ours."""
 
 import asyncio
-import json
 
 import aiohttp
 import pytest
-from aiohttp import web
 from live.arena_players import BARGAINING, FREE, ours, run
-from live.event_loops import VirtualLoop, on_loop
-from live.test_poker_stop import command
+from live.arena_sessions import QUICK, Client, polling
+from live.event_loops import VirtualLoop
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -17,39 +15,8 @@ from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.arena.hosted_sessions import MOST_SESSIONS, HostedSessions, SessionRefused
 from parlour.wrappers.live.arena.messages import SessionChat
 from parlour.wrappers.live.arena.players import SessionPlayer, TimeBudget
-from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
+from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent
 from parlour.wrappers.policies.base import RandomPolicy
-
-QUICK = PollingTimes(running=0.01, waiting=0.05, retry=0.01)
-
-
-def polling(name, url, game=BARGAINING, policy="random", **options):
-    return ArenaPollingAgent(ours(name, game, policy), url, times=QUICK, **options)
-
-
-class Client:
-    """A client as the platform's guide for agents describes it: nothing but these calls."""
-
-    def __init__(self, http, url):
-        self.http, self.url = http, url
-
-    async def call(self, method, path, **kind):
-        async with self.http.request(method, self.url + path, **kind) as reply:
-            return reply.status, await reply.json()
-
-    async def state(self, token):
-        return (await self.call("GET", "/api/sessions/state", params={"token": token}))[1]
-
-    async def post(self, path, **body):
-        return await self.call("POST", f"/api/sessions/{path}", json=body)
-
-    async def turn(self, token):
-        """Poll until it is this player's turn, or the match is over."""
-        while True:
-            state = await self.state(token)
-            if state["status"] not in ("waiting", "running") or state.get("is_my_turn"):
-                return state
-            await asyncio.sleep(0.01)
 
 
 @pytest.fixture
@@ -301,184 +268,3 @@ def test_a_sessions_chat():
 
     assert heard(ann) == heard(bob) == ["hello", "psst"] and heard(eve) == ["hello"]
     assert heard(bob, 1) == ["psst"] and sessions.words(eve["token"], 0, 3.0)["total"] == 2
-
-
-# Our agent in the sessions of an arena that is impolite where the platform is.
-
-
-class RudeArena:
-    """An arena that says what it is told to, and notes what it gets.
-
-    It shows an answered turn once more before it goes on, asks for words where it is nobody's turn, fails now and then,
-    gives a token for a name, and answers an action that comes too late with HTTP 400.
-    """
-
-    def __init__(self, states, end):
-        self.states, self.end, self.posted, self.asked = list(states), end, [], 0
-        self.left = [2] * len(self.states)
-
-    def routes(self):
-        return [
-            web.post("/api/register", self.register),
-            web.get("/api/sessions", self.listed),
-            web.post("/api/sessions/create", self.create),
-            web.post("/api/sessions/join", self.join),
-            web.get("/api/sessions/state", self.state),
-            web.post("/api/sessions/act", self.act),
-        ]
-
-    async def register(self, request):
-        self.posted.append(await request.json())
-        return web.json_response({"ok": True})
-
-    async def listed(self, request):
-        waiting = {
-            "session_id": "s",
-            "game_id": "ultimatum",
-            "invite_codes": ["inv_1"],
-            "players": [{"display_name": "x"}],
-        }
-        mine = {**waiting, "players": [{"display_name": "me"}], "invite_codes": ["inv_0"]}
-        return web.json_response({"sessions": [mine, waiting] if request.query["game_id"] == "ultimatum" else []})
-
-    async def create(self, request):
-        raise web.HTTPInternalServerError
-
-    async def join(self, request):
-        self.posted.append(await request.json())
-        seat = {"session_id": "s", "player_id": "p", "token": "pt_1", "status": "running", "claim_token": "ct_1"}
-        return web.json_response(seat)
-
-    async def state(self, request):
-        self.asked += 1
-        if self.asked % 7 == 3:
-            raise web.HTTPServiceUnavailable
-        while self.left and self.left[0] == 0:
-            self.states.pop(0)
-            self.left.pop(0)
-        if not self.states:
-            return web.json_response(self.end)
-        return web.json_response({"status": "running", "waiting": False, **self.states[0]})
-
-    async def act(self, request):
-        self.posted.append(await request.json())
-        self.left[0] = 0
-        return (
-            web.json_response({"error": "Not your turn"}, status=400)
-            if len(self.posted) == 4
-            else web.json_response({"ok": True})
-        )
-
-
-def state(mine, **seen):
-    game = {"agent_ids": ["me", "x"], "num_agents": 2, "total": 100, "current_offer": None, "last_offer_by": None,
-            "my_reservation_value": 30, "action_history": [], **seen}  # fmt: skip
-    offers = ["submit_offer", "accept", "reject", "pass", "message_only"] if mine else []
-    told = TurnState("m", "ultimatum", "me", "negotiation", mine, "me" if mine else "x", game).to_dict()
-    return told | {"allowed_actions": [{"action_type": name} for name in offers]}
-
-
-def test_an_arena_with_the_platforms_manners():
-    offer = {"me": 55.0, "x": 45.0}
-    states = [
-        state(True),
-        state(False),  # asked for words alone
-        state(True, current_offer=offer, last_offer_by="x"),
-    ]
-    arena = RudeArena(
-        states, {"status": "finished", "game_over": True, "outcome": {"payoffs": [], "reason": "agreement"}}
-    )
-
-    async def main():
-        app = web.Application()
-        app.add_routes(arena.routes())
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        player = polling("me", f"http://127.0.0.1:{runner.addresses[0][1]}", policy="fair", games=["ultimatum"])
-        async with player:
-            await player.register()
-            await player.play(1, 1)
-        await runner.cleanup()
-        return player
-
-    player = run(main())
-    register, join, *acts = arena.posted
-    assert register == {
-        "agent_id": "me", "agent_type": "polling", "display_name": "me", "supported_games": ["ultimatum"]
-    }  # fmt: skip
-    assert join == {"invite_code": "inv_1", "player_name": "me"}
-    assert [act["action_type"] for act in acts] == ["submit_offer", "message_only", "accept"]
-    assert acts[0]["payload"] == {"shares": {"me": 50.0, "x": 50.0}} and acts[0]["messages"] == []
-    assert (player.matches, player.lost, player.turns, player.claim_token) == (1, 0, 3, "ct_1")
-    assert (player.agent.statistics.replaced, player.agent.statistics.rejected) == (0, 1)
-
-
-def test_a_session_without_an_outcome_is_lost_and_the_next_one_is_played():
-    arena = RudeArena([], {"status": "finished", "game_over": True, "outcome": None, "error": "idle"})
-
-    async def main():
-        app = web.Application()
-        app.add_routes(arena.routes())
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        async with polling("me", f"http://127.0.0.1:{runner.addresses[0][1]}", games=["ultimatum"]) as player:
-            await player.play(1, 2)
-        await runner.cleanup()
-        return player
-
-    player = run(main())
-    assert (player.matches, player.lost) == (0, 2)
-    assert json.dumps(arena.posted).count("ct_1") == 1  # the second time the name is claimed
-
-
-def test_an_arena_without_the_agents_games_is_told():
-    async def main():
-        async with ArenaHost(envs.game("auction")) as host, polling("me", host.url) as player:
-            with pytest.raises(ConnectionError, match=r"it plays first-price-auction, .* and the agent unfair-split"):
-                await player.play()
-
-    run(main())
-
-
-def test_wrong_arguments_are_told():
-    agent = ours("me")
-    with pytest.raises(ValueError, match="is no address"):
-        ArenaPollingAgent(agent, "ftp://x")
-    with pytest.raises(ValueError, match="which games"):
-        ArenaPollingAgent(agent, "http://x", games=[])
-    with pytest.raises(ValueError, match="above 0"):
-        PollingTimes(running=0)
-
-
-def test_a_bot_of_several_games_needs_one_by_name():
-    from parlour.training.commands.arguments import PolicyArguments
-    from parlour.training.commands.deploy.arena import _game
-
-    with pytest.raises(ValueError, match=r"random plays .*bargaining.*: name the game with --game"):
-        _game(PolicyArguments(run="random"))
-    assert _game(PolicyArguments(run="random", game="auction")).name == "auction"
-    assert _game(PolicyArguments(run="conceder")).name == "bargaining"
-
-
-@pytest.mark.slow
-@on_loop
-async def test_the_commands_play_sessions():
-    """`parlour host arena --serve`, and two of `parlour deploy arena --sessions`, each in a process of its own."""
-    async with command("host", "arena", "bargaining", "--serve", "--port", "0") as host:
-        url = (await host.stdout.readline()).decode().split()[-1]
-
-        async def deployed(bot):
-            options = ("--arena", url, "--sessions", "2", "--matches", "4", "--poll", "0.05")
-            async with command("deploy", "arena", bot, *options) as process:
-                out, err = await process.communicate()
-            return process.returncode, out.decode().splitlines()[-1], "Traceback" in err.decode()
-
-        for code, summary, crashed in await asyncio.gather(deployed("fair"), deployed("conceder")):
-            assert (code, crashed) == (0, False)
-            assert summary.startswith("summary: 4 matches, 0 lost") and ", 0 replaced," in summary
-        host.terminate()
-        out, err = await host.communicate()
-    assert host.returncode == 143 and "Traceback" not in err.decode()
-    assert "bargaining-v0: 4 matches" in out.decode()

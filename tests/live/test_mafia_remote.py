@@ -1,0 +1,268 @@
+"""Our mafia host with agents of a service: one that dies, is rude or cannot be reached; logs of the service."""
+
+import json
+import logging
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+from aiohttp import web
+from live.mafia_service import answers, client, personality, request, run, serve
+from logs import Even
+from mafia_players import FIVE, NAMES, Answers, Plain, context, dealt, scripted, warnings
+from parlour.wrappers.live.mafia.agent import MafiaAgentServer
+from parlour.wrappers.live.mafia.host import MafiaHost
+from parlour.wrappers.live.mafia.limits import MafiaLimits
+from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent
+from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
+from parlour.wrappers.logs.match_log import MatchLog, read
+from parlour.wrappers.replay.log_reader import moments
+from parlour.wrappers.replay.moment import picture
+
+# Our host's end.
+
+
+def test_a_match_with_remote_agents_only_is_played_like_one_at_home():
+    async def main():
+        made = {f"p{seat + 1}": scripted(seat) for seat in range(5)}
+        async with MafiaAgentServer(lambda id, name: made[id], port=0) as service, MafiaHost(FIVE, seed=3) as host:
+            connection = ServiceConnection(service.url)
+            far = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
+            result = await host.play(far, seed=7)
+            near = await host.play([scripted(seat) for seat in range(5)], seed=7)
+            await connection.close()
+            return result, near
+
+    far, near = run(main())
+    assert not far.faults and far.record == near.record  # the same choices, read from the wire
+
+
+def test_a_service_that_dies_and_comes_back():
+    async def main():
+        service = MafiaAgentServer(personality, port=0)
+        await service.start()
+        port = int(service.url.rpartition(":")[2])
+        connection = ServiceConnection(service.url)
+        agent = RemoteAgent("p1", "Ann", connection)
+        assert await agent.vote(*context()[::2])
+        await service.stop()
+        with pytest.raises(ConnectionError):
+            await agent.vote(*context()[::2])
+        async with MafiaAgentServer(personality, port=port):
+            assert await agent.vote(*context()[::2])
+        await connection.close()
+
+    run(main())
+
+
+@asynccontextmanager
+async def rude(answer):
+    """A service that answers each call with whatever `answer` sends."""
+
+    async def connect(request):
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        async for message in socket:
+            await answer(socket, json.loads(message.data))
+        return socket
+
+    app = web.Application()
+    app.add_routes([web.get("/", connect)])
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"ws://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def hangs_up(socket, call):
+    await socket.close()
+
+
+async def says_nothing(socket, call):
+    pass
+
+
+async def floods(socket, call):
+    for _ in range(3_000):
+        await socket.send_json({"id": call.get("id"), "chunk": "x" * 100})
+
+
+async def rubbish(socket, call):
+    for text in (
+        "",
+        "{",
+        "[1]",
+        json.dumps({"id": call.get("id"), "chunk": 5}),
+        json.dumps({"id": 10**6, "done": True}),
+    ):
+        await socket.send_str(text)
+    await socket.send_json({"id": call.get("id"), "done": True, "result": {"targetId": ["p1"]}})
+
+
+async def errs(socket, call):
+    await socket.send_json({"id": call.get("id"), "error": "no"})
+
+
+@pytest.mark.parametrize("answer", [hangs_up, says_nothing, floods, rubbish, errs])
+def test_a_rude_service_loses_only_its_own_answers(answer, caplog):
+    async def main():
+        limits = MafiaLimits(think=0.1, say=0.1, act=0.1, thought=1_000)
+        async with rude(answer) as url, MafiaHost(FIVE, seed=3, limits=limits) as host:
+            connection = ServiceConnection(url)
+            remote = RemoteAgent("p1", "Ann", connection)
+            result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
+            await connection.close()
+            return result
+
+    with caplog.at_level(logging.ERROR):
+        result = run(main())
+    assert result.winner and {fault.agent_id for fault in result.faults} == {"p1"}
+    assert not warnings(caplog)
+
+
+def test_an_unreachable_service_and_no_address():
+    async def main():
+        async with MafiaHost(FIVE, seed=3) as host:
+            connection = ServiceConnection("ws://127.0.0.1:9")
+            remote = RemoteAgent("p1", "Ann", connection)
+            result = await host.play([remote, *(scripted(seat) for seat in range(1, 5))], seed=dealt("mafia"))
+            await connection.close()
+            return result
+
+    assert any("cannot reach" in fault.problem for fault in run(main()).faults)
+    for url in ("http://127.0.0.1:9", "3010", ""):
+        with pytest.raises(ValueError, match="ws://"):
+            ServiceConnection(url)
+    with pytest.raises(ValueError, match="deadline"):
+        MafiaAgentServer(personality, deadline=0)
+
+
+def test_pages_of_other_sites_are_refused():
+    async def main():
+        status = []
+        async with serve(Plain) as service, MafiaHost(FIVE) as host, aiohttp.ClientSession() as http:
+            for url in (service.url, host.url + "/observe"):
+                for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}, {}):
+                    async with http.get(url.replace("ws", "http", 1), headers=headers) as answer:
+                        status.append(answer.status)
+        return status
+
+    assert run(main()) == [403, 403, 426, 403, 403, 426]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda call: call["context"].update(gameId="g" * 201), "an id or name has 201 characters"),
+        (lambda call: call["context"]["players"][1].update(name="n" * 300), "an id or name has 300 characters"),
+        (lambda call: call["context"].update(players=call["context"]["players"] * 5), "context has 25 players"),
+        (
+            lambda call: call["info"]["privateKnowledge"].update(nightActions={str(i): "p1" for i in range(21)}),
+            "privateKnowledge holds more",
+        ),
+    ],
+)
+def test_what_no_match_has_is_refused(spoil, words):
+    async def main():
+        call = request(1, "nightAction")
+        spoil(call)
+        async with serve(Plain) as service, client(service) as socket:
+            await socket.send_json(call)
+            await socket.send_json(request(2, "nightAction"))
+            return await answers(socket, 1, 2), service._agent_calls.agents
+
+    got, made = run(main())
+    assert words in got[1][0]["error"] and "result" in got[2][0] and made == 1
+
+
+def test_a_service_that_never_talks_sense_is_hung_up_on_and_its_words_stay_on_one_line(caplog):
+    async def nonsense(socket, call):
+        for _ in range(200):
+            await socket.send_str("\x1b[2J{\n")
+
+    async def main():
+        async with rude(nonsense) as url:
+            connection = ServiceConnection(url)
+            agent = RemoteAgent("p1", "Ann", connection)
+            state, private, _ = context("NIGHT_ACTIONS", role="mafia")
+            with pytest.raises(ConnectionError):
+                await agent.night_action(state, private)
+            await connection.close()
+
+    run(main(), 30)
+    told = [line.getMessage() for line in warnings(caplog)]
+    assert len(told) <= 101 and "closing the connection" in told[-1] and all(line.isprintable() for line in told)
+
+
+async def played(service, *calls, path="?client=s3cret"):
+    """The calls one after another; then the client goes."""
+    async with aiohttp.ClientSession() as http, http.ws_connect(service.url + path) as socket:
+        got = []
+        for number, call in enumerate(calls):
+            await socket.send_json(call | {"id": number})
+            got.append((await answers(socket, number))[number])
+        return got
+
+
+def test_a_log_tells_what_a_policy_saw_thought_and_did(tmp_path):
+    path = tmp_path / "log.jsonl"
+
+    async def main():
+        with MatchLog(path) as log:
+            service = MafiaAgentServer(lambda id, name: MafiaPolicyAgent(id, name, FIVE, Even()), port=0, log=log)
+            async with service:
+                phases = {"nightAction": "NIGHT_ACTIONS", "say": "DAY_DISCUSSION", "vote": "DAY_VOTING"}
+                asked = [(request(0, "think", phase=phase), request(0, method)) for method, phase in phases.items()]
+                return await played(service, *(call for pair in asked for call in pair))
+
+    got = run(main())
+    assert [line["kind"] for line in read(path)] == ["joined", "turn", "turn", "turn", "ended"]
+    assert "s3cret" not in path.read_text()
+    *told, end = moments(path)
+    night, said, vote = told
+    assert end.agent is None
+    assert night.action == f"nightAction KILL {got[1][-1]['result']['targetId']}"
+    assert said.action == "say " + "".join(part.get("chunk", "") for part in got[3])
+    assert vote.action == f"vote {got[5][-1]['result']['targetId'] or ''}".strip()
+    for moment, thought in zip(told, got[::2], strict=True):
+        assert moment.agent == "p1" and moment.value == 0.25
+        assert moment.think == "".join(part.get("chunk", "") for part in thought)
+        assert sum(moment.probabilities.values()) == pytest.approx(1, abs=0.01)
+        players = moment.states["p1"].game_state["players"]
+        assert [player["role"] for player in players] == ["mafia"] + ["unknown"] * 4
+    for moment in (night, vote):
+        assert moment.action in moment.probabilities
+    assert "say I am innocent." in said.probabilities
+    assert picture([vote.states["p1"]])
+
+
+def test_a_log_tells_what_was_replaced_and_each_agent_by_itself(tmp_path):
+    path = tmp_path / "log.jsonl"
+
+    async def main():
+        with MatchLog(path) as log:
+            agent = MafiaAgentServer(lambda id, name: Answers(None, [], id=id, name=name), port=0, seed=0, log=log)
+            async with agent as service:
+                calls = [request(0, "think", agent, "DAY_VOTING") for agent in ("p1", "p2")]
+                await played(service, *calls, request(0, "vote", "p2"), request(0, "nightAction", "p1"), path="")
+
+    run(main())
+    vote, night, _ = moments(path)
+    assert (vote.agent, vote.action, vote.think) == ("p2", "vote", "I accuse Bob.") and "replaced" in vote.note
+    assert night.agent == "p1" and night.action.startswith("nightAction KILL p") and "replaced" in night.note
+    assert night.think == ""  # that was of another phase
+    assert {line["agent_id"] for line in read(path) if line["kind"] == "ended"} == {"p1", "p2"}
+
+
+def test_a_log_that_cannot_be_written_costs_no_answer(tmp_path, caplog):
+    async def main():
+        log = MatchLog(tmp_path / "log.jsonl")
+        async with serve(Plain, log=log) as service:
+            log.close()
+            return await played(service, request(0, "vote"))
+
+    assert run(main())[0][-1]["result"] == {"targetId": None}
+    assert any("left out of the match log" in line.message for line in warnings(caplog))

@@ -1,0 +1,189 @@
+"""The rules of mafia by named situation: discussion and vote."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from matches import SEVEN, alive, drawn, match, night, ok, state, talk, vote
+from parlour import envs
+from parlour.envs import Action
+from parlour.envs.mafia.table import DISCUSSION, VOTING
+
+# Discussion.
+
+
+def test_day_one_speaks_in_seat_order_and_each_later_day_starts_two_seats_further():
+    env = match("v v m d s v v v v v", seed=1)
+    for opener, victim, saved in (("p1", "p1", "p1"), ("p3", "p2", "p2"), ("p5", "p1", "p1")):
+        night(env, victim, saved, "p1")
+        order = []
+        while env.table.phase == DISCUSSION:
+            order.append(int(env.table.turn))
+            ok(env, Action("say", {"type": "general"}))
+        assert order[0] == int(opener[1:]) - 1
+        assert order == [(order[0] + i) % 10 for i in range(10)]
+        vote(env, *[None] * 10)
+
+
+def test_the_order_of_speech_skips_the_dead():
+    env = match("v v m d s v v v", seed=1)
+    night(env, "p1", "p8", "p1")
+    assert env.agent_selection == "p2"
+
+
+def test_every_living_player_speaks_once_in_each_discussion_round():
+    env = match("m d s v v", discussion_rounds=3)
+    night(env, "p4", "p4", "p1")
+    order = []
+    while env.table.phase == DISCUSSION:
+        order.append(env.agent_selection)
+        ok(env, Action("say", {"text": f"I accuse p{env.table.turn % 5 + 1 if env.table.turn != 0 else 2}."}))
+    assert order == ["p1", "p2", "p3", "p4", "p5"] * 3
+    assert len(state(env)["statements"]) == 15
+
+
+def test_a_statement_is_heard_by_all_and_kept_as_an_act():
+    env = match(SEVEN)
+    night(env, "p5", "p5", "p3", "p1")
+    ok(env, Action("say", {"text": "Listen! I am the sheriff. I investigated p3, and p3 is not mafia."}))
+    ok(env, Action("say", {"type": "accusation", "targetId": "p1", "text": "That is a lie, and p1 knows it."}))
+    ok(env, Action("say", {"type": "defense", "targetId": "p3"}))
+    first, second, third = state(env, "p7")["statements"]
+    assert (first["playerId"], first["type"], first["role"]) == ("p1", "claim", "sheriff")
+    assert (first["targetId"], first["isMafia"], first["round"]) == ("p3", False, 1)
+    assert (second["type"], second["targetId"], second["role"]) == ("accusation", "p1", None)
+    assert (third["type"], third["targetId"], third["content"]) == ("defense", "p3", "I am innocent.")
+    heard = [(message.sender_id, message.content) for message in env.turn_state("p5").messages]
+    assert heard == [
+        ("p1", "Listen! I am the sheriff. I investigated p3, and p3 is not mafia."),
+        ("p2", "That is a lie, and p1 knows it."),
+        ("p3", "I am innocent."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("payload", "error", "words"),
+    [
+        ({}, "invalid_payload", "give a type"),
+        ({"text": "  "}, "invalid_payload", "give a type"),
+        ({"type": "shout"}, "invalid_payload", "'shout' is not one of accusation"),
+        ({"type": "accusation"}, "invalid_payload", "an accusation needs a targetId"),
+        ({"type": "accusation", "targetId": "p1"}, "game_rule_violation", "who is yourself"),
+        ({"type": "accusation", "targetId": "p5"}, "game_rule_violation", "who is dead"),
+        ({"type": "accusation", "targetId": "p9"}, "invalid_payload", "'p9' is not one of p1"),
+        ({"type": "accusation", "targetId": "p3", "isMafia": True}, "invalid_payload", "belong to a claim"),
+        ({"type": "general", "targetId": "p3"}, "invalid_payload", "a general statement has no targetId"),
+        ({"type": "claim"}, "invalid_payload", "a claim needs a role"),
+        ({"type": "claim", "role": "doctor", "targetId": "p3", "isMafia": True}, "invalid_payload", "claimed sheriff"),
+        ({"type": "claim", "role": "sheriff", "targetId": "p3"}, "invalid_payload", "both targetId and isMafia"),
+        ({"targetId": "p3", "text": "hm"}, "invalid_payload", "need a type"),
+        ({"text": "x" * 4001}, "invalid_payload", "at most 4,000"),
+        ({"text": 5}, "invalid_payload", "Expected `str"),
+        ({"words": "hm"}, "invalid_payload", "words"),
+    ],
+)
+def test_a_statement_that_is_none_is_refused_with_what_would_be_right(payload, error, words):
+    env = match(SEVEN)
+    night(env, "p5", "p5", "p3", "p1")
+    before = env.state().tobytes()
+    result = env.submit("p1", Action("say", payload))
+    assert result.error == error
+    assert words in result.error_detail
+    assert env.state().tobytes() == before
+    assert env.messages == []
+
+
+def test_a_text_about_the_dead_is_taken_as_general():
+    env = match(SEVEN)
+    night(env, "p5", "p5", "p3", "p1")
+    ok(env, Action("say", {"text": "p5 is mafia."}))
+    assert state(env)["statements"][0]["type"] == "general"
+
+
+def test_muted_there_is_no_discussion_and_the_shapes_stay():
+    env = match(SEVEN, talk=False)
+    night(env, "p5", "p5", "p3", "p1")
+    assert env.table.phase == VOTING
+    loud = envs.game("mafia", seats=7)
+    assert (env.game.layout.size, env.game.num_actions) == (loud.layout.size, loud.num_actions)
+
+
+# Vote.
+
+
+def day_one(roles=SEVEN, *, seed=0, **options):
+    """Return a match before the first vote: all are alive."""
+    env = match(roles, seed=seed, **options)
+    mafia, sheriffs = roles.split().count("m"), roles.split().count("s")
+    night(env, *["p3"] * mafia, "p3", *["p1"] * sheriffs)
+    talk(env)
+    return env
+
+
+def test_plurality_eliminates():
+    env = day_one()
+    vote(env, "p5", "p5", "p6", "p6", "p7", "p5", None)
+    assert "p5" not in alive(env)
+    assert state(env)["votingHistory"][0]["eliminated"] == "p5"
+
+
+def test_votes_are_sealed_until_all_are_in_then_public():
+    env = day_one()
+    vote(env, "p5", None, "p6")
+    assert state(env, "p1")["ownVote"] == "p5"
+    assert [state(env, agent)["ownVote"] for agent in ("p2", "p4")] == [None, None]
+    for agent in ("p2", "p3", "p7"):
+        assert state(env, agent)["votingHistory"] == []
+    vote(env, "p5", "p6", "p5", None)
+    (voting,) = state(env, "p7")["votingHistory"]
+    assert voting["votes"] == {"p1": "p5", "p3": "p6", "p4": "p5", "p5": "p6", "p6": "p5"}
+    assert voting["round"] == 1
+
+
+def test_a_tie_is_drawn_among_the_leaders_only():
+    env = day_one()
+    vote(env, "p5", "p5", "p6", "p6", "p7", None)
+    tables = list(drawn(env, Action("vote", {"targetId": None})))
+    out = Counter(int(np.flatnonzero(table.voted_out)[0]) + 1 for table in tables)
+    assert set(out) == {5, 6}
+    assert 160 < out[5] < 240
+
+
+def test_a_tie_may_eliminate_nobody():
+    env = day_one(tie="none")
+    vote(env, "p5", "p5", "p6", "p6", None, None, None)
+    assert len(alive(env)) == 7
+    assert state(env)["votingHistory"][0]["eliminated"] is None
+
+
+@pytest.mark.parametrize(
+    "votes",
+    [
+        ["p2", "p3", "p4", "p5", "p6", "p7", "p1"],
+        ["p2", "p3", None, None, None, None, None],
+        ["p2", None, None, None, None, None, None],
+        [None] * 7,
+    ],
+)
+def test_all_votes_for_different_players_or_none_eliminate_nobody(votes):
+    env = day_one()
+    vote(env, *votes)
+    assert len(alive(env)) == 7
+
+
+@pytest.mark.parametrize(("target", "why"), [("p1", "is yourself"), ("p5", "is dead")])
+def test_nobody_votes_for_itself_or_the_dead(target, why):
+    env = match(SEVEN)
+    night(env, "p5", "p5", "p3", "p1")
+    talk(env)
+    result = env.submit("p1", Action("vote", {"targetId": target}))
+    assert result.error == "game_rule_violation"
+    assert why in result.error_detail
+
+
+def test_metadata_and_reasons_are_anybodys():
+    env = match("m d s v v v")
+    ok(env, Action("nightAction", {"actionType": "KILL", "targetId": "p5", "metadata": {"plan": [1, {"a": None}]}}))
+    night(env, "p2", "p1")
+    talk(env)
+    ok(env, Action("vote", {"targetId": "p2", "reason": "a feeling"}))
