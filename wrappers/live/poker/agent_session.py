@@ -3,6 +3,8 @@
 `PokerAgentSession` is given what the server sent and returns the events that follow: a `Decision` to make, a message to
 send, news of the table. Whose turn it is, what is allowed and where the button lies it takes from the wire. The rest of
 TurnState is worked out by `TableTracker`. Nothing that a server sends makes it raise.
+
+The file has more than 400 lines: every message changes the same state, and the state machine is read as a whole.
 """
 
 from types import SimpleNamespace
