@@ -72,15 +72,14 @@ class ProcessEngine(Engine):
             Exception: what an actor has raised.
         """
         self._calls += 1
+        actor, answers = 0, []
         try:
-            for connection, arguments in zip(self._connections, args, strict=True):
-                connection.send((self._calls, method, arguments))
-            answers = [self._answer(connection) for connection in self._connections]
+            for actor, arguments in enumerate(args):
+                self._connections[actor].send((self._calls, method, arguments))
+            for actor, connection in enumerate(self._connections):
+                answers.append(self._answer(connection))
         except (EOFError, OSError):
-            gone = [actor for actor, process in enumerate(self._processes) if not process.is_alive()]
-            raise ConnectionError(
-                f"the process of actor {', '.join(map(str, gone)) or 'unknown'} has ended: resume the run"
-            ) from None
+            raise ConnectionError(f"the process of actor {actor} has ended: resume the run") from None
         for answer in answers:
             if isinstance(answer, Exception):
                 raise answer
