@@ -76,8 +76,8 @@ class ProcessEngine(Engine):
         try:
             for actor, arguments in enumerate(args):
                 self._connections[actor].send((self._calls, method, arguments))
-            for actor, connection in enumerate(self._connections):
-                answers.append(self._answer(connection))
+            for actor in range(len(args)):
+                answers.append(self._answer(self._connections[actor]))
         except (EOFError, OSError):
             raise ConnectionError(f"the process of actor {actor} has ended: resume the run") from None
         for answer in answers:
