@@ -186,7 +186,7 @@ async def test_leaving_closes_the_connection_and_the_others_play_on():
 
 @on_loop
 async def test_a_client_that_never_reads_is_dropped_and_holds_up_nobody():
-    async with hosting(2, timeout=5) as (host, one, two):
+    async with hosting(2, timeout=60) as (host, one, two):
         address = host.url.removeprefix("http://").split(":")
         state = await one.my_turn()
         raw = socket.socket()
