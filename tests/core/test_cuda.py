@@ -31,7 +31,8 @@ def python(*arguments, **environment):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)  # Numba's simulator is slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif("PARLOUR_NIGHTLY" not in os.environ, reason="Numba's simulator is slow: make nightly runs it")
 @pytest.mark.parametrize("game_id", GAMES)
 def test_a_simulated_gpu_gives_the_bytes_of_the_cpu(game_id):
     simulated = json.loads(python(SCRIPT, game_id, NUMBA_ENABLE_CUDASIM="1", NUMBA_DISABLE_JIT="1"))

@@ -24,7 +24,11 @@ from parlour.wrappers.live.table import host as table_host
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.tangram import agent as tangram_agent
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("compiled_poker")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif("PARLOUR_FLOOD" not in os.environ, reason="make nightly runs it"),
+    pytest.mark.usefixtures("compiled_poker"),
+]
 
 FRAMES = int(os.environ.get("PARLOUR_FLOOD", "2000"))
 HOSTILE = 4
