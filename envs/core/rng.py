@@ -104,7 +104,7 @@ def _words(entropy: int | None, count: int) -> NDArray[np.uint64]:
 
 def _entropy(seed: Any) -> int:
     try:
-        entropy = index(seed)
+        entropy = -1 if isinstance(seed, bool) else index(seed)
     except TypeError:
         entropy = -1
     if entropy < 0:
