@@ -54,6 +54,7 @@ TESTS = {
     "-k 'not (tangram or mafia or holdem)'",
     "wrappers/live/mafia/host_session.py": "tests/live/test_mafia_host_*.py",
     "wrappers/live/mafia/*": "tests/live/test_mafia_session.py",
+    "wrappers/live/tangram/host_session.py": "tests/live/test_tangram_host_session.py",
     "wrappers/live/tangram/*": "tests/live/test_tangram_session_*.py "
     "-k 'not is_what_the_environment_shows and not bots_build'",
     "wrappers/live/table/*": "tests/live/test_table_session_*.py",
