@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.capabilities import Capabilities, PublicView, Talk
+from ..core.capabilities import Capabilities, PublicView
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.options import number, switch, whole
@@ -154,13 +154,7 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
         renderer=Renderer(render.render, picture.picture),
         bots=bots.BOTS,
         capabilities=Capabilities(
-            talk=Talk(
-                record_message=words.record_message,
-                messages_for=words.messages_for,
-                statements=range(options["bids"] + 1, options["bids"] + 1 + NUM_ACTIONS),
-            )
-            if talk
-            else None,
+            talk=words.capability(options["bids"] + 1) if talk else None,
             public_view=PublicView(view.public),
         ),
     )

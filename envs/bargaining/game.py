@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.capabilities import Capabilities, PublicView, Talk
+from ..core.capabilities import Capabilities, PublicView
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.options import number, switch, whole
@@ -136,13 +136,7 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
         renderer=Renderer(render.render, picture.picture),
         bots=bots.BOTS,
         capabilities=Capabilities(
-            talk=Talk(
-                record_message=words.record_message,
-                messages_for=words.messages_for,
-                statements=range(options["offers"] + 3, options["offers"] + 3 + NUM_ACTIONS),
-            )
-            if talk
-            else None,
+            talk=words.capability(options["offers"] + 3) if talk else None,
             public_view=PublicView(view.public),
         ),
     )

@@ -118,7 +118,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         """
         if not self.agents:
             raise ValueError("last(): no episode is running; call reset() first")
-        return super().last(observe)
+        selected: tuple[Any, float, bool, bool, dict[str, Any]] = super().last(observe)
+        return selected
 
     def step(self, action: Any) -> None:
         """Play the selected agent's action (None for an agent whose episode is over).

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .capabilities import Talk
 from .compiled import compiled
 from .layout import Slice
 from .turn_state import MESSAGES_PER_TURN, Message, MessageIntent, MessageScope
@@ -108,6 +109,11 @@ class StructuredTalk:
     appeal: str
     agents: tuple[str, ...]
     highest: float
+
+    def capability(self, start: int) -> Talk:
+        """Return the capability of a game whose talk actions begin at the index `start`."""
+        statements = range(start, start + NUM_ACTIONS)
+        return Talk(record_message=self.record_message, messages_for=self.messages_for, statements=statements)
 
     def action_ranges(self, start: int) -> tuple[ActionRange, ...]:
         """Return the action ranges of the talk actions, whose indices begin at `start`."""

@@ -11,7 +11,7 @@ from parlour.envs import Encoder, Layout
 from parlour.envs.core import chance
 from parlour.envs.kuhn.bots import equilibrium_chances
 from parlour.training import cli
-from parlour.training.algorithms.tabular import METHODS, Solver, solve
+from parlour.training.algorithms.tabular import METHODS, TabularSolver, solve
 from parlour.training.evaluation.exact import best_response, flat_tree, nash_conv, values
 from parlour.wrappers.policies.loading import load_policy, make_policy
 from parlour.wrappers.policies.tabular import TabularPolicy
@@ -80,7 +80,7 @@ def test_every_method_finds_the_value(method, name, options, value):
 
 
 def test_iterations_may_be_made_in_parts():
-    one, other = Solver(KUHN, "dcfr"), Solver(KUHN, "dcfr")
+    one, other = TabularSolver(KUHN, "dcfr"), TabularSolver(KUHN, "dcfr")
     one.run(100)
     for count in (1, 30, 69):
         other.run(count)
@@ -106,9 +106,9 @@ def test_what_cannot_be_a_tree_is_refused():
 
 def test_what_is_not_solved_is_refused():
     with pytest.raises(ValueError, match="two seats whose rewards sum to zero"):
-        Solver(replace(KUHN, game=replace(KUHN.game, payoffs=replace(KUHN.game.payoffs, zero_sum=False))))
+        TabularSolver(replace(KUHN, game=replace(KUHN.game, payoffs=replace(KUHN.game.payoffs, zero_sum=False))))
     with pytest.raises(ValueError, match="no method is called 'cfr'"):
-        Solver(KUHN, "cfr")
+        TabularSolver(KUHN, "cfr")
     with pytest.raises(ValueError, match="target=0"):
         solve(KUHN, target=0)
 

@@ -22,7 +22,7 @@ from ...envs.core.rng import streams
 from ...wrappers.policies.base import draw
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.trained_for import TrainedFor
-from ..learning.batch import Batch, shuffled
+from ..learning.batch import RolloutBatch, shuffled
 from ..learning.collector import critic_encoder, make_networks
 from ..learning.demonstrations import Demonstrations
 from ..learning.engines import find
@@ -109,7 +109,7 @@ class Learner:
 
     # Updates.
 
-    def _learn(self, batches: Sequence[Batch], used: float) -> dict[str, float]:
+    def _learn(self, batches: Sequence[RolloutBatch], used: float) -> dict[str, float]:
         """Update the networks with batches. `used` is the share of the budget that has been used, 0 to 1."""
         config, batch = self.config, shuffled(batches, self._random)
         rate = scheduled(config.learning_rate, config.final_learning_rate, config.learning_rate_schedule, used)

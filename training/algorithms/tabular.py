@@ -61,7 +61,7 @@ class Solution:
     seconds: float
 
 
-class Solver:
+class TabularSolver:
     """Regrets and strategies of all seats at a tree of two seats whose rewards sum to zero.
 
     Args:
@@ -128,11 +128,11 @@ def solve(
         progress: called with the iterations and NashConv whenever it is measured.
 
     Raises:
-        ValueError: as `Solver` does, or for a limit that is not above 0.
+        ValueError: as `TabularSolver` does, or for a limit that is not above 0.
     """
     if not (target > 0 and iterations > 0 and seconds > 0):
         raise ValueError(f"target={target}, iterations={iterations}, seconds={seconds}: all need to be above 0")
-    solver = Solver(tree, method)
+    solver = TabularSolver(tree, method)
     solver.run(0)  # compiled before the clock starts
     begun = perf_counter()
     while True:

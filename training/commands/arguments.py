@@ -24,6 +24,10 @@ PolicyName = Annotated[
         metavar="RUN", help="A run folder or its name below runs/, a saved policy (.npz, .zip), or the name of a bot."
     ),
 ]
+PolicyNames = Annotated[
+    tyro.conf.Positional[tuple[str, ...]],
+    tyro.conf.arg(metavar="RUN…", help="Two or more runs, policy files or bots."),
+]
 AsJson = Annotated[bool, tyro.conf.arg(name="json", help="Print JSON instead of tables.")]
 
 

@@ -1,25 +1,20 @@
 """`parlour crossplay`: every policy against every other, and mixed teams."""
 
 import json
-from typing import Annotated
 
-import tyro
 from rich.console import Console
 from rich.table import Table
 
 from ...envs import Game
 from ..evaluation.cross_play import Matrix, count_of_matches, cross_play
 from ..progress import counting_bar
-from .arguments import ReportArguments
+from .arguments import PolicyNames, ReportArguments
 from .lookup import game_of, policies_of, silenced, warn_about_differences
 
 
 def command(
     *,
-    runs: Annotated[
-        tyro.conf.Positional[tuple[str, ...]],
-        tyro.conf.arg(metavar="RUN…", help="Two or more runs, policy files or bots."),
-    ],
+    runs: PolicyNames,
     game: str | None = None,
     seats: int | None = None,
     options: tuple[str, ...] = (),

@@ -6,9 +6,7 @@ from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
 
-import tyro
 from rich.console import Console
 from rich.table import Table
 
@@ -19,19 +17,16 @@ from ...wrappers.replay.page import page
 from ..evaluation.cross_play import count_of_matches, cross_play
 from ..evaluation.duplicate import unit_per_game
 from ..evaluation.ladder_page import columns_of, ladder_page
-from ..evaluation.meta_game import Standing, advantages, standings
+from ..evaluation.meta_game import PolicyStanding, advantages, standings
 from ..progress import counting_bar
 from ..terminal.match import TerminalMatch
-from .arguments import ReportArguments
+from .arguments import PolicyNames, ReportArguments
 from .lookup import agent, game_of, policies_of, warn_about_differences
 
 
 def command(
     *,
-    runs: Annotated[
-        tyro.conf.Positional[tuple[str, ...]],
-        tyro.conf.arg(metavar="RUN…", help="Two or more runs, policy files or bots."),
-    ],
+    runs: PolicyNames,
     game: str | None = None,
     seats: int | None = None,
     options: tuple[str, ...] = (),
@@ -101,7 +96,7 @@ def sample_games(game: Game, names: Sequence[str], count: int, seed: int) -> str
         return page(moments(file), f"{game.id}: sample games")
 
 
-def _shown(places: Sequence[Standing], unit: str, title: str) -> Table:
+def _shown(places: Sequence[PolicyStanding], unit: str, title: str) -> Table:
     heads, rows = columns_of(places, unit)
     table = Table(*heads, title=title)
     for column in table.columns[1:]:

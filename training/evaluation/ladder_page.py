@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.render.svg import escape
-from .meta_game import Standing
+from .meta_game import PolicyStanding
 
 STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
@@ -22,7 +22,7 @@ iframe { width: 100%; height: 48rem; border: 1px solid #8886; }
 
 def ladder_page(
     title: str,
-    places: Sequence[Standing],
+    places: Sequence[PolicyStanding],
     names: Sequence[str],
     payoffs: NDArray[np.float64],
     unit: str,
@@ -49,7 +49,7 @@ def ladder_page(
     )
 
 
-def columns_of(places: Sequence[Standing], unit: str) -> tuple[list[str], list[list[str]]]:
+def columns_of(places: Sequence[PolicyStanding], unit: str) -> tuple[list[str], list[list[str]]]:
     """Return the headings and the rows of the table of ratings; what is not known of all is left out."""
     heads = ["policy", f"Nash average ({unit})", "share", "mean"]
     rows = [[one.name, f"{one.nash_average:+.3f}", f"{one.share:.3f}", f"{one.mean:+.3f}"] for one in places]
@@ -64,12 +64,12 @@ def columns_of(places: Sequence[Standing], unit: str) -> tuple[list[str], list[l
     return heads, rows
 
 
-def _ratings(places: Sequence[Standing], unit: str) -> str:
+def _ratings(places: Sequence[PolicyStanding], unit: str) -> str:
     heads, rows = columns_of(places, unit)
     return _table("Ratings", heads, [[escape(cell) for cell in row] for row in rows])
 
 
-def _matrix(places: Sequence[Standing], names: Sequence[str], payoffs: NDArray[np.float64], unit: str) -> str:
+def _matrix(places: Sequence[PolicyStanding], names: Sequence[str], payoffs: NDArray[np.float64], unit: str) -> str:
     order = [list(names).index(one.name) for one in places]
     most = max(float(np.abs(payoffs).max()), 1e-12)
     rows = [[escape(names[i]), *(_cell(float(payoffs[i, j]), most, i == j) for j in order)] for i in order]

@@ -20,7 +20,7 @@ RATED_DEALS = 200
 
 
 @dataclass(frozen=True)
-class Standing:
+class PolicyStanding:
     """One policy's place.
 
     Attributes:
@@ -147,7 +147,7 @@ def alpha_rank(payoffs: Floats) -> Floats | None:
     return np.asarray(mass, np.float64)
 
 
-def standings(names: Sequence[str], payoffs: Floats, results: Floats) -> list[Standing]:
+def standings(names: Sequence[str], payoffs: Floats, results: Floats) -> list[PolicyStanding]:
     """Return the policies' places, the best Nash average first; among equals the greater mean.
 
     Args:
@@ -161,7 +161,7 @@ def standings(names: Sequence[str], payoffs: Floats, results: Floats) -> list[St
     unit = max(float(np.abs(payoffs).max()), 1e-12)
     order = sorted(range(len(names)), key=lambda i: (-round(float(average[i]) / unit, 2), -means[i]))
     return [
-        Standing(
+        PolicyStanding(
             names[i],
             nash_average=float(average[i]),
             share=float(share[i]),

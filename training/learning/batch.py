@@ -1,4 +1,4 @@
-"""Batch: the decisions of one rollout, ready to learn from."""
+"""RolloutBatch: the decisions of one rollout, ready to learn from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,11 +8,11 @@ import torch
 from numpy.typing import NDArray
 
 FLOAT16 = ("observations", "critic_observations")
-"""The arrays that `Batch.packed` rounds to float16."""
+"""The arrays that `RolloutBatch.packed` rounds to float16."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Batch:
+class RolloutBatch:
     """The decisions of a rollout by one version of the policy.
 
     Attributes:
@@ -49,7 +49,7 @@ class Batch:
         """The size of the arrays in bytes."""
         return sum(array.nbytes for array in self.arrays.values())
 
-    def packed(self) -> "Batch":
+    def packed(self) -> "RolloutBatch":
         """Return the learner's decisions alone, in less memory: observations in float16, masks in bits."""
         arrays = {name: array[self.rows] for name, array in self.arrays.items()}
         for name in FLOAT16:
@@ -58,7 +58,7 @@ class Batch:
         arrays["masks"] = np.packbits(arrays["masks"].astype(np.bool_), axis=1)
         return replace(self, arrays=arrays, rows=np.arange(self.decisions), num_actions=num_actions)
 
-    def unpacked(self) -> "Batch":
+    def unpacked(self) -> "RolloutBatch":
         """Return the batch with the arrays as `arrays` describes them."""
         if not self.num_actions:
             return self
@@ -69,8 +69,8 @@ class Batch:
         return replace(self, arrays=arrays, num_actions=0)
 
 
-def shuffled(batches: Sequence[Batch], random: np.random.Generator) -> dict[str, torch.Tensor]:
-    """Return the learner's decisions of all batches in random order, one per row, by the names of `Batch.arrays`."""
+def shuffled(batches: Sequence[RolloutBatch], random: np.random.Generator) -> dict[str, torch.Tensor]:
+    """Return the learner's decisions of all batches in random order, one per row, by the names of their arrays."""
     whole = [batch.unpacked() for batch in batches]
     if len(whole) == 1:
         arrays, rows = whole[0].arrays, whole[0].rows

@@ -19,7 +19,7 @@ from ...wrappers.rl.opponents import Pool
 from ...wrappers.rl.self_play import ExpectedRewards, SelfPlayTables
 from ..games import games_with, specifics
 from .advantages import seat_advantages
-from .batch import Batch
+from .batch import RolloutBatch
 from .networks import Forward, build
 from .selfplay_settings import SelfPlayConfig
 
@@ -102,7 +102,7 @@ class Collector:
     @torch.no_grad()
     def rollout(
         self, version: int, weights: Weights, opponents: Opponents, random_start_steps: tuple[int, int] = (0, 0)
-    ) -> Batch:
+    ) -> RolloutBatch:
         """Play ``n_steps`` decisions on every table.
 
         Args:
@@ -124,7 +124,7 @@ class Collector:
         episodes, winnings = self.tables.episodes, self.tables.winnings
         seconds = self._play()
         self._estimate()
-        return Batch(
+        return RolloutBatch(
             version=version,
             actor=self._actor_number,
             arrays=self._arrays(),

@@ -38,7 +38,7 @@ decode = msgspec.json.Decoder(Frame).decode
 
 
 @dataclass
-class Turn:
+class WatchedTurn:
     """An open turn.
 
     Attributes:
@@ -57,7 +57,7 @@ class Turn:
 
 
 @dataclass
-class Player:
+class WatchedPlayer:
     """An agent.
 
     Attributes:
@@ -100,7 +100,7 @@ class PokerWatch:
         self.claims = claims
         self.deadline = deadline
         self.back_within = back_within
-        self.players: dict[str, Player] = {}
+        self.players: dict[str, WatchedPlayer] = {}
         self.down: set[str] = set()
         self.up_since: dict[str, float] = {}
         self.forfeits: defaultdict[tuple[str, int, int], int] = defaultdict(int)
@@ -112,7 +112,7 @@ class PokerWatch:
     def seat(self, api_key: str, agent_id: str, end: str) -> None:
         """Note an agent with its key and its process."""
         self._keys[api_key] = agent_id
-        self.players[agent_id] = Player(end)
+        self.players[agent_id] = WatchedPlayer(end)
 
     def open_line(self, request: web.Request) -> Line:
         """See `Watch`."""
@@ -187,7 +187,7 @@ class PokerLine:
         self._agent_id = agent_id
         self._table = table
         self._seat = seat
-        self._turn: Turn | None = None
+        self._turn: WatchedTurn | None = None
         self._stated = False  # whether a state has come
 
     def arrived(self, sender: Side, text: str | bytes) -> None:
@@ -250,7 +250,7 @@ class PokerLine:
                 if self._turn is not None and self._turn.token != frame.turn_token:
                     self._forfeited(self._turn)
                 if frame.turn_token is not None and self._turn is None:
-                    self._turn = Turn(frame.turn_token, frame.hand)
+                    self._turn = WatchedTurn(frame.turn_token, frame.hand)
                     if not self._stated:
                         self._turn.held.add("away")
                 self._stated = True
@@ -261,7 +261,7 @@ class PokerLine:
             case "error":
                 self._claims.counts[f"error {frame.code}"] += 1
 
-    def _forfeited(self, turn: Turn) -> None:
+    def _forfeited(self, turn: WatchedTurn) -> None:
         self._turn = None
         self._watch.forfeits[self._table, turn.hand, self._seat] += 1
         self._claims.counts["forfeits for a fault"] += bool(turn.held)

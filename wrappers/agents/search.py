@@ -77,7 +77,7 @@ class Plan(NamedTuple):
     solved: Any
 
 
-class Choice(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search found: an action index; or a table that has reached the goal, and what was taken back for it."""
 
     action: int | None
@@ -138,7 +138,7 @@ class SearchPolicy:
 
     def choose(
         self, root: Tables, observation: NDArray[np.float32], mask: NDArray[np.int8], until: float | None
-    ) -> "Choice":
+    ) -> "SearchResult":
         """Plan at one table.
 
         Args:
@@ -147,15 +147,15 @@ class SearchPolicy:
             until: when the time is over, on the clock `time.monotonic`; None: never.
         """
         if self._planning.unsettled(root)[0]:
-            return Choice(self._planning.settle)
+            return SearchResult(self._planning.settle)
         known = self._next.get(self._planning.key(root))
         if known is not None:
-            return Choice(known)
+            return SearchResult(known)
         if not self._planning.hopeless(root)[0]:
             plan = self._widening(root, observation[None], mask[None], until)
             if plan is not None:
                 self._remember(plan)
-                return Choice(plan.actions[0])
+                return SearchResult(plan.actions[0])
         for lifted, table in self._planning.mended(root[0]):
             if late(until):
                 break
@@ -165,8 +165,8 @@ class SearchPolicy:
             legal = self._game.rules.mask(table[0], int(table[0].turn))[None]
             plan = self._widening(table, seen, legal, until)
             if plan is not None:
-                return Choice(None, plan.solved, lifted)
-        return Choice(None)
+                return SearchResult(None, plan.solved, lifted)
+        return SearchResult(None)
 
     def _widening(
         self, root: Tables, seen: NDArray[np.float32], masks: NDArray[np.int8], until: float | None

@@ -17,7 +17,7 @@ from ....wrappers.live.arena.agent import ArenaAgent
 from ....wrappers.live.arena.agent_names import reserved_words
 from ....wrappers.live.arena.host import ArenaHost
 from ....wrappers.live.arena.host_session import ArenaLimits
-from ....wrappers.live.arena.results import ArenaResult, Standing, standings
+from ....wrappers.live.arena.results import ArenaResult, ArenaStanding, standings
 from ....wrappers.live.common.activity import Activity
 from ...supervisor import Supervisor
 from ..arguments import AsJson, GameArguments, LiveArguments, SessionArguments, TlsServerArguments
@@ -185,7 +185,7 @@ def _open(arena: ArenaHost, ours: Sequence[ArenaAgent], theirs: Sequence[tuple[s
         arena.add_remote(name, endpoint)
 
 
-def _table(lines: Sequence[Standing], title: str) -> Table:
+def _table(lines: Sequence[ArenaStanding], title: str) -> Table:
     """Return the standings as a table."""
     table = Table("agent", "matches", "payoff ± 95 %", "deals", "of surplus", "rating", "mistakes", title=title)
     for column in table.columns[1:]:

@@ -7,7 +7,7 @@ from ....envs import Game
 from ....wrappers.policies.base import Policy
 from ....wrappers.policies.mlp import MlpPolicy
 from ....wrappers.rl.opponents import OpponentSeats, Pool
-from ..batch import Batch
+from ..batch import RolloutBatch
 from ..collector import Opponents, Weights
 from ..selfplay_settings import SelfPlayConfig
 
@@ -42,7 +42,7 @@ class Engine:
         """Start the actors. Called once; before it, `load` may have set their state."""
         raise NotImplementedError
 
-    def rollout(self, version: int, weights: Weights) -> list[Batch]:
+    def rollout(self, version: int, weights: Weights) -> list[RolloutBatch]:
         """Return batches to learn from, at least one.
 
         Args:
@@ -54,7 +54,7 @@ class Engine:
         self.winnings += sum(batch.winnings for batch in batches)
         return batches
 
-    def _collect(self, version: int, weights: Weights) -> list[Batch]:
+    def _collect(self, version: int, weights: Weights) -> list[RolloutBatch]:
         raise NotImplementedError
 
     def metrics(self) -> dict[str, float]:

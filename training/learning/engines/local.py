@@ -5,7 +5,7 @@ from typing import Any
 
 from ....envs import Game
 from ....wrappers.rl.opponents import Pool
-from ..batch import Batch
+from ..batch import RolloutBatch
 from ..collector import Collector, Weights
 from ..selfplay_settings import SelfPlayConfig
 from .base import Engine, check_files, tables_file
@@ -27,7 +27,7 @@ class LocalEngine(Engine):
         for collector in self.collectors:
             collector.begin()
 
-    def _collect(self, version: int, weights: Weights) -> list[Batch]:
+    def _collect(self, version: int, weights: Weights) -> list[RolloutBatch]:
         opponents = self._opponents()
         return [each.rollout(version, weights, opponents, self.random_start_steps) for each in self.collectors]
 

@@ -10,7 +10,7 @@ import torch
 from ....envs import Game
 from ....envs import game as make_game
 from ....wrappers.rl.opponents import Pool
-from ..batch import Batch
+from ..batch import RolloutBatch
 from ..collector import Collector, Weights
 from ..selfplay_settings import SelfPlayConfig
 from .base import Engine, check_files, tables_file
@@ -37,8 +37,10 @@ class ProcessEngine(Engine):
         """Begin the episodes in every process."""
         self._ask_all("begin")
 
-    def _collect(self, version: int, weights: Weights) -> list[Batch]:
-        found: list[Batch] = self._ask_all("rollout", version, weights, self._opponents(), self.random_start_steps)
+    def _collect(self, version: int, weights: Weights) -> list[RolloutBatch]:
+        found: list[RolloutBatch] = self._ask_all(
+            "rollout", version, weights, self._opponents(), self.random_start_steps
+        )
         return found
 
     def _save_actors(self, folder: Path) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from ray.exceptions import ActorDiedError, RayActorError, RayError
 from ....envs import Game
 from ....envs import game as make_game
 from ....wrappers.rl.opponents import Pool
-from ..batch import Batch
+from ..batch import RolloutBatch
 from ..collector import Collector, Opponents, Weights
 from ..selfplay_settings import SelfPlayConfig
 from .base import Engine
@@ -51,7 +51,7 @@ class RemoteActor:
 
     def rollout(
         self, version: int, weights: Weights, opponents: Opponents, random_start_steps: tuple[int, int]
-    ) -> Batch:
+    ) -> RolloutBatch:
         """Return a packed batch (see `Collector.rollout`)."""
         return self._collector.rollout(version, weights, opponents, random_start_steps).packed()
 
@@ -104,10 +104,10 @@ class RayEngine(Engine):
     def _start(self, number: int) -> Any:
         return self._remote.remote(self.config, self.pool, number)
 
-    def _collect(self, version: int, weights: Weights) -> list[Batch]:
+    def _collect(self, version: int, weights: Weights) -> list[RolloutBatch]:
         order = version, ray.put(dict(weights)), self._put_opponents(), self.random_start_steps
         last = time.monotonic()
-        batches: list[Batch] = []
+        batches: list[RolloutBatch] = []
         while not batches:
             self._call(order)
             batches = [batch for batch in self._ready() if self._is_fresh(batch, version)]
@@ -134,7 +134,7 @@ class RayEngine(Engine):
             else:
                 actor.call = actor.handle.rollout.remote(*order)
 
-    def _ready(self) -> Iterator[Batch]:
+    def _ready(self) -> Iterator[RolloutBatch]:
         """Wait for a batch, and yield all that are there."""
         running = {actor.call: actor for actor in self._actors if actor.call is not None}
         if not running:
@@ -145,7 +145,7 @@ class RayEngine(Engine):
             actor = running[call]
             actor.call = None
             try:
-                batch: Batch = ray.get(call)
+                batch: RolloutBatch = ray.get(call)
             except RayError as error:
                 self._failed(actor, error)
             else:
@@ -165,7 +165,7 @@ class RayEngine(Engine):
         if isinstance(error, ActorDiedError):  # Ray does not start it again, as it failed in its constructor
             actor.handle = self._start(actor.number)
 
-    def _is_fresh(self, batch: Batch, version: int) -> bool:
+    def _is_fresh(self, batch: RolloutBatch, version: int) -> bool:
         fresh = version - batch.version <= STALE
         self.dropped += not fresh
         return fresh

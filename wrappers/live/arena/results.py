@@ -61,7 +61,7 @@ def assess(states: Sequence[TurnState], outcome: Mapping[str, Any]) -> tuple[boo
 
 
 @dataclass
-class Standing:
+class ArenaStanding:
     """The results of one agent.
 
     Attributes:
@@ -88,7 +88,7 @@ class Standing:
     forced: int
 
 
-def standings(results: Sequence[ArenaResult]) -> list[Standing]:
+def standings(results: Sequence[ArenaResult]) -> list[ArenaStanding]:
     """Return a line per agent, the best mean first. The interval is the normal one over matches."""
     ratings = rate(results)
     mine: dict[str, list[ArenaResult]] = {}
@@ -99,12 +99,12 @@ def standings(results: Sequence[ArenaResult]) -> list[Standing]:
     return sorted(lines, key=lambda line: -line.mean)
 
 
-def _standing(agent: str, played: Sequence[ArenaResult], rating: tuple[float, float] | None) -> Standing:
+def _standing(agent: str, played: Sequence[ArenaResult], rating: tuple[float, float] | None) -> ArenaStanding:
     won = [result.payoffs[agent] for result in played]
     mean, half = sum(won) / len(won), None
     if len(won) > 1:
         half = 1.96 * sqrt(sum((each - mean) ** 2 for each in won) / (len(won) - 1) / len(won))
-    return Standing(
+    return ArenaStanding(
         agent,
         len(won),
         mean,

@@ -14,8 +14,8 @@ import numpy as np
 from ....envs.holdem.hands import card_number, describe, strength
 from ....envs.holdem.table import KINDS, LOG
 from ....envs.holdem.view import STREETS
+from .compared_state import ComparedState, acted_between, compared_state
 from .messages import GameState, HandComplete, Last, Player
-from .moment import Moment, acted_between, moment_of
 
 Entry = dict[str, Any]
 MARK = -1
@@ -48,13 +48,13 @@ class TableTracker:
         self._start: dict[int, int] = {}  # stacks before blinds and antes
         self._put_in: dict[int, int] = {}  # chips put in in the hand that ended, its last action included
         self._unplaced = 0  # chips in the pot that no seat is known to have put in
-        self._now = Moment(-1, "", None, {}, {}, set())
+        self._now = ComparedState(-1, "", None, {}, {}, set())
 
     # What comes in.
 
     def update(self, state: GameState) -> None:
         """Take in the next state."""
-        now = moment_of(state)
+        now = compared_state(state)
         previous, self._now = self._now, now
         if state.dealer is not None and state.dealer >= 0:
             self._dealer = state.dealer
@@ -156,7 +156,7 @@ class TableTracker:
 
     # Chips.
 
-    def _count(self, now: Moment) -> None:
+    def _count(self, now: ComparedState) -> None:
         for seat in now.stacks.keys() & self._start.keys():
             self.committed[seat] = max(now.bets[seat], self._start[seat] - now.stacks[seat])
 
@@ -173,7 +173,7 @@ class TableTracker:
         if missing == 0:
             self.stacks_between_hands.update(held)
 
-    def _with_last_action(self, was: Moment, last: Last | None) -> dict[int, int]:
+    def _with_last_action(self, was: ComparedState, last: Last | None) -> dict[int, int]:
         """Return what each seat put in when the hand ended: the last state of a hand does not show its bets."""
         put_in = dict(self.committed)
         if last is None or last.seat not in put_in:
@@ -186,7 +186,7 @@ class TableTracker:
 
     # The start of a hand.
 
-    def _open(self, state: GameState, now: Moment) -> Moment:
+    def _open(self, state: GameState, now: ComparedState) -> ComparedState:
         """Begin a hand, and return the moment from which its betting is to be read."""
         self._hand = state.hand
         self.history, self.committed, self._put_in, self._unplaced = [], {}, {}, 0
@@ -207,7 +207,7 @@ class TableTracker:
         self.stacks_between_hands = {}
         return previous
 
-    def _learn_blinds(self, now: Moment, dealt: list[int]) -> None:
+    def _learn_blinds(self, now: ComparedState, dealt: list[int]) -> None:
         """Read the blinds from the bets that were posted; a player who is all-in may have posted less."""
         self._saw_blinds = True
         small, big = self._blind_seats(now, dealt)
@@ -218,7 +218,7 @@ class TableTracker:
                 setattr(self, name, posted if now.stacks[seat] else max(posted, known))
         self.big_blind = max(self.big_blind, self.small_blind, 1)
 
-    def _blind_seats(self, now: Moment, dealt: list[int]) -> tuple[int | None, int | None]:
+    def _blind_seats(self, now: ComparedState, dealt: list[int]) -> tuple[int | None, int | None]:
         after = _round_from(self._dealer + 1, dealt)
         if len(after) > 2:
             return after[0], after[1]
@@ -237,7 +237,7 @@ class TableTracker:
             least = [action["min"] for action in actions if action["kind"] == "raiseTo" and action["min"] < stack]
             self.big_blind = max(1, *least) if least else self.big_blind
 
-    def _antes(self, now: Moment, dealt: list[int], extra: int) -> dict[int, int]:
+    def _antes(self, now: ComparedState, dealt: list[int], extra: int) -> dict[int, int]:
         """Return each seat's ante: by its stack before the hand if that is known, else by the pot."""
         if all(seat in self.stacks_between_hands for seat in dealt):
             antes = {seat: self.stacks_between_hands[seat] - now.stacks[seat] - now.bets[seat] for seat in dealt}
@@ -255,7 +255,7 @@ class TableTracker:
         share = rest // max(1, len(short))
         return {**dict.fromkeys(payers, self.ante), **dict.fromkeys(short, share)}
 
-    def _before_street(self, now: Moment, dealt: list[int]) -> Moment:
+    def _before_street(self, now: ComparedState, dealt: list[int]) -> ComparedState:
         """Return the likeliest start of the street in whose middle the first state came."""
         bets = dict.fromkeys(now.bets, 0)
         first = self._dealer + 1
@@ -269,11 +269,11 @@ class TableTracker:
         stacks = {seat: now.stacks[seat] + now.bets[seat] - bets[seat] for seat in now.stacks}
         folded = set() if now.phase == STREETS[0] else now.folded
         start = _round_from(first, dealt)
-        return Moment(now.seq - 2, now.phase, start[0] if start else None, stacks, bets, folded)
+        return ComparedState(now.seq - 2, now.phase, start[0] if start else None, stacks, bets, folded)
 
     # The betting.
 
-    def _betting(self, was: Moment, now: Moment, last: Last | None) -> Iterable[Entry]:
+    def _betting(self, was: ComparedState, now: ComparedState, last: Last | None) -> Iterable[Entry]:
         """Work out what was done between two moments of a hand."""
         crossed = now.phase != was.phase
         bets = self._closing_bets(was, now) if crossed else now.bets
@@ -288,11 +288,11 @@ class TableTracker:
         order = self._order(was, start, MARK if crossed else now.turn, bool(folded) or bets != was.bets)
         yield from self._street(was.phase, order, was.bets, bets, folded - later)
         if crossed:
-            middle = Moment(was.seq, now.phase, None, was.stacks, {}, was.folded | (folded - later))
+            middle = ComparedState(was.seq, now.phase, None, was.stacks, {}, was.folded | (folded - later))
             order = self._order(middle, self._dealer + 1, now.turn, bool(later) or any(now.bets.values()))
             yield from self._street(now.phase, order, {}, now.bets, later)
 
-    def _closing_bets(self, was: Moment, now: Moment) -> dict[int, int]:
+    def _closing_bets(self, was: ComparedState, now: ComparedState) -> dict[int, int]:
         """Return each seat's bet on the finished street: what it put in since, without the new street's bet."""
         return {
             seat: was.bets.get(seat, 0) + was.stacks[seat] - now.stacks[seat] - now.bets[seat]
@@ -302,7 +302,7 @@ class TableTracker:
     def _high(self, street: str, bets: dict[int, int]) -> int:
         return max(self.big_blind if street == STREETS[0] else 0, *bets.values(), 0)
 
-    def _order(self, was: Moment, start: int, stop: int | None, changed: bool) -> list[int]:
+    def _order(self, was: ComparedState, start: int, stop: int | None, changed: bool) -> list[int]:
         """Return the seats that have acted, from `start` round to before `stop`, then `MARK`, then the others."""
         able = [seat for seat, stack in was.stacks.items() if stack and seat not in was.folded and seat in self._start]
         lap = _round_from(start, able)

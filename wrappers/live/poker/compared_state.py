@@ -6,7 +6,7 @@ from .messages import GameState
 
 
 @dataclass
-class Moment:
+class ComparedState:
     """One state, in the numbers that are compared."""
 
     seq: int
@@ -17,10 +17,10 @@ class Moment:
     folded: set[int]
 
 
-def moment_of(state: GameState) -> Moment:
+def compared_state(state: GameState) -> ComparedState:
     """Return a state's numbers."""
     players = {player.seat: player for player in state.players}
-    return Moment(
+    return ComparedState(
         seq=state.seq,
         phase=state.phase,
         turn=state.turn if isinstance(state.turn, int) else None,
@@ -30,7 +30,7 @@ def moment_of(state: GameState) -> Moment:
     )
 
 
-def acted_between(now: Moment, was: Moment) -> bool:
+def acted_between(now: ComparedState, was: ComparedState) -> bool:
     """Return whether somebody acted between two states, which some servers give the same seq."""
     seats = now.stacks.keys() & was.stacks.keys()
     moved = any((now.stacks[seat], now.bets[seat]) != (was.stacks[seat], was.bets[seat]) for seat in seats)
