@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs import Game, play_until_done
+from ...envs.core.counted import counted
 from ...envs.core.rng import streams
 from ...envs.core.rollout import tables_with_seed
 from ...wrappers.policies.base import Policy
@@ -71,7 +72,8 @@ def results_of_deals(
     The arguments are those of `evaluate`.
     """
     if len(opponents) not in (1, game.seats - 1):
-        raise ValueError(f"{len(opponents)} opponents at {game.seats} seats: give {game.seats - 1}, or one for all")
+        given = f"{counted(len(opponents), 'opponents')} at {counted(game.seats, 'seats')}"
+        raise ValueError(f"{given}: give {game.seats - 1}, or one for all")
     if deals < 2:
         raise ValueError(f"deals={deals}: an interval needs at least 2")
     around = [policy, *(opponents if len(opponents) > 1 else list(opponents) * (game.seats - 1))]
