@@ -69,6 +69,14 @@ OPTIONS = {
         "two dice of three faces": {"dice": 2, "faces": 3},
         "five dice, none wild": {"dice": 5, "wild": False},
     },
+    "cournot-v0": {
+        "default": {},
+        "three, private, repeated": {"seats": 3, "costs": (0, 30), "quantities": 11, "max_rounds": 2, "rounds": 6},
+    },
+    "trust-v0": {
+        "default": {},
+        "repeated": {"endowment": 7, "multiplier": 2.5, "amounts": 8, "returns": 6, "max_rounds": 1, "rounds": 3},
+    },
 }
 """Sets of options by game and name; a game without an entry is tested with its defaults."""
 

@@ -1,0 +1,155 @@
+"""Fields of `game_state` in the platforms' words, each with how it is written and how it is read back.
+
+A field of one seat has ``private = True``: observers without a seat do not get it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from ..core.loading import amount
+
+
+def name_of(seat: int) -> str:
+    """Return the name of a seat's agent."""
+    return f"player_{seat}"
+
+
+class Field(Protocol):
+    """A field of `game_state`.
+
+    `write` returns its value for a seat (−1: an observer). `read` writes a value that a host sent into a record, with
+    what `seat` may know; `seats` maps agents to seats. The value may be anything.
+    """
+
+    name: str
+    private: ClassVar[bool]
+
+    def write(self, table: Any, seat: int) -> Any:
+        """Return the value."""
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write a value that a host sent into the record."""
+
+
+def put(table: Any, stage: int, seat: int, number: float) -> None:
+    """Write a choice into a record; its action type is the first one of the stage that is not `pass`."""
+    kinds = [kind for kind in range(int(table.kinds) - 1) if (int(table.offers[stage]) >> kind) & 1]
+    same = [kind for kind in kinds if table.gap[kind] == 0 and table.origin[kind] == number]
+    table.chosen[stage, seat] = 1 + (same or kinds)[0]
+    table.number[stage, seat] = number
+
+
+@dataclass(frozen=True)
+class Told:
+    """A public field that follows from the record and is not read back: ``tell(table)``."""
+
+    name: str
+    tell: Callable[[Any], Any]
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> Any:
+        """Return the value."""
+        return self.tell(table)
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Read nothing."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that the payoffs depend on."""
+
+    name: str
+    index: int
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> float:
+        """Return the number."""
+        return float(table.parameter[self.index])
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Take the host's number."""
+        if value is not None:
+            table.parameter[self.index] = amount(value, self.name)
+
+
+@dataclass(frozen=True)
+class OwnChoice:
+    """The seat's own number in a stage; None: it has not chosen."""
+
+    name: str
+    stage: int = 0
+    private: ClassVar[bool] = True
+
+    def write(self, table: Any, seat: int) -> float | None:
+        """Return the number."""
+        return float(table.number[self.stage, seat]) if table.chosen[self.stage, seat] else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the number."""
+        if value is not None:
+            put(table, self.stage, seat, amount(value, self.name))
+
+
+@dataclass(frozen=True)
+class WhoChose:
+    """The agents that have chosen in a sealed stage; `others`: without the seat itself."""
+
+    name: str
+    stage: int = 0
+    others: bool = True
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> list[str]:
+        """Return their names."""
+        seats = range(int(table.seats))
+        chose = [other for other in seats if table.chosen[self.stage, other] and not (self.others and other == seat)]
+        return [name_of(other) for other in chose]
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write that they have chosen, without a number."""
+        for agent in value if isinstance(value, list) else ():
+            other = seats.get(agent) if isinstance(agent, str) else None
+            if other is not None and not table.chosen[self.stage, other]:
+                put(table, self.stage, other, 0.0)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The numbers of a stage that everybody sees, by agent."""
+
+    name: str
+    stage: int = 0
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> dict[str, float]:
+        """Return the numbers."""
+        final = int(table.kinds)  # a final pass is no number
+        made = [other for other in range(int(table.seats)) if 0 < table.chosen[self.stage, other] < final]
+        return {name_of(other): float(table.number[self.stage, other]) for other in made}
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the numbers."""
+        for agent, number in value.items() if isinstance(value, Mapping) else ():
+            if agent in seats:
+                put(table, self.stage, seats[agent], amount(number, self.name))
+
+
+@dataclass(frozen=True)
+class ChoiceOf:
+    """The number that one seat chose in a stage that everybody sees; None: it has not chosen."""
+
+    name: str
+    stage: int
+    seat: int
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> float | None:
+        """Return the number."""
+        return float(table.number[self.stage, self.seat]) if table.chosen[self.stage, self.seat] else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the number."""
+        if value is not None:
+            put(table, self.stage, self.seat, amount(value, self.name))
