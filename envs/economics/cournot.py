@@ -8,7 +8,8 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import End, Number, OwnChoice, Parameter, Private, Seen, Stage, StageGame, Told, WhoChose, bot, make
+from ..stages import Bots, End, Number, OwnChoice, Parameter, Private, Seen, Stage, StageGame, Told, WhoChose, bot, make
+from ..stages.fields import chosen_of, seats_of
 from ..stages.options import Ranges, ranges, shown
 from ..stages.rules import OVER, PLAYING, choose, end_round, sum_of
 
@@ -45,7 +46,7 @@ def game(
     seats = whole("seats", seats, 2, 8)
     a, b = number("a", a, 0.01, 1e6), number("b", b, 0.001, 1000)
     cost = ranges("costs", costs, seats)
-    options = {
+    options: dict[str, Any] = {
         "seats": seats,
         "a": a,
         "b": b,
@@ -71,25 +72,17 @@ def game(
             step=step,
             end=end,
             fields=[
-                Told("num_firms", _seats),
+                Told("num_firms", seats_of),
                 Parameter("a", A),
                 Parameter("b", B),
                 OwnChoice("my_quantity"),
                 WhoChose("opponents_who_committed"),
-                Told("num_quantities_submitted", _submitted),
+                Told("num_quantities_submitted", chosen_of),
             ],
             bots=BOTS,
             rounds=options["rounds"],
         )
     )
-
-
-def _seats(table: Any) -> int:
-    return int(table.seats)
-
-
-def _submitted(table: Any) -> int:
-    return int(np.count_nonzero(table.chosen[0]))
 
 
 @compiled
@@ -156,10 +149,10 @@ def _collusive(seen: Seen) -> Any:
 def _best_response(seen: Seen) -> Any:
     """Answer the others' last quantities; in the first market, play the equilibrium."""
     best = (seen.parameter(A) - seen.private) / seen.parameter(B) / 2 - seen.past[:, 1:].sum(axis=1) / 2
-    return np.where(seen.past.any(axis=1), np.maximum(best, 0.0), _equilibrium(seen))
+    return np.where(seen.begun, np.maximum(best, 0.0), _equilibrium(seen))
 
 
-BOTS = {
+BOTS: Bots = {
     "random": random_bot,
     "equilibrium": bot(_equilibrium),
     "collusive": bot(_collusive),

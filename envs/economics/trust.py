@@ -8,7 +8,7 @@ from ..core.compiled import compiled
 from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
-from ..stages import ChoiceOf, End, Number, Parameter, Seen, Stage, StageGame, bot, make
+from ..stages import Bots, ChoiceOf, End, Number, Parameter, Seen, Stage, StageGame, bot, make
 from ..stages.rules import OVER, PLAYING, choose, end_round
 
 ENDOWMENT, MULTIPLIER = range(2)
@@ -40,7 +40,7 @@ def game(
     Raises:
         ValueError: naming the option, its value and its range.
     """
-    options = {
+    options: dict[str, Any] = {
         "endowment": number("endowment", endowment, 0.01, 1e6),
         "multiplier": number("multiplier", multiplier, 0.01, 100),
         "amounts": whole("amounts", amounts, 2, 256),
@@ -123,7 +123,7 @@ def _reciprocal(seen: Seen) -> Any:
     return np.where(seen.seat == 0, seen.parameter(ENDOWMENT) / 2, seen.number[:, 0, 1])
 
 
-BOTS = {
+BOTS: Bots = {
     "random": random_bot,
     "equilibrium": bot(_equilibrium),
     "fair": bot(_fair),

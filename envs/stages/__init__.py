@@ -14,12 +14,13 @@ payloads (`actions`), TurnState and back (`view`, `load`, `fields`), text and pi
 `rounds` plays a game again and again, with the last rounds in the observation.
 """
 
-from .bots import Seen, bot
+from .bots import Bots, Seen, bot
 from .definition import End, Named, Number, Private, Stage, StageGame
-from .fields import ChoiceOf, Choices, OwnChoice, Parameter, Told, WhoChose
+from .fields import ChoiceOf, Choices, OwnChoice, Parameter, Split, Told, WhoChose
 from .game import make
 
 __all__ = [
+    "Bots",
     "ChoiceOf",
     "Choices",
     "End",
@@ -29,6 +30,7 @@ __all__ = [
     "Parameter",
     "Private",
     "Seen",
+    "Split",
     "Stage",
     "StageGame",
     "Told",

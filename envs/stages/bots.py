@@ -1,6 +1,6 @@
 """The frame of scripted players: a rule from what a seat sees to the number that it chooses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from ..core.game import Game
 
 Floats = NDArray[np.float64]
+Bots = Mapping[str, Callable[..., Any]]
+"""Scripted players by name: `Game.bots`."""
 
 
 class Seen(NamedTuple):
@@ -24,6 +26,7 @@ class Seen(NamedTuple):
         number: float64[N, stages, seats], the numbers that are known, by relative seat.
         turns_left: float64[N], the share of the stage's turns that are left.
         past: float64[N, seats], the numbers of the last round's first stage, by relative seat; 0 in the first round.
+        begun: bool[N], whether a round with a choice has been played before.
         random: the bot's random numbers.
     """
 
@@ -35,6 +38,7 @@ class Seen(NamedTuple):
     number: Floats
     turns_left: Floats
     past: Floats
+    begun: NDArray[np.bool_]
     random: np.random.Generator
 
     def parameter(self, index: int) -> float:
@@ -87,7 +91,7 @@ class StageBot:
             one = layout[path]
             return observations[:, one.start : one.stop].reshape(-1, *one.shape).astype(np.float64)
 
-        past = "game_state.history.choices"
+        past, made = "game_state.history.choices", "game_state.history.chosen"
         return Seen(
             self._game,
             part("agent_id").argmax(axis=1),
@@ -97,6 +101,7 @@ class StageBot:
             np.round(part("game_state.choices") * self._numbers, 5),
             part("game_state.turns_left")[:, 0],
             np.round(part(past)[:, 0] * self._numbers, 5)[:, 0] if past in paths else part("agent_id") * 0,
+            part(made)[:, 0].any(axis=(1, 2)) if made in paths else np.zeros(len(observations), np.bool_),
             self._random,
         )
 

@@ -117,6 +117,7 @@ class StageGame:
             `view.history`.
         bots: scripted players by name.
         rounds: how many times the game is played.
+        decimals: of the utilities.
     """
 
     name: str
@@ -138,12 +139,18 @@ class StageGame:
     history: Callable[[Any], list[dict[str, Any]]] | None = None
     bots: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     rounds: int = 1
+    decimals: int = 2
 
     @property
     def hides(self) -> bool:
         """Whether a seat may not know something: a private value that varies, or the sealed choice of another."""
         varies = self.private is not None and any(low < high for low, high in self.private.ranges)
         return varies or any(stage.sealed and self.chooses(stage) > 1 for stage in self.stages)
+
+    @property
+    def largest(self) -> float:
+        """The largest amount of a utility in one round, above 0."""
+        return max(*map(abs, self.payoffs), 1e-9)
 
     def chooses(self, stage: Stage) -> int:
         """Return how many seats choose in a stage."""

@@ -19,8 +19,7 @@ def encoders(rules: StageGame, table: Any) -> dict[str, Encoder]:
     seats, stages = int(table.seats), int(table.stages)
     names = ", ".join(stage.name for stage in rules.stages)
     mine = f"`{rules.private.name}`, as a share of the highest" if rules.private else "always 0: nothing is private"
-    low, high = rules.payoffs
-    scale = max(abs(low), abs(high))
+    low, high = (utility / rules.largest for utility in rules.payoffs)
     repeated = rules.rounds > 1
     v0 = Layout(
         [
@@ -34,7 +33,7 @@ def encoders(rules: StageGame, table: Any) -> dict[str, Encoder]:
             Slice("game_state.turns_left", (1,), 0, 1, "share of the phase's turns, this one included"),
             *(_repeated_slices(stages, seats) if repeated else ()),
             Slice("game_over", (1,), 0, 1, "whether the match is over"),
-            Slice("outcome.payoffs", (seats,), low / scale, high / scale, "by relative seat, by the largest amount"),
+            Slice("outcome.payoffs", (seats,), low, high, "by relative seat, by the largest amount"),
         ]
     )
     shown = Encoder(v0, observe_repeated if repeated else observe)

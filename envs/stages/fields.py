@@ -15,6 +15,26 @@ def name_of(seat: int) -> str:
     return f"player_{seat}"
 
 
+def seats_of(table: Any) -> int:
+    """Return the number of seats."""
+    return int(table.seats)
+
+
+def chosen_of(table: Any) -> int:
+    """Return how many seats have chosen in the first stage."""
+    return sum(1 for seat in range(int(table.seats)) if table.chosen[0][seat])
+
+
+def total_of(table: Any) -> float:
+    """Return the sum of the first stage's numbers."""
+    return float(sum(float(table.number[0][seat]) for seat in range(int(table.seats))))
+
+
+def is_resolved(table: Any) -> bool:
+    """Return whether the round's last stage is over."""
+    return bool(table.revealed)
+
+
 class Field(Protocol):
     """A field of `game_state`.
 
@@ -22,8 +42,13 @@ class Field(Protocol):
     what `seat` may know; `seats` maps agents to seats. The value may be anything.
     """
 
-    name: str
-    private: ClassVar[bool]
+    @property
+    def name(self) -> str:
+        """The field's name."""
+
+    @property
+    def private(self) -> bool:
+        """Whether only the seats get it."""
 
     def write(self, table: Any, seat: int) -> Any:
         """Return the value."""
@@ -84,7 +109,7 @@ class OwnChoice:
 
     def write(self, table: Any, seat: int) -> float | None:
         """Return the number."""
-        return float(table.number[self.stage, seat]) if table.chosen[self.stage, seat] else None
+        return float(table.number[self.stage][seat]) if table.chosen[self.stage][seat] else None
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Write the number."""
@@ -104,36 +129,66 @@ class WhoChose:
     def write(self, table: Any, seat: int) -> list[str]:
         """Return their names."""
         seats = range(int(table.seats))
-        chose = [other for other in seats if table.chosen[self.stage, other] and not (self.others and other == seat)]
+        chose = [other for other in seats if table.chosen[self.stage][other] and not (self.others and other == seat)]
         return [name_of(other) for other in chose]
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Write that they have chosen, without a number."""
         for agent in value if isinstance(value, list) else ():
             other = seats.get(agent) if isinstance(agent, str) else None
-            if other is not None and not table.chosen[self.stage, other]:
+            if other is not None and not table.chosen[self.stage][other]:
                 put(table, self.stage, other, 0.0)
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The numbers of a stage that everybody sees, by agent."""
+    """The numbers that everybody sees, by agent: of one stage, or of several in which different seats choose."""
 
     name: str
-    stage: int = 0
+    stages: tuple[int, ...] = (0,)
     private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> dict[str, float]:
         """Return the numbers."""
         final = int(table.kinds)  # a final pass is no number
-        made = [other for other in range(int(table.seats)) if 0 < table.chosen[self.stage, other] < final]
-        return {name_of(other): float(table.number[self.stage, other]) for other in made}
+        made = [
+            (other, stage)
+            for stage in self.stages
+            for other in range(int(table.seats))
+            if 0 < table.chosen[stage][other] < final
+        ]
+        return {name_of(other): float(table.number[stage][other]) for other, stage in made}
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Write the numbers."""
         for agent, number in value.items() if isinstance(value, Mapping) else ():
-            if agent in seats:
-                put(table, self.stage, seats[agent], amount(number, self.name))
+            for stage in self.stages if agent in seats else ():
+                if (int(table.actors[stage]) >> seats[agent]) & 1:
+                    put(table, stage, seats[agent], amount(number, self.name))
+
+
+@dataclass(frozen=True)
+class Split:
+    """How one seat divides a total, as a dict of two numbers that everybody sees; None: it has not chosen."""
+
+    name: str
+    stage: int
+    seat: int
+    keys: tuple[str, str]
+    total: float
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> dict[str, float] | None:
+        """Return the numbers."""
+        if not table.chosen[self.stage][self.seat]:
+            return None
+        first = float(table.number[self.stage][self.seat])
+        return dict(zip(self.keys, (first, self.total - first), strict=True))
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the first number."""
+        if isinstance(value, Mapping):
+            put(table, self.stage, self.seat, amount(value.get(self.keys[0]), self.name))
 
 
 @dataclass(frozen=True)
@@ -147,7 +202,7 @@ class ChoiceOf:
 
     def write(self, table: Any, seat: int) -> float | None:
         """Return the number."""
-        return float(table.number[self.stage, self.seat]) if table.chosen[self.stage, self.seat] else None
+        return float(table.number[self.stage][self.seat]) if table.chosen[self.stage][self.seat] else None
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Write the number."""

@@ -82,7 +82,8 @@ def _blank(own: StageGame) -> Tables:
     if own.private is not None:
         table.private_low[: own.seats], table.private_high[: own.seats] = zip(*own.private.ranges, strict=True)
         table.per_private = 1 / max(max(high for _, high in own.private.ranges), 1e-9)
-    table.per_payoff = 1 / (own.rounds * max(map(abs, own.payoffs)))
+    table.per_payoff = 1 / (own.rounds * own.largest)
+    table.per_unit = 10.0**own.decimals
     return blank
 
 

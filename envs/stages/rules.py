@@ -30,6 +30,12 @@ def cents(amount: float) -> float:
 
 
 @compiled
+def rounded(table: Any, utility: float) -> float:
+    """Round a utility as the platform does; half a unit rounds up."""
+    return floor(table.per_unit * utility + 0.5) / table.per_unit
+
+
+@compiled
 def reset(table: Any) -> None:
     """Begin a match: draw the private values, which stay the same in all rounds."""
     for seat in range(table.seats):
@@ -107,8 +113,8 @@ def end_round(table: Any) -> None:
     """Round and add up the rewards of a round, and begin the next one or end the match."""
     table.round_number += 1
     for seat in range(table.seats):
-        table.rewards[seat] = cents(table.rewards[seat])
-        table.total[seat] = cents(table.total[seat] + table.rewards[seat])
+        table.rewards[seat] = rounded(table, table.rewards[seat])
+        table.total[seat] = rounded(table, table.total[seat] + table.rewards[seat])
     if table.rounds > 1:
         remember(table)
     if table.round_number == table.rounds:

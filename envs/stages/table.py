@@ -43,6 +43,7 @@ TABLE = record(
     ("origin", "f8", KINDS),  # the number of the first index of a type
     ("gap", "f8", KINDS),  # the step of its grid; 0 for a named action
     ("per_number", "f8", STAGES),  # 1 / the highest number of a stage
+    ("per_unit", "f8"),  # 1 / the least part of a utility: 100 for hundredths
     ("per_private", "f8"),
     ("per_payoff", "f8"),
     ("parameter", "f8", PARAMETERS),

@@ -101,9 +101,8 @@ def outcome(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
     """Return the end: all utilities, the reason, and what the platform tells of the last round."""
     end = rules.end(table) if not table.timeout else None
     rows = end.rows if end is not None and end.rows else [{}] * rules.seats
-    utilities = [cents(float(table.total[i])) for i in range(rules.seats)]
     return {
-        "payoffs": [{"agent_id": name_of(i), **rows[i], "utility": utilities[i]} for i in range(rules.seats)],
+        "payoffs": [{"agent_id": name_of(i), **rows[i], "utility": float(table.total[i])} for i in range(rules.seats)],
         "reason": "max_rounds_exceeded" if end is None else end.reason,
         **({} if end is None else end.more),
     }
