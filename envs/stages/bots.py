@@ -56,6 +56,9 @@ class StageBot:
         rule: from `Seen` to float64[N]; or to a tuple of int64[N], indices of action types, and float64[N].
         game: a game in stages.
         seed: seed of the rule's random numbers.
+
+    Attributes:
+        numbers: float64[A], the number of each action index; 0 for `pass`.
     """
 
     encoder = "v0"
@@ -69,7 +72,7 @@ class StageBot:
         counts = np.diff(table.first[: kinds + 1])
         self._kind = np.repeat(np.arange(kinds), counts)
         inside = np.arange(game.num_actions) - np.repeat(table.first[:kinds], counts)
-        self._value = np.repeat(table.origin[:kinds], counts) + inside * np.repeat(table.gap[:kinds], counts)
+        self.numbers = np.repeat(table.origin[:kinds], counts) + inside * np.repeat(table.gap[:kinds], counts)
         self._numbers = 1 / np.array(table.per_number[: table.stages])[None, :, None]
         self._private = 1 / float(table.per_private) if table.per_private else 0.0
 
@@ -77,11 +80,16 @@ class StageBot:
         """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         wanted = self._rule(self._seen(observations))
         kinds, values = wanted if isinstance(wanted, tuple) else (None, wanted)
-        distance = np.abs(self._value - np.asarray(values, np.float64)[:, None])
+        distance = np.abs(self.numbers - np.asarray(values, np.float64)[:, None])
         if kinds is not None:
             distance = distance + 1e12 * (self._kind != np.asarray(kinds)[:, None])
         distance = distance + 1e15 * (self._kind == self._kind[-1])
         return np.argmin(np.where(masks > 0, distance, np.inf), axis=1)
+
+    def stages(self, observations: NDArray[np.float32]) -> NDArray[np.int64]:
+        """Return the stage of each row of float32[N, D] observations: int64[N]."""
+        part = self._game.encoders[self.encoder].layout["phase"]
+        return observations[:, part.start : part.stop].argmax(axis=1)
 
     def _seen(self, observations: NDArray[np.float32]) -> Seen:
         layout = self._game.encoders[self.encoder].layout

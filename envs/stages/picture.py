@@ -26,7 +26,7 @@ def picture(rules: StageGame, load: Load, states: Sequence[TurnState]) -> str:
     height = min(72.0, (BOTTOM - TOP) / rules.seats)
     things = [
         text(24, 34, rules.title, 20, bold=True),
-        text(616, 34, _status(rules, first), 13, fill=FAINT, anchor="end"),
+        text(616, 34, _status(rules, known[0].table, first), 13, fill=FAINT, anchor="end"),
         text(24, TOP - 12, "player", 11, fill=FAINT),
         text(616, TOP - 12, "utility", 11, fill=FAINT, anchor="end"),
         *(text(LEFT + width * k, TOP - 12, _word(word), 11, fill=FAINT) for k, word in enumerate(columns)),
@@ -66,10 +66,11 @@ def _names(rules: StageGame, known: Sequence[_Known], state: TurnState) -> list[
     return [f"player_{seat}" for seat in range(rules.seats)]
 
 
-def _status(rules: StageGame, state: TurnState) -> str:
-    game = state.game_state
-    rounds = f"round {game.get('round_number', 0) + (not state.game_over)} of {rules.rounds} · "
-    return f"{rounds if rules.rounds > 1 else ''}{state.phase}"
+def _status(rules: StageGame, table: Any, state: TurnState) -> str:
+    rounds = f"round {int(table.round_number) + (not state.game_over)} of {rules.rounds} · "
+    limit = int(table.limit[int(table.stage)])
+    turns = f", turn {min(int(table.cycle) + 1, limit)} of {limit}" if limit > 1 else ""
+    return f"{rounds if rules.rounds > 1 else ''}{_word(state.phase)}{turns}"
 
 
 def _word(name: str) -> str:
