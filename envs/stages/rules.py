@@ -143,15 +143,14 @@ def legal(table: Any, mask: Any) -> None:
     mask[:] = 0
     for kind in range(table.kinds):
         if table.open[kind] == 1 and (table.offers[table.stage] >> kind) & 1 == 1:
-            first = table.first[kind]
-            gap = table.gap[kind]
-            if gap == 0.0:
-                mask[first] = 1
-            else:
-                lowest = first + ceil((table.least[kind] - table.origin[kind]) / gap - CLOSE)
-                highest = first + floor((table.most[kind] - table.origin[kind]) / gap + CLOSE)
-                for index in range(lowest, min(highest + 1, table.first[kind + 1])):
-                    mask[index] = 1
+            first, end = table.first[kind], table.first[kind + 1]
+            gap, origin = table.gap[kind], table.origin[kind]
+            if gap > 0.0:  # the bounds are usually those of the grid
+                if table.most[kind] < origin + gap * (end - first - 1):
+                    end = first + floor((table.most[kind] - origin) / gap + CLOSE) + 1
+                if table.least[kind] > origin:
+                    first += ceil((table.least[kind] - origin) / gap - CLOSE)
+            mask[first : max(first, end)] = 1
 
 
 @compiled
