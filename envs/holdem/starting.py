@@ -112,6 +112,8 @@ def reset_from(start: Start) -> Callable[[Any], None]:
                 used |= hand
                 table.cards[ranged[k], 0], table.cards[ranged[k], 1] = hands[low, 0], hands[low, 1]
         rules.deal_rest(table, used, ranged, board)
+        for card in range(52):  # in order, as `Chance` leaves it
+            table.deck[card] = card
         rules.begin_on_street(table, phase)
 
     return cast(Callable[[Any], None], njit(reset_on_street))
@@ -131,7 +133,9 @@ def chance_of(start: Start) -> Chance | None:
         table.turn = -1
         table.done = False
         table.truncated = False
-        table.cards[:] = -1
+        for seat in range(table.seats):
+            table.cards[seat, 0] = -1
+            table.cards[seat, 1] = -1
         table.board[:] = -1
         for card in range(52):
             table.deck[card] = card
