@@ -29,6 +29,21 @@ def test_the_credit_of_the_ppo_example_is_that_of_the_trainer():
 
 
 @pytest.mark.slow
+def test_the_torchrl_example_learns():
+    pytest.importorskip("torchrl", reason="not installed: the extra torchrl")
+    before, after = example("torchrl_ppo").main([])
+    assert after.low > before.high
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_rllib_example_learns():
+    pytest.importorskip("ray.rllib.algorithms.ppo", reason="not installed: the extra rllib")
+    before, after = example("rllib_selfplay").main([])
+    assert after.low > before.high
+
+
+@pytest.mark.slow
 def test_the_ppo_example_learns(capsys):
     before, after = example("ppo").main(["--seed", "1"])
     assert after.low > before.high + 0.3  # chips per hand against the random bot

@@ -105,7 +105,12 @@ class TablesVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[
 
     def _infos(self, acted: NDArray[np.int64]) -> dict[str, Any]:
         tables = self.tables
-        parts = {"action_mask": tables.action_masks, "turn": tables.turn, "acted": acted, "rewards": tables.rewards}
+        parts: dict[str, NDArray[Any]] = {
+            "action_mask": tables.action_masks,
+            "turn": tables.turn,
+            "acted": acted,
+            "rewards": tables.rewards,
+        }
         return {key: value.copy() for key, value in parts.items()} | {f"_{key}": self._every for key in parts}
 
     def _final(self, before: Any, actions: NDArray[Any], acted: NDArray[np.int64]) -> dict[str, Any]:
