@@ -27,6 +27,7 @@ def command(
     processes: int = 3,
     options: tuple[str, ...] = (),
     faults: float = 1.0,
+    restarts: float = 0.5,
     warm_up: float = 600.0,
     growth_limit: float = 2.0,
     seed: int = 0,
@@ -36,7 +37,7 @@ def command(
     """Play for hours, with faults between a host and its agents, and check what is claimed of both.
 
     The host and the agents run in processes of their own. A proxy between them loses, breaks, delays, repeats and
-    reorders frames and resets connections; in the first half of the time the processes are killed and started again.
+    reorders frames and resets connections; in the first part of the time the processes are killed and started again.
     Exit code 1: a claim did not hold.
 
     Args:
@@ -49,6 +50,7 @@ def command(
         options: Further options of the protocol as name=value. Of poker: seats=3 (agents at a table), stack=200,
             hand_delay=1 (seconds between two hands), back_within=30 (seconds to a connection after a fault).
         faults: All rates of faults are multiplied by it; 0: no faults.
+        restarts: Share of the time in which processes are killed, 0 to 1. Memory is measured afterwards.
         warm_up: Seconds after the start of a process in which its memory may grow.
         growth_limit: MB per hour by which the memory of a process may grow afterwards.
         seed: Seed of the faults, the cards and the bots.
@@ -66,6 +68,7 @@ def command(
     settings = SoakSettings(
         hours=hours,
         rates=FaultRates().scaled(faults),
+        restarts=restarts,
         warm_up=warm_up,
         growth_limit=growth_limit,
         seed=seed,

@@ -63,7 +63,7 @@ class Activity:
     def fields(self) -> dict[str, float]:
         """Return `numbers` with latencies, memory and time, for a structured log line."""
         found = self.numbers()
-        if self.statistics is not None and self.statistics.latencies:
+        if self.statistics is not None and self.statistics.decisions:
             found["median_seconds"] = round(self.statistics.latency(0.5) or 0.0, 4)
             found["p99_seconds"] = round(self.statistics.latency(0.99) or 0.0, 4)
         memory = resident_bytes()

@@ -1,8 +1,10 @@
 """AgentStatistics: counters and latencies of an agent in live play."""
 
 from bisect import bisect_left
-from collections import deque
 from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 RECENT = 1_000
 """The number of latest decisions whose latencies are stored."""
@@ -20,7 +22,7 @@ class AgentStatistics:
             that cannot be played.
         replaced_in_a_row: the same, since the latest turn that the agent answered itself.
         rejected: number of answers that the platform rejected.
-        latencies: seconds per answer of the latest `RECENT` decisions.
+        latencies: float64[RECENT], seconds per answer of the latest decisions, in no order. Its size never changes.
         buckets: number of decisions by their seconds: up to each of `BOUNDS`, above the bound before; and longer ones.
         seconds: seconds of all decisions together.
     """
@@ -29,16 +31,16 @@ class AgentStatistics:
     replaced: int = 0
     replaced_in_a_row: int = 0
     rejected: int = 0
-    latencies: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
+    latencies: NDArray[np.float64] = field(default_factory=lambda: np.zeros(RECENT), compare=False)
     buckets: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
     seconds: float = 0.0
 
     def decided(self, seconds: float, replaced: bool) -> None:
         """Count a decision and store its time in seconds."""
+        self.latencies[self.decisions % RECENT] = seconds
         self.decisions += 1
         self.replaced += replaced
         self.replaced_in_a_row = self.replaced_in_a_row + 1 if replaced else 0
-        self.latencies.append(seconds)
         self.buckets[bisect_left(BOUNDS, seconds)] += 1
         self.seconds += seconds
 
@@ -51,7 +53,7 @@ class AgentStatistics:
         >>> statistics.latency(), statistics.latency(1)
         (0.2, 0.4)
         """
-        if not self.latencies:
+        if not self.decisions:
             return None
-        ordered = sorted(self.latencies)
-        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+        ordered = np.sort(self.latencies[: self.decisions])
+        return float(ordered[min(len(ordered) - 1, int(share * len(ordered)))])
