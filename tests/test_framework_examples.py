@@ -48,3 +48,20 @@ def test_the_ppo_example_learns(capsys):
     before, after = example("ppo").main(["--seed", "1"])
     assert after.low > before.high + 0.3  # chips per hand against the random bot
     assert "steps/s" in capsys.readouterr().out
+
+
+def test_the_jax_example_plays_the_tables():
+    pytest.importorskip("jax", reason="not installed: JAX is in no extra")
+    played, *_ = example("jax_rollout").main(["--tables", "16", "--steps", "20"])
+    masks, actions = np.asarray(played["mask"]), np.asarray(played["action"])
+    assert masks.shape[:2] == actions.shape == (20, 16)
+    assert np.take_along_axis(masks, actions[..., None], -1).all()  # every action was legal
+    assert np.asarray(played["done"]).any()
+
+
+@pytest.mark.slow
+def test_the_openspiel_example_solves_the_game():
+    pytest.importorskip("pyspiel", reason="not installed: the extra bench")
+    found = example("openspiel_cfr").main([])
+    assert found[0] > 0.3
+    assert found[-1] < 0.01
