@@ -131,7 +131,7 @@ def copies_in(folder: Path, count: int) -> SimpleQueue[Path]:
     copies: SimpleQueue[Path] = SimpleQueue()
     for number in range(count):
         copy = folder / str(number)
-        for name in ("envs", "wrappers", "training"):
+        for name in ("envs", "wrappers", "training", "zoo"):
             shutil.copytree(ROOT / name, copy / "parlour" / name, ignore=shutil.ignore_patterns("*.nb?"))
         for name in ("tests", "docs"):
             shutil.copytree(ROOT / name, copy / name)

@@ -135,6 +135,9 @@ class GameEnv(AECEnv[str, Any, Any]):
             before = self.match.decisions
             self.action_mode.play(self.match, action)
             self._settle(before)
+            if self.match.decisions == before:  # a payload that keeps the turn
+                self._cumulative_rewards[self.agent_selection] = 0.0
+                self.rewards, self._rewarded = dict.fromkeys(self.agents, 0.0), False
 
     def state(self) -> NDArray[np.uint8]:
         """Return the whole record as bytes (uint8[itemsize]), hidden information included."""

@@ -5,8 +5,10 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pettingzoo
 import pytest
 import three_cards
+from gymnasium.spaces import Dict
 from parlour import envs
 from parlour.envs import Action, ActionResult, AgentResponse, Capabilities, GameEnv, MessageIntent, Talk, holdem_v0
 from parlour.envs.core.match import WAITS_PER_TURN
@@ -370,3 +372,77 @@ def test_environments_and_games_can_be_pickled():
             each.step(np.array(action))  # as SB3's predict returns it
         assert env.state().tobytes() == twin.state().tobytes()
     assert twin.rewards == env.rewards
+
+
+# Other action modes under PettingZoo's wrappers, and the parallel environment
+
+
+def test_a_refused_payload_ends_the_wrapped_episode_and_costs_a_unit():
+    env = holdem_v0.env(seats=2, button=0, action="payload")
+    env.reset(seed=1)
+    env.step({"action_type": 3, "raiseTo": {"amount": np.int64(1)}})  # below the least raise
+    assert env.rewards == {"player_0": -2.0, "player_1": 0.0}
+    assert all(env.terminations.values())
+    for _ in env.possible_agents:
+        env.step(None)
+    assert env.agents == []
+    raw = holdem_v0.raw_env(seats=2, button=0, action="payload")
+    raw.reset(seed=1)
+    with pytest.raises(ValueError, match="game_rule_violation"):
+        raw.step({"action_type": 3, "raiseTo": {"amount": 1}})
+
+
+def test_the_payload_space_samples_by_the_mask_of_the_observation_or_by_gymnasiums_own():
+    env = envs.make("holdem", seats=2, action="payload")
+    space = env.action_space("player_0")
+    drawn = {int(space.sample(np.array([0, 1, 0, 1], np.int8))["action_type"]) for _ in range(50)}
+    assert drawn == {1, 3}
+    own = {**dict.fromkeys(space.spaces), "action_type": np.array([0, 0, 1, 0], np.int8)}
+    sample = space.sample(own)
+    assert sample["action_type"] == 2
+    assert space.contains(sample)
+
+
+def test_a_payload_that_keeps_the_turn_gives_no_reward_again():
+    game = envs.game("holdem", seats=2, hands=2, button=0)  # pays after every hand
+    types = {**game.view.action_spaces, "message_only": Dict({})}
+    env = GameEnv(replace(game, view=replace(game.view, action_spaces=types)), action="payload")
+    env.reset(seed=1)
+    env.step({"action_type": 0})  # the fold ends the first hand
+    agent = env.agent_selection
+    assert env.last()[1] == env.rewards[agent] != 0
+    env.step({"action_type": 4})
+    assert (env.agent_selection, any(env.rewards.values()), env.last()[1]) == (agent, False, 0)
+
+
+def test_the_parallel_environment_plays_what_the_aec_environment_plays():
+    parallel, aec = holdem_v0.parallel_env(seats=3), holdem_v0.env(seats=3)
+    observations, _ = parallel.reset(seed=5)
+    aec.reset(seed=5)
+    steps = 0
+    while parallel.agents:
+        acting = [agent for agent in parallel.agents if observations[agent]["action_mask"].any()]
+        assert acting == [aec.agent_selection]
+        action = int(np.flatnonzero(observations[acting[0]]["action_mask"])[1])
+        observations, rewards, *_ = parallel.step(dict.fromkeys(parallel.agents, action))
+        aec.step(action)
+        assert rewards == aec.rewards
+        steps += 1
+    assert steps > 3
+    assert any(rewards.values())
+
+
+@pytest.mark.parametrize(("module", "told"), [(holdem_v0, True), (envs.mafia_v0, False)], ids=["holdem", "mafia"])
+def test_a_hidden_turn_is_told_to_nobody(module, told):
+    env = module.parallel_env()
+    observations, _ = env.reset(seed=1)
+    actions = {agent: env.action_space(agent).sample(observations[agent]["action_mask"]) for agent in env.agents}
+    infos = env.step(actions)[-1]
+    assert infos.keys() == set(env.agents)
+    assert all(("active_agent" in info) is told for info in infos.values())
+
+
+def test_pettingzoo_makes_the_parallel_environment():
+    assert pettingzoo.make("parallel", "parlour/holdem-v0", seats=4).possible_agents == [
+        f"player_{i}" for i in range(4)
+    ]

@@ -63,6 +63,26 @@ def test_an_end_of_hand_that_the_next_hand_has_overtaken_takes_no_turn():
     assert isinstance(note, LogNote) and session.hands_played == 1
 
 
+def test_a_state_of_the_hand_before_that_comes_late_takes_no_turn():
+    host, seat, session = table()
+    before = []
+    while not (before and before[-1][1]):
+        state = host.state(seat)
+        session.receive(state)
+        before.append((state, host.play()))
+    host.deal()
+    if host.table.turn != seat:
+        host.play(1)
+    [decision] = decisions(session.receive(host.state(seat)))
+    for state, _ in before:  # in some of them it was this seat's turn
+        [note] = session.receive(state)
+        assert isinstance(note, LogNote) and "old state" in note.text
+    assert session.turn == decision.turn
+    assert session.act(Action("fold"), decision.turn) != []
+    session.receive({"type": "ack", "turn_token": host.token, "seq": host.seq + 1})
+    assert decisions(session.receive(before[0][0]))  # without a turn to lose, the newest message is believed
+
+
 @pytest.mark.parametrize(
     "response",
     [

@@ -39,8 +39,8 @@ def evaluate(
         deals: number of deals, at least 2; each is played once per seat.
         seed: seed of the deals. Policies draw from their own streams.
         progress: called with the number of deals just played.
-        adjusted: whether to take out more luck where the game has a method for it (hold'em: an all-in counts with its
-            equity). The mean stays the same, the interval shrinks.
+        adjusted: whether to take out more luck where the game has a method for it (hold'em: that of the
+            board with two seats, that of all-ins with more). The mean stays the same, the interval shrinks.
 
     Returns:
         The mean in `game.payoffs.unit` (hold'em: big blinds) per game, with a 95 % interval.

@@ -17,7 +17,7 @@ from ....wrappers.live.arena.agent import ArenaAgent
 from ....wrappers.live.arena.agent_names import reserved_words
 from ....wrappers.live.arena.host import ArenaHost
 from ....wrappers.live.arena.host_session import ArenaLimits
-from ....wrappers.live.arena.results import ArenaResult, ArenaStanding, standings
+from ....wrappers.live.arena.results import ArenaResult, ArenaStanding, Standings
 from ....wrappers.live.common.activity import Activity
 from ...supervisor import Supervisor
 from ..arguments import AsJson, GameArguments, LiveArguments, SessionArguments, TlsServerArguments
@@ -97,10 +97,10 @@ def command(
                 supervisor.run(_serve(arena, ours, theirs, console), activity)
             finally:
                 if arena.url:  # it has begun
-                    _report(arena.results, played, as_json, console)
+                    _report(arena.standings, played, as_json, console)
         else:
-            results = supervisor.run(_tournament(arena, ours, theirs, coming, rounds, console), activity)
-            _report(results, played, as_json, console)
+            supervisor.run(_tournament(arena, ours, theirs, coming, rounds, console), activity)
+            _report(arena.standings, played, as_json, console)
 
 
 def _count(counts: Counter[str], result: ArenaResult) -> None:
@@ -110,12 +110,12 @@ def _count(counts: Counter[str], result: ArenaResult) -> None:
     counts["refused"] += sum(result.rejected.values())
 
 
-def _report(results: Sequence[ArenaResult], game: Game, as_json: bool, console: Console) -> None:
-    lines = standings(results)
+def _report(standings: Standings, game: Game, as_json: bool, console: Console) -> None:
+    lines = standings.lines()
     if as_json:
         print(json.dumps({"game": game.id, "options": dict(game.options), "standings": list(map(asdict, lines))}))
     else:
-        console.print(_table(lines, f"{game.id}: {counted(len(results), 'matches')}"))
+        console.print(_table(lines, f"{game.id}: {counted(standings.matches, 'matches')}"))
 
 
 def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:
@@ -157,7 +157,7 @@ async def _tournament(
     coming: int,
     rounds: int,
     console: Console,
-) -> list[ArenaResult]:
+) -> None:
     async with arena:
         _open(arena, ours, theirs, console)
         if coming > len(arena.agent_ids):
@@ -165,7 +165,7 @@ async def _tournament(
                 f"waiting for {counted(coming - len(arena.agent_ids), 'agents')}: POST {arena.url}/api/register"
             )
             await arena.wait_for(coming)
-        return await arena.tournament(rounds)
+        await arena.tournament(rounds)
 
 
 async def _serve(
