@@ -3,6 +3,7 @@
 All of these games are compared in the same way, because each of them has that bot.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,7 +129,11 @@ class _Fixed:
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return the action index for every row."""
         distance = np.abs(np.arange(masks.shape[1]) - self._action)
-        return np.argmin(np.where(masks > 0, distance, masks.shape[1]), axis=1)
+        return np.asarray(np.argmin(np.where(masks > 0, distance, masks.shape[1]), axis=1))
+
+
+def _one_differs(seat: int, seats: int, tables: Tables) -> NDArray[np.int64]:
+    return np.tile((np.arange(seats) == seat).astype(np.int64), (len(tables), 1))
 
 
 def _gain(policy: Policy, game: Game, matches: int, seed: int) -> Quantity:
@@ -149,10 +154,7 @@ def _gain(policy: Policy, game: Game, matches: int, seed: int) -> Quantity:
         own = float(usual["total"][:, seat].mean())
         for action in tried:
             tables = tables_with_seed(game, count, seed)
-            players = np.where(np.arange(game.seats) == seat, 1, 0)
-            play_until_done(
-                game, [policy, _Fixed(int(action))], tables, who=lambda _, players=players: np.tile(players, (count, 1))
-            )
+            play_until_done(game, [policy, _Fixed(int(action))], tables, who=partial(_one_differs, seat, game.seats))
             best = np.maximum(best, np.bincount(group, tables["total"][:, seat]) / sizes)
         gains.append(float((best * np.bincount(group)).sum() / count) - own)
     return Quantity("gain", "gain by the best fixed choice, mean over seats", float(np.mean(gains)), 0.0)
