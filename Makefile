@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Small networks run faster on one thread, and much faster if other programs use the processor.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast nightly lint types page docs notebooks bench mutants clean
+.PHONY: demo test test-fast nightly lint types page docs frameworks notebooks bench mutants clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live table
 	$(BIN)/parlour demo
@@ -36,6 +36,9 @@ page:  ## check the types of the JavaScript of tables and replays (needs Node)
 
 docs: $(VENV)/.dev  ## write the pages and pictures of the games from the code
 	$(BIN)/python docs/games.py
+
+frameworks:  ## test the adapters of TorchRL and RLlib with their newest and oldest releases, in venvs of their own
+	.ci/frameworks $(ARGS)
 
 notebooks: $(VENV)/.dev  ## execute all notebooks
 	$(BIN)/python -m pytest --nbmake notebooks

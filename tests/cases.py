@@ -19,6 +19,23 @@ OPTIONS = {
         "six, many hands": {"stacks": 30, "hands": 5},
         "ten, capped": {"seats": 10, "stacks": 100, "raise_cap": 4, "ante": 2, "big_blind": 10, "small_blind": 5},
         "empty seats, short": {"seats": 6, "stacks": [0, 3, 40, 0, 5, 4], "hands": 3, "pot_fractions": [1]},
+        "from the river, few hands": {
+            "seats": 2,
+            "button": 0,
+            "start": "river",
+            "board": "2c7dKhTs3s",
+            "ranges": ["AA:0.5,KQs", "AcAd,JJ"],
+            "ante": 9,
+            "stacks": 40,
+            "pot_fractions": [1],
+            "raise_cap": 1,
+        },
+        "from the flop, three seats": {
+            "seats": 3,
+            "start": "flop",
+            "stacks": [9, 200, 57],
+            "ranges": ["22+", None, "AA,72o"],
+        },
     },
     "auction-v0": {
         "default": {},

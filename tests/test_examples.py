@@ -19,6 +19,8 @@ BLOCKS = [
 
 NEEDED = [
     ("parlour.wrappers.openspiel", "pyspiel", "bench"),
+    ("parlour.wrappers.rllib", "tree", "rllib"),
+    ("parlour.wrappers.torchrl", "torchrl", "torchrl"),
     ("parlour.envs.core.cuda.", "numba_cuda", "cuda"),
     ("parlour.training.learning.engines.ray", "ray", "ray"),
     ("parlour.training.learning.sweep", "optuna", "sweep"),

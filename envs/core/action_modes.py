@@ -16,6 +16,28 @@ from .view import ActionGrid
 Mask = NDArray[np.int8] | tuple[NDArray[np.int8], ...]
 
 
+class IllegalAction(ValueError):
+    """A well-formed action that is not legal now, such as a raise that is too small."""
+
+
+class PayloadSpace(spaces.Dict):
+    """The space of documented payloads. `sample` also takes the observation's mask, int8 over the action types."""
+
+    def sample(self, mask: Any = None, probability: Any = None) -> dict[str, Any]:
+        """Return a random action.
+
+        Args:
+            mask: int8[types], 1 for the action types that may be drawn; or a dict, as `spaces.Dict.sample` takes. A
+                mask says nothing of the payload: an amount is drawn from its whole space.
+            probability: see `spaces.Dict.sample`.
+        """
+        if mask is None or isinstance(mask, dict):
+            return super().sample(mask, probability)
+        sample = super().sample()
+        sample["action_type"] = self["action_type"].sample(mask)
+        return sample
+
+
 class ActionMode(Protocol):
     """One way to give actions to an environment.
 
@@ -35,7 +57,8 @@ class ActionMode(Protocol):
         """Play an action of the acting seat.
 
         Raises:
-            ValueError: if the action is not legal; the error names the legal ones. The table is unchanged then.
+            IllegalAction: if the action is not legal; the error names the legal ones. The table is unchanged then.
+            ValueError: if it is not an action of the space at all.
         """
         ...
 
@@ -55,13 +78,13 @@ class DiscreteActions:
     def play(self, match: Match, action: Any) -> None:
         """See `ActionMode`."""
         mask = match.batch.masks[0]
-        try:
-            chosen = index(action)  # any integer type: learners also return NumPy integers and arrays of shape ()
+        try:  # any integer type: learners also return NumPy integers and arrays of shape ()
+            chosen = -1 if isinstance(action, bool) else index(action)
         except TypeError:
             chosen = -1
         if not 0 <= chosen < len(mask) or not mask[chosen]:
             agent, legal = match.game.agents[match.turn], np.flatnonzero(mask).tolist()
-            raise ValueError(f"action {action!r} is not legal for {agent}; legal are {legal}")
+            raise IllegalAction(f"action {action!r} is not legal for {agent}; legal are {legal}")
         match.play(chosen)
 
 
@@ -70,7 +93,7 @@ class PayloadActions:
 
     def __init__(self, game: Game) -> None:
         self._types = list(game.view.action_spaces)
-        self.space: spaces.Space[Any] = spaces.Dict(
+        self.space: spaces.Space[Any] = PayloadSpace(
             {"action_type": spaces.Discrete(len(self._types)), **game.view.action_spaces}
         )
         self.mask_space: spaces.Space[Any] = spaces.Box(0, 1, (len(self._types),), np.int8)
@@ -85,7 +108,7 @@ class PayloadActions:
         """See `ActionMode`."""
         result = match.submit(match.game.agents[match.turn], self._action(action))
         if not result.ok:
-            raise ValueError(f"{result.error}: {result.error_detail}")
+            raise IllegalAction(f"{result.error}: {result.error_detail}")
 
     def _action(self, action: Any) -> Action:
         if not isinstance(action, Mapping) or "action_type" not in action:
@@ -117,7 +140,9 @@ class GridActions:
             raise ValueError(f"action {action!r} does not fit this grid; give {len(self._grid.sizes)} whole numbers")
         for value, mask in zip(values.tolist(), self._grid.legal(match.table), strict=True):
             if not 0 <= value < len(mask) or not mask[value]:
-                raise ValueError(f"action {action!r} is not legal: {value} is none of {np.flatnonzero(mask).tolist()}")
+                raise IllegalAction(
+                    f"action {action!r} is not legal: {value} is none of {np.flatnonzero(mask).tolist()}"
+                )
         match.step(self._grid.decode(match.table, [int(value) for value in values]))
 
 

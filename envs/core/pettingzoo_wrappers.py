@@ -5,9 +5,16 @@ from copy import deepcopy
 from typing import Any
 
 from pettingzoo import AECEnv
-from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
+from pettingzoo.utils.env_logger import EnvLogger
+from pettingzoo.utils.wrappers import (
+    AssertOutOfBoundsWrapper,
+    BaseWrapper,
+    OrderEnforcingWrapper,
+    TerminateIllegalWrapper,
+)
 
-from .action_modes import DiscreteActions
+from .action_modes import DiscreteActions, IllegalAction
 from .aec import GameEnv
 from .turn_state import Action, ActionResult, AgentResponse
 
@@ -34,7 +41,39 @@ class _TerminateIllegal(_Direct, TerminateIllegalWrapper[str, Any, Any]):
 
 
 class _AssertOutOfBounds(_Direct, AssertOutOfBoundsWrapper[str, Any, Any]):
-    pass
+    """PettingZoo's check of the action, with a sentence that names it. True and False are no action indices."""
+
+    def step(self, action: Any) -> None:
+        """See `GameEnv.step`."""
+        agent = self.agent_selection
+        ended = action is None and (self.terminations[agent] or self.truncations[agent])
+        space = self._raw.action_mode.space
+        if not ended and (isinstance(action, bool) or not space.contains(action)):
+            raise AssertionError(f"action {action!r} is not in the action space {space}")
+        self.env.step(action)
+
+
+class _TerminateRefused(_Direct, BaseWrapper[str, Any, Any]):
+    """What `TerminateIllegalWrapper` does, for actions that a mask alone does not judge: payloads and grids."""
+
+    def __init__(self, env: AECEnv[str, Any, Any], illegal_reward: float) -> None:
+        super().__init__(env)
+        self._illegal_reward = illegal_reward
+
+    def step(self, action: Any) -> None:
+        raw = self._raw
+        try:
+            raw.step(action)
+        except IllegalAction:
+            EnvLogger.warn_on_illegal_move()
+            agent = raw.agent_selection
+            raw._cumulative_rewards[agent] = 0.0
+            raw.terminations = dict.fromkeys(raw.agents, True)
+            raw.truncations = dict.fromkeys(raw.agents, True)
+            raw.rewards = dict.fromkeys(raw.agents, 0.0)
+            raw.rewards[agent] = float(self._illegal_reward)
+            raw._accumulate_rewards()
+            raw._deads_step_first()
 
 
 class _TurnOrder(OrderEnforcingWrapper[str, Any, Any]):
@@ -55,6 +94,8 @@ class _TurnOrder(OrderEnforcingWrapper[str, Any, Any]):
         """Return the selected agent's observation, rewards since its last turn, termination, truncation and info."""
         agent = self.agent_selection
         raw = self._raw
+        if not raw.agents:
+            raise ValueError("last(): no episode is running; call reset() first")
         observation = self.env.observe(agent) if observe else None  # through the wrappers: one of them keeps the mask
         return (
             observation,
@@ -83,5 +124,21 @@ _AFTER_RESET = {"rewards", "terminations", "truncations", "infos", "agent_select
 def wrapped(env: GameEnv, illegal_reward: float) -> AECEnv[str, Any, Any]:
     """Put PettingZoo's standard wrappers around `env`. An illegal action ends the episode with `illegal_reward`."""
     if not isinstance(env.action_mode, DiscreteActions):
-        return _TurnOrder(env)
+        return _TurnOrder(_TerminateRefused(env, illegal_reward=illegal_reward))
     return _TurnOrder(_AssertOutOfBounds(_TerminateIllegal(env, illegal_reward=illegal_reward)))
+
+
+class TurnBasedParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any]):
+    """PettingZoo's turn-based conversion: `step` takes a dict with the action of the agent whose turn it is.
+
+    PettingZoo tells every agent whose turn it is, as ``infos[agent]["active_agent"]``. In a game with hidden turns it
+    is left out: an agent's own turn is where its action mask is not all 0.
+    """
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        """Play the action of the agent whose turn it is; the other actions are not read."""
+        results = super().step(actions)
+        if self.aec_env.unwrapped.game.capabilities.hidden_turn is not None:
+            for info in results[-1].values():
+                info.pop("active_agent", None)
+        return results

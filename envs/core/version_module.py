@@ -4,16 +4,16 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from pettingzoo import AECEnv
+from pettingzoo import AECEnv, ParallelEnv
 
 from .aec import GameEnv
 from .game import Game
-from .pettingzoo_wrappers import wrapped
+from .pettingzoo_wrappers import TurnBasedParallel, wrapped
 from .vector import VectorGame
 
 
 class VersionModule(ModuleType):
-    """A module with `env`, `raw_env` and `vector_env` for one version of a game.
+    """A module with `env`, `raw_env`, `parallel_env` and `vector_env` for one version of a game.
 
     Args:
         name: the module's name, such as ``"parlour.envs.holdem_v0"``.
@@ -21,7 +21,9 @@ class VersionModule(ModuleType):
     """
 
     def __init__(self, name: str, make: Callable[..., Game]) -> None:
-        super().__init__(name, f"PettingZoo's version module of {name.rpartition('.')[2]}: env, raw_env, vector_env.")
+        super().__init__(
+            name, f"PettingZoo's version module of {name.rpartition('.')[2]}: env, raw_env, parallel_env, vector_env."
+        )
         self.game = make
 
     def raw_env(
@@ -51,6 +53,17 @@ class VersionModule(ModuleType):
         one unit (`Payoffs.unit`)."""
         raw = GameEnv(self.game(**options), observation, action, render_mode, render_view, encoder)
         return wrapped(raw, illegal_reward=-raw.game.payoffs.unit)
+
+    def parallel_env(self, **options: Any) -> ParallelEnv[str, Any, Any]:
+        """Return the table of `env` as a PettingZoo `ParallelEnv`, by PettingZoo's turn-based conversion.
+
+        Every agent observes every step. The action mask of an agent is all 0 unless it is its turn, and only the action
+        of the agent whose turn it is is played; see `TurnBasedParallel`.
+
+        Args:
+            options: those of `env`.
+        """
+        return TurnBasedParallel(self.env(**options))
 
     def vector_env(
         self, num_envs: int, *, encoder: str | None = None, threads: int = 1, device: str = "cpu", **options: Any

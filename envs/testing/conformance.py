@@ -7,10 +7,10 @@ from importlib.util import find_spec
 from io import StringIO
 from typing import Any
 
-from pettingzoo.test import api_test
+from pettingzoo.test import api_test, parallel_api_test
 
 from ..core.aec import GameEnv
-from ..core.pettingzoo_wrappers import wrapped
+from ..core.pettingzoo_wrappers import TurnBasedParallel, wrapped
 from .trial import NotTried, Trial
 
 _SINGLE_AGENT = f"{__name__.rpartition('.envs.')[0]}.wrappers.rl.gymnasium_env"
@@ -18,12 +18,17 @@ _SINGLE_AGENT = f"{__name__.rpartition('.envs.')[0]}.wrappers.rl.gymnasium_env"
 
 
 def pettingzoo(trial: Trial) -> None:
-    """`pettingzoo.test.api_test` accepts the environment, with both kinds of observation."""
+    """`pettingzoo.test` accepts the environment, with both kinds of observation and all kinds of actions."""
     game = trial.game
-    for observation in ("dict", "flat"):
-        with warnings.catch_warnings(), redirect_stdout(StringIO()):
-            warnings.simplefilter("ignore")  # about names and shapes; PettingZoo's own games have them too
-            api_test(wrapped(GameEnv(game, observation), illegal_reward=-game.payoffs.unit), num_cycles=200)
+    modes = [("dict", "discrete", 200), ("flat", "discrete", 200), ("flat", "payload", 50)]
+    if game.view.grid is not None:
+        modes.append(("flat", "grid", 50))
+    with warnings.catch_warnings(), redirect_stdout(StringIO()):
+        warnings.simplefilter("ignore")  # about names and shapes; PettingZoo's own games have them too
+        for observation, action, cycles in modes:
+            env = wrapped(GameEnv(game, observation, action), illegal_reward=-game.payoffs.unit)
+            api_test(env, num_cycles=cycles)
+        parallel_api_test(TurnBasedParallel(env), num_cycles=50)
 
 
 def _seat(trial: Trial) -> Any:

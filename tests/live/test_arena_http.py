@@ -231,7 +231,7 @@ def test_agents_need_names_of_their_own():
                     host.add(agent)
             with pytest.raises(ValueError, match="no agent is called 'eve'"):
                 await host.play(["ann", "eve"])
-            with pytest.raises(ValueError, match="1 agents"):
+            with pytest.raises(ValueError, match="1 agent:"):
                 await host.tournament()
 
     run(main())

@@ -90,7 +90,7 @@ def test_the_host_command(capsys, tmp_path):
     [
         (("barganing",), "did you mean 'bargaining'"),
         (("bargaining", "--agents", "fiar", "fair"), "did you mean 'fair'"),
-        (("bargaining", "--agents", "fair"), "1 agents for 2 seats"),
+        (("bargaining", "--agents", "fair"), "1 agent for 2 seats"),
         (("bargaining", "--agents", "fair", "fair", "--rounds", "0"), "rounds=0"),
         (("bargaining", "--agents", "fair", "--remote", "http://x"), "name=http"),
         (("bargaining", "--agents", "fair", "fair", "--timeout", "0"), "timeout=0"),

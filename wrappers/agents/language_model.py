@@ -9,20 +9,19 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from .prompt import Chat as Chat
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 
 logger = logging.getLogger(__name__)
-
-Chat = Sequence[Mapping[str, str]]
-"""Messages of a conversation: ``{"role": "system" | "user" | "assistant", "content": …}``."""
 
 
 class ModelError(Exception):

@@ -1,17 +1,14 @@
 """LLMAgent: a language model as an agent (``pip install 'parlour[llm]'``)."""
 
 import asyncio
-import json
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...envs.core.turn_state import Action, AgentResponse, MessageIntent, MessageScope, TurnState
 from .base import Agent
-
-if TYPE_CHECKING:
-    pass
-from .language_model import Chat, Model, ModelError, library, logger
+from .language_model import Model, ModelError, library, logger
+from .prompt import chat_of
 
 
 def _finished(answer: Coroutine[Any, Any, AgentResponse]) -> AgentResponse:
@@ -100,24 +97,7 @@ class LLMAgent:
             if not isinstance(answer.get("payload", {}), dict):
                 raise ValueError("payload must be an object")
 
-        answer = await self.model.choose(self._chat(state), {"anyOf": variants}, fits)
+        answer = await self.model.choose(chat_of(state, self._instructions, self._messages), {"anyOf": variants}, fits)
         said = answer.get("say") if self._talks else None
         messages = [MessageIntent(MessageScope.PUBLIC, said[:300])] if isinstance(said, str) and said.strip() else []
         return AgentResponse(Action(answer["action_type"], answer.get("payload", {})), messages)
-
-    def _chat(self, state: TurnState) -> Chat:
-        system = (
-            f"You are {state.agent_id} in a game of {state.game_id}. You see the state as JSON and choose one of the "
-            f"allowed actions. {self._instructions}"
-        )
-        offers = [
-            {"action_type": offer.action_type, "description": offer.description, "payload": offer.payload_schema}
-            for offer in state.allowed_actions
-        ]
-        seen = {
-            "phase": state.phase,
-            "game_state": state.game_state,
-            "messages": [f"{m.sender_id}: {m.content[:500]}" for m in state.messages[-self._messages :]],
-            "allowed_actions": offers,
-        }
-        return [{"role": "system", "content": system}, {"role": "user", "content": json.dumps(seen, default=str)}]

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ....envs import Game
+from ....envs.core.counted import counted
 from ....wrappers.live.arena.agent import ArenaAgent
 from ....wrappers.live.arena.agent_names import reserved_words
 from ....wrappers.live.arena.host import ArenaHost
@@ -68,7 +69,8 @@ def command(
     coming = len(agents) + len(remote) + wait
     played = _game(game.game, game.options, seats, coming)
     if coming < played.seats and not serve:
-        raise ValueError(f"{coming} agents for {played.seats} seats: name more --agents, --remote, --wait, or --serve")
+        missing = f"{counted(coming, 'agents')} for {counted(played.seats, 'seats')}"
+        raise ValueError(f"{missing}: name more --agents, --remote, --wait, or --serve")
     ours = _seated(agents, played, session.seed)
     warn_about_differences([(one.agent_id, one.agent) for one in ours], played)
     theirs = [_remote(one) for one in remote]
@@ -94,7 +96,8 @@ def command(
             try:
                 supervisor.run(_serve(arena, ours, theirs, console), activity)
             finally:
-                _report(arena.standings, played, as_json, console)
+                if arena.url:  # it has begun
+                    _report(arena.standings, played, as_json, console)
         else:
             supervisor.run(_tournament(arena, ours, theirs, coming, rounds, console), activity)
             _report(arena.standings, played, as_json, console)
@@ -112,7 +115,7 @@ def _report(standings: Standings, game: Game, as_json: bool, console: Console) -
     if as_json:
         print(json.dumps({"game": game.id, "options": dict(game.options), "standings": list(map(asdict, lines))}))
     else:
-        console.print(_table(lines, f"{game.id}: {standings.matches} matches"))
+        console.print(_table(lines, f"{game.id}: {counted(standings.matches, 'matches')}"))
 
 
 def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:
@@ -158,7 +161,9 @@ async def _tournament(
     async with arena:
         _open(arena, ours, theirs, console)
         if coming > len(arena.agent_ids):
-            console.print(f"waiting for {coming - len(arena.agent_ids)} agents: POST {arena.url}/api/register")
+            console.print(
+                f"waiting for {counted(coming - len(arena.agent_ids), 'agents')}: POST {arena.url}/api/register"
+            )
             await arena.wait_for(coming)
         await arena.tournament(rounds)
 

@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 from aiohttp import web
 
+from ....envs.core.counted import counted
 from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ...agents.policy import PolicyAgent
@@ -288,7 +289,9 @@ class ArenaHost(Server):
         """
         names = list(self._players if agent_ids is None else agent_ids)
         if rounds < 1 or len(names) < self.game.seats:
-            raise ValueError(f"rounds={rounds}, {len(names)} agents: need 1 and {self.game.seats} ({self.game.id})")
+            raise ValueError(
+                f"rounds={rounds}, {counted(len(names), 'agents')}: need 1 and {self.game.seats} ({self.game.id})"
+            )
         schedule = _schedule(names, self.game.seats, rounds)
         results: list[ArenaResult] = []
         self._scheduled.update(names)

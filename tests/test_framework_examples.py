@@ -1,0 +1,67 @@
+"""The programs in examples/: they run, and what they train gets better."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from parlour.training.learning.advantages import seat_advantages
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples lie in the checkout")
+
+
+def example(name):
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_credit_of_the_ppo_example_is_that_of_the_trainer():
+    random = np.random.default_rng(1)
+    turn, dones = random.integers(0, 3, (12, 5)), random.random((12, 5)) < 0.2
+    rewards, values = random.normal(size=(12, 5, 3)).astype("f4"), random.normal(size=(12, 5)).astype("f4")
+    last_values, expected = random.normal(size=(5, 3)).astype("f4"), np.zeros((12, 5), "f4")
+    seat_advantages(turn, np.ones((12, 5), bool), rewards, dones, values, last_values, 0.9, 0.8, expected)
+    found = example("ppo").advantages_per_seat(turn, rewards, dones, values, last_values, 0.9, 0.8)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_the_torchrl_example_learns():
+    pytest.importorskip("torchrl", reason="not installed: the extra torchrl")
+    before, after = example("torchrl_ppo").main([])
+    assert after.low > before.high
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_rllib_example_learns():
+    pytest.importorskip("ray.rllib.algorithms.ppo", reason="not installed: the extra rllib")
+    before, after = example("rllib_selfplay").main([])
+    assert after.low > before.high
+
+
+@pytest.mark.slow
+def test_the_ppo_example_learns(capsys):
+    before, after = example("ppo").main(["--seed", "1"])
+    assert after.low > before.high + 0.3  # chips per hand against the random bot
+    assert "steps/s" in capsys.readouterr().out
+
+
+def test_the_jax_example_plays_the_tables():
+    pytest.importorskip("jax", reason="not installed: JAX is in no extra")
+    played, *_ = example("jax_rollout").main(["--tables", "16", "--steps", "20"])
+    masks, actions = np.asarray(played["mask"]), np.asarray(played["action"])
+    assert masks.shape[:2] == actions.shape == (20, 16)
+    assert np.take_along_axis(masks, actions[..., None], -1).all()  # every action was legal
+    assert np.asarray(played["done"]).any()
+
+
+@pytest.mark.slow
+def test_the_openspiel_example_solves_the_game():
+    pytest.importorskip("pyspiel", reason="not installed: the extra bench")
+    found = example("openspiel_cfr").main([])
+    assert found[0] > 0.3
+    assert found[-1] < 0.01

@@ -1,0 +1,99 @@
+"""Text episodes: prompts, legal answers, the parser, and whose reward is whose. The models are scripted."""
+
+import json
+
+import pytest
+from parlour import envs
+from parlour.envs import Action
+from parlour.wrappers.text import TextGame, parse, play_text
+
+
+def first(turn):
+    return turn.answers[0]
+
+
+def last(turn):
+    return turn.answers[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ('{"action_type": "raiseTo", "payload": {"amount": 9}}', Action("raiseTo", {"amount": 9})),
+        (
+            'I have {"a": 1} and {nothing}. So: {"action_type": "fold"} is bad. {"action_type": "call"}',
+            Action("call", {}),
+        ),
+        (" check \n", Action("check", {})),
+        ('{"action_type": "fold", "payload": null}', Action("fold", {})),
+    ],
+)
+def test_an_action_is_found_in_an_answer(text, action):
+    assert parse(text) == action
+
+
+@pytest.mark.parametrize(
+    "text", ["", "I fold", "{}", '{"action_type": 3}', "[" * 9999 + "{" * 9999, '{"action_type": "a", "payload": [1]}']
+)
+def test_no_action_in_an_answer_is_told(text):
+    with pytest.raises(ValueError, match=r"action_type|payload"):
+        parse(text)
+
+
+@pytest.mark.parametrize("game_id", ["holdem", "auction", "bargaining", "mafia", "kuhn", "leduc", "liars_dice"])
+def test_every_offered_answer_is_legal_and_every_episode_ends(game_id):
+    game = TextGame(game_id)
+    for model in (first, last):
+        seats = play_text(game, model, seed=3)
+        assert set(seats) == set(game.game.agents)
+        if game.game.payoffs.zero_sum:
+            assert sum(seat.total for seat in seats.values()) == pytest.approx(0)
+        asked = [one for seat in seats.values() for one in seat.exchanges]
+        assert asked
+        for one in asked:
+            assert [message["role"] for message in one.prompt] == ["system", "user"]
+            assert json.loads(one.prompt[1]["content"])["allowed_actions"]
+
+
+def test_a_seats_rewards_are_what_it_gains_until_it_is_asked_again():
+    game = TextGame("holdem", seats=3, button=0)
+    seats = play_text(game, [lambda turn: "fold", lambda turn: "fold", first], seed=1)
+    assert [seat.total for seat in seats.values()] == [0, -0.5, 0.5]
+    assert [one.reward for one in seats["player_1"].exchanges] == [-0.5]
+    assert seats["player_2"].exchanges == []  # everybody folds to the big blind
+    with pytest.raises(ValueError, match="2 models"):
+        play_text(game, [first, last])
+
+
+def test_a_refused_answer_costs_and_is_asked_again_with_the_reason():
+    game = TextGame("holdem", seats=2, button=0, retries=1, penalty=-0.25)
+    turn = game.reset(seed=1)
+    again = game.step('{"action_type": "raiseTo", "payload": {"amount": 1}}')
+    assert (again.agent, again.done, again.info["replaced"]) == (turn.agent, False, False)
+    assert again.rewards == {"player_0": -0.25, "player_1": 0}
+    assert "the bounds are" in again.refused
+    assert [message["role"] for message in again.prompt] == ["system", "user", "assistant", "user"]
+    assert again.refused in again.prompt[-1]["content"]
+    end = game.step("I do not know")
+    assert (end.done, end.info["replaced"], end.prompt, end.answers) == (True, True, [], ())  # the safe action: fold
+    assert end.rewards == {"player_0": -0.75, "player_1": 0.5}
+    assert end.returns == {"player_0": -1.0, "player_1": 0.5}
+    with pytest.raises(ValueError, match="reset"):
+        game.step("fold")
+
+
+def test_a_legal_answer_after_a_refused_one_begins_a_clean_prompt():
+    game = TextGame("kuhn", retries=3)
+    game.reset(seed=1)
+    assert len(game.step("what?").prompt) == 4
+    turn = game.step("pass")
+    assert (turn.refused, len(turn.prompt), turn.agent) == (None, 2, "player_1")
+
+
+def test_the_turn_state_is_what_the_environment_shows():
+    game, env = TextGame("leduc"), envs.make("leduc")
+    turn = game.reset(seed=5)
+    env.reset(seed=5)
+    assert turn.info["turn_state"] == env.turn_state(env.agent_selection)
+    with pytest.raises(ValueError, match="retries=-1"):
+        TextGame("kuhn", retries=-1)

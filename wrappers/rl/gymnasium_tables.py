@@ -1,0 +1,130 @@
+"""TablesVectorEnv: vector tables as a Gymnasium vector environment; the caller decides for every seat."""
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from ...envs.core.game import Game
+from ...envs.core.vector import VectorGame
+from .gymnasium_env import as_game
+
+
+class TablesVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
+    """N tables of one game as a Gymnasium vector environment: one decision per table per step, of any seat.
+
+    ``observations[i]`` is of the seat that decides next at table i (``infos["turn"][i]``), and the next action at table
+    i is this seat's. So one policy plays all seats (self-play). The reward of a step is that of the seat that acted in
+    it; ``infos["rewards"]`` has those of all seats. To learn in one seat against opponents, use `SingleAgentVectorEnv`.
+
+    A finished table is reset **within the same step** (``AutoresetMode.SAME_STEP``): reward, termination and
+    ``infos["final_obs"][i]`` belong to the episode that ended, ``observations[i]`` to the one that began.
+
+    ``infos`` hold ``action_mask`` int8[N, A], ``turn`` int64[N], ``acted`` int64[N] (the seat that acted; −1 after a
+    reset) and ``rewards`` float32[N, seats]; where an episode ended, ``final_obs`` (of the seat that acted last),
+    ``episode_return`` float64[N, seats] and ``episode_length`` int64[N] (decisions of all seats). Each key has a mask
+    ``_key`` of the tables for which it is valid. ``env.action_space.sample(mask=tuple(infos["action_mask"]))`` draws
+    legal actions, and `VectorGame.sample` of `tables` does so faster.
+
+    Args:
+        game: the game with its options, or its name.
+        num_envs: the number of tables N.
+        encoder: name of the encoder of the observations; None: the game's own encoder.
+        threads: the number of threads that step the tables.
+        options: the game's, where it is named.
+
+    Attributes:
+        tables: the `VectorGame`.
+
+    Raises:
+        ValueError: for an unknown game or option, or numbers out of range.
+    """
+
+    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 (Gymnasium's name)
+
+    def __init__(
+        self, game: str | Game, num_envs: int = 1, encoder: str | None = None, threads: int = 1, **options: Any
+    ) -> None:
+        made = as_game(game, options)
+        self.tables = VectorGame(made, num_envs, encoder, threads)
+        self.num_envs = num_envs
+        self.single_observation_space = made.encoders[self.tables.encoder].layout.flat_space()
+        self.single_action_space = spaces.Discrete(made.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._every = np.ones(num_envs, np.bool_)
+        self._returns = np.zeros((num_envs, made.seats))  # of the current episodes
+        self._lengths = np.zeros(num_envs, np.int64)
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """Return the action masks of the seats that decide next: int8[N, A]."""
+        masks: NDArray[np.int8] = self.tables.action_masks
+        return masks.copy()
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin a new episode on every table; see `VectorGame.reset`.
+
+        Raises:
+            ValueError: for a negative seed, or seeds for only some of the tables.
+        """
+        seeds: Any = seed
+        if isinstance(seed, list):
+            seeds = [one for one in seed if one is not None] or None
+            if seeds is not None and len(seeds) < len(seed):
+                raise ValueError(f"seed={seed}: give every table a seed, or none")
+        self.tables.reset(seeds)
+        self._returns[:], self._lengths[:] = 0, 0
+        return self.tables.observations.copy(), self._infos(np.full(self.num_envs, -1))
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Play one decision on every table.
+
+        Returns:
+            observations float32[N, D], rewards float32[N], terminations bool[N], truncations bool[N], infos.
+
+        Raises:
+            ValueError: if an action is not legal, before the first reset, or if the shape or dtype is wrong.
+        """
+        tables = self.tables
+        acted, before = tables.turn.copy(), tables.tables.copy()
+        tables.step(actions)
+        self._returns += tables.rewards
+        self._lengths += 1
+        infos = self._infos(acted)
+        if tables.dones.any():
+            infos |= self._final(before, np.asarray(actions), acted)
+        gains = tables.rewards[np.arange(self.num_envs), acted]
+        return tables.observations.copy(), gains, tables.dones & ~tables.truncations, tables.truncations.copy(), infos
+
+    def _infos(self, acted: NDArray[np.int64]) -> dict[str, Any]:
+        tables = self.tables
+        parts: dict[str, NDArray[Any]] = {
+            "action_mask": tables.action_masks,
+            "turn": tables.turn,
+            "acted": acted,
+            "rewards": tables.rewards,
+        }
+        return {key: value.copy() for key, value in parts.items()} | {f"_{key}": self._every for key in parts}
+
+    def _final(self, before: Any, actions: NDArray[Any], acted: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the infos of the episodes that have just ended, and begin the sums of the next ones."""
+        game, dones = self.tables.game, self.tables.dones.copy()
+        encoder = game.encoders[self.tables.encoder]
+        final = np.full(self.num_envs, None, object)
+        for table in np.flatnonzero(dones):
+            game.rules.play(before[table], int(actions[table]))
+            final[table] = encoder.observation(before[table], int(acted[table]))
+        infos = {
+            "final_obs": final,
+            "episode_return": np.where(dones[:, None], self._returns, 0),
+            "episode_length": np.where(dones, self._lengths, 0),
+        }
+        self._returns[dones], self._lengths[dones] = 0, 0
+        return infos | {f"_{key}": dones for key in infos}
