@@ -16,6 +16,7 @@ COPY pyproject.toml setup.py README.md LICENSE ./
 COPY envs envs
 COPY wrappers wrappers
 COPY training training
+COPY zoo zoo
 RUN /opt/parlour/bin/pip install ".[train,live,arena,llm]"
 
 FROM python:3.11-slim

@@ -1,8 +1,8 @@
-"""Finds the packages: `envs`, `wrappers` and `training` are installed as `parlour.envs` and so on."""
+"""Finds the packages: `envs`, `wrappers`, `training` and `zoo` are installed as `parlour.envs` and so on."""
 
 from setuptools import find_packages, setup
 
-FOLDERS = ["envs", "wrappers", "training"]
+FOLDERS = ["envs", "wrappers", "training", "zoo"]
 """The import package is `parlour`; a researcher's own repository nearly always has an `envs/` folder."""
 
 found = find_packages(include=[pattern for folder in FOLDERS for pattern in (folder, f"{folder}.*")])

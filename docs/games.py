@@ -53,7 +53,8 @@ SCENES = {
     "leduc-v0": Scene(seed=2, play=(1, 2, 1, 2)),
     "liars_dice-v0": Scene({"dice": 3}, 3, "careful", 4),
 }
-"""The moments that were chosen; of the other games, the page shows two decisions of random play."""
+"""The moments that were chosen, and the games of the front picture. Of the other games, the page shows some decisions
+of random play, and of games in stages also what repeated play adds."""
 
 RELEASED = [game_id for game_id, source in GAMES.items() if isinstance(source, str)]
 GAME_IDS = list(dict.fromkeys([*SCENES, *RELEASED]))
@@ -82,7 +83,11 @@ def files() -> dict[Path, str]:
 
 def scene_of(game_id: str) -> Scene:
     """Return the scene of a game."""
-    return SCENES.get(game_id, Scene(play="random", decisions=2))
+    if game_id in SCENES:
+        return SCENES[game_id]
+    if find(game_id).__module__.startswith("parlour.envs.economics."):
+        return Scene(play="random", decisions=1, variants=[{"rounds": 3}])
+    return Scene(play="random", decisions=2)
 
 
 def moment(game_id: str) -> tuple[Game, Any]:
@@ -112,8 +117,8 @@ def picture(game_id: str, seat: int | None = None) -> str:
 
 
 def front_picture() -> str:
-    """Return the games side by side, and hold'em again as one player sees it."""
-    pictures = [picture(game_id) for game_id in GAME_IDS]
+    """Return the games with chosen moments side by side, and hold'em again as one player sees it."""
+    pictures = [picture(game_id) for game_id in SCENES]
     pictures.insert(1, picture("holdem-v0", 0))
     rows = -(-len(pictures) // 3)
     places = [(column * WIDTH, row * HEIGHT) for row in range(rows) for column in range(3)][: len(pictures)]
@@ -140,7 +145,7 @@ def page(game_id: str) -> str:
         f"\n\n{options(game_id)}",
         f"## Actions\n\n{actions(game)}",
         f"## Observation\n\n{observation(game_id)}",
-        f"## Bots\n\n{bots(name)}",
+        f"## Bots\n\n{bots(game_id)}",
         f"## TurnState\n\n{linked(turn_state(game_id))}",
         f"## On the wire\n\n{linked(wire(game_id))}",
         f"## Versions\n\n{versions(name)}",
@@ -240,18 +245,20 @@ def observation(game_id: str) -> str:
     return "\n\n".join(parts)
 
 
-def bots(name: str) -> str:
-    """Return what the definition of the game's bots says of them."""
-    module = import_module(f"parlour.envs.{name}.bots")
+def bots(game_id: str) -> str:
+    """Return what the definition of the game's bots says of them: in its module, or in the module `bots` beside it."""
+    module = import_module(find(game_id).__module__)
+    if not hasattr(module, "BOTS"):
+        module = import_module(".bots", module.__package__)
     (told,) = (one.description for one in docstring_parser.parse_from_object(module).params if one.arg_name == "BOTS")
     return f"Bots are policies: they get the observation and the mask of their seat.\n\n{plain(told or '')}"
 
 
 def turn_state(game_id: str) -> str:
     """Return what the code says of TurnState, and an example of it."""
-    name = game_id.partition("-")[0]
     game, table_ = moment(game_id)
-    view = import_module(f"parlour.envs.{name}.view")
+    written_by: Any = game.view.game_state
+    view = import_module(getattr(written_by, "func", written_by).__module__)
     state = game.turn_state(table_, int(table_.turn), match_id="example").to_dict()
     inside = ",\n".join(f'  "{key}": {written(value)}' for key, value in state.pop("game_state").items())
     outside = [f' "{key}": {written(value)}' for key, value in state.items()]

@@ -19,6 +19,23 @@ OPTIONS = {
         "six, many hands": {"stacks": 30, "hands": 5},
         "ten, capped": {"seats": 10, "stacks": 100, "raise_cap": 4, "ante": 2, "big_blind": 10, "small_blind": 5},
         "empty seats, short": {"seats": 6, "stacks": [0, 3, 40, 0, 5, 4], "hands": 3, "pot_fractions": [1]},
+        "from the river, few hands": {
+            "seats": 2,
+            "button": 0,
+            "start": "river",
+            "board": "2c7dKhTs3s",
+            "ranges": ["AA:0.5,KQs", "AcAd,JJ"],
+            "ante": 9,
+            "stacks": 40,
+            "pot_fractions": [1],
+            "raise_cap": 1,
+        },
+        "from the flop, three seats": {
+            "seats": 3,
+            "start": "flop",
+            "stacks": [9, 200, 57],
+            "ranges": ["22+", None, "AA,72o"],
+        },
     },
     "auction-v0": {
         "default": {},
@@ -68,6 +85,29 @@ OPTIONS = {
         "default": {},
         "two dice of three faces": {"dice": 2, "faces": 3},
         "five dice, none wild": {"dice": 5, "wild": False},
+    },
+    "cournot-v0": {
+        "default": {},
+        "three, private, repeated": {"seats": 3, "costs": (0, 30), "quantities": 11, "max_rounds": 2, "rounds": 6},
+    },
+    "public_project-v0": {
+        "default": {},
+        "four, repeated": {"seats": 4, "valuations": (10, 60), "reports": 6, "rounds": 2},
+    },
+    "voluntary_contribution-v0": {
+        "default": {},
+        "three, repeated": {"seats": 3, "endowment": 7, "amounts": 4, "max_rounds": 2, "rounds": 5},
+    },
+    "provision_point-v0": {
+        "default": {},
+        "three, private": {"seats": 3, "valuations": (0, 60), "amounts": 7, "max_rounds": 2},
+    },
+    "war_of_attrition-v0": {"default": {}, "few times": {"times": 3, "prize": 0.3, "cost_rate": 0.7, "max_rounds": 1}},
+    "dictator-v0": {"default": {}, "public, repeated": {"reservations": (0, 0), "splits": 4, "rounds": 2}},
+    "sequential_investment-v0": {"default": {}, "substitutes": {"interaction": "substitutes", "amounts": 4}},
+    "trust-v0": {
+        "default": {},
+        "repeated": {"endowment": 7, "multiplier": 2.5, "amounts": 8, "returns": 6, "max_rounds": 1, "rounds": 3},
     },
 }
 """Sets of options by game and name; a game without an entry is tested with its defaults."""

@@ -172,6 +172,10 @@ def test_what_a_host_leaves_out():
     state = negotiation([row("you", 0)], last_offer_by=None, my_reservation_value=None)
     tables, seat = game.view.load(state)
     assert (tables[0].last_offer_by, float(tables[0].my_reservation_value[seat])) == (1 - seat, 0.0)
+    offer = row("you", 0)
+    del offer["my_share"]
+    tables, _ = game.view.load(negotiation([offer]))
+    assert float(tables[0].log_share[0]) == 0.0
 
 
 @pytest.mark.parametrize("bidders", [2, 3, 5])

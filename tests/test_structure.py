@@ -10,9 +10,10 @@ from pathlib import Path
 import parlour.envs
 import parlour.training
 import parlour.wrappers
+import parlour.zoo
 import pytest
 
-TOPS = {top.__name__: Path(top.__path__[0]) for top in (parlour.envs, parlour.wrappers, parlour.training)}
+TOPS = {top.__name__: Path(top.__path__[0]) for top in (parlour.envs, parlour.wrappers, parlour.training, parlour.zoo)}
 GENERIC = [
     "parlour.envs.core", "parlour.envs.render", "parlour.envs.testing", "parlour.wrappers.rl",
     "parlour.wrappers.policies", "parlour.wrappers.agents", "parlour.wrappers.logs", "parlour.wrappers.live.common",

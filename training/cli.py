@@ -114,7 +114,7 @@ def _front_page() -> None:
         table.add_row(f"  [bold cyan]{name}[/]", summary)
     console.print(table)
     console.print(f"\n[bold]For example:[/]\n{EXAMPLES}")
-    console.print("\nTab completion: parlour --tyro-print-completion bash (zsh, fish, tcsh)", markup=False)
+    console.print("\nTab completion: parlour --tyro-print-completion bash (zsh, fish)", markup=False)
 
 
 if __name__ == "__main__":

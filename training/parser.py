@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import partial, wraps
 from importlib import import_module
-from inspect import isfunction
+from inspect import isfunction, signature
 from io import StringIO
 from pkgutil import iter_modules
 from typing import Annotated, Any, Union, cast
@@ -14,8 +14,9 @@ from . import commands
 from .commands import COMMANDS
 
 HELP = ("-h", "--help")
-COMPLETION = ("--tyro-print-completion", "--tyro-write-completion")
-"""tyro's options for shell completion."""
+COMPLETION = "--tyro-print-completion"
+"""tyro's option for shell completion."""
+SHELLS = ("bash", "zsh", "fish")
 
 Run = Callable[[], object]
 """A function that runs the command."""
@@ -31,13 +32,14 @@ def parse(args: Sequence[str]) -> Run:
         ValueError: for wrong arguments, in one sentence.
         SystemExit: after printing help or a completion script.
     """
-    if args[0] in COMPLETION:
-        return _parsed(_subcommands(COMMANDS), "parlour", args)
+    if args[0] == COMPLETION:
+        _check("shell", "".join(args[1:2]), SHELLS)
+        return _completion(args)
     name, *rest = args
     _check("command", name, COMMANDS)
     platforms = _platforms(name)
     if not platforms:
-        return _parsed(_load(name, rest), f"parlour {name}", rest)
+        return _parsed(_load(name, rest), f"parlour {name}", rest, file=name == "train")
     if rest and rest[0] in HELP:
         return _parsed(_subcommands(dict.fromkeys(platforms), name), f"parlour {name}", rest)
     if not rest or rest[0].startswith("-"):
@@ -49,7 +51,7 @@ def parse(args: Sequence[str]) -> Run:
     command = _load(f"{name}.{platform}", rest)
     if not set(HELP) & set(rest):  # help shows nothing of the environment, which may hold secrets
         command = configured(command, rest)
-    return _parsed(command, f"parlour {name} {platform}", rest)
+    return _parsed(command, f"parlour {name} {platform}", rest, file=True)
 
 
 def _check(kind: str, name: str, known: Iterable[str]) -> None:
@@ -71,7 +73,31 @@ def _platforms(name: str) -> list[str]:
 def _load(module: str, args: Sequence[str]) -> Callable[..., object]:
     """Return the command of a module, for these arguments."""
     found = import_module(f"{commands.__name__}.{module}")
-    return cast(Callable[..., object], found.command_for(args) if hasattr(found, "command_for") else found.command)
+    command: Callable[..., object] = found.command_for(args) if hasattr(found, "command_for") else found.command
+    if args and not args[0].startswith("-"):
+        _check_game(command, args[0])
+    return command
+
+
+def _check_game(command: Callable[..., object], name: str) -> None:
+    """Raise ValueError if the command needs a game and this is none; tyro would name a missing option first."""
+    from .commands.arguments import GameArguments
+
+    if any(parameter.annotation is GameArguments for parameter in signature(command).parameters.values()):
+        from ..envs import find
+
+        find(name)
+
+
+def _completion(args: Sequence[str]) -> Run:
+    """Return a function that prints a completion script, with every description in one line.
+
+    tyro's script prints a description as it is in the docstring, and the shell would take a second line for a word.
+    """
+    with redirect_stdout(StringIO()) as told, suppress(SystemExit):
+        _parsed(_subcommands(COMMANDS), "parlour", args)
+    script = re.sub(r"(?m)^COMPLETION_SPEC = .*$", lambda found: found[0].replace("\\n", " "), told.getvalue())
+    return partial(print, script, end="")
 
 
 def _subcommands(summaries: Mapping[str, str | None], package: str = "") -> Any:
@@ -89,11 +115,12 @@ def _subcommands(summaries: Mapping[str, str | None], package: str = "") -> Any:
     return Union[tuple(members)]  # noqa: UP007 (made at run time)
 
 
-def _parsed(command: Any, prog: str, args: Sequence[str]) -> Run:
+def _parsed(command: Any, prog: str, args: Sequence[str], *, file: bool = False) -> Run:
+    """Parse the arguments. Where a `file` may set switches too, there are ``--switch`` and ``--no-switch``."""
     import tyro
 
     target = _deferred(command) if isfunction(command) else command
-    config = (tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff)
+    config = (tyro.conf.OmitArgPrefixes, *(() if file else (tyro.conf.FlagCreatePairsOff,)))
     if set(HELP) & set(args):
         args = HELP[1:]  # tyro's help does not show the arguments before it
     with redirect_stderr(StringIO()) as told:

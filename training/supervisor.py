@@ -4,6 +4,7 @@ It opens the logs, serves health and metrics, writes status lines, stops the pro
 """
 
 import asyncio
+import errno
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack, suppress
@@ -22,6 +23,8 @@ from .stopping import until_done
 logger = logging.getLogger(__name__)
 
 MEGABYTE = 10**6
+NO_PORT = (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
+"""Errors of a server that cannot listen: nothing has been played then, and there is nothing to sum up."""
 
 Result = TypeVar("Result")
 
@@ -94,6 +97,8 @@ class Supervisor:
             except ValueError:  # a mistake of the user: nothing has been played
                 raise
             except Exception as error:
+                if isinstance(error, OSError) and error.errno in NO_PORT:
+                    raise
                 why = describe_error(error)
                 raise
             finally:

@@ -32,7 +32,7 @@ TABLE = record(
     ("per_total", "f8"),  # 1 / total
     ("per_move", "f8"),  # 1 / all moves
     ("turn_discount", "f8"),  # the square root of the discount per round
-    ("current_offer", "f8"),  # the proposer's share
+    ("current_offer", "f8"),  # the proposer's share; 0 without an offer
     # the seats
     ("my_reservation_value", "f8", SEATS),
     ("rewards", "f8", SEATS),  # the utilities, once it is over

@@ -78,8 +78,8 @@ class DiscreteActions:
     def play(self, match: Match, action: Any) -> None:
         """See `ActionMode`."""
         mask = match.batch.masks[0]
-        try:
-            chosen = index(action)  # any integer type: learners also return NumPy integers and arrays of shape ()
+        try:  # any integer type: learners also return NumPy integers and arrays of shape ()
+            chosen = -1 if isinstance(action, bool) else index(action)
         except TypeError:
             chosen = -1
         if not 0 <= chosen < len(mask) or not mask[chosen]:

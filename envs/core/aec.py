@@ -71,11 +71,21 @@ class GameEnv(AECEnv[str, Any, Any]):
         self.agents: list[str] = []
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the space of `observe`, the same for every agent."""
+        """Return the space of `observe`, the same for every agent.
+
+        Raises:
+            ValueError: for an unknown agent.
+        """
+        self.match.require_agent(agent)
         return self._observation_space
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the space of actions, the same for every agent."""
+        """Return the space of actions, the same for every agent.
+
+        Raises:
+            ValueError: for an unknown agent.
+        """
+        self.match.require_agent(agent)
         return self.action_mode.space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -99,6 +109,16 @@ class GameEnv(AECEnv[str, Any, Any]):
         flat = match.observation(seat)
         mask = self.action_mode.mask(match, closed=bool(match.done) or match.turn != seat)
         return {"observation": self.layout.tree(flat) if self._nested else flat, "action_mask": mask}
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return the selected agent's observation, rewards since its last turn, termination, truncation and info.
+
+        Raises:
+            ValueError: if no episode runs: before the first reset, or after the last agent's step of None.
+        """
+        if not self.agents:
+            raise ValueError("last(): no episode is running; call reset() first")
+        return super().last(observe)
 
     def step(self, action: Any) -> None:
         """Play the selected agent's action (None for an agent whose episode is over).

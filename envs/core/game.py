@@ -78,6 +78,7 @@ class Game:
         renderer: text and pictures. By default the text is the game state of each seat.
         bots: scripted players by name; ``bots[name](game, seed)`` makes a policy.
         options: the options this game was made with, by name.
+        platform_id: the game's id on platforms that play it with the same payloads; None: none does.
         capabilities: talk, teams, hidden turns, a public view, chance; each may be None.
 
     Raises:
@@ -96,6 +97,7 @@ class Game:
     renderer: Renderer = None  # type: ignore[assignment]
     bots: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    platform_id: str | None = None
     capabilities: Capabilities = field(default_factory=Capabilities)
 
     def __post_init__(self) -> None:

@@ -111,14 +111,18 @@ class Match:
         rewards: list[float] = self._rewards.tolist()[: self.game.seats]
         return rewards
 
+    def require_agent(self, agent: str) -> None:
+        """Raise ValueError, naming the agents, unless the game has this agent."""
+        if agent not in self._seat_of:
+            raise ValueError(f"{agent!r} is not an agent of this game; the agents are {', '.join(self.game.agents)}")
+
     def seat_of(self, agent: str) -> int:
         """Return an agent's seat.
 
         Raises:
             ValueError: for an unknown agent, or before the first reset.
         """
-        if agent not in self._seat_of:
-            raise ValueError(f"{agent!r} is not an agent of this game; the agents are {', '.join(self.game.agents)}")
+        self.require_agent(agent)
         if self.done is None:
             raise ValueError("the table is empty: call reset() first")
         return self._seat_of[agent]

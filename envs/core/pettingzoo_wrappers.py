@@ -41,7 +41,16 @@ class _TerminateIllegal(_Direct, TerminateIllegalWrapper[str, Any, Any]):
 
 
 class _AssertOutOfBounds(_Direct, AssertOutOfBoundsWrapper[str, Any, Any]):
-    pass
+    """PettingZoo's check of the action, with a sentence that names it. True and False are no action indices."""
+
+    def step(self, action: Any) -> None:
+        """See `GameEnv.step`."""
+        agent = self.agent_selection
+        ended = action is None and (self.terminations[agent] or self.truncations[agent])
+        space = self._raw.action_mode.space
+        if not ended and (isinstance(action, bool) or not space.contains(action)):
+            raise AssertionError(f"action {action!r} is not in the action space {space}")
+        self.env.step(action)
 
 
 class _TerminateRefused(_Direct, BaseWrapper[str, Any, Any]):
@@ -85,6 +94,8 @@ class _TurnOrder(OrderEnforcingWrapper[str, Any, Any]):
         """Return the selected agent's observation, rewards since its last turn, termination, truncation and info."""
         agent = self.agent_selection
         raw = self._raw
+        if not raw.agents:
+            raise ValueError("last(): no episode is running; call reset() first")
         observation = self.env.observe(agent) if observe else None  # through the wrappers: one of them keeps the mask
         return (
             observation,

@@ -21,15 +21,16 @@ PACKAGE = __name__.rpartition(".core.")[0]
 """The package that holds the games' packages: ``parlour.envs``."""
 
 GAMES: dict[str, str | Callable[..., Game]] = {}
-"""Every registered game by id: the name of its package in ``parlour.envs``, or its function from options to `Game`."""
+"""Every registered game by id: the name of its module in ``parlour.envs``, or its function from options to `Game`."""
 
 
-def register(game_id: str, source: Callable[..., Game] | None = None) -> VersionModule:
+def register(game_id: str, source: str | Callable[..., Game] | None = None) -> VersionModule:
     """Register a game here, with PettingZoo and with Gymnasium. The game's code is loaded at its first use.
 
     Args:
         game_id: name and version, such as ``"holdem-v0"``. The version names the default encoder.
-        source: a function from options to `Game`. None: the function `game` of the package ``parlour.envs.<name>``.
+        source: a function from options to `Game`; or the module in ``parlour.envs`` that has such a function `game`.
+            None: the package ``parlour.envs.<name>``.
 
     Returns:
         The game's version module, such as ``parlour.envs.holdem_v0``.
@@ -40,7 +41,7 @@ def register(game_id: str, source: Callable[..., Game] | None = None) -> Version
     """
     if not re.fullmatch(r"[A-Za-z]\w*-v(0|[1-9]\d*)", game_id, re.ASCII):
         raise ValueError(f"{game_id!r} is not a game id: write a name and its version, such as my_game-v0")
-    if source is not None:
+    if source is not None and not isinstance(source, str):
         require_functions(f"register({game_id!r})", {"source": source})
     name, _, version = game_id.partition("-")
     GAMES[game_id] = source or name
@@ -109,7 +110,13 @@ def _id(name: str) -> str:
     """Return the id by which a game is registered."""
     newest = {game_id.partition("-")[0]: game_id for game_id in sorted(GAMES, key=_version)}
     known = {**newest, **{game_id: game_id for game_id in GAMES}}
-    return known[named("game", name, known)]
+    return known[named("game", name if name in known else _with_underscores(name), known)]
+
+
+def _with_underscores(name: str) -> str:
+    """Return a platform's id, such as ``public-project``, as a name here."""
+    parts = re.fullmatch(r"(.*?)(-v\d+)?", str(name))
+    return str(name) if parts is None else parts[1].replace("-", "_") + (parts[2] or "")
 
 
 def _version(game_id: str) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import compiled
+from .counted import counted
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -94,7 +95,9 @@ def streams(seed: int | Sequence[int] | None, count: int) -> NDArray[np.uint64]:
         return _words(None if seed is None else _entropy(seed), count)
     seeds = cast("Sequence[int]", seed)
     if len(seeds) != count:
-        raise ValueError(f"{len(seeds)} seeds for {count} tables; give one seed, or one per table")
+        raise ValueError(
+            f"{counted(len(seeds), 'seeds')} for {counted(count, 'tables')}; give one seed, or one per table"
+        )
     return np.array([_words(_entropy(one), 1)[0] for one in seeds], np.uint64)
 
 
@@ -104,7 +107,7 @@ def _words(entropy: int | None, count: int) -> NDArray[np.uint64]:
 
 def _entropy(seed: Any) -> int:
     try:
-        entropy = index(seed)
+        entropy = -1 if isinstance(seed, bool) else index(seed)
     except TypeError:
         entropy = -1
     if entropy < 0:

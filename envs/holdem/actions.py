@@ -99,9 +99,9 @@ def _parse_raise(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
         return ts.refused(ts.INVALID_PAYLOAD, f"raiseTo needs {{'amount': whole chips}}: {error}")
     low, high = int(table.raise_min), int(table.raise_max)
     if high == 0:
-        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot raise to {amount}: this seat may not raise now")
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot raise to {repr(amount)}: this seat may not raise now")
     if not low <= amount <= high:
-        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot raise to {amount}: the bounds are {low} to {high}")
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot raise to {repr(amount)}: the bounds are {low} to {high}")
     return Move(RAISE, amount)
 
 

@@ -9,13 +9,17 @@ import numpy as np
 from ..core.capabilities import Capabilities, PublicView, Setup
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
-from ..core.options import number, whole
+from ..core.options import named, number, whole
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, setup, view
-from .table import FIRST_FRACTION, FRACTIONS, SEATS, TABLE
+from .hands import card_number
+from .range_text import weights_of
+from .starting import Start, chance_of, reset_from
+from .table import FIRST_FRACTION, FRACTIONS, PREFLOP, SEATS, TABLE
+from .view import STREETS
 
 CHIPS = 2**30 - 1
 """The most chips on a table."""
@@ -32,6 +36,9 @@ def game(
     button: int | None = None,
     raise_cap: int | None = None,
     pot_fractions: Sequence[float] = (1 / 3, 1 / 2, 2 / 3, 1, 1.5, 2),
+    start: str = "preflop",
+    board: Sequence[str] | str | None = None,
+    ranges: Sequence[Any] | None = None,
 ) -> Game:
     """Return no-limit hold'em with these options.
 
@@ -48,9 +55,18 @@ def game(
         raise_cap: bets and raises allowed on a street, blinds not counted; None: no cap.
         pot_fractions: raise sizes that have an action index, as fractions of the pot after the call: at most 12 rising
             numbers above 0.
+        start: the street of the first decision, preflop, flop, turn or river. Every seat has posted and called before.
+            A bigger `ante` makes a bigger pot.
+        board: the first cards of the board, such as "2c7dKh" or ["2c", "7d", "Kh"]; None: drawn.
+        ranges: for every seat the hole cards that it can have: text such as "AA,KQs:0.5,T9o+" (which needs PokerKit),
+            or 1,326 weights in the order of `parlour.envs.holdem.ranges.HOLDINGS`, or None: any. None: any for all.
+
+    With `start`, `board` or `ranges` an episode is one hand, and nobody's seat is empty. If `button` is given and there
+    are at most 10,000 deals, the random events can be enumerated: `parlour solve` solves the game.
 
     Raises:
         ValueError: naming the option, its value and its range.
+        ImportError: for ranges as text, if PokerKit is not installed.
     """
     seats = whole("seats", seats, 2, SEATS)
     options = {
@@ -63,9 +79,12 @@ def game(
         "button": None if button is None else whole("button", button, 0, seats - 1),
         "raise_cap": None if raise_cap is None else whole("raise_cap", raise_cap, 0, 2**30),
         "pot_fractions": _fractions(pot_fractions),
+        "start": named("street", start, STREETS),
+        "board": None if board is None else _board(board),
+        "ranges": None if ranges is None else _ranges(ranges, seats),
     }
     _check_together(options)
-    return _made(options)
+    return _made(options, _start(options))
 
 
 def _stacks(stacks: Any, seats: int) -> int | list[int]:
@@ -85,8 +104,36 @@ def _fractions(pot_fractions: Any) -> list[float]:
     return fractions
 
 
+def _board(board: Any) -> list[str]:
+    cards = board.replace(" ", "") if isinstance(board, str) else board
+    names = [cards[k : k + 2] for k in range(0, len(cards), 2)] if isinstance(cards, str) else list(map(str, cards))
+    if len(names) > 5 or len({card_number(name) for name in names}) < len(names):
+        raise ValueError(f"board={board!r}: need at most five different cards, such as '2c7dKh'")
+    return names
+
+
+def _ranges(ranges: Any, seats: int) -> list[Any]:
+    if not isinstance(ranges, (Sequence, np.ndarray)) or isinstance(ranges, str) or len(ranges) != seats:
+        raise ValueError(f"ranges={ranges!r:.60}: give a range, or None, for each of the {seats} seats")
+    return [each if each is None or isinstance(each, str) else weights_of(each).tolist() for each in ranges]
+
+
+def _start(options: dict[str, Any]) -> Start | None:
+    """Return how hands begin; None: as usual, with the blinds and a shuffled deck."""
+    street, board, ranges = options["start"], options["board"], options["ranges"]
+    if street == "preflop" and board is None and ranges is None:
+        return None
+    weights = tuple(None if each is None else weights_of(each) for each in ranges or [None] * options["seats"])
+    start = Start(PREFLOP + STREETS.index(street), tuple(map(card_number, board or ())), weights)
+    if not start.can_be_dealt():
+        raise ValueError(f"board={board}, ranges={ranges!r:.60}: no hands of these ranges can be dealt together")
+    return start
+
+
 def _check_together(options: dict[str, Any]) -> None:
     """Check the options that depend on each other."""
+    if any(options[name] not in (None, "preflop") for name in ("start", "board", "ranges")):
+        _check_start(options)
     stacks, ante = options["stacks"], options["ante"]
     small_blind, big_blind = options["small_blind"], options["big_blind"]
     if small_blind > big_blind:
@@ -99,6 +146,20 @@ def _check_together(options: dict[str, Any]) -> None:
         )
     if sum(per_seat) > CHIPS:
         raise ValueError(f"stacks={stacks}: a table holds at most {CHIPS:,} chips")
+
+
+def _check_start(options: dict[str, Any]) -> None:
+    per_seat, least = _per_seat(options), options["ante"] + options["big_blind"]
+    if options["hands"] != 1 or min(per_seat) == 0:
+        raise ValueError(
+            f"hands={options['hands']}, stacks={options['stacks']}: with start, board or ranges an episode is one "
+            "hand, and no seat is empty"
+        )
+    if options["start"] != "preflop" and sum(chips > least for chips in per_seat) < 2:
+        raise ValueError(
+            f"start={options['start']!r}, stacks={options['stacks']}: two seats need more than ante and big blind "
+            f"together, which are {least}, or an episode may have no decision"
+        )
 
 
 def _per_seat(options: dict[str, Any]) -> list[int]:
@@ -121,7 +182,7 @@ def _blank(options: dict[str, Any]) -> Tables:
     return blank
 
 
-def _made(options: dict[str, Any]) -> Game:
+def _made(options: dict[str, Any], start: Start | None) -> Game:
     blank, per_seat = _blank(options), _per_seat(options)
     chips = sum(per_seat)
     return Game(
@@ -131,7 +192,7 @@ def _made(options: dict[str, Any]) -> Game:
         rules=Rules(
             blank=blank,
             num_actions=FIRST_FRACTION + len(options["pot_fractions"]) + 1,
-            reset=rules.reset,
+            reset=rules.reset if start is None else reset_from(start),
             step=rules.step,
             decode=moves.decode,
             legal=moves.legal,
@@ -160,5 +221,9 @@ def _made(options: dict[str, Any]) -> Game:
         ),
         renderer=Renderer(render.render, picture.picture),
         bots=bots.BOTS,
-        capabilities=Capabilities(public_view=PublicView(view.public), setup=Setup(setup.NAMES, setup.set_cards)),
+        capabilities=Capabilities(
+            public_view=PublicView(view.public),
+            setup=Setup(setup.NAMES, setup.set_cards if start is None else setup.refuse),
+            chance=None if start is None or options["button"] is None else chance_of(start),
+        ),
     )

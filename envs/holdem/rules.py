@@ -8,6 +8,8 @@ a caller that runs a table itself.
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..core.compiled import compiled
 from ..core.rng import draw
 from .hands import card_set, set_strength
@@ -33,6 +35,13 @@ class Move(NamedTuple):
 @compiled
 def reset(table: Any) -> None:
     """Begin an episode: initial stacks, hand 1, the button drawn or set by the option."""
+    open_episode(table)
+    deal(table)
+
+
+@compiled
+def open_episode(table: Any) -> None:
+    """Set the stacks and the button of an episode; no hand has begun."""
     for seat in range(table.seats):
         table.stack[seat] = table.stacks[seat]
         table.total[seat] = 0
@@ -41,7 +50,6 @@ def reset(table: Any) -> None:
     table.dealer = table.button if table.button >= 0 else draw(table, table.seats)
     if table.stack[table.dealer] == 0:
         table.dealer = next_dealer(table)
-    deal(table)
 
 
 @compiled
@@ -66,7 +74,7 @@ def deal(table: Any) -> None:
     """Begin a hand with the current stacks and dealer. Every seat with chips plays; there must be at least two."""
     table.done = False
     table.truncated = False
-    _open_hand(table)
+    open_hand(table)
     _go_on(table, _big_blind_seat(table))
 
 
@@ -75,7 +83,7 @@ def deal_known(table: Any, cards: Any, board: Any) -> None:
     """Do the same as `deal` with given cards, int8[seats, 2] and int8[5], to replay a hand; −1: not known."""
     table.done = False
     table.truncated = False
-    _open_hand(table)
+    open_hand(table)
     for seat in range(table.seats):
         for k in range(2):
             table.cards[seat, k] = cards[seat, k]
@@ -114,11 +122,67 @@ def step(table: Any, move: Any) -> None:
     _go_on(table, seat)
 
 
+@compiled
+def card_bits(cards: Any, count: int) -> int:
+    """Return the first `count` of `cards` as a set (int64) with the bit ``1 << card``."""
+    bits = np.int64(0)
+    for i in range(count):
+        bits |= np.int64(1) << np.int64(cards[i])
+    return bits  # type: ignore[return-value]
+
+
+@compiled
+def deal_rest(table: Any, used: int, given: Any, board: Any) -> None:
+    """Deal the cards that are not given, from the shuffled deck.
+
+    Args:
+        table: a hand that `open_hand` has begun.
+        used: the given cards, a set of `card_bits`.
+        given: the seats whose cards are given.
+        board: the given cards of the board, its first ones.
+    """
+    next_card = 0
+    for seat in range(table.seats):
+        drawn = bool(table.seated[seat])
+        for other in given:
+            drawn = drawn and other != seat
+        for k in range(2 * drawn):
+            while used >> np.int64(table.deck[next_card]) & 1:
+                next_card += 1
+            table.cards[seat, k] = table.deck[next_card]
+            next_card += 1
+    for k in range(5):
+        if k < len(board):
+            table.board[k] = board[k]
+        else:
+            while used >> np.int64(table.deck[next_card]) & 1:
+                next_card += 1
+            table.board[k] = table.deck[next_card]
+            next_card += 1
+
+
+@compiled
+def begin_on_street(table: Any, phase: int) -> None:
+    """Go on to the first decision of a hand on the street `phase`, if need be after every seat has called."""
+    table.done = False
+    table.truncated = False
+    if phase == PREFLOP:
+        _go_on(table, _big_blind_seat(table))
+        return
+    for seat in range(table.seats):
+        if table.seated[seat]:
+            _pay(table, seat, table.big_blind - table.bet[seat])
+    while table.phase < phase:
+        _next_street(table)
+    _go_on(table, table.dealer)
+
+
 # A hand, up to its first decision.
 
 
 @compiled
-def _open_hand(table: Any) -> None:
+def open_hand(table: Any) -> None:
+    """Begin a hand: ante, blinds and shuffled cards. Nobody has the turn yet."""
     table.hand += 1
     table.phase = PREFLOP
     open_board(table, 0)
@@ -234,7 +298,7 @@ def _go_on(table: Any, after: int) -> None:
         if table.done:
             return
         table.dealer = next_dealer(table)
-        _open_hand(table)
+        open_hand(table)
         after = _big_blind_seat(table)
 
 

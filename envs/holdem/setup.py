@@ -39,6 +39,15 @@ def set_cards(table: Any, options: Mapping[str, Any]) -> None:
     table.board[:] = dealt[2 * seats :]
 
 
+def refuse(table: Any, options: Mapping[str, Any]) -> None:
+    """Refuse cards in a game whose options say how hands begin.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError("the game's options start, board and ranges say which cards are dealt: give cards there")
+
+
 def _hands(cards: Any, seated: Sequence[bool]) -> list[list[int]]:
     """Return the cards of every seat as numbers; none where they are drawn."""
     if cards is None:

@@ -53,7 +53,9 @@ def index_of(table: Any, bid: Any) -> int:
     quantity, face = bid["quantity"], bid["face"]
     most, faces = 2 * int(table.dice), int(table.faces)
     if not (1 <= quantity <= most and 1 <= face <= faces):
-        raise ValueError(f"a bid of {quantity} times {face}: quantity is from 1 to {most}, face from 1 to {faces}")
+        raise ValueError(
+            f"a bid of {repr(quantity)} times {repr(face)}: quantity is from 1 to {most}, face from 1 to {faces}"
+        )
     return (int(quantity) - 1) * faces + int(face) - 1
 
 

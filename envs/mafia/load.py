@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
+from ..core.counted import counted
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .rules import remember
@@ -50,7 +51,7 @@ def _load(row: Any, game: Mapping[str, Any], state: TurnState) -> int:
     players, round_number = game["players"], game["roundNumber"]
     count = len(players)
     if count != row["seats"]:
-        raise ValueError(f"{count} players; this game was made for {row['seats']}")
+        raise ValueError(f"{counted(count, 'players')}; this game was made for {row['seats']}")
     if not 1 <= round_number <= row["max_days"]:
         raise ValueError(f"round {round_number}; this game was made for 1 to {row['max_days']} days")
     seats = {player["name"]: seat for seat, player in enumerate(players)}

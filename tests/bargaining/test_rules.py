@@ -81,6 +81,13 @@ def test_a_rejection_removes_the_offer():
     assert env.submit("player_1", Action("accept")).error == "game_rule_violation"
 
 
+@pytest.mark.parametrize("moves", [(), (60, "reject"), (60, 50, "reject")])
+def test_the_record_holds_0_where_no_offer_stands(moves):
+    env = negotiation()
+    play(env, *moves)
+    assert (env.table.current_offer, env.table.last_offer_by) == (0, -1)
+
+
 def test_everything_shown_is_as_documented():
     env = negotiation()
     play(env, 60, "reject", 55.5)

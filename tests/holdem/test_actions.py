@@ -22,6 +22,12 @@ def test_the_action_indices_are_fold_call_least_raise_pot_fractions_and_all_in()
     assert amounts == {2: 10, 4: 12, 5: 14, 6: 18, 7: 24, 8: 30, 9: 200}  # a third of the pot is the least raise
 
 
+def test_only_a_raise_has_an_amount():
+    found = legal_moves(play(deal([200, 200]), "raise 6"))
+    assert (found[0], found[1]) == (Move(FOLD, 0), Move(CALL, 0))
+    assert all(move.kind == RAISE and move.amount > 0 for number, move in found.items() if number >= 2)
+
+
 def test_half_a_chip_rounds_up():
     table = deal([200, 200], pot_fractions=[0.625])  # a pot of 4 after the call
     assert legal_moves(table)[3].amount == 2 + 3

@@ -5,7 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 from parlour.envs import game
+from parlour.envs.core.rollout import play_until_done, tables_with_seed
 from parlour.envs.holdem.all_in import expected_chips
+from parlour.envs.holdem.board_luck import board_luck, pot_after
 from parlour.envs.holdem.hands import card_number, strength
 from parlour.envs.holdem.setup import set_cards
 from parlour.training.evaluation.duplicate import evaluate
@@ -81,3 +83,48 @@ def test_every_pair_of_cards_is_dealt_from_what_is_left():
     wins = sum(set(pair) == aces for pair in combinations(free, 2))  # four aces alone beat four kings
     assert expected_chips(tables)[0, 0] == pytest.approx(200 * (2 * wins / len(list(combinations(free, 2))) - 1))
     assert made.seats == 2
+
+
+def test_with_two_seats_the_luck_of_an_all_in_is_what_its_equity_leaves():
+    for actions in ([1, 1, ALL_IN, 1], [1, 1, 1, 1, ALL_IN, 1]):
+        _, tables = played([["As", "Ah"], ["Kd", "Kc"]], ["2c", "7d", "9h", "Js", "3s"], actions)
+        later = board_luck(tables)[0]
+        checked = played([["As", "Ah"], ["Kd", "Kc"]], ["2c", "7d", "9h", "Js", "3s"], actions[:-2] + [1] * 8)[1]
+        before = sum(pot_after(checked[0], street) for street in range(3)) / 3  # the blinds, on every street
+        assert before == 4
+        assert tables.rewards[0, 0] - later == pytest.approx(expected_chips(tables)[0, 0], abs=4)
+
+
+def test_the_luck_of_the_river_has_mean_0_over_all_rivers():
+    hands, board = [["As", "Ah"], ["Kd", "Kc"]], ["2c", "7d", "9h", "Js"]
+    taken = {card_number(card) for card in [*hands[0], *hands[1], *board]}
+    raised = [1, 1, 3, 1, 1, 1, 1, 1]  # a bet on the flop
+    found = []
+    for river in sorted(set(range(52)) - taken):
+        name = "23456789TJQKA"[river // 4] + "cdhs"[river % 4]
+        _, tables = played(hands, [*board, name], raised)
+        found.append(board_luck(tables)[0])
+        pot = pot_after(tables[0], 2)
+    assert pot == tables[0].pot > 4
+    _, folded = played(hands, [*board, "3s"], [*raised[:4], 3, 0])  # no river: only flop and turn were dealt
+    assert np.mean(found) == pytest.approx(board_luck(folded)[0])
+    assert np.std(found) > 1
+
+
+def test_the_luck_of_the_board_has_mean_0_and_without_it_intervals_shrink_more():
+    heads_up = game("holdem", seats=2)
+    bots = [heads_up.bots[name](heads_up, 1) for name in ("tight", "maniac")]
+    tables = tables_with_seed(heads_up, 4_000, 3)
+    seats = np.tile([[0, 1], [1, 0]], (2_000, 1))
+    raw = play_until_done(heads_up, bots, tables, who=lambda _: seats)[:, 0]
+    luck = board_luck(tables)
+    assert abs(luck.mean()) < 4 * luck.std() / len(luck) ** 0.5
+    assert luck.std() > 10
+    assert np.std(raw - luck) < np.std(expected_chips(tables)[:, 0]) < np.std(raw)
+
+
+def test_a_given_board_is_no_luck():
+    made = game("holdem", seats=2, start="river", board="2c7d9hJs3s")
+    tables = tables_with_seed(made, 50, 1)
+    returns = play_until_done(made, [made.bots["maniac"](made, 1)], tables)
+    assert np.array_equal(without_luck(made, tables, returns), returns)

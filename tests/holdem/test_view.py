@@ -108,6 +108,28 @@ def test_a_longer_table_is_seen_without_the_seats_that_matter_least(seat):
     assert small.mask(loaded[0], me).any() == (seat == table.turn)
 
 
+@pytest.mark.parametrize(("stake", "left_out"), [(0, 0), (7, 1)])
+def test_of_a_longer_table_an_empty_seat_is_left_out_before_a_folded_one(stake, left_out):
+    """A seat without chips is empty, unless it has a stake: then it is all-in."""
+    big, small = game("holdem", seats=4), game("holdem", seats=3)
+    seen = state(big, deal([200] * 4, button=0), 3)
+    for player, stack, committed in zip(seen.game_state["players"], (0, 101, 102), (stake, 1, 1), strict=False):
+        player.update(stack=stack, bet=committed, committed=committed, folded=player["seat"] == 1)
+    stacks = [player["stack"] for player in seen.game_state["players"]]
+    loaded, _ = small.view.load(seen)
+    del stacks[left_out]
+    assert loaded[0].stack[:3].tolist() == stacks
+
+
+def test_a_state_without_the_number_of_the_hand_is_of_the_first():
+    made = game("holdem", seats=2, hands=3)
+    seen = state(made, headsup(), 0)
+    seen.game_state["hands"] = 3
+    del seen.game_state["hand"]
+    loaded, _ = made.view.load(seen)
+    assert (loaded[0].hand, loaded[0].hands) == (1, 3)
+
+
 @pytest.mark.parametrize("field", ["players", "board", "phase", "pot", "dealer", "bigBlind"])
 def test_a_state_that_lacks_a_field_is_refused(field):
     made = game("holdem", seats=2)

@@ -396,4 +396,4 @@ async def test_the_command_ends_tidily_and_says_what_it_did(sig, code, tmp_path)
         out, err = await asyncio.wait_for(process.communicate(), 30)
     assert process.returncode == code and "Traceback" not in err.decode()
     assert next(moments(log)).agent == "player_0"
-    assert out.decode().startswith("summary: 0 matches, 1 turns, 1 decisions, 0 replaced")
+    assert out.decode().startswith("summary: 0 matches, 1 turn, 1 decision, 0 replaced")

@@ -7,8 +7,9 @@ import threading
 import pytest
 from parlour.envs import TurnState
 from parlour.training import cli
+from parlour.wrappers.live.arena import results
 from parlour.wrappers.live.arena.messages import ANSWER_LIMIT
-from parlour.wrappers.live.arena.results import ArenaResult, assess, rate, standings
+from parlour.wrappers.live.arena.results import ArenaResult, Standings, assess, standings
 from parlour.wrappers.logs import match_log
 
 # Results.
@@ -31,8 +32,17 @@ def test_standings_are_means_with_intervals_and_ratings():
 def test_without_openskill_there_are_no_ratings(monkeypatch):
     monkeypatch.setitem(sys.modules, "openskill.models", None)
     result = ArenaResult("m", "g", ["a", "b"], {"a": 1.0, "b": 0.0}, "end")
-    assert rate([result]) == {}
     assert standings([result])[0].rating is None
+
+
+def test_an_arena_that_stays_for_months_forgets_the_oldest_agents(monkeypatch):
+    monkeypatch.setattr(results, "MOST_AGENTS", 3)
+    table = Standings()
+    for pair in ("ab", "ac", "ad", "ae"):
+        table.add(ArenaResult(pair, "g", list(pair), {pair[0]: 1.0, pair[1]: 0.0}, "end"))
+    assert table.matches == 4
+    lines = {line.agent_id: line.matches for line in table.lines()}
+    assert lines == {"a": 4, "d": 1, "e": 1}
 
 
 def test_deals_and_efficiency_are_those_of_the_outcome():
@@ -80,7 +90,7 @@ def test_the_host_command(capsys, tmp_path):
     [
         (("barganing",), "did you mean 'bargaining'"),
         (("bargaining", "--agents", "fiar", "fair"), "did you mean 'fair'"),
-        (("bargaining", "--agents", "fair"), "1 agents for 2 seats"),
+        (("bargaining", "--agents", "fair"), "1 agent for 2 seats"),
         (("bargaining", "--agents", "fair", "fair", "--rounds", "0"), "rounds=0"),
         (("bargaining", "--agents", "fair", "--remote", "http://x"), "name=http"),
         (("bargaining", "--agents", "fair", "fair", "--timeout", "0"), "timeout=0"),

@@ -1,4 +1,4 @@
-"""The arena's match without sockets: order, limits, refusals, costs, names, and law 1 through the wire."""
+"""The arena's match without sockets: order, refusals, names, and law 1 through the wire."""
 
 import json
 
@@ -7,6 +7,7 @@ import pytest
 from cases import CASES
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from live.arena_matches import FREE, TALK, bargaining, offer
 from parlour import envs
 from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES
@@ -16,17 +17,6 @@ from parlour.wrappers.live.arena.foreign_types import plain, read_state
 from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits
 from parlour.wrappers.live.arena.running_matches import RunningMatches
 from parlour.wrappers.logs import match_log, recorder
-
-FREE = ArenaLimits(actions=None)
-TALK = {"messages": [{"scope": "public", "content": "hello"}], "action": {"action_type": "message_only"}}
-
-
-def bargaining(*agents, seed=1, **limits):
-    return ArenaHostSession(envs.game("bargaining"), agents or ("ann", "bob"), seed=seed, limits=ArenaLimits(**limits))
-
-
-def offer(share):
-    return {"action_type": "submit_offer", "payload": {"my_share": share}}
 
 
 def ids(game, tricky):
@@ -156,21 +146,6 @@ def test_recipients_that_are_not_in_the_match_are_left_out():
     assert session.rejections == {"ann": 0, "bob": 0}
 
 
-def test_messages_are_counted_before_they_are_read():
-    class Unread(dict):
-        def items(self):
-            raise AssertionError("it was read")
-
-    session = bargaining()
-    for answer in (
-        {"action": offer(1), "messages": [Unread()] * 12_000},
-        AgentResponse(Action("pass"), [Unread()] * 12_000),
-    ):
-        result = session.act("ann", answer)
-        assert (result.error, session.turn) == ("game_rule_violation", "ann")
-    assert session.rejections["ann"] == 2
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
@@ -202,93 +177,6 @@ def test_any_payload_is_answered(case, answer):
         session.act(acting, answer)
         assert session.forced[acting] == 1
     json.dumps([event["kind"] for event in session.events])
-
-
-# Costs and limits.
-
-
-@pytest.mark.parametrize("kind", ["rejected", "failed"])
-def test_what_a_mistake_costs(kind):
-    def err(session):
-        return session.act("ann", None) if kind == "rejected" else session.failed("ann", "RuntimeError: boom")
-
-    session = bargaining(**{kind: "keep"}, attempts=2)
-    err(session)
-    assert session.turn == "ann" and session.forced["ann"] == 0
-    err(session)
-    assert session.turn == "bob" and session.forced["ann"] == 1
-    assert session.turn_state("bob").game_state["action_history"] == [{"agent_id": "ann", "action": "pass", "round": 1}]
-
-    session = bargaining(**{kind: "pass"})
-    err(session)
-    assert session.turn == "bob" and session.actions == 1
-
-    session = bargaining(**{kind: "end"})
-    err(session)
-    assert session.turn is None
-    assert session.error.startswith("ann: ")
-    assert session.outcome["reason"] == "error"
-    assert session.outcome["payoffs"] == [{"agent_id": "ann", "utility": 0}, {"agent_id": "bob", "utility": 0}]
-    state = session.turn_state("bob")
-    assert state.game_over and state.outcome == session.outcome and state.current_turn_agent_id is None
-    assert session.failed("ann", "late").error == "match_not_running"
-
-
-def test_a_late_agent_loses_its_turn_and_no_more():
-    session = bargaining(failed="keep")
-    assert session.timeout("bob").error == "not_your_turn"
-    assert session.timeout("ann").ok
-    assert session.turn == "bob"
-    assert session.failures == {"ann": 1, "bob": 0}
-
-
-def test_the_safe_action_stands_in_where_a_game_has_no_pass():
-    session = ArenaHostSession(envs.game("holdem", seats=2, button=0), ("ann", "bob"), seed=1)
-    session.timeout(session.turn)
-    assert session.outcome["reason"] == "fold"
-
-
-def test_endless_talk_ends_in_a_pass():
-    session = bargaining(messages=10, waits=3)
-    for _ in range(3):
-        assert session.act("ann", TALK).ok
-        assert session.turn == "ann"
-    assert session.act("ann", TALK).ok
-    assert session.turn == "bob" and session.forced["ann"] == 1
-    assert len(session.turn_state("bob").messages) == 4
-
-
-@pytest.mark.parametrize("game", ["holdem", "bargaining", "auction", "kuhn", "leduc", "liars_dice"])
-def test_endless_passes_end_the_match(game):
-    made = envs.game(game, seats=2) if game in ("holdem", "auction") else envs.game(game)
-    session = ArenaHostSession(made, ("ann", "bob"), seed=1)
-    for _ in range(20):
-        if session.turn is None:
-            break
-        assert session.act(session.turn, Action("pass")).ok
-    assert session.turn is None
-
-
-def test_twenty_actions_are_the_limit_of_two():
-    game = envs.game("bargaining", rounds=50)
-    session = ArenaHostSession(game, ("ann", "bob"), seed=1)
-    while session.turn:
-        session.act(session.turn, offer(90))
-    assert session.actions == 20
-    assert session.outcome["reason"] == "max_actions_exceeded"
-    session = ArenaHostSession(game, ("ann", "bob"), seed=1, limits=FREE)
-    while session.turn:
-        session.act(session.turn, offer(90))
-    assert session.actions == 100
-    assert session.outcome["reason"] == "max_rounds_exceeded"
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"actions": 0}, {"messages": 11}, {"waits": -1}, {"attempts": 0}, {"rejected": "shout"}]
-)
-def test_wrong_limits_are_told(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        ArenaLimits(**wrong)
 
 
 def test_agents_must_fit_the_seats():

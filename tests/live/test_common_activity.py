@@ -64,7 +64,7 @@ def test_a_status_line_has_what_applies_and_nothing_else():
     told = Activity(counts=lambda: {"chips": 1234, "hands": 12}, statistics=statistics, link=Link())
     assert told.line().startswith("12 hands, 0 decisions, 0 replaced, 0 refused, 0 reconnects, +1,234 chips, ")
     statistics.decided(0.25, replaced=True)
-    assert "1 decisions, 1 replaced" in told.line() and "0.250 s a decision (99 %: 0.250 s)" in told.line()
+    assert "1 decision, 1 replaced" in told.line() and "0.250 s a decision (99 %: 0.250 s)" in told.line()
     assert told.fields()["median_seconds"] == 0.25
     assert "-3 chips" in Activity(counts=lambda: {"chips": -3}).line()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from live.small_game import SmallGame, polygon
-from live.tangram_turns import GAME, NOBODYS, NONSENSE, begun, decision, play, scripted, turn
+from live.tangram_turns import GAME, NOBODYS, NONSENSE, begun, decision, play, scripted, sent, turn
 from parlour.envs import Action, AgentResponse, MessageIntent
 from parlour.envs.tangram.completion import useful_moves
 from parlour.envs.tangram.pieces import PIECES
@@ -71,6 +71,21 @@ def test_an_old_answer_and_a_second_one_send_nothing():
     assert len(session.act(play(), new.turn)) == 1
     assert session.act(play(), new.turn) == []
     assert session.safe_action(new.turn) == []
+
+
+def test_the_turn_that_waits_has_a_name():
+    session, game = TangramAgentSession(GAME), SmallGame("A square")
+    assert session.turn is None
+    asked = decision(session.receive(game.message()))
+    assert session.turn == asked.turn
+    session.act(Action("finish"), asked.turn)
+    assert session.turn is None
+
+
+def test_an_answer_to_what_cannot_be_read_repeats_at_most_200_characters():
+    session = TangramAgentSession(GAME)
+    (answer,) = sent(session.receive({"type": "dance" * 1_000}))
+    assert len(answer.message) <= 200
 
 
 @pytest.mark.parametrize("answer", NONSENSE, ids=lambda answer: str(answer)[:60])

@@ -23,7 +23,7 @@ def test_quick_figures_of_what_needs_no_peer(capsys, monkeypatch):
     live = {f"{name}-{part}" for name in ("protocol", "godot") for part in ("p50", "p99")}
     assert set(found) == {
         "vector-2", "vector-6", "vector-auction", "vector-auction-talk", "vector-bargaining", "vector-bargaining-talk",
-        "vector-mafia", "raw-env", "env", "memory", *live,
+        "vector-cournot", "vector-mafia", "raw-env", "env", "memory", *live,
     }  # fmt: skip
     assert all(row["value"] > 0 for row in found.values())
     assert found["protocol-p50"]["value"] <= found["protocol-p99"]["value"]

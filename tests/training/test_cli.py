@@ -1,6 +1,7 @@
 import importlib
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -67,6 +68,9 @@ def test_every_command_has_help(capsys, name):
         (["evaluate", "call", "--deals", "1"], "deals=1"),
         (["evaluate", "call", "--seats", "11"], "seats=11"),
         (["play", "holdme", "--agents", "call", "tight"], "did you mean 'holdem'"),
+        (["play", "holdme"], "did you mean 'holdem'"),
+        (["evaluate", "nosuch"], "called 'nosuch'; `parlour list bots runs` shows them"),
+        (["--tyro-print-completion", "tcsh"], "no shell is called 'tcsh'"),
         (["play", "holdem", "--agents", "call", "tigth"], "did you mean 'tight'"),
         (["play", "holdem", "--agents", "human", "human"], "two people"),
         (["table", "holdem", "--agents", "tigth"], "did you mean 'tight'"),
@@ -252,18 +256,20 @@ def test_completion_scripts_know_commands_and_options(shell, capsys):
         (["parlour", "host", "ta"], {"tangram"}),
         (["parlour", "deploy", "poker", "--ap"], {"--api", "--api-key", "--api-key-file"}),
         (["parlour", "train", "--n-e"], {"--n-envs"}),
+        (["parlour", "evaluate", ""], {"--against", "--deals", "--raw"}),
+        (["parlour", "deploy", "poker", "--"], {"--url", "--config"}),
     ],
 )
 def test_completion_works_in_bash(words, completed, capsys, tmp_path):
     _, script, _ = run(capsys, "--tyro-print-completion", "bash")
     (tmp_path / "parlour.bash").write_text(script)
     ask = (
-        f"source {tmp_path}/parlour.bash; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1};"
+        f"source {tmp_path}/parlour.bash; COMP_WORDS=({shlex.join(words)}); COMP_CWORD={len(words) - 1};"
         "$(complete -p parlour | sed 's/.*-F \\([^ ]*\\).*/\\1/'); printf '%s\\n' \"${COMPREPLY[@]}\""
     )
     done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) >= completed
-    assert all(word.startswith(words[-1]) for word in done.stdout.split())
+    assert all(word.startswith(words[-1]) for word in done.stdout.splitlines() if word)
 
 
 def test_list_shows_games_bots_presets_and_runs(capsys, tmp_path, monkeypatch):

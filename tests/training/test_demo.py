@@ -17,7 +17,8 @@ def test_the_whole_road(tmp_path, capsys):
     assert hasattr(policy, "act")
     hands = [entry for entry in read(folder / "live.jsonl") if entry["kind"] == "hand"]
     assert len(hands) >= 12
-    assert {player["name"] for player in hands[0]["players"]} == {"trained policy", "bot call", "bot tight"}
+    names = {player["name"] for player in hands[0]["players"]}
+    assert names == {"trained policy", "zoo policy", "bot call", "bot tight"}
     for words in ("1. Train", "2. Evaluate", "3. Play live", "12 hands", "0 refused, 0 replaced"):
         assert words in " ".join(out.split())
     assert str(folder / "model.zip") in out

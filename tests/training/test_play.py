@@ -96,7 +96,7 @@ def test_the_same_seed_is_the_same_match(heads_up):
 
 
 def test_seats_must_fit(heads_up):
-    with pytest.raises(ValueError, match="1 agents for 2 seats"):
+    with pytest.raises(ValueError, match="1 agent for 2 seats"):
         TerminalMatch(heads_up, [HumanAgent()], ["a"], Console(quiet=True))
 
 

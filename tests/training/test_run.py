@@ -1,6 +1,5 @@
 """Training: a tiny run, what it leaves behind, resuming, Ctrl-C."""
 
-import dataclasses
 import json
 import os
 import signal
@@ -10,7 +9,6 @@ import threading
 import time
 import tomllib
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,20 +16,15 @@ import torch
 from parlour.envs import GAMES, Slice, game
 from parlour.envs.core.compiled import compiled
 from parlour.training import algorithms, cli
-from parlour.training.algorithms.maskable_ppo import Learner, MaskablePPOConfig
+from parlour.training.algorithms.maskable_ppo import Learner
 from parlour.training.evaluation.duplicate import evaluate
 from parlour.training.evaluation.theory import compare
 from parlour.training.learning.config import (
     load_config,
-    presets,
-    settings_from,
-    to_toml,
-    write_config,
 )
 from parlour.training.learning.league import League
 from parlour.training.learning.run import resume, train
 from parlour.wrappers.policies.loading import load_run
-from parlour.wrappers.policies.trained_for import of_settings
 from parlour.wrappers.rl.single_agent import SingleAgentTables
 from sb3_contrib import MaskablePPO
 
@@ -153,35 +146,11 @@ def test_minutes_end_a_run(tmp_path):
     assert metrics(run)[-1]["train/learning_rate"] < 2e-3
 
 
-@pytest.mark.parametrize("runs", ['quo"te', "back\\slash", "emoji 🃏", "new\nline", "ümläut/日本"])
-def test_config_round_trip(runs, tmp_path):
-    config = load_config("holdem", runs=runs, options={"seats": 2, "stacks": [20, 40]}, minutes=1.5)
-    assert tomllib.loads(to_toml(config))["runs"] == runs
-    assert tomllib.loads(to_toml(config))["options"] == {"seats": 2, "stacks": [20, 40]}
-    write_config(config, tmp_path)
-    assert load_config(tmp_path / "config.toml") == config
-
-
 def test_a_run_in_a_folder_with_an_odd_name_can_be_read_back(tmp_path):
     run = train(load_config("holdem", runs=tmp_path / "a 🃏 \\ folder", name="odd", **TINY))
     assert load_config(run / "config.toml").runs == tmp_path / "a 🃏 \\ folder"
     resume(run, total_timesteps=3072, progress=False)
     load_run(run)
-
-
-def test_an_option_that_is_none_stays_none(tmp_path):
-    """TOML has no None, and the game's default is another value."""
-    config = load_config("tangram", options={"split": None, "seats": 2})
-    assert tomllib.loads(to_toml(config))["options_none"] == ["split"]
-    write_config(config, tmp_path)
-    assert load_config(tmp_path / "config.toml").options == {"split": None, "seats": 2}
-    assert of_settings(tomllib.loads(to_toml(config))).options == {"split": None, "seats": 2}
-
-
-def test_a_setting_is_converted_to_its_type():
-    config = load_config("holdem", minutes=1, gamma=1, net_arch=[8], runs="here", bots={"call": 1})
-    assert [type(value) for value in (config.minutes, config.gamma, config.bots["call"])] == [float] * 3
-    assert (config.net_arch, config.runs) == ((8,), Path("here"))
 
 
 def test_an_algorithm_is_one_more_file(tmp_path, monkeypatch, capsys):
@@ -210,95 +179,6 @@ class Learner(maskable_ppo.Learner):
     capsys.readouterr()
     assert cli.main(["train", "holdem", "--algorithm", "maskable_pop"]) == cli.MISTAKE
     assert "did you mean 'maskable_ppo'" in capsys.readouterr().err
-
-
-def test_every_setting_has_a_help_text_and_the_config_files_are_valid(capsys):
-    assert cli.main(["train", "holdem", "--help"]) == 0
-    text = capsys.readouterr().out
-    for part in dataclasses.fields(MaskablePPOConfig):
-        if part.name not in ("game", "preset"):  # the first argument names both
-            option = part.name.replace("_", "-")
-            assert f"--{option} " in text or f"--no-{option} " in text
-    assert load_config("holdem").options["seats"] == 2
-
-
-def test_command_line(tmp_path, capsys):
-    common = ["--runs", str(tmp_path), "--no-progress", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64"]
-    args = [
-        "train",
-        "holdem",
-        "--options",
-        "stacks=30",
-        "--bots",
-        "call=1",
-        "tight=2",
-        "--total-timesteps",
-        "128",
-        "--name",
-        "cli",
-        *common,
-    ]
-    assert cli.main(args) == 0
-    run = tmp_path / "cli"
-    printed = "".join(capsys.readouterr().out.split())
-    assert printed.startswith("trained128timestepsin") and printed.endswith(str(run))  # and no bar
-    config = load_config(run / "config.toml")
-    assert config.options["stacks"] == 30
-    assert config.options["seats"] == 2  # the config file's other options stay
-    assert config.bots == {"call": 1, "tight": 2}
-    assert (run / "command.txt").read_text().startswith("parlour train holdem --options stacks=30")
-    assert cli.main(args) == cli.MISTAKE
-    assert "exists" in capsys.readouterr().err
-    assert cli.main(["train", "--resume", str(run), "--total-timesteps", "256", "--no-progress"]) == 0
-    assert load_config(run / "config.toml").total_timesteps == 256
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"total_timestep": 3}, "did you mean 'total_timesteps'"),
-        ({"total_timesteps": 0}, "total_timesteps=0"),
-        ({"activation_fn": "GELU"}, "ReLU and Tanh"),
-        ({"minutes": 0}, "minutes=0"),
-        ({"random_start_steps": -1}, "random_start_steps=-1"),
-        ({"minutes": float("nan")}, "minutes=nan: need a number above 0"),
-        ({"total_timesteps": "many"}, "total_timesteps='many': need a whole number"),
-        ({"net_arch": [64, 0]}, "net_arch=0: need a whole number, at least 1"),
-        ({"net_arch": [64.5]}, r"net_arch\[0\]=64.5: need a whole number"),
-        ({"net_arch": 64}, "net_arch=64: need a list"),
-        ({"critic_net_arch": [0]}, "critic_net_arch=0"),
-        ({"observation_slices": "phase"}, "observation_slices='phase': need a list"),
-        ({"cloning_minutes": 0}, "cloning_minutes=0"),
-        ({"cloning_learning_rate": -1}, "cloning_learning_rate=-1"),
-        ({"name": "../evil"}, "name='../evil': need letters"),
-        ({"name": "/tmp/evil"}, "name='/tmp/evil'"),
-        ({"name": ".."}, r"name='\.\.'"),
-        ({"name": " "}, "name=' '"),
-        ({"name": "-x"}, "name='-x'"),
-    ],
-)
-def test_wrong_settings_are_named(settings, message):
-    with pytest.raises(ValueError, match=message):
-        load_config("holdem", **settings)
-
-
-def test_a_config_file_that_cannot_be_read_is_explained(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"there is no config file mine\.toml"):
-        load_config("mine.toml")
-    (tmp_path / "mine.toml").write_text("steps: 3")
-    with pytest.raises(ValueError, match=r"mine\.toml is not TOML: "):
-        load_config("mine.toml")
-    assert cli.main(["train", "holdem", "--config", "mine"]) == cli.MISTAKE
-    assert "--config mine: need a TOML file" in capsys.readouterr().err
-
-
-def test_without_a_game_nothing_is_trained(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    for args in ([], ["--total-timesteps", "100"]):
-        assert cli.main(["train", *args]) == cli.MISTAKE
-        assert "give a game, as in `parlour train holdem`" in capsys.readouterr().err
-    assert not any(tmp_path.iterdir())
 
 
 def test_a_run_that_another_process_writes_to_is_not_resumed(run):
@@ -378,23 +258,6 @@ def test_self_play_follows_every_rollout_and_random_starts_become_shorter(tmp_pa
     train(load_config("bargaining", runs=tmp_path, name="latest", past_checkpoints=0.0, **settings))
     assert updated == [0, 512, 1024, 1536]
     assert list(dict.fromkeys(starts)) == [(8, 8), (4, 8), (0, 8)]
-
-
-def test_settings_are_found_by_name():
-    assert load_config("holdem-v0").total_timesteps == load_config("holdem").total_timesteps
-    assert load_config("holdem-v0").game == "holdem-v0"
-    assert load_config("bargaining-public").game == "bargaining"
-    assert load_config("bargaining-public").options["public"]
-    assert load_config("three_cards").total_timesteps == MaskablePPOConfig(game="three_cards").total_timesteps
-
-
-@pytest.mark.parametrize("config", presets())
-def test_every_config_of_ours_trains(config, tmp_path):
-    tiny = {"total_timesteps": 1, "demonstrations": 1, "n_envs": 8, "n_steps": 8, "batch_size": 32, "progress": False}
-    run = train(load_config(config, runs=tmp_path, name="own", **tiny))
-    trained, policy = load_run(run)
-    assert settings_from(config)["game"].partition("-")[0] == trained.name
-    assert policy.inputs == trained.layout.size
 
 
 @pytest.mark.slow

@@ -6,10 +6,12 @@ import logging
 import re
 import signal
 import urllib.request
+from socket import socket
 
 import pytest
 from live.event_loops import in_virtual_time, on_loop
 from live.test_poker_stop import SIGNALS, command
+from parlour.training import cli
 from parlour.training.commands.arguments import LiveArguments, SessionArguments
 from parlour.training.supervisor import Supervisor, tell_status
 from parlour.wrappers.live.common.activity import Activity
@@ -55,6 +57,17 @@ def test_a_program_that_fails_has_a_summary_too(error, why, capsys):
     with Supervisor(LiveArguments(), SessionArguments(), Console()) as supervisor, pytest.raises(type(error)):
         supervisor.run(work(), SEVEN)
     assert capsys.readouterr().out.rstrip().endswith(f"ended: {why}")
+
+
+@pytest.mark.parametrize("platform", [("poker",), ("arena", "kuhn", "--serve"), ("mafia", "--players", "5")])
+def test_a_host_whose_port_is_taken_has_nothing_to_sum_up(platform, capsys):
+    with socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        code = cli.main(["host", *platform, "--port", str(taken.getsockname()[1])])
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert "the port is in use by another program" in err.splitlines()[-1]
 
 
 def test_health_and_metrics_are_served_while_the_program_runs(capsys):

@@ -11,6 +11,7 @@ MEASURES = {
     "cuda": ("cuda", "cuda_tables"),
     "aec": ("environments", "aec"),
     "openspiel": ("peers", "openspiel"),
+    "openspiel-auction": ("peers", "openspiel_auction"),
     "pettingzoo": ("peers", "pettingzoo"),
     "learner": ("learner", "learner"),
     "selfplay": ("selfplay", "selfplay"),

@@ -34,6 +34,7 @@ def vector_tables(seconds: Seconds) -> list[Row]:
             ("auction-talk", "the same, with talk", "auction", 4_096, {"talk": True}, 4e6),
             ("bargaining", "bargaining, 4,096 tables", "bargaining", 4_096, {}, 8e6),
             ("bargaining-talk", "the same, with talk", "bargaining", 4_096, {"talk": True}, 4e6),
+            ("cournot", "Cournot, 4,096 tables, 2 firms", "cournot", 4_096, {}, 7e6),
             ("mafia", "mafia, 1,024 tables, 10 seats", "mafia", 1_024, {"seats": 10}, 1.5e6),
         )
     ]

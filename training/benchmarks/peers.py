@@ -1,5 +1,8 @@
 """Other libraries in the same run: OpenSpiel, and PettingZoo's games."""
 
+from collections.abc import Callable
+from typing import Any
+
 from .base import Row, Seconds, rate
 from .environments import aec_hands, vector
 
@@ -15,9 +18,32 @@ def openspiel(seconds: Seconds) -> list[Row]:
         import pyspiel
     except ImportError:
         return [_missing("openspiel", "OpenSpiel universal_poker, 2 seats", "pip install open_spiel")]
+    run = _random_play(pyspiel.load_game(OPEN_SPIEL))
+    return _beside("openspiel", "OpenSpiel universal_poker, 2 seats", rate(run, seconds), 20, seconds)
+
+
+def openspiel_auction(seconds: Seconds) -> list[Row]:
+    """OpenSpiel's first_sealed_auction with 101 values, the nearest to our games in which each seat names a number."""
+    what = "OpenSpiel first_sealed_auction, 2 seats"
+    try:
+        import pyspiel
+    except ImportError:
+        return [_missing("openspiel-auction", what, "pip install open_spiel")]
+    theirs = rate(_random_play(pyspiel.load_game("first_sealed_auction(players=2,max_value=101)")), seconds)
+    rows = [Row("openspiel-auction", what, theirs, "decisions/s")]
+    for name, told in (("cournot", "Cournot"), ("auction", "auction"), ("voluntary_contribution", "public good")):
+        ours = rate(vector(name, 4_096), seconds)
+        note = f"{ours:,.0f} decisions/s here in the same run"
+        rows.append(
+            Row(f"openspiel-{name}-ratio", f"{told}, 4,096 tables, beside it", ours / theirs, "times", 40, note=note)
+        )
+    return rows
+
+
+def _random_play(game: Any) -> Callable[[], int]:
+    """Return a function that plays one random episode of an OpenSpiel game with tensors, and returns its decisions."""
     import random
 
-    game = pyspiel.load_game(OPEN_SPIEL)
     generator = random.Random(0)
 
     def run() -> int:
@@ -30,7 +56,7 @@ def openspiel(seconds: Seconds) -> list[Row]:
             state.apply_action(generator.choice(state.legal_actions()))
         return decisions
 
-    return _beside("openspiel", "OpenSpiel universal_poker, 2 seats", rate(run, seconds), 20, seconds)
+    return run
 
 
 def pettingzoo(seconds: Seconds) -> list[Row]:

@@ -26,6 +26,7 @@ COMMANDS = {
     "deploy": "let a policy play on a live platform",
     "soak": "run a host and its agents for hours, with faults between them",
     "check": "check that your own game obeys the laws of all games",
+    "zoo": "show the trained policies that come with Parlour, or replace one",
     "list": "show games, bots, presets and runs",
     "bench": "measure speed and memory, also of other libraries",
 }

@@ -101,7 +101,7 @@ class AgentsArguments(ModelArguments):
     """The players."""
 
     agents: tuple[str, ...]
-    """The players, seat by seat: runs, policy files, bots, human, or llm."""
+    """The players, seat by seat: runs, policy files, zoo:GAME, bots, human, or llm."""
 
 
 @dataclass(frozen=True, kw_only=True)

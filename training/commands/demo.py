@@ -127,11 +127,11 @@ class Live:
 def _live(console: Console, folder: Path, hands: int, seed: int, log: Path) -> Live:
     console.rule("3. Play live")
     console.print(
-        f"A table server starts on this machine. The policy and the bots {' and '.join(SEATED)} join it by HTTP and "
-        f"play {hands} hands over WebSockets. The policy learned with two at the table; here there are three."
+        f"A table server starts on this machine. The policy, the zoo's policy and the bots {' and '.join(SEATED)} join "
+        f"it by HTTP and play {hands} hands over WebSockets. Both policies learned with two players; here are four."
     )
-    table = game_with("holdem", seats=3)
-    agents = {"trained policy": agent(str(folder), table, seed)}
+    table = game_with("holdem", seats=4)
+    agents = {"trained policy": agent(str(folder), table, seed), "zoo policy": agent("zoo:holdem", table, seed)}
     agents |= {f"bot {name}": agent(name, table, seed + number) for number, name in enumerate(SEATED, 1)}
     with MatchLog(log) as match_log, counting_bar("hands", hands) as done:
         match = _LiveMatch(agents, hands, seed, match_log, done)

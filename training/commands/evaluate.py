@@ -50,7 +50,7 @@ def command(
         mute: The policy cannot say anything. What this changes is what its talk is worth.
         scramble: Every statement of the policy is replaced by a random one.
         raw: Count every result as it was, luck included. Default: where the game has a method for it, luck is taken
-            out (hold'em: an all-in counts with its equity); the mean is the same, the interval is smaller.
+            out (hold'em: that of the board, or of all-ins); the mean is the same, the interval is smaller.
         picture: File for the picture. Default: theory.png in the run folder.
     """
     run, seed = evaluated.run, report.seed

@@ -111,7 +111,8 @@ def _game_with_bot(spec: str, among: Iterable[str]) -> str:
         if spec in bots:
             return game
         known |= set(bots)
-    raise ValueError(f"no bot, run or policy file is called {spec!r}; {did_you_mean(spec, sorted(known))}")
+    hint = did_you_mean(spec, sorted(known), "`parlour list bots runs` shows them")
+    raise ValueError(f"no bot, run or policy file is called {spec!r}; {hint}")
 
 
 # Policies and agents.

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ...envs.core.counted import counted
 from ...wrappers.agents.language_model import ModelCall
 from ...wrappers.live.mafia.agent_policy import AgentPolicy
 from ...wrappers.live.mafia.host_session import MafiaResult
@@ -67,13 +68,14 @@ class MatchSummary:
                 self._usage[f"{agent.model.name} ({agent.id})"].replaced += agent.replaced
         won = f"{result.winner} wins" if result.winner else "nobody wins"
         roles = ", ".join(f"{agent} {role}" for agent, role in result.roles.items() if role != "villager")
-        return f"{result.game_id}: {won} after {result.rounds} rounds ({roles}); {len(result.faults)} faults"
+        rounds, faults = counted(result.rounds, "rounds"), counted(len(result.faults), "faults")
+        return f"{result.game_id}: {won} after {rounds} ({roles}); {faults}"
 
     def lines(self) -> Iterator[str]:
         """Return the summary: number of wins, faults by agent, and the statistics of each language model."""
         wins, matches = self._wins, self._wins.total()
         if matches > 1:
-            yield f"{matches} matches: town {wins['town']}, mafia {wins['mafia']}, nobody {wins[None]}"
+            yield f"{counted(matches, 'matches')}: town {wins['town']}, mafia {wins['mafia']}, nobody {wins[None]}"
         for (agent_id, instead), count in sorted(self._faults.items()):
             yield f"{agent_id}: {count} times in place of its answer: {instead}"
         for name, usage in sorted(self._usage.items()):

@@ -92,7 +92,9 @@ def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Pol
         first, plus, rest = name.partition("+")
         if not plus:
             raise
-        second, _, count = rest.partition(":")
+        second, _, count = rest.rpartition(":")
+        if second in ("", "zoo"):  # "one+two", "one+zoo:two"
+            second, count = rest, ""
         parts = [located(first, known), located(second, known)]
         if count and not count.isdecimal():
             raise ValueError(f"{name!r}: after the colon stands the number of seats of {second}") from None

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs import Game, play_until_done
+from ...envs.core.counted import counted
 from ...envs.core.rng import streams
 from ...envs.core.rollout import tables_with_seed
 from ...wrappers.policies.base import Policy
@@ -38,8 +39,8 @@ def evaluate(
         deals: number of deals, at least 2; each is played once per seat.
         seed: seed of the deals. Policies draw from their own streams.
         progress: called with the number of deals just played.
-        adjusted: whether to take out more luck where the game has a method for it (hold'em: an all-in counts with its
-            equity). The mean stays the same, the interval shrinks.
+        adjusted: whether to take out more luck where the game has a method for it (hold'em: that of the
+            board with two seats, that of all-ins with more). The mean stays the same, the interval shrinks.
 
     Returns:
         The mean in `game.payoffs.unit` (hold'em: big blinds) per game, with a 95 % interval.
@@ -71,7 +72,8 @@ def results_of_deals(
     The arguments are those of `evaluate`.
     """
     if len(opponents) not in (1, game.seats - 1):
-        raise ValueError(f"{len(opponents)} opponents at {game.seats} seats: give {game.seats - 1}, or one for all")
+        given = f"{counted(len(opponents), 'opponents')} at {counted(game.seats, 'seats')}"
+        raise ValueError(f"{given}: give {game.seats - 1}, or one for all")
     if deals < 2:
         raise ValueError(f"deals={deals}: an interval needs at least 2")
     around = [policy, *(opponents if len(opponents) > 1 else list(opponents) * (game.seats - 1))]

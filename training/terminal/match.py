@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...envs import Action, ActionResult, AgentResponse, Game, GameEnv, MessageScope
+from ...envs.core.counted import counted
 from ...envs.core.rng import streams
 from ...wrappers.agents.base import Agent, printable, sentence, thoughts
 from ...wrappers.agents.human import HumanAgent
@@ -53,7 +54,7 @@ class TerminalMatch:
     def __post_init__(self) -> None:
         """Check the seats; with a person among them only that seat's cards are shown."""
         if len(self.agents) != self.game.seats:
-            raise ValueError(f"{len(self.agents)} agents for {self.game.seats} seats")
+            raise ValueError(f"{counted(len(self.agents), 'agents')} for {counted(self.game.seats, 'seats')}")
         people = [seat for seat, one in enumerate(self.agents) if isinstance(one, HumanAgent)]
         if len(people) > 1:
             raise ValueError("two people cannot share one terminal: they would see each other's cards")

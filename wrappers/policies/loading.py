@@ -1,4 +1,4 @@
-"""Policies by name and from files: bots, run folders, saved models."""
+"""Policies by name and from files: bots, run folders, saved models, the zoo."""
 
 from os import PathLike
 from pathlib import Path
@@ -14,6 +14,8 @@ from .sb3_files import load_model
 from .tabular import TabularPolicy, is_tabular
 from .trained_for import TrainedFor, of_settings, read_settings
 
+ZOO = "zoo:"
+"""With it begins the name of a policy of `parlour.zoo`."""
 CHECKPOINTS = ("checkpoints", "snapshots")
 """Folders of a run with checkpoints; version 0.1 wrote ``snapshots``."""
 
@@ -60,7 +62,15 @@ def load_policy(
 
 
 def policy_file(path: str | PathLike[str]) -> Path:
-    """Return the path of a policy file, with ``.zip`` added if it was left out."""
+    """Return the path of a policy file: that of ``zoo:<name>``, or `path`, with ``.zip`` added if it was left out.
+
+    Raises:
+        ValueError: for a name that the zoo does not have.
+    """
+    if str(path).startswith(ZOO):
+        from ...zoo import weights
+
+        return weights(str(path))
     file = Path(path)
     zipped = file.with_name(file.name + ".zip")
     return zipped if not file.is_file() and zipped.is_file() else file
@@ -118,7 +128,8 @@ def run_settings(folder: Path) -> TrainedFor:
 
 
 def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, seed: int | None = None) -> Policy:
-    """Return the policy that `spec` names: ``"random"``, a bot of the game, a run folder, or a policy file.
+    """Return the policy that `spec` names: ``"random"``, a bot of the game, a run folder, a policy file,
+    or a policy of the zoo such as ``"zoo:holdem"``.
 
     A policy for another version of the game can play if `game` still has its encoder.
 

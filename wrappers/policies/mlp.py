@@ -100,16 +100,23 @@ class MlpPolicy(LearnedPolicy):
     def _value(self, observations: Floats) -> Floats | None:
         return None if self.critic_network is None else self.critic_network.forward(observations)[:, 0]
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the weights, and what it was trained for, to `path` (``.npz``)."""
+    def save(self, path: str | PathLike[str], half: bool = False) -> None:
+        """Write the weights, and what it was trained for, to `path` (``.npz``).
+
+        Args:
+            path: the file.
+            half: whether to write the actor alone, as float16 and compressed.
+        """
         arrays: dict[str, Any] = {"activation": np.array(self.activation)}
         if self.trained_for is not None:
             arrays["trained_for"] = np.array(msgspec.json.encode(self.trained_for).decode())
         arrays |= self.network.arrays()
-        if self.critic_network is not None:
+        if half:
+            arrays = {name: one.astype(np.float16) if one.dtype == np.float32 else one for name, one in arrays.items()}
+        elif self.critic_network is not None:
             arrays |= self.critic_network.arrays("critic_")
         with open(path, "wb") as file:
-            np.savez(file, **arrays)
+            (np.savez_compressed if half else np.savez)(file, **arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str], deterministic: bool = False, seed: int | None = None) -> "MlpPolicy":

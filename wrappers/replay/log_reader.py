@@ -11,6 +11,7 @@ from os import PathLike
 from typing import Any
 
 from ... import envs
+from ...envs.core.counted import counted
 from ...envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
 from ..agents.base import sentence
 from ..live.arena.agent_names import AgentNames
@@ -130,7 +131,9 @@ class LogReader:
         names = distinct(entry.get("agent_ids") or [row.get("name") or row["id"] for row in entry.get("agents", ())])
         seats = self._env.possible_agents
         if names and len(names) != len(seats):
-            raise ValueError(f"{len(names)} agents for the {len(seats)} seats of {entry['game']}")
+            raise ValueError(
+                f"{counted(len(names), 'agents')} for the {counted(len(seats), 'seats')} of {entry['game']}"
+            )
         self._name_of_id = dict(zip(ids, names, strict=True))
         self._names = AgentNames(names, seats) if names and list(names) != seats else None
         self.match += 1

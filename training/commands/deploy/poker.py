@@ -12,7 +12,10 @@ from rich.console import Console
 from yarl import URL
 
 from ....envs.core.options import named
+from ....envs.holdem.resolving import RiverResolving
 from ....wrappers.agents.base import Agent
+from ....wrappers.agents.policy import PolicyAgent
+from ....wrappers.agents.resolving import ResolvingPolicy
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.common.agent_statistics import AgentStatistics
 from ....wrappers.live.common.link import Link
@@ -26,6 +29,10 @@ from ..arguments import AccessArguments, LiveArguments, SessionArguments, secret
 from ..live_table import watch_table
 from ..lookup import HUMAN, agent, game_with
 
+SEARCH_SECONDS = 1.0
+"""Most time for a search."""
+SEARCH_SHARE = 0.5
+"""The share of a given deadline that a search may take."""
 MOST_SEATS = 10
 """The number of seats of the game that bots play; live tables do not have more."""
 FOR_GOOD = (
@@ -59,6 +66,7 @@ def command(
     until: datetime | None = None,
     deadline: float | None = None,
     seats: int | None = None,
+    search: bool = False,
     session: SessionArguments,
     live: LiveArguments,
 ) -> None:
@@ -88,6 +96,7 @@ def command(
         until: Time after which the player leaves at the end of the hand, such as 2030-01-31T07:00:00 (local time).
         deadline: Seconds for a decision; then the safe action is played. Default: four fifths of the platform's time.
         seats: Number of seats that a policy file was trained for, if the file does not have it. Default: 2.
+        search: Solve rivers between two players again before acting there, within a second.
     """
     spec = run or bot
     if spec is None or (run and bot):
@@ -107,11 +116,11 @@ def command(
     if spec == HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
     with Supervisor(live, session, console) as supervisor:
-        player = _player(spec, bot is not None, seats, session.seed)
-        watch_table(spec, player)
+        chosen = player(spec, bot is not None, seats, session.seed, search, deadline)
+        watch_table(spec, chosen)
         stay = play(
             api or _with_token(url or "", session_token_file),
-            player,
+            chosen,
             name=name or Path(spec).name,
             table=table,
             seat=seat,
@@ -152,13 +161,26 @@ def _with_token(url: str, file: Path | None) -> str:
     return url if token is None else str(address.update_query(token=token))
 
 
-def _player(spec: str, is_bot: bool, seats: int | None, seed: int | None) -> Agent:
+def player(spec: str, is_bot: bool, seats: int | None, seed: int | None, search: bool, deadline: float | None) -> Agent:
+    """Return the agent that plays.
+
+    Raises:
+        ValueError: if there is none, or it is to search and does not tell its probabilities.
+    """
     table = game_with("holdem", seats=MOST_SEATS)
     if is_bot:
         named("bot", spec, {"random": None, **table.bots})
     if spec != "random" and spec not in table.bots:
         table = game_with("holdem", seats=seats or 2)
-    return agent(spec, table, seed)
+    found = agent(spec, table, seed)
+    if not search:
+        return found
+    if not isinstance(found, PolicyAgent):
+        raise ValueError(f"--search needs a policy, and {spec} is none")
+    resolving = RiverResolving(found.game, found.policy)
+    resolving.warm_up()
+    seconds = min(SEARCH_SECONDS, SEARCH_SHARE * (deadline or SEARCH_SECONDS / SEARCH_SHARE))
+    return PolicyAgent(found.game, ResolvingPolicy(found.policy, resolving, seconds=seconds, seed=seed))
 
 
 def _tell(console: Console, event: PokerEvent) -> None:

@@ -12,11 +12,12 @@ from rich.console import Console
 from rich.table import Table
 
 from ....envs import Game
+from ....envs.core.counted import counted
 from ....wrappers.live.arena.agent import ArenaAgent
 from ....wrappers.live.arena.agent_names import reserved_words
 from ....wrappers.live.arena.host import ArenaHost
 from ....wrappers.live.arena.host_session import ArenaLimits
-from ....wrappers.live.arena.results import ArenaResult, Standing, standings
+from ....wrappers.live.arena.results import ArenaResult, Standing, Standings
 from ....wrappers.live.common.activity import Activity
 from ...supervisor import Supervisor
 from ..arguments import AsJson, GameArguments, LiveArguments, SessionArguments, TlsServerArguments
@@ -68,7 +69,8 @@ def command(
     coming = len(agents) + len(remote) + wait
     played = _game(game.game, game.options, seats, coming)
     if coming < played.seats and not serve:
-        raise ValueError(f"{coming} agents for {played.seats} seats: name more --agents, --remote, --wait, or --serve")
+        missing = f"{counted(coming, 'agents')} for {counted(played.seats, 'seats')}"
+        raise ValueError(f"{missing}: name more --agents, --remote, --wait, or --serve")
     ours = _seated(agents, played, session.seed)
     warn_about_differences([(one.agent_id, one.agent) for one in ours], played)
     theirs = [_remote(one) for one in remote]
@@ -94,10 +96,11 @@ def command(
             try:
                 supervisor.run(_serve(arena, ours, theirs, console), activity)
             finally:
-                _report(arena.results, played, as_json, console)
+                if arena.url:  # it has begun
+                    _report(arena.standings, played, as_json, console)
         else:
-            results = supervisor.run(_tournament(arena, ours, theirs, coming, rounds, console), activity)
-            _report(results, played, as_json, console)
+            supervisor.run(_tournament(arena, ours, theirs, coming, rounds, console), activity)
+            _report(arena.standings, played, as_json, console)
 
 
 def _count(counts: Counter[str], result: ArenaResult) -> None:
@@ -107,12 +110,12 @@ def _count(counts: Counter[str], result: ArenaResult) -> None:
     counts["refused"] += sum(result.rejected.values())
 
 
-def _report(results: Sequence[ArenaResult], game: Game, as_json: bool, console: Console) -> None:
-    lines = standings(results)
+def _report(standings: Standings, game: Game, as_json: bool, console: Console) -> None:
+    lines = standings.lines()
     if as_json:
         print(json.dumps({"game": game.id, "options": dict(game.options), "standings": list(map(asdict, lines))}))
     else:
-        console.print(_table(lines, f"{game.id}: {len(results)} matches"))
+        console.print(_table(lines, f"{game.id}: {counted(standings.matches, 'matches')}"))
 
 
 def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:
@@ -154,13 +157,15 @@ async def _tournament(
     coming: int,
     rounds: int,
     console: Console,
-) -> list[ArenaResult]:
+) -> None:
     async with arena:
         _open(arena, ours, theirs, console)
         if coming > len(arena.agent_ids):
-            console.print(f"waiting for {coming - len(arena.agent_ids)} agents: POST {arena.url}/api/register")
+            console.print(
+                f"waiting for {counted(coming - len(arena.agent_ids), 'agents')}: POST {arena.url}/api/register"
+            )
             await arena.wait_for(coming)
-        return await arena.tournament(rounds)
+        await arena.tournament(rounds)
 
 
 async def _serve(

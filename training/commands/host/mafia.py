@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from ....envs.core.counted import counted
 from ....envs.mafia.bots import PERSONALITIES
 from ....wrappers.agents.base import printable
 from ....wrappers.live.common.activity import Activity
@@ -90,7 +91,7 @@ def command(
         raise ValueError(f"{given}: need at least 1 match, at least 1 at once, and seconds from 0 up")
     game = game_with("mafia", options, seats=players)
     if len(remote) > game.seats or (not agents and len(remote) < game.seats):
-        raise ValueError(f"{len(remote)} remote agents and {len(agents)} of ours for {game.seats} seats")
+        raise ValueError(f"{counted(len(remote), 'remote agents')} and {len(agents)} of ours for {game.seats} seats")
     model, seed, texts = language_model.language_model(timeout), session.seed, load_prompts(prompts)
     makes = [
         maker(spec, game, model, None if seed is None else seed + 1 + i, game.seats, texts)

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from ....envs.core.counted import counted
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.poker.host import PokerHost
 from ....wrappers.logs.safe_match_log import SafeMatchLog
@@ -116,4 +117,4 @@ def _line(kind: str, event: dict[str, Any]) -> str:
             won = ", ".join(f"seat {row['seat']} {row['won']}" for row in event["results"] if row["won"])
             return f"hand {event['hand']}: won by {won}"
         case _:
-            return f"ended after {event['hands']} hands: {event['reason']}"
+            return f"ended after {counted(event['hands'], 'hands')}: {event['reason']}"

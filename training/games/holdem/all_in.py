@@ -13,6 +13,7 @@ from ....envs import Game
 from ....envs.core.compiled import compiled
 from ....envs.core.record import Tables
 from ....envs.holdem.all_in import expected_chips
+from ....envs.holdem.board_luck import board_luck
 from ....envs.holdem.moves import decode
 from ....envs.holdem.rules import step
 
@@ -54,10 +55,15 @@ def _play(tables: Any, actions: Any) -> None:
 
 
 def without_luck(game: Game, tables: Tables, returns: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the results of finished hands, where all-ins count with their equity: float64[N, seats] in chips.
+    """Return the results of finished hands without the luck of the board: float64[N, seats] in chips.
 
-    Several hands per episode keep their results: their stacks depend on the cards that came.
+    With two seats, what the cards of every street were worth is taken out (`board_luck`); with more, all-ins count with
+    their equity. Several hands per episode keep their results, because their stacks depend on the cards that came; so
+    do hands with a given board, which is no luck.
     """
-    if game.options["hands"] != 1:
+    if game.options["hands"] != 1 or game.options["board"] is not None:
         return np.asarray(returns, np.float64)
+    if game.seats == 2 and game.options["start"] == "preflop":
+        luck = board_luck(tables)
+        return np.asarray(returns - np.stack([luck, -luck], axis=1), np.float64)
     return expected_chips(tables)[:, : game.seats]

@@ -13,7 +13,7 @@ from ...agents.offers import offered_mask, quiet_action
 from ...logs.log_text import describe_error
 from .agent_names import AgentNames, reserved_words
 from .foreign_types import plain, read_response
-from .platform_games import PLATFORM_GAMES, PlatformGame
+from .platform_games import PlatformGame, platform_game
 
 MATCHES = 10_000
 """Number of matches that are remembered."""
@@ -144,9 +144,9 @@ class ArenaAgentSession:
             return ArenaTurn(state, state, describe_error(error), state)
 
     def _turn(self, state: TurnState) -> ArenaTurn:
-        platform = PLATFORM_GAMES.get(state.game_id)
-        if platform is None or self._game is None or not platform.fits(self._game):
-            platform, own = None, state
+        platform = None if self._game is None else platform_game(state.game_id, self._game)
+        if platform is None or self._game is None:
+            own = state
         else:
             own = msgspec.structs.replace(platform.seen(state), game_id=self._game.id)
         names = self._names(own)

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 from aiohttp import web
 
+from ....envs.core.counted import counted
 from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ...agents.policy import PolicyAgent
@@ -36,13 +37,15 @@ from .messages import ANSWER_LIMIT, ANSWER_SECONDS, AgentId, MatchEnd, MatchStar
 from .platform_games import hosted_games
 from .players import IDLE_SECONDS, AgentGone, ArenaPlayer, LocalPlayer, PolicyPlayer, RemotePlayer, TimeBudget
 from .rest import ArenaRest
-from .results import ArenaResult, assess
+from .results import ArenaResult, Standings, assess
 from .running_matches import RunningMatches
 
 logger = logging.getLogger(__name__)
 
 BODY_LIMIT = ANSWER_LIMIT
 """Bytes of a request's body."""
+REMEMBERED = 10_000
+"""The latest matches whose results are kept."""
 
 
 class ArenaHost(Server):
@@ -53,7 +56,7 @@ class ArenaHost(Server):
     ...     host.add(their_agent)
     ...     await host.wait_for(3)                   # one more agent, by POST /api/register
     ...     await host.tournament(rounds=10)
-    ...     print(standings(host.results))
+    ...     print(host.standings.lines())
 
     Args:
         game: the game that is played.
@@ -69,7 +72,8 @@ class ArenaHost(Server):
     Attributes:
         url: base of the REST calls, once started.
         matches: the running matches.
-        results: results of the ended matches, in order.
+        results: results of the latest `REMEMBERED` matches, in order.
+        standings: of all matches.
         times: when each of them began (seconds since 1970) and how many seconds it took, by match id.
     """
 
@@ -92,7 +96,8 @@ class ArenaHost(Server):
         super().__init__(address=address, port=port, body_limit=BODY_LIMIT)
         self.game = game
         self.matches = RunningMatches()
-        self.results: list[ArenaResult] = []
+        self.results: deque[ArenaResult] = deque(maxlen=REMEMBERED)
+        self.standings = Standings()
         self.times: dict[str, tuple[float, float]] = {}
         self._scheduled: Counter[str] = Counter()
         self._limits = limits or ArenaLimits()
@@ -242,6 +247,8 @@ class ArenaHost(Server):
             await self._turns(session, {one.agent_id: one for one in players}, seconds or self._timeout)
             result, outcome = self._conclude(session), session.outcome or {}
             self.times[result.match_id] = began, time.time() - began
+            if len(self.times) > REMEMBERED:
+                del self.times[next(iter(self.times))]
             end = MatchEnd(session.match_id, session.outcome)
             await self._call_hooks(session.match_id, [one.end(end, TimeBudget(self._timeout)) for one in told])
         return result, outcome
@@ -282,21 +289,23 @@ class ArenaHost(Server):
         """
         names = list(self._players if agent_ids is None else agent_ids)
         if rounds < 1 or len(names) < self.game.seats:
-            raise ValueError(f"rounds={rounds}, {len(names)} agents: need 1 and {self.game.seats} ({self.game.id})")
+            raise ValueError(
+                f"rounds={rounds}, {counted(len(names), 'agents')}: need 1 and {self.game.seats} ({self.game.id})"
+            )
         schedule = _schedule(names, self.game.seats, rounds)
-        before = len(self.results)
+        results: list[ArenaResult] = []
         self._scheduled.update(names)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._concurrent):
-                    group.create_task(self._work(schedule))
+                    group.create_task(self._work(schedule, results))
         finally:
             self._scheduled.subtract(names)
-        return self.results[before:]
+        return results
 
-    async def _work(self, schedule: Iterator[tuple[str, ...]]) -> None:
+    async def _work(self, schedule: Iterator[tuple[str, ...]], results: list[ArenaResult]) -> None:
         for table in schedule:
-            await self.play(table, self._seed())
+            results.append(await self.play(table, self._seed()))
             await asyncio.sleep(0)  # policies of ours never wait for anything; others must get their turn
 
     def _seed(self) -> int:
@@ -363,6 +372,7 @@ class ArenaHost(Server):
             efficiency,
         )
         self.results.append(result)
+        self.standings.add(result)
         self._write(session)
         self._on_result(result)
         return result

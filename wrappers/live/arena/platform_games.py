@@ -23,6 +23,10 @@ def _same_response(response: AgentResponse, state: TurnState) -> AgentResponse:
     return response
 
 
+def _same_state(state: TurnState) -> TurnState:
+    return state
+
+
 @dataclass(frozen=True)
 class PlatformGame:
     """A platform's game.
@@ -151,14 +155,26 @@ PLATFORM_GAMES = {
     "first-price-auction": PlatformGame("auction", _auction, {"rule": "first-price"}),
     "all-pay-auction": PlatformGame("auction", _auction, {"rule": "all-pay"}),
 }
-"""By the platforms' ids. In the chat phase of `all-pay-auction` no bid is offered, so our bidder passes."""
+"""By the platforms' ids. A game with a `Game.platform_id` takes the platform's states as they are, and is not listed.
+In the chat phase of `all-pay-auction` no bid is offered, so our bidder passes."""
+
+
+def platform_game(game_id: str, game: Game) -> PlatformGame | None:
+    """Return the platform's game that a policy for `game` plays under this id; None: there is none."""
+    if game_id == game.platform_id:
+        return PlatformGame(game.name, _same_state)
+    platform = PLATFORM_GAMES.get(game_id)
+    return platform if platform is not None and platform.fits(game) else None
 
 
 def supported_games(game: Game) -> list[str]:
     """Return the platforms' ids of the games that a policy for `game` can play; our own id if there is none."""
+    if game.platform_id is not None:
+        return [game.platform_id]
     return [name for name, platform in PLATFORM_GAMES.items() if platform.fits(game)] or [game.id]
 
 
 def hosted_games(game: Game) -> list[str]:
     """Return the platforms' ids under which we can host `game`: those with the same payloads as ours."""
-    return [one for one in supported_games(game) if one == game.id or PLATFORM_GAMES[one].played is _same_response]
+    own = (game.id, game.platform_id)
+    return [one for one in supported_games(game) if one in own or PLATFORM_GAMES[one].played is _same_response]

@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from ....envs.core.turn_state import AgentResponse
+from ....envs.core.turn_state import AgentResponse, Message
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ..common.link import Link
@@ -23,6 +23,7 @@ from .agent import ArenaAgent
 from .decisions import ArenaDecisions, arena_client, arena_url, call, register
 from .foreign_types import read_state
 from .messages import ANSWER_SECONDS, JoinedSession
+from .session_chat import SessionChat
 
 logger = logging.getLogger(__name__)
 
@@ -100,6 +101,7 @@ class ArenaPollingAgent:
         self.claim_token = claim_token
         self.link = Link()
         self._url = arena_url(arena)
+        self._sessions = self._url / "api/sessions"
         self._games = list(games if games is not None else agent.supported_games or ())
         if not self._games:
             raise ValueError(f"{agent.agent_id} does not tell which games it plays: name them")
@@ -279,8 +281,9 @@ class ArenaPollingAgent:
             logger.warning("session %s is lost: %s", session.session_id, error)
 
     async def _poll(self, session: JoinedSession) -> None:
-        """Request states and answer turns until the session is over."""
+        """Request states and answer turns until the session is over. The agent reads the chat with each turn."""
         token, match_id = session.token, session.session_id
+        chat = SessionChat(self._http, self._sessions, token)
         answered: tuple[Any, float] = (None, 0.0)
         while True:
             body = await self._call("GET", "state", params={"token": token})
@@ -291,17 +294,18 @@ class ArenaPollingAgent:
                 await asyncio.sleep(self._times.running)
             else:
                 match_id = str(body.get("match_id", match_id))
-                response = await self._decide(body)
+                response = await self._decide(body, await chat.read())
                 await self._act(token, response)
                 answered = body, time.monotonic()
 
-    async def _decide(self, body: dict[str, Any]) -> AgentResponse:
+    async def _decide(self, body: dict[str, Any], chat: list[Message]) -> AgentResponse:
         """Answer a turn, or a request for messages, which has a state but is not the agent's turn."""
         order = body.get("agent_ids")
         try:
             state = read_state({"agent_id": self.agent.agent_id, **body})
         except (ValueError, TypeError) as error:
             raise LiveError("BAD_ANSWER", f"the state cannot be read: {describe_error(error)}") from None
+        state.messages = [*state.messages, *chat]
         if isinstance(order, list) and not self.agent.session.knows(state.match_id):
             self._decisions.match_started(state.match_id, state.game_id, order)
         return await self._decisions.decide(state)
@@ -333,8 +337,8 @@ class ArenaPollingAgent:
     # Calls.
 
     async def _call(self, method: str, path: str, **kind: Any) -> dict[str, Any]:
-        url = self._url / "api/sessions"
-        body = await call(self._http, method, url / path if path else url, self._backoff(), **kind)
+        url = self._sessions / path if path else self._sessions
+        body = await call(self._http, method, url, self._backoff(), **kind)
         self.link.up()
         return body if isinstance(body, dict) else {}
 

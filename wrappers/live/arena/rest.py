@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from aiohttp import web
@@ -24,7 +25,7 @@ from .hosted_sessions import HostedSession, HostedSessions, SessionRefused
 from .messages import CreateSession, JoinSession, Register, SessionAct, SessionChat, StartMatch, Unregister
 from .platform_games import hosted_games
 from .players import RemotePlayer
-from .results import ArenaResult, standings
+from .results import ArenaResult, Standings
 from .running_matches import RunningMatches
 
 MOST_AGENTS = 1_000
@@ -43,7 +44,8 @@ class Arena(Protocol):
 
     game: Game
     matches: RunningMatches
-    results: list[ArenaResult]
+    results: deque[ArenaResult]
+    standings: Standings
     times: dict[str, tuple[float, float]]
 
     @property
@@ -262,15 +264,14 @@ class ArenaRest:
         return web.Response(text=SKILL.format(game=self._game_ids[0]), content_type="text/markdown")
 
     async def _results(self, request: web.Request) -> web.Response:
-        lines = [asdict(line) for line in await asyncio.to_thread(standings, list(self._arena.results))]
-        told = {"game_id": self._arena.game.id, "matches": len(self._arena.results), "standings": lines}
+        lines = [asdict(line) for line in self._arena.standings.lines()]
+        told = {"game_id": self._arena.game.id, "matches": self._arena.standings.matches, "standings": lines}
         return web.json_response(told)
 
     async def _leaderboard(self, request: web.Request) -> web.Response:
-        lines = await asyncio.to_thread(standings, list(self._arena.results))
         rows = [
             {"agent_id": one.agent_id, "display_name": one.agent_id, "matches": one.matches, "avg_utility": one.mean}
-            for one in lines
+            for one in self._arena.standings.lines()
         ]
         return web.json_response({"leaderboard": rows, "game_id": self._game_ids[0]})
 
@@ -279,7 +280,7 @@ class ArenaRest:
         limit, game_id = request.query.get("limit", "50"), self._check_game(request.query.get("game_id") or None)
         if not limit.isdecimal() or not 0 < int(limit[:9]) <= MOST_HISTORY:
             raise SessionRefused(f"limit needs a whole number from 1 to {MOST_HISTORY}")
-        latest = reversed(self._arena.results[-int(limit) :])
+        latest = islice(reversed(self._arena.results), int(limit))
         return web.json_response({"matches": [self._record(result, game_id) for result in latest]})
 
     def _record(self, result: ArenaResult, game_id: str) -> dict[str, Any]:
@@ -309,7 +310,7 @@ class ArenaRest:
         return web.json_response({"match_id": match_id, "reason": None})
 
     async def _health(self, request: web.Request) -> web.Response:
-        told = {"ok": True, "game_id": self._arena.game.id, "matches": len(self._arena.results)}
+        told = {"ok": True, "game_id": self._arena.game.id, "matches": self._arena.standings.matches}
         return web.json_response(told)
 
 

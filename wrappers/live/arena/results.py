@@ -1,6 +1,7 @@
 """Results of an arena's matches: means with intervals, deals, efficiency and ratings."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
@@ -9,6 +10,8 @@ from ....envs.core.turn_state import TurnState
 
 DEALS = {"agreement": True, "auction_resolved": True, "max_rounds_exceeded": False}
 """Whether an outcome's reason is a deal. Other reasons say nothing about it."""
+MOST_AGENTS = 10_000
+"""The most agents in the standings."""
 
 
 @dataclass
@@ -88,50 +91,110 @@ class Standing:
     forced: int
 
 
-def standings(results: Sequence[ArenaResult]) -> list[Standing]:
-    """Return a line per agent, the best mean first. The interval is the normal one over matches."""
-    ratings = rate(results)
-    mine: dict[str, list[ArenaResult]] = {}
-    for result in results:
+class Standings:
+    """The results of the agents, match by match. Its size depends on the number of agents, not on that of matches.
+
+    Of more than `MOST_AGENTS` agents, those whose latest match is the oldest are forgotten.
+
+    Attributes:
+        matches: number of matches.
+    """
+
+    def __init__(self) -> None:
+        self.matches = 0
+        self._totals: dict[str, _Totals] = {}
+        self._model = _rating_model()
+        self._ratings: dict[str, Any] = {}
+
+    def add(self, result: ArenaResult) -> None:
+        """Count a match."""
+        self.matches += 1
         for agent in result.agent_ids:
-            mine.setdefault(agent, []).append(result)
-    lines = [_standing(agent, played, ratings.get(agent)) for agent, played in mine.items()]
-    return sorted(lines, key=lambda line: -line.mean)
+            self._totals[agent] = totals = self._totals.pop(agent, None) or _Totals()  # the latest one is the last
+            totals.add(agent, result)
+        if self._model is not None and len(result.agent_ids) > 1:
+            teams = [[self._ratings.get(agent) or self._model.rating(name=agent)] for agent in result.agent_ids]
+            rated = self._model.rate(teams, scores=[result.payoffs[agent] for agent in result.agent_ids])
+            self._ratings.update({agent: team[0] for agent, team in zip(result.agent_ids, rated, strict=True)})
+        while len(self._totals) > MOST_AGENTS:
+            oldest = next(iter(self._totals))
+            del self._totals[oldest]
+            self._ratings.pop(oldest, None)
+
+    def lines(self) -> list[Standing]:
+        """Return a line per agent, the best mean first. The interval is the normal one over matches."""
+        lines = [totals.standing(agent, self._ratings.get(agent)) for agent, totals in self._totals.items()]
+        return sorted(lines, key=lambda line: -line.mean)
 
 
-def _standing(agent: str, played: Sequence[ArenaResult], rating: tuple[float, float] | None) -> Standing:
-    won = [result.payoffs[agent] for result in played]
-    mean, half = sum(won) / len(won), None
-    if len(won) > 1:
-        half = 1.96 * sqrt(sum((each - mean) ** 2 for each in won) / (len(won) - 1) / len(won))
-    return Standing(
-        agent,
-        len(won),
-        mean,
-        None if half is None else mean - half,
-        None if half is None else mean + half,
-        _mean([float(result.deal) for result in played if result.deal is not None]),
-        _mean([result.efficiency for result in played if result.efficiency is not None]),
-        None if rating is None else rating[0],
-        None if rating is None else rating[1],
-        *(sum(getattr(result, kind).get(agent, 0) for result in played) for kind in ("rejected", "failed", "forced")),
-    )
+def standings(results: Iterable[ArenaResult]) -> list[Standing]:
+    """Return a line per agent, the best mean first."""
+    table = Standings()
+    for result in results:
+        table.add(result)
+    return table.lines()
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+class _Totals:
+    """The sums of one agent's matches."""
+
+    def __init__(self) -> None:
+        self.matches = 0
+        self.mean = 0.0
+        self.squares = 0.0  # sum of squared differences from the mean (Welford)
+        self.deals, self.efficiency = _Mean(), _Mean()
+        self.counts: Counter[str] = Counter()
+
+    def add(self, agent: str, result: ArenaResult) -> None:
+        self.matches += 1
+        difference = result.payoffs[agent] - self.mean
+        self.mean += difference / self.matches
+        self.squares += difference * (result.payoffs[agent] - self.mean)
+        self.deals.add(result.deal)
+        self.efficiency.add(result.efficiency)
+        for kind in ("rejected", "failed", "forced"):
+            self.counts[kind] += getattr(result, kind).get(agent, 0)
+
+    def standing(self, agent: str, rating: Any) -> Standing:
+        half = None
+        if self.matches > 1:
+            half = 1.96 * sqrt(self.squares / (self.matches - 1) / self.matches)
+        return Standing(
+            agent_id=agent,
+            matches=self.matches,
+            mean=self.mean,
+            low=None if half is None else self.mean - half,
+            high=None if half is None else self.mean + half,
+            deals=self.deals.value,
+            efficiency=self.efficiency.value,
+            rating=None if rating is None else rating.mu,
+            deviation=None if rating is None else rating.sigma,
+            rejected=self.counts["rejected"],
+            failed=self.counts["failed"],
+            forced=self.counts["forced"],
+        )
 
 
-def rate(results: Sequence[ArenaResult]) -> dict[str, tuple[float, float]]:
-    """Return every agent's rating and its deviation, match after match in order; nothing without `openskill`."""
+class _Mean:
+    """The mean of the values that are known."""
+
+    def __init__(self) -> None:
+        self.count, self.sum = 0, 0.0
+
+    def add(self, value: float | None) -> None:
+        if value is not None:
+            self.count += 1
+            self.sum += value
+
+    @property
+    def value(self) -> float | None:
+        return self.sum / self.count if self.count else None
+
+
+def _rating_model() -> Any:
+    """Return openskill's Plackett-Luce model; None without the package."""
     try:
         from openskill.models import PlackettLuce
     except ImportError:
-        return {}
-    model = PlackettLuce()
-    ratings: dict[str, Any] = {}
-    for result in results:
-        teams = [[ratings.setdefault(agent, model.rating(name=agent))] for agent in result.agent_ids]
-        rated = model.rate(teams, scores=[result.payoffs[agent] for agent in result.agent_ids])
-        ratings.update({agent: team[0] for agent, team in zip(result.agent_ids, rated, strict=True)})
-    return {agent: (rating.mu, rating.sigma) for agent, rating in ratings.items()}
+        return None
+    return PlackettLuce()

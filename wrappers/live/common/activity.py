@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from ....envs.core.counted import counted
 from .agent_statistics import AgentStatistics
 from .link import Link
 
@@ -74,8 +75,10 @@ class Activity:
     def line(self) -> str:
         """Return a status line, such as ``12 hands, 40 decisions, 0 replaced, +45 chips, 210 MB, 0:12:00``."""
         told = self.fields()
-        parts = [f"{told[name]:,.0f} {name}" for name in COUNTERS if name in told]
-        parts += [f"{told[name]:{'+' * (name == 'chips')},.0f} {name}" for name in GAUGES if name in told]
+        parts = [counted(told[name], name) for name in COUNTERS if name in told]
+        parts += [
+            "+" * (name == "chips" and told[name] >= 0) + counted(told[name], name) for name in GAUGES if name in told
+        ]
         if "median_seconds" in told:
             parts.append(f"{told['median_seconds']:.3f} s a decision (99 %: {told['p99_seconds']:.3f} s)")
         if "memory_mb" in told:

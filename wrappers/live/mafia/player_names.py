@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ....envs.core.counted import counted
 from ....envs.core.game import Game
 
 NAME_LENGTH = 64
@@ -15,7 +16,7 @@ def check_players(game: Game, ids: Sequence[str], names: Sequence[str]) -> None:
         ValueError: if there are not as many as seats, or they are not all different and printable.
     """
     if len(ids) != game.seats:
-        raise ValueError(f"{len(ids)} agents for a game of {game.seats}")
+        raise ValueError(f"{counted(len(ids), 'agents')} for a game of {game.seats}")
     for kind, values in (("id", ids), ("name", names)):
         for value in values:
             if not isinstance(value, str) or not 1 <= len(value) <= NAME_LENGTH or not value.isprintable():

@@ -78,6 +78,7 @@ class PokerAgentSession:
         self._completed = -1  # the hand that ended last, until the next begins
         self._before_jump: int | None = None  # the seq before the newest one, where that is suspiciously high
         self._turns: set[str] = set()  # the names of our turns of this hand
+        self._turns_before: set[str] = set()  # and of the hand before
         self._stale: int | None = None  # the seq that the server called stale
 
     @property
@@ -164,10 +165,14 @@ class PokerAgentSession:
 
     def _is_late(self, state: GameState) -> bool:
         """Tell a state that was overtaken by newer ones from one that follows a `seq` that was too high."""
-        known = self._state is not None and not self._new_connection and state.hand == self._state.hand
-        if not known or state.seq >= self.seq:
+        if self._state is None or self._new_connection:
             return False
         turn = self._our_turn(state)
+        if state.hand != self._state.hand:
+            at_stake = self._turn is not None and not self._acked
+            return at_stake and state.hand < self._state.hand and (turn is None or turn in self._turns_before)
+        if state.seq >= self.seq:
+            return False
         if turn is not None and turn not in self._turns and (self._turn is None or self._before_jump is not None):
             return False  # at worst our answer is refused; a turn that is not answered is lost for certain
         waiting = self._turn is not None and not self._acked
@@ -180,7 +185,7 @@ class PokerAgentSession:
         elif state.seq != self.seq:
             self._before_jump = self.seq if state.seq - self.seq > USUAL_STEP else None
         if self._state is None or state.hand != self._state.hand:
-            self._turns.clear()
+            self._turns_before, self._turns = self._turns, set()
             self._stale = None
         self._state, self.seq, self._new_connection = state, state.seq, False
         if state.phase in STREETS:

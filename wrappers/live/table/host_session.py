@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from ....envs.core import turn_state as ts
+from ....envs.core.counted import counted
 from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ....envs.core.turn_state import AgentResponse
@@ -113,7 +114,7 @@ class TableHostSession:
         token: Callable[[], str] = lambda: secrets.token_urlsafe(24),
     ) -> None:
         if len(programs) != game.seats:
-            raise ValueError(f"{len(programs)} players for {game.seats} seats of {game.id}")
+            raise ValueError(f"{counted(len(programs), 'players')} for {counted(game.seats, 'seats')} of {game.id}")
         if None not in programs:
             raise ValueError(f"all {game.seats} seats are taken by programs: leave one to a person")
         self.game = game

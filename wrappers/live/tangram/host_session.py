@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from ....envs.core.counted import counted
 from ....envs.core.match import Match
 from ....envs.core.turn_state import Action, ActionResult, AgentResponse, MessageIntent, MessageScope, TurnState
 from ...logs.log_text import escaped
@@ -62,7 +63,7 @@ class TangramHostSession:
 
     def __init__(self, match: Match, log: Callable[..., None] | None = None) -> None:
         if match.game.seats != 2:
-            raise ValueError(f"{match.game.seats} seats: a person and an agent make 2")
+            raise ValueError(f"{counted(match.game.seats, 'seats')}: a person and an agent make 2")
         self.match = match
         self.person, self.agent = match.game.agents
         self.refused = 0

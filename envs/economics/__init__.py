@@ -1,0 +1,1 @@
+"""Games of economics in stages: one file each (see `parlour.envs.stages`)."""

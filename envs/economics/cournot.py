@@ -1,0 +1,162 @@
+"""Cournot competition: each firm chooses a quantity, and the market has one price."""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.compiled import compiled
+from ..core.game import Game
+from ..core.options import number, whole
+from ..core.random_policy import random_bot
+from ..stages import Bots, End, Number, OwnChoice, Parameter, Private, Seen, Stage, StageGame, Told, WhoChose, bot, make
+from ..stages.fields import chosen_of, seats_of
+from ..stages.options import Ranges, ranges, shown
+from ..stages.rules import OVER, PLAYING, choose, end_round, sum_of
+
+A, B = range(2)
+"""The parameters: the price without supply, and how much it falls per unit."""
+
+
+def game(
+    *,
+    seats: int = 2,
+    a: float = 100.0,
+    b: float = 1.0,
+    costs: Ranges = (20, 20),
+    quantities: int = 101,
+    max_rounds: int = 10,
+    rounds: int = 1,
+) -> Game:
+    """Return Cournot's game with these options.
+
+    Args:
+        seats: number of firms, 2 to 8.
+        a: the price at which nobody buys, 0.01 to 1,000,000.
+        b: how much the price falls with each unit, 0.001 to 1,000.
+        costs: the private cost of a unit, uniform between a lowest and a highest value: one pair for all firms, or a
+            pair for each. A pair of equal numbers fixes it.
+        quantities: number of quantities that have an action index, evenly spaced from 0 to `a` / `b`; 2 to 256.
+        max_rounds: turns of each firm in one market, 1 to 1,000. A firm that passes may choose in a later turn; if one
+            never does, all get 0.
+        rounds: number of markets, one after the other, 1 to 1,000. The costs stay the same.
+
+    Raises:
+        ValueError: naming the option, its value and its range.
+    """
+    seats = whole("seats", seats, 2, 8)
+    a, b = number("a", a, 0.01, 1e6), number("b", b, 0.001, 1000)
+    cost = ranges("costs", costs, seats)
+    options: dict[str, Any] = {
+        "seats": seats,
+        "a": a,
+        "b": b,
+        "costs": shown(cost),
+        "quantities": whole("quantities", quantities, 2, 256),
+        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
+        "rounds": whole("rounds", rounds, 1, 1000),
+    }
+    cheapest, dearest = min(low for low, _ in cost), max(high for _, high in cost)
+    return make(
+        StageGame(
+            name="cournot",
+            title="Cournot competition",
+            seats=seats,
+            options=options,
+            stages=[Stage("production", ("submit_quantity",), sealed=True, turns=options["max_rounds"])],
+            actions=[
+                Number("submit_quantity", "quantity", a / b, options["quantities"], "produce this quantity, sealed")
+            ],
+            parameters=[a, b],
+            private=Private("my_marginal_cost", cost),
+            payoffs=(-dearest * a / b, max(a - cheapest, 0.0) ** 2 / (4 * b) + 0.01),
+            step=step,
+            end=end,
+            fields=[
+                Told("num_firms", seats_of),
+                Parameter("a", A),
+                Parameter("b", B),
+                OwnChoice("my_quantity"),
+                WhoChose("opponents_who_committed"),
+                Told("num_quantities_submitted", chosen_of),
+            ],
+            bots=BOTS,
+            rounds=options["rounds"],
+        )
+    )
+
+
+@compiled
+def step(table: Any, move: Any) -> None:
+    """Apply the acting firm's move; when all have chosen, each gets (price − cost) · quantity."""
+    status = choose(table, move)
+    if status == OVER:
+        price = max(0.0, table.parameter[A] - table.parameter[B] * sum_of(table, 0))
+        for seat in range(table.seats):
+            table.rewards[seat] = (price - table.private[seat]) * table.number[0, seat]
+    if status != PLAYING:
+        end_round(table)
+
+
+def end(table: Any) -> End:
+    """Return the market in the platform's words."""
+    quantities = [float(table.number[0][seat]) for seat in range(int(table.seats))]
+    a, b = float(table.parameter[A]), float(table.parameter[B])
+    rows = [
+        {"quantity": quantity, "marginal_cost": float(table.private[seat])} for seat, quantity in enumerate(quantities)
+    ]
+    total = sum(quantities)
+    more = {"price": max(0.0, a - b * total), "total_quantity": total, "demand": {"a": a, "b": b}}
+    return End("market_cleared", rows, more)
+
+
+def equilibrium_quantity(a: float, b: float, mean_costs: Any, seat: Any, cost: Any) -> Any:
+    """Return the equilibrium quantities of firms that know their own cost and the others' mean costs.
+
+    With M = (n·a − Σ mean costs) / (n + 1) / b the expected total, a firm of mean cost μ and cost c produces
+    (a − μ) / b − M − (c − μ) / (2b). It holds if nobody wants to produce less than 0. With known, equal costs it is
+    (a − c) / ((n + 1) b).
+
+    Args:
+        a: the price without supply.
+        b: how much it falls per unit.
+        mean_costs: float[n], the expected cost of each firm.
+        seat: int[N], the firms.
+        cost: float[N], their costs.
+
+    Returns:
+        float64[N], at least 0.
+    """
+    means = np.asarray(mean_costs, np.float64)
+    expected = (len(means) * a - means.sum()) / (len(means) + 1) / b
+    mean = means[seat]
+    return np.maximum((a - mean) / b - expected - (np.asarray(cost) - mean) / (2 * b), 0.0)
+
+
+def _mean_costs(game: Game) -> Any:
+    table = game.rules.blank[0]
+    return (table.private_low[: game.seats] + table.private_high[: game.seats]) / 2
+
+
+def _equilibrium(seen: Seen) -> Any:
+    return equilibrium_quantity(seen.parameter(A), seen.parameter(B), _mean_costs(seen.game), seen.seat, seen.private)
+
+
+def _collusive(seen: Seen) -> Any:
+    a, b, mean = seen.parameter(A), seen.parameter(B), float(_mean_costs(seen.game).mean())
+    return np.full(len(seen.seat), max(a - mean, 0.0) / (2 * b * seen.game.seats))
+
+
+def _best_response(seen: Seen) -> Any:
+    """Answer the others' last quantities; in the first market, play the equilibrium."""
+    best = (seen.parameter(A) - seen.private) / seen.parameter(B) / 2 - seen.past[:, 1:].sum(axis=1) / 2
+    return np.where(seen.begun, np.maximum(best, 0.0), _equilibrium(seen))
+
+
+BOTS: Bots = {
+    "random": random_bot,
+    "equilibrium": bot(_equilibrium),
+    "collusive": bot(_collusive),
+    "best_response": bot(_best_response),
+}
+"""`random`: any legal action. `equilibrium`: see `equilibrium_quantity`. `collusive`: an equal part of the quantity of
+a monopoly. `best_response`: the best answer to the others' last quantities in a repeated game."""

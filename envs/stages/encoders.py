@@ -1,0 +1,109 @@
+"""The observation of all games in stages, version 0. Seats are relative to the observer: 0 is the observer.
+
+All games have the same slices, so `observe` is compiled once. What a number means is in the stage's documentation.
+"""
+
+from typing import Any
+
+from ..core.compiled import compiled, inlined
+from ..core.encoder import Encoder
+from ..core.layout import Layout, Slice
+from ..core.seats import relative
+from .definition import StageGame
+from .rules import is_visible
+from .table import MEMORY
+
+
+def encoders(rules: StageGame, table: Any) -> dict[str, Encoder]:
+    """Return the encoders by name; `full` only if something is hidden."""
+    seats, stages = int(table.seats), int(table.stages)
+    names = ", ".join(stage.name for stage in rules.stages)
+    mine = f"`{rules.private.name}`, as a share of the highest" if rules.private else "always 0: nothing is private"
+    low, high = (utility / rules.largest for utility in rules.payoffs)
+    repeated = rules.rounds > 1
+    v0 = Layout(
+        [
+            Slice("agent_id", (seats,), 0, 1, "own seat, one-hot"),
+            Slice("phase", (stages,), 0, 1, f"one-hot: {names}"),
+            Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
+            Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
+            Slice("game_state.my_private_value", (1,), 0, 1, mine),
+            Slice("game_state.chosen", (stages, seats), 0, 1, "by phase and relative seat: whether it has chosen"),
+            Slice("game_state.choices", (stages, seats), 0, 1, "the number, as a share of the highest; 0 if not known"),
+            Slice("game_state.turns_left", (1,), 0, 1, "share of the phase's turns, this one included"),
+            *(_repeated_slices(stages, seats) if repeated else ()),
+            Slice("game_over", (1,), 0, 1, "whether the match is over"),
+            Slice("outcome.payoffs", (seats,), low, high, "by relative seat, by the largest amount"),
+        ]
+    )
+    shown = Encoder(v0, observe_repeated if repeated else observe)
+    found = {"v0": shown}
+    if rules.hides:
+        slices = [
+            Slice("hidden.private_values", (seats,), 0, 1, f"by relative seat: {mine}"),
+            Slice("hidden.choices", (stages, seats), 0, 1, "by phase and relative seat: the number"),
+        ]
+        found["full"] = shown.extended(slices, observe_hidden, full_information=True)
+    return found
+
+
+def _repeated_slices(stages: int, seats: int) -> list[Slice]:
+    shape = (MEMORY, stages, seats)
+    return [
+        Slice("game_state.rounds_left", (1,), 0, 1, "share of the rounds, this one included"),
+        Slice("game_state.history.chosen", shape, 0, 1, "of the last rounds, latest first: whether there is a choice"),
+        Slice("game_state.history.choices", shape, 0, 1, "the numbers, as shares of the highest"),
+    ]
+
+
+@inlined
+def observe(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write what `seat` may know into `out` (float32[layout.size])."""
+    seats = table.seats
+    out[:] = 0
+    out[at.agent_id + seat] = 1
+    out[at.phase + table.stage] = 1
+    if table.turn >= 0:
+        out[at.is_my_turn] = table.turn == seat
+        out[at.current_turn_agent_id + relative(table.turn, seat, seats)] = 1
+    out[at.my_private_value] = table.private[seat] * table.per_private
+    for stage in range(table.stage + 1):
+        for other in range(seats):
+            if table.chosen[stage, other] > 0:
+                place = stage * seats + relative(other, seat, seats)
+                out[at.chosen + place] = 1
+                if is_visible(table, stage, other, seat):
+                    out[at.choices + place] = table.number[stage, other] * table.per_number[stage]
+    limit = table.limit[table.stage]
+    out[at.turns_left] = (limit - min(table.cycle, limit)) / limit
+    if table.done:
+        out[at.game_over] = 1
+        for other in range(seats):
+            out[at.outcome_payoffs + relative(other, seat, seats)] = table.total[other] * table.per_payoff
+
+
+@compiled
+def observe_repeated(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the slices of `observe`, and those of a repeated game."""
+    observe(table, seat, at, out)
+    seats, stages = table.seats, table.stages
+    out[at.rounds_left] = (table.rounds - table.round_number) / table.rounds
+    for age in range(min(MEMORY, table.round_number)):
+        for stage in range(stages):
+            for other in range(seats):
+                number = table.past[age, stage, other]
+                if number >= 0:
+                    place = (age * stages + stage) * seats + relative(other, seat, seats)
+                    out[at.history_chosen + place] = 1
+                    out[at.history_choices + place] = number * table.per_number[stage]
+
+
+@compiled
+def observe_hidden(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the hidden slices."""
+    seats = table.seats
+    for other in range(seats):
+        place = relative(other, seat, seats)
+        out[at.hidden_private_values + place] = table.private[other] * table.per_private
+        for stage in range(table.stages):
+            out[at.hidden_choices + stage * seats + place] = table.number[stage, other] * table.per_number[stage]

@@ -1,0 +1,210 @@
+"""Fields of `game_state` in the platforms' words, each with how it is written and how it is read back.
+
+A field of one seat has ``private = True``: observers without a seat do not get it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from ..core.loading import amount
+
+
+def name_of(seat: int) -> str:
+    """Return the name of a seat's agent."""
+    return f"player_{seat}"
+
+
+def seats_of(table: Any) -> int:
+    """Return the number of seats."""
+    return int(table.seats)
+
+
+def chosen_of(table: Any) -> int:
+    """Return how many seats have chosen in the first stage."""
+    return sum(1 for seat in range(int(table.seats)) if table.chosen[0][seat])
+
+
+def total_of(table: Any) -> float:
+    """Return the sum of the first stage's numbers."""
+    return float(sum(float(table.number[0][seat]) for seat in range(int(table.seats))))
+
+
+def is_resolved(table: Any) -> bool:
+    """Return whether the round's last stage is over."""
+    return bool(table.revealed)
+
+
+class Field(Protocol):
+    """A field of `game_state`.
+
+    `write` returns its value for a seat (−1: an observer). `read` writes a value that a host sent into a record, with
+    what `seat` may know; `seats` maps agents to seats. The value may be anything.
+    """
+
+    @property
+    def name(self) -> str:
+        """The field's name."""
+
+    @property
+    def private(self) -> bool:
+        """Whether only the seats get it."""
+
+    def write(self, table: Any, seat: int) -> Any:
+        """Return the value."""
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write a value that a host sent into the record."""
+
+
+def put(table: Any, stage: int, seat: int, number: float) -> None:
+    """Write a choice into a record; its action type is the first one of the stage that is not `pass`."""
+    kinds = [kind for kind in range(int(table.kinds) - 1) if (int(table.offers[stage]) >> kind) & 1]
+    same = [kind for kind in kinds if table.gap[kind] == 0 and table.origin[kind] == number]
+    table.chosen[stage, seat] = 1 + (same or kinds)[0]
+    table.number[stage, seat] = number
+
+
+@dataclass(frozen=True)
+class Told:
+    """A public field that follows from the record and is not read back: ``tell(table)``."""
+
+    name: str
+    tell: Callable[[Any], Any]
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> Any:
+        """Return the value."""
+        return self.tell(table)
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Read nothing."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that the payoffs depend on."""
+
+    name: str
+    index: int
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> float:
+        """Return the number."""
+        return float(table.parameter[self.index])
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Take the host's number."""
+        if value is not None:
+            table.parameter[self.index] = amount(value, self.name)
+
+
+@dataclass(frozen=True)
+class OwnChoice:
+    """The seat's own number in a stage; None: it has not chosen."""
+
+    name: str
+    stage: int = 0
+    private: ClassVar[bool] = True
+
+    def write(self, table: Any, seat: int) -> float | None:
+        """Return the number."""
+        return float(table.number[self.stage][seat]) if table.chosen[self.stage][seat] else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the number."""
+        if value is not None:
+            put(table, self.stage, seat, amount(value, self.name))
+
+
+@dataclass(frozen=True)
+class WhoChose:
+    """The agents that have chosen in a sealed stage; `others`: without the seat itself."""
+
+    name: str
+    stage: int = 0
+    others: bool = True
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> list[str]:
+        """Return their names."""
+        seats = range(int(table.seats))
+        chose = [other for other in seats if table.chosen[self.stage][other] and not (self.others and other == seat)]
+        return [name_of(other) for other in chose]
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write that they have chosen, without a number."""
+        for agent in value if isinstance(value, list) else ():
+            other = seats.get(agent) if isinstance(agent, str) else None
+            if other is not None and not table.chosen[self.stage][other]:
+                put(table, self.stage, other, 0.0)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The numbers that everybody sees, by agent: of one stage, or of several in which different seats choose."""
+
+    name: str
+    stages: tuple[int, ...] = (0,)
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> dict[str, float]:
+        """Return the numbers."""
+        final = int(table.kinds)  # a final pass is no number
+        made = [
+            (other, stage)
+            for stage in self.stages
+            for other in range(int(table.seats))
+            if 0 < table.chosen[stage][other] < final
+        ]
+        return {name_of(other): float(table.number[stage][other]) for other, stage in made}
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the numbers."""
+        for agent, number in value.items() if isinstance(value, Mapping) else ():
+            for stage in self.stages if agent in seats else ():
+                if (int(table.actors[stage]) >> seats[agent]) & 1:
+                    put(table, stage, seats[agent], amount(number, self.name))
+
+
+@dataclass(frozen=True)
+class Split:
+    """How one seat divides a total, as a dict of two numbers that everybody sees; None: it has not chosen."""
+
+    name: str
+    stage: int
+    seat: int
+    keys: tuple[str, str]
+    total: float
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> dict[str, float] | None:
+        """Return the numbers."""
+        if not table.chosen[self.stage][self.seat]:
+            return None
+        first = float(table.number[self.stage][self.seat])
+        return dict(zip(self.keys, (first, self.total - first), strict=True))
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the first number."""
+        if isinstance(value, Mapping):
+            put(table, self.stage, self.seat, amount(value.get(self.keys[0]), self.name))
+
+
+@dataclass(frozen=True)
+class ChoiceOf:
+    """The number that one seat chose in a stage that everybody sees; None: it has not chosen."""
+
+    name: str
+    stage: int
+    seat: int
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> float | None:
+        """Return the number."""
+        return float(table.number[self.stage][self.seat]) if table.chosen[self.stage][self.seat] else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the number."""
+        if value is not None:
+            put(table, self.stage, self.seat, amount(value, self.name))

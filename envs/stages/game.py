@@ -1,0 +1,100 @@
+"""`make`: a `Game` from the definition of a game in stages."""
+
+from functools import partial
+from typing import Any
+
+from ..core.capabilities import Capabilities, PublicView
+from ..core.game import Game, Payoffs
+from ..core.record import Tables, new_table
+from ..core.rules import Rules
+from ..core.view import View
+from ..render.renderer import Renderer
+from . import actions, render, rules, view
+from .definition import Number, Stage, StageGame
+from .encoders import encoders
+from .fields import name_of
+from .load import load
+from .picture import picture
+from .table import KINDS, PARAMETERS, SEATS, STAGES, TABLE
+
+
+def make(own: StageGame) -> Game:
+    """Return the game with all its parts.
+
+    Raises:
+        ValueError: if the record has no room for it, or a stage offers an unknown action type.
+    """
+    blank = _blank(own)
+    low, high = own.payoffs
+    read = partial(load, own, blank)
+    return Game(
+        name=own.name,
+        platform_id=own.name.replace("_", "-"),
+        agents=tuple(map(name_of, range(own.seats))),
+        options=own.options,
+        rules=Rules(
+            blank=blank,
+            num_actions=sum(actions.counts(own)),
+            reset=rules.reset,
+            step=own.step,
+            decode=rules.decode,
+            legal=rules.legal,
+        ),
+        encoders=encoders(own, blank[0]),
+        payoffs=Payoffs(low * own.rounds, high * own.rounds),
+        view=View(
+            **actions.functions(own),
+            phase=partial(view.phase, own),
+            game_state=partial(view.game_state, own),
+            outcome=partial(view.outcome, own),
+            load=read,
+            resample=partial(view.resample, own),
+        ),
+        renderer=Renderer(partial(render.render, own), partial(picture, own, read)),
+        bots=own.bots,
+        capabilities=Capabilities(public_view=PublicView(partial(view.public, own))),
+    )
+
+
+def _blank(own: StageGame) -> Tables:
+    """Return one table with the game's options."""
+    room = {"seats": (own.seats, SEATS), "stages": (len(own.stages), STAGES)}
+    room |= {"actions": (len(own.actions), KINDS - 1), "parameters": (len(own.parameters), PARAMETERS)}
+    for what, (count, most) in room.items():
+        if count > most:
+            raise ValueError(f"{own.name} has {count} {what}; the record has room for {most}")
+    blank = new_table(TABLE, turn=-1)
+    table = blank[0]
+    table.seats, table.stages, table.kinds = own.seats, len(own.stages), len(own.actions) + 1
+    table.rounds, table.pass_is_final = own.rounds, own.pass_is_final
+    first = 0
+    for kind, (one, count) in enumerate(zip([*own.actions, None], actions.counts(own), strict=True)):
+        table.first[kind] = first
+        first += count
+        if isinstance(one, Number):
+            table.gap[kind] = one.highest / (count - 1)
+        elif one is not None:
+            table.origin[kind] = one.value
+    table.first[len(own.actions) + 1] = first
+    for k, stage in enumerate(own.stages):
+        _fill_stage(own, table, k, stage)
+    table.parameter[: len(own.parameters)] = own.parameters
+    if own.private is not None:
+        table.private_low[: own.seats], table.private_high[: own.seats] = zip(*own.private.ranges, strict=True)
+        table.per_private = 1 / max(max(high for _, high in own.private.ranges), 1e-9)
+    table.per_payoff = 1 / (own.rounds * own.largest)
+    table.per_unit = 10.0**own.decimals
+    return blank
+
+
+def _fill_stage(own: StageGame, table: Any, k: int, stage: Stage) -> None:
+    names = {one.name: kind for kind, one in enumerate(own.actions)}
+    for name in stage.actions:
+        if name not in names:
+            raise ValueError(f"{own.name}: the stage {stage.name} offers {name!r}; known are {', '.join(names)}")
+    chosen = [own.actions[names[name]] for name in stage.actions]
+    table.sealed[k], table.limit[k] = stage.sealed, stage.turns
+    table.actors[k] = sum(1 << seat for seat in (range(own.seats) if stage.seats is None else stage.seats))
+    table.offers[k] = sum(1 << names[name] for name in stage.actions) + (stage.may_pass << len(own.actions))
+    highest = max(one.highest if isinstance(one, Number) else one.value for one in chosen)
+    table.per_number[k] = 1 / max(highest, 1e-9)

@@ -1,0 +1,117 @@
+"""TurnState ──► record: with what a seat may know. It reads the states of other hosts of the protocol, too."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.loading import amount, moves_in, named_order, payoffs_in
+from ..core.record import Tables
+from ..core.turn_state import TurnState
+from .actions import PASS
+from .definition import StageGame
+from .fields import name_of
+from .rules import begin_round
+from .table import MEMORY, NOTHING
+
+
+def load(rules: StageGame, blank: Tables, state: TurnState) -> tuple[Tables, int]:
+    """Rebuild the record with what the seat of `state` may know; the rest is blank.
+
+    Agents may have any names. The state of an observer is read as that of seat 0. A phase that the game does not have,
+    such as a negotiation, is read as the first one. If the host does not send ``turns_left``, the agent's own passes in
+    the phase are counted.
+
+    Args:
+        rules: the game's definition.
+        blank: a table with the options that TurnState does not have.
+        state: the TurnState.
+
+    Returns:
+        The record (recarray of shape (1,)) and the seat in it.
+
+    Raises:
+        ValueError: naming a field that should hold a number and does not.
+    """
+    game = state.game_state
+    tables = blank.copy().view(np.recarray)
+    table = tables[0]
+    table.past[:] = NOTHING
+    begin_round(table)
+    seats = seating(rules, state)
+    seat = seats[state.agent_id] if state.agent_id else 0
+    names = [stage.name for stage in rules.stages]
+    table.stage = names.index(state.phase) if state.phase in names else 0
+    if rules.private is not None and game.get(rules.private.name) is not None:
+        table.private[seat] = amount(game[rules.private.name], rules.private.name)
+    for field in rules.fields:
+        field.read(table, seat, game.get(field.name), seats)
+    _load_passes(rules, table, state, seats)
+    _load_rounds(rules, table, game, seats)
+    table.turn = seats.get((state.agent_id if state.is_my_turn else state.current_turn_agent_id) or "", -1)
+    if rules.bounds is not None:
+        rules.bounds(table)
+    if state.game_over:
+        table.done, table.turn = True, -1
+        for agent, utility in payoffs_in(state):
+            if agent in seats:
+                table.total[seats[agent]] = utility
+    return tables, seat
+
+
+def _load_passes(rules: StageGame, table: Any, state: TurnState, seats: Mapping[str, int]) -> None:
+    """Write the number of turns that are left, and the passes that are final."""
+    game, stage = state.game_state, int(table.stage)
+    limit = int(table.limit[stage])
+    rows = [
+        row
+        for row in moves_in(game.get("action_history"), (PASS,), state.phase)
+        if row.get("phase", state.phase) == rules.stages[stage].name
+    ]
+    if game.get("turns_left") is not None:
+        table.cycle = limit - int(amount(game["turns_left"], "turns_left"))
+    else:
+        table.cycle = sum(row["agent_id"] == state.agent_id for row in rows)
+    table.cycle = min(max(int(table.cycle), 0), limit - (not state.game_over))
+    if rules.pass_is_final:
+        for row in rows:
+            if row["agent_id"] in seats:
+                table.chosen[stage, seats[row["agent_id"]]] = table.kinds
+
+
+def _load_rounds(rules: StageGame, table: Any, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
+    """Write the rounds that are over."""
+    if rules.rounds == 1:
+        table.round_number = 0
+        return
+    past = game.get("past_rounds")
+    past = [row for row in past if isinstance(row, Mapping)][:MEMORY] if isinstance(past, list) else []
+    table.round_number = min(max(int(amount(game.get("round_number", len(past)), "round_number")), 0), rules.rounds)
+    for age, row in enumerate(past):
+        for k, stage in enumerate(rules.stages):
+            choices = row.get(stage.name)
+            for agent, number in choices.items() if isinstance(choices, Mapping) else ():
+                if agent in seats:
+                    table.past[age, k, seats[agent]] = amount(number, stage.name)
+
+
+def seating(rules: StageGame, state: TurnState) -> dict[str, int]:
+    """Give agents their seats: by their roles; else by the host's order; else by their own names.
+
+    The state of an observer, which has no agent, is read in the same way. With more agents than the game has seats, the
+    last ones are not seen; the agent itself always is.
+    """
+    game, seats = state.game_state, rules.seats
+    told = [game.get(key) for key in rules.role_keys]
+    if told and (state.agent_id in told or not state.agent_id):
+        return {agent: seat for seat, agent in enumerate(told) if isinstance(agent, str)}
+    order = named_order(state)
+    ours = [name_of(seat) for seat in range(seats)]
+    if not state.agent_id:  # an observer
+        return {agent: seat for seat, agent in enumerate(game.get("agent_ids", ours)[:seats])}
+    if not order:
+        order = ours if state.agent_id in ours else [state.agent_id, *ours[1:]]
+    place = order.index(state.agent_id)
+    if place >= seats:
+        order = [*order[: seats - 1], state.agent_id]
+    return {agent: seat for seat, agent in enumerate(order[:seats])}

@@ -1,0 +1,129 @@
+"""A game in stages as a picture: a row per seat, with its private value and its choices as bars, and its utility."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.record import Tables
+from ..core.turn_state import TurnState
+from ..render.svg import COLOURS, FAINT, INK, LINE, TURN, box, document, group, line, number, short, speech, text
+from .definition import Named, StageGame
+from .rules import is_visible
+
+Load = Callable[[TurnState], tuple[Tables, int]]
+
+TOP, BOTTOM = 84.0, 384.0
+LEFT, RIGHT = 150.0, 548.0
+"""The area of the rows, and of the columns in them."""
+
+
+def picture(rules: StageGame, load: Load, states: Sequence[TurnState]) -> str:
+    """Draw the table from `states` (see `Renderer.picture`)."""
+    first = states[0]
+    known = [_Known(rules, load, state) for state in states]
+    names = _names(rules, known, first)
+    columns = [*([_word(rules.private.name)] if rules.private else []), *(stage.name for stage in rules.stages)]
+    width = (RIGHT - LEFT) / len(columns)
+    height = min(72.0, (BOTTOM - TOP) / rules.seats)
+    things = [
+        text(24, 34, rules.title, 20, bold=True),
+        text(616, 34, _status(rules, known[0].table, first), 13, fill=FAINT, anchor="end"),
+        text(24, TOP - 12, "player", 11, fill=FAINT),
+        text(616, TOP - 12, "utility", 11, fill=FAINT, anchor="end"),
+        *(text(LEFT + width * k, TOP - 12, _word(word), 11, fill=FAINT) for k, word in enumerate(columns)),
+    ]
+    gains = {row.get("agent_id"): row.get("utility") for row in (first.outcome or {}).get("payoffs", ())}
+    for seat, name in enumerate(names):
+        y = TOP + height * seat
+        turn = name == first.current_turn_agent_id and not first.game_over
+        things.append(
+            box(14, y + 2, 612, height - 4, "#fff", round=6, stroke=TURN if turn else LINE, thick=2.5 if turn else 1)
+        )
+        things.append(_who(rules, name, seat, y + height / 2, height))
+        for k, (words, share) in enumerate(_cells(rules, known, seat)):
+            things.append(_bar(LEFT + width * k, y + height / 2, width - 16, words, share, seat))
+        gain = gains.get(name)
+        if isinstance(gain, (int, float)):
+            words = ("+" if gain > 0 else "") + number(float(gain))
+            things.append(text(616, y + height / 2 + 4, words, 13, anchor="end", bold=True))
+    end = "Over" if first.game_over else f"{short(first.current_turn_agent_id, 24)} chooses"
+    things += [text(24, 424, end, 14, bold=True), *speech(states, 444, 2)]
+    return document(f"{rules.title}: {end}", things)
+
+
+class _Known:
+    """What one state tells: the record, and the seat (−1: an observer)."""
+
+    def __init__(self, rules: StageGame, load: Load, state: TurnState) -> None:
+        tables, seat = load(state)
+        self.table, self.seat = tables[0], seat if state.agent_id else -1
+        self.order = state.game_state.get("agent_ids")
+
+
+def _names(rules: StageGame, known: Sequence[_Known], state: TurnState) -> list[str]:
+    order = known[0].order
+    if isinstance(order, list) and len(order) >= rules.seats:
+        return [str(one) for one in order[: rules.seats]]
+    return [f"player_{seat}" for seat in range(rules.seats)]
+
+
+def _status(rules: StageGame, table: Any, state: TurnState) -> str:
+    rounds = f"round {int(table.round_number) + (not state.game_over)} of {rules.rounds} · "
+    limit = int(table.limit[int(table.stage)])
+    turns = f", turn {min(int(table.cycle) + 1, limit)} of {limit}" if limit > 1 else ""
+    return f"{rounds if rules.rounds > 1 else ''}{_word(state.phase)}{turns}"
+
+
+def _word(name: str) -> str:
+    return name.removeprefix("my_").replace("_", " ")
+
+
+def _who(rules: StageGame, name: str, seat: int, middle: float, height: float) -> str:
+    mark = box(22, middle - 11, 5, 22, COLOURS[seat % len(COLOURS)], round=2)
+    role = rules.roles[seat] if rules.roles else ""
+    below = text(34, middle + 14, role, 11, fill=FAINT) if role and height > 36 else ""
+    return group(mark, text(34, middle + (-2 if below else 4), short(name, 15), 13, bold=True), below)
+
+
+def _cells(rules: StageGame, known: Sequence[_Known], seat: int) -> list[tuple[str, float | None]]:
+    """Return the words of each column, and the length of its bar as a share; None: there is no bar."""
+    cells: list[tuple[str, float | None]] = []
+    if rules.private is not None:
+        own = [one for one in known if one.seat == seat]
+        value = float(own[0].table.private[seat]) if own else None
+        cells.append(("?", None) if value is None else (number(value), value * float(own[0].table.per_private)))
+    for k in range(len(rules.stages)):
+        cells.append(_choice(rules, known, k, seat))
+    return cells
+
+
+def _choice(rules: StageGame, known: Sequence[_Known], k: int, seat: int) -> tuple[str, float | None]:
+    table = known[0].table
+    if not (int(table.actors[k]) >> seat) & 1:
+        return "", None
+    made = [one for one in known if one.table.chosen[k, seat] > 0]
+    if not made:
+        return "–", None
+    seen: Any = next((one.table for one in made if is_visible(one.table, k, seat, one.seat)), None)
+    if seen is None:
+        return "sealed", None
+    kind = int(seen.chosen[k, seat]) - 1
+    if kind == len(rules.actions):
+        return "pass", None
+    one, value = rules.actions[kind], float(seen.number[k, seat])
+    if isinstance(one, Named):
+        return one.name, None
+    return number(value), value * float(seen.per_number[k])
+
+
+def _bar(x: float, middle: float, width: float, words: str, share: float | None, seat: int) -> str:
+    if not words:
+        return ""
+    if share is None:
+        return text(x, middle + 4, words, 12, fill=FAINT if words in ("?", "–", "sealed", "pass") else INK)
+    long = width * min(max(share, 0.0), 1.0)
+    colour = COLOURS[seat % len(COLOURS)]
+    return group(
+        line([(x, middle + 9), (x + width, middle + 9)], LINE, 1),
+        f'<rect x="{x:g}" y="{middle + 4:.5g}" width="{long:.5g}" height="5" fill="{colour}"/>',
+        text(x, middle - 2, words, 12),
+    )

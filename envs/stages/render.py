@@ -1,0 +1,43 @@
+"""A game in stages as text."""
+
+from typing import Any
+
+from .definition import Named, StageGame
+from .fields import name_of
+from .rules import is_visible
+
+
+def shown(rules: StageGame, table: Any, stage: int, other: int, seat: int | None) -> str:
+    """Return a choice as a word. `seat`: who looks; None: everything is shown; −1: an observer."""
+    kind = int(table.chosen[stage][other]) - 1
+    if kind < 0:
+        return "-"
+    if kind == len(rules.actions):
+        return "pass"
+    if seat is not None and not is_visible(table, stage, other, seat):
+        return "sealed"
+    one = rules.actions[kind]
+    return one.name if isinstance(one, Named) else f"{float(table.number[stage][other]):g}"
+
+
+def render(rules: StageGame, table: Any, seat: int | None) -> str:
+    """Return a few lines of text. `seat`: whose private value and sealed choice are shown; None: all of them."""
+    stage = rules.stages[int(table.stage)].name
+    rounds = f" · round {min(int(table.round_number) + 1, rules.rounds)} of {rules.rounds}" if rules.rounds > 1 else ""
+    lines = [f"{rules.title} · {stage}{rounds}"]
+    for other in range(rules.seats):
+        known = seat is None or other == seat
+        words = [rules.roles[other]] if rules.roles else []
+        if rules.private is not None:
+            value = f"{float(table.private[other]):.2f}" if known else "?"
+            words.append(f"{rules.private.name.removeprefix('my_').replace('_', ' ')} {value}")
+        for k, one in enumerate(rules.stages):
+            if (int(table.actors[k]) >> other) & 1:
+                words.append(f"{one.name} {shown(rules, table, k, other, seat)}")
+        if rules.rounds > 1 or table.done:
+            words.append(f"utility {float(table.total[other]):+.2f}")
+        turn = ">" if table.turn == other else " "
+        lines.append(f"{turn} {name_of(other):<9} {'  '.join(words)}")
+    if table.done:
+        lines.append("over: time is up" if table.timeout else "over")
+    return "\n".join(lines)

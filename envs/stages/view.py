@@ -1,0 +1,126 @@
+"""Record ──► TurnState of a player, and back. `game_state` and `outcome` have the fields of the TurnState platforms.
+
+Besides these, `game_state` has ``agent_ids`` (seat by seat), ``turns_left`` (the turns of the phase that each seat
+still has, this one included) and ``action_history`` of the round. In a repeated game it also has ``round_number`` (from
+0), ``rounds``, ``totals`` (utilities so far) and ``past_rounds`` (the choices of the last rounds by phase, the latest
+first).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .actions import PASS, payload
+from .definition import Number, StageGame
+from .fields import name_of
+from .rules import cents
+from .table import MEMORY, NOTHING
+
+
+def phase(rules: StageGame, table: Any) -> str:
+    """Return the name of the stage."""
+    return rules.stages[int(table.stage)].name
+
+
+def public(rules: StageGame, table: Any) -> dict[str, Any]:
+    """Return what everybody sees."""
+    return _seen(rules, table, -1)
+
+
+def game_state(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
+    """Return the table as `seat` may see it."""
+    own: dict[str, Any] = {"my_role": rules.roles[seat]} if rules.roles else {}
+    if rules.private is not None:
+        own[rules.private.name] = float(table.private[seat])
+    return {**own, **_seen(rules, table, seat)}
+
+
+def _seen(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
+    seats = range(rules.seats)
+    roles = {key: name_of(i) for i, key in enumerate(rules.role_keys)}
+    told = {field.name: field.write(table, seat) for field in rules.fields if seat >= 0 or not field.private}
+    limit = int(table.limit[int(table.stage)])
+    seen = {
+        "agent_ids": [name_of(i) for i in seats],
+        **roles,
+        **told,
+        "turns_left": limit - min(int(table.cycle), limit),
+        "action_history": history(rules, table),
+    }
+    if rules.rounds > 1:
+        seen["round_number"] = int(table.round_number)
+        seen["rounds"] = rules.rounds
+        seen["totals"] = {name_of(i): float(table.total[i]) for i in seats}
+        seen["past_rounds"] = _past(rules, table)
+    return seen
+
+
+def _past(rules: StageGame, table: Any) -> list[dict[str, dict[str, float]]]:
+    """Return the choices of the last rounds, the latest first: by phase and agent."""
+    ages = range(min(MEMORY, int(table.round_number)))
+    return [
+        {
+            stage.name: {
+                name_of(i): float(table.past[age][k][i]) for i in range(rules.seats) if table.past[age][k][i] != NOTHING
+            }
+            for k, stage in enumerate(rules.stages)
+        }
+        for age in ages
+    ]
+
+
+def history(rules: StageGame, table: Any) -> list[dict[str, Any]]:
+    """Return every action of the round so far; the numbers of a sealed stage are left out until it is over."""
+    if rules.history is not None:
+        return rules.history(table)
+    rows = []
+    turn, now = int(table.turn), int(table.stage)
+    for k, stage in enumerate(rules.stages[: now + 1]):
+        actors = [seat for seat in range(rules.seats) if (int(table.actors[k]) >> seat) & 1]
+        cycles = 1 + max([int(table.chosen_in[k][seat]) for seat in actors] + [int(table.cycle) if k == now else 0])
+        for cycle in range(cycles):
+            for seat in actors:
+                acted = k < now or cycle < table.cycle or (cycle == table.cycle and seat < turn)
+                kind = int(table.chosen[k][seat]) - 1
+                if kind >= 0 and table.chosen_in[k][seat] == cycle:
+                    shown = not stage.sealed or k < now
+                    rows.append(_row(rules, stage.name, seat, kind, cycle, float(table.number[k][seat]), shown))
+                elif acted and (kind < 0 or cycle < table.chosen_in[k][seat]):
+                    rows.append(_row(rules, stage.name, seat, len(rules.actions), cycle, 0.0, False))
+    return rows
+
+
+def _row(rules: StageGame, phase: str, seat: int, kind: int, cycle: int, number: float, shown: bool) -> dict[str, Any]:
+    one = rules.actions[kind] if kind < len(rules.actions) else None
+    numbers = payload(one, number) if shown and isinstance(one, Number) else {}
+    name = PASS if one is None else one.name
+    return {"agent_id": name_of(seat), "action": name, **numbers, "phase": phase, "round": cycle}
+
+
+def outcome(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
+    """Return the end: all utilities, the reason, and what the platform tells of the last round."""
+    end = rules.end(table) if not table.timeout else None
+    rows = end.rows if end is not None and end.rows else [{}] * rules.seats
+    return {
+        "payoffs": [{"agent_id": name_of(i), **rows[i], "utility": float(table.total[i])} for i in range(rules.seats)],
+        "reason": "max_rounds_exceeded" if end is None else end.reason,
+        **({} if end is None else end.more),
+    }
+
+
+def resample(rules: StageGame, table: Any, seat: int, generator: np.random.Generator) -> None:
+    """Draw the others' private values and their sealed choices again, in place, and the stream. The outcome of a match
+    tells them."""
+    table.stream = generator.integers(0, 2**64, dtype=np.uint64)
+    stage = int(table.stage)
+    if table.done and not table.timeout:
+        return
+    for other in range(rules.seats):
+        if other == seat:
+            continue
+        low, high = float(table.private_low[other]), float(table.private_high[other])
+        table.private[other] = cents(low + generator.random() * (high - low))
+        kind = int(table.chosen[stage][other]) - 1
+        if table.sealed[stage] and kind >= 0:
+            count = int(table.first[kind + 1] - table.first[kind])
+            table.number[stage, other] = table.origin[kind] + table.gap[kind] * generator.integers(count)

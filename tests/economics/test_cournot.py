@@ -1,0 +1,100 @@
+"""Cournot competition: prices, private costs, passes and the equilibrium."""
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs import Action, GameEnv, play_until_done
+from parlour.envs.core.rollout import tables_with_seed
+from parlour.envs.economics.cournot import equilibrium_quantity
+
+
+def table_after(*actions, **options):
+    env = GameEnv(envs.game("cournot", **options))
+    env.reset(seed=1)
+    for action in actions:
+        action = Action("pass") if action == "pass" else Action("submit_quantity", {"quantity": action})
+        assert env.submit(env.agent_selection, action).ok
+    return env
+
+
+def test_the_price_falls_with_the_total_quantity():
+    env = table_after(30, 20.5)
+    assert env.table.done and env.table.rewards[:2].tolist() == [(49.5 - 20) * 30, 604.75]
+    outcome = env.turn_state("player_0").outcome
+    assert (outcome["reason"], outcome["price"], outcome["total_quantity"]) == ("market_cleared", 49.5, 50.5)
+    assert outcome["payoffs"][1] == {"agent_id": "player_1", "quantity": 20.5, "marginal_cost": 20, "utility": 604.75}
+
+
+def test_a_flooded_market_costs_what_it_costs_to_produce():
+    assert table_after(90, 60).table.rewards[:2].tolist() == [-1800, -1200]
+
+
+def test_a_quantity_is_hidden_until_the_market_is_over():
+    env = table_after(30)
+    seen = env.turn_state("player_1").game_state
+    assert seen["opponents_who_committed"] == ["player_0"] and seen["my_quantity"] is None
+    assert "quantity" not in seen["action_history"][0]
+    assert env.turn_state("player_0").game_state["my_quantity"] == 30
+
+
+def test_who_passes_may_choose_later():
+    env = table_after("pass", 10, 40)
+    assert env.table.done and env.table.rewards[0] == (50 - 20) * 40
+    rows = env.turn_state("player_0").game_state["action_history"]
+    assert [(row["agent_id"], row["action"], row["round"]) for row in rows] == [
+        ("player_0", "pass", 0), ("player_1", "submit_quantity", 0), ("player_0", "submit_quantity", 1),
+    ]  # fmt: skip
+
+
+def test_without_a_choice_in_time_all_get_nothing():
+    env = table_after(30, "pass", "pass", max_rounds=2)
+    assert env.table.done and not env.table.rewards.any()
+    assert env.turn_state("player_0").outcome["reason"] == "max_rounds_exceeded"
+
+
+def test_rounds_are_paid_one_by_one_and_seen_afterwards():
+    env = table_after(30, 20, rounds=3)
+    assert not env.table.done and env.rewards["player_0"] == 900 and env.table.turn == 0
+    seen = env.turn_state("player_1").game_state
+    assert seen["past_rounds"] == [{"production": {"player_0": 30.0, "player_1": 20.0}}]
+    assert (seen["round_number"], seen["totals"]["player_1"]) == (1, 600.0)
+    for quantity in (0, 0, 10, 10):
+        env.submit(env.agent_selection, Action("submit_quantity", {"quantity": quantity}))
+    assert env.table.done and env.table.total[:2].tolist() == [900 + 0 + 600, 600 + 0 + 600]
+
+
+@pytest.mark.parametrize("seats", [2, 3, 5])
+def test_nobody_gains_by_leaving_the_equilibrium(seats):
+    a, b, cost = 90.0, 0.5, 12.0
+    each = float(equilibrium_quantity(a, b, [cost] * seats, 0, cost))
+    assert each == pytest.approx((a - cost) / ((seats + 1) * b))
+    own = np.linspace(0, a / b, 2001)
+    profit = (np.maximum(0, a - b * (own + (seats - 1) * each)) - cost) * own
+    assert own[profit.argmax()] == pytest.approx(each, abs=0.1)
+
+
+def test_with_private_costs_the_equilibrium_is_best_against_itself():
+    game = envs.game("cournot", costs=(0, 30), quantities=256)
+    tables = tables_with_seed(game, 4000, 1)
+    bot = game.bots["equilibrium"](game)
+    play_until_done(game, [bot, bot], tables)
+    costs, others = tables["private"][:, 0], tables["number"][:, 0, 1]
+    for low in (0, 10, 25):
+        mine = (costs >= low) & (costs < low + 1)
+        tried = np.linspace(0, 60, 601)
+        profit = (np.maximum(0, 100 - tried - others[:, None]).mean(axis=0) - (low + 0.5)) * tried
+        assert abs(tried[profit.argmax()] - tables["number"][mine, 0, 0].mean()) < 0.7
+
+
+def test_the_best_response_bot_answers_the_last_quantities():
+    game = envs.game("cournot", rounds=20, quantities=256)
+    tables = tables_with_seed(game, 1, 1)
+    players = [game.bots["best_response"](game), game.bots["collusive"](game)]
+    play_until_done(game, players, tables, who=lambda tables: np.array([[0, 1]]))
+    assert tables["number"][0, 0, :2] == pytest.approx([30, 20], abs=0.3)
+
+
+def test_wrong_options_are_named():
+    for wrong in ({"costs": (5, 1)}, {"costs": [(0, 1)] * 3}, {"seats": 9}, {"b": 0}, {"quantities": 1}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            envs.game("cournot", **wrong)

@@ -1,0 +1,53 @@
+"""The engine of games in stages: names, options, and what hosts send."""
+
+import pytest
+from parlour import envs
+from parlour.envs.stages import End, Named, Stage, StageGame, make
+from parlour.envs.stages.rules import choose
+from parlour.wrappers.live.arena.platform_games import hosted_games, platform_game, supported_games
+
+GAMES = sorted(game_id for game_id in envs.GAMES if envs.find(game_id).__module__.startswith("parlour.envs.economics."))
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_the_platforms_id_is_the_games_name(game_id):
+    game = envs.game(game_id)
+    platform = game_id.removesuffix("-v0").replace("_", "-")
+    assert envs.game(platform).id == envs.game(f"{platform}-v0").id == game_id
+    assert supported_games(game) == hosted_games(game) == [platform]
+    assert platform_game(platform, game).name == game.name
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_the_bots_play_legal_actions(game_id):
+    game = envs.game(game_id)
+    for name, bot in game.bots.items():
+        env = envs.make(game_id)
+        env.reset(seed=3)
+        players = [bot(game, seed=seat) for seat in range(game.seats)]
+        while not env.table.done:
+            seat = int(env.table.turn)
+            mask = game.mask(env.table, seat)
+            (action,) = players[seat].act(game.observation(env.table, seat)[None], mask[None])
+            assert mask[action], name
+            env.step(int(action))
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_a_match_can_be_repeated(game_id):
+    once, thrice = envs.game(game_id), envs.game(game_id, rounds=3)
+    assert thrice.payoffs.high == 3 * once.payoffs.high
+    assert thrice.layout["game_state.history.choices"].shape[0] == 4
+
+
+def toy(**more):
+    parts = {"stages": [Stage("play", ("take",))], "actions": [Named("take", 1, "take it")]}
+    rest = {"name": "toy", "title": "Toy", "seats": 2, "options": {}, "step": choose, "payoffs": (0, 1), "end": End}
+    return StageGame(**{**rest, **parts, **more})
+
+
+def test_a_game_too_large_for_the_record_is_refused():
+    with pytest.raises(ValueError, match="toy has 9 seats; the record has room for 8"):
+        make(toy(seats=9))
+    with pytest.raises(ValueError, match="offers 'push'; known are take"):
+        make(toy(stages=[Stage("play", ("push",))]))

@@ -1,0 +1,68 @@
+"""The trust game: what arrives, what may be returned, and subgame-perfect play."""
+
+import numpy as np
+from parlour import envs
+from parlour.envs import Action, GameEnv, play_until_done
+from parlour.envs.core.rollout import tables_with_seed
+
+
+def sent(amount, **options):
+    env = GameEnv(envs.game("trust", **options))
+    env.reset(seed=1)
+    assert env.submit("player_0", Action("send", {"amount": amount})).ok
+    return env
+
+
+def test_the_amount_is_multiplied_and_partly_returned():
+    env = sent(4)
+    assert (env.table.turn, env.turn_state("player_1").phase) == (1, "return")
+    assert env.submit("player_1", Action("return_amount", {"amount": 5})).ok
+    assert env.table.done and env.table.rewards[:2].tolist() == [11, 7]
+    outcome = env.turn_state("player_0").outcome
+    assert (outcome["reason"], outcome["sent"], outcome["returned"]) == ("trust_resolved", 4, 5)
+
+
+def test_nobody_returns_more_than_what_arrived():
+    env = sent(2.5)
+    assert np.flatnonzero(env.observe("player_1")["action_mask"]).tolist() == [*range(11, 11 + 8), 42]
+    refused = env.submit("player_1", Action("return_amount", {"amount": 7.6}))
+    assert (refused.error, "0 to 7.5" in refused.error_detail) == ("invalid_payload", True)
+    assert env.submit("player_1", Action("return_amount", {"amount": 7.5})).ok
+
+
+def test_an_action_of_the_other_phase_breaks_the_rules():
+    env = sent(1)
+    assert env.submit("player_1", Action("send", {"amount": 1})).error == "game_rule_violation"
+
+
+def test_three_passes_end_it_with_nothing():
+    env = GameEnv(envs.game("trust"))
+    env.reset(seed=1)
+    for _ in range(3):
+        assert not env.table.done
+        env.submit("player_0", Action("pass"))
+    assert env.table.done and env.turn_state("player_1").outcome["reason"] == "max_rounds_exceeded"
+
+
+def test_what_the_bots_get():
+    for first, second, utilities in (
+        ("equilibrium", "equilibrium", (10, 0)),
+        ("fair", "fair", (15, 15)),
+        ("fair", "equilibrium", (0, 30)),
+        ("reciprocal", "reciprocal", (10, 10)),
+    ):
+        game = envs.game("trust")
+        tables = tables_with_seed(game, 1, 1)
+        players = [game.bots[first](game), game.bots[second](game)]
+        play_until_done(game, players, tables, who=lambda tables: np.array([[0, 1]]))
+        assert tuple(tables["total"][0, :2]) == utilities
+
+
+def test_a_platforms_state_is_read_by_its_roles():
+    game = envs.game("trust")
+    state = {"trustor": "bob", "trustee": "ann", "agent_ids": ["ann", "bob"], "sent": 4, "returned": None}
+    shown = envs.TurnState("m", "trust", "ann", "return", True, "ann", state)
+    tables, seat = game.view.load(shown)
+    assert (seat, tables[0].turn, tables[0].number[0, 0], tables[0].most[1]) == (1, 1, 4, 12)
+    waiting = envs.TurnState("m", "trust", "bob", "negotiation", True, "bob", {**state, "sent": None})
+    assert game.view.load(waiting)[1] == 0

@@ -1,0 +1,231 @@
+"""The river solved again: values of all hands at once, the ranges of the past, the gadget, and the time limit."""
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs.core.rng import streams
+from parlour.envs.holdem.ranges import HOLDINGS
+from parlour.envs.holdem.resolving import RiverResolving, exploited
+from parlour.envs.holdem.river import MOST_NODES, Resolver, betting, hand_values, opposed, showdown, uniform
+from parlour.envs.holdem.table import CALL_ACTION, LEAST_RAISE, RIVER
+from parlour.training.algorithms.tabular import solve
+from parlour.training.commands.deploy import poker
+from parlour.training.evaluation.exact import best_response, flat_tree
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.agents.resolving import ResolvingPolicy
+from parlour.wrappers.policies.loading import make_policy
+
+SMALL = {
+    "seats": 2,
+    "button": 0,
+    "start": "river",
+    "board": "2c7dKhTs3s",
+    "ranges": ["AA,KQs:0.5,T9o,QJs,54s", "KJs:2,QQ,A2s,98s"],
+    "ante": 8,
+    "stacks": 12,  # two chips behind: all-in is the only raise
+    "pot_fractions": [],
+}
+HEADS_UP = envs.game("holdem", seats=2)
+
+
+def never(*_):
+    return False
+
+
+class Mixing:
+    """Plays some mixture that depends on what is seen, and folds to a bet only."""
+
+    def __init__(self, game):
+        self.at = game.layout["game_state.toCall"].start
+        self.weights = np.random.default_rng(1).normal(size=(game.layout.size, game.num_actions))
+
+    def probabilities(self, observations, masks):
+        wanted = np.exp(np.tanh(observations @ self.weights)) * masks
+        wanted[observations[:, self.at] == 0, 0] = 0
+        return wanted / wanted.sum(axis=1, keepdims=True)
+
+
+class RaisesAces:
+    """Raises once before the flop if it holds an ace, and calls everything else."""
+
+    def __init__(self, game):
+        cards = game.layout["game_state.players.cards"].start
+        self.aces, self.phase = slice(cards + 48, cards + 52), game.layout["phase"].start
+
+    def probabilities(self, observations, masks):
+        chosen = np.zeros(masks.shape)
+        ace = (observations[:, self.aces].sum(axis=1) > 0) & (observations[:, self.phase + 1] > 0)
+        ace &= masks[:, LEAST_RAISE] > 0
+        chosen[np.arange(len(masks)), np.where(ace, LEAST_RAISE, CALL_ACTION)] = 1
+        return chosen
+
+    def act(self, observations, masks):
+        return self.probabilities(observations, masks).argmax(axis=1)
+
+
+def begun(game, seed=1):
+    tables = game.tables(1)
+    tables.stream = streams(seed, 1)
+    game.rules.reset(tables[0])
+    return tables[0]
+
+
+def on_the_river(game, policy, seed):
+    """A table where a policy has played to the river."""
+    while True:
+        table = begun(game, seed)
+        while not table.done and int(table.phase) != RIVER:
+            seat = int(table.turn)
+            action = int(policy.act(game.observation(table, seat)[None], game.mask(table, seat)[None])[0])
+            game.rules.play(table, action)
+        if not table.done:
+            return table
+        seed += 1_000
+
+
+def test_values_at_showdowns_are_those_of_all_pairs_of_hands():
+    tree = betting(HEADS_UP, on_the_river(HEADS_UP, RaisesAces(HEADS_UP), 1), (0, 1))
+    weights = np.random.default_rng(1).random(len(tree.hands))
+    shared = (tree.cards[:, None, :, None] == tree.cards[None, :, None, :]).any(axis=(2, 3))
+    wins = np.sign(tree.strength[:, None] - tree.strength[None, :]) * ~shared
+    out = np.empty(len(weights))
+    showdown(tree.cards, tree.strength, tree.order, weights, 3.0, out)
+    assert out == pytest.approx(3 * wins @ weights)
+    assert opposed(tree.cards, weights) == pytest.approx(~shared @ weights)
+
+
+def test_an_exact_best_response_is_that_of_the_game_tree():
+    game = envs.game("holdem", **SMALL)
+    policy, table, tree = Mixing(game), begun(game), flat_tree(game)
+    solved = RiverResolving(game, policy, iterations=1, uniform_share=0).solve(table, never)
+    assert int(table.turn) == 1
+    assert solved.before == pytest.approx(best_response(tree, tree.strategy_of(policy), 0)[0])
+
+
+def test_the_solution_is_that_of_the_game_tree():
+    game = envs.game("holdem", **SMALL)
+    table = begun(game)
+    exact = solve(flat_tree(game), "cfr+", target=1e-5)
+    river = betting(game, table, (1, 0))
+    ranges = RiverResolving(game, Mixing(game), iterations=1, uniform_share=0).solve(table, never).ranges
+    resolver = Resolver(river, ranges, 0)
+    resolver.run(2_000)
+    assert exploited(river, ranges, resolver.average()) == pytest.approx(exact.values[0], abs=1e-2)
+    assert exploited(river, ranges, uniform(river)) > exact.values[0] + 0.1
+
+
+def test_ranges_follow_from_what_the_policy_would_have_done():
+    game = HEADS_UP
+    policy, seed = RaisesAces(game), 0
+    while True:
+        seed += 1
+        table = on_the_river(game, policy, seed)
+        aces = [bool((table.cards[seat] >= 48).any()) for seat in range(2)]
+        if aces == [True, False] and table.dealer == 0:
+            break
+    solved = RiverResolving(game, policy, iterations=1, uniform_share=0).solve(table, never)
+    has_ace = (HOLDINGS[solved.tree.hands] >= 48).any(axis=1)
+    players = int(table.turn), 1 - int(table.turn)
+    assert (solved.ranges[players.index(0)] > 0).tolist() == has_ace.tolist()
+    assert (solved.ranges[players.index(1)] > 0).tolist() == (~has_ace).tolist()
+    mixed = RiverResolving(game, policy, iterations=1, uniform_share=0.1).solve(table, never)
+    assert mixed.ranges.min() == pytest.approx(0.1 / len(has_ace))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_best_response_wins_no_more_and_much_less_from_a_weak_policy(seed):
+    game = HEADS_UP
+    table = on_the_river(game, RaisesAces(game), seed)
+    for policy in (RaisesAces(game), make_policy("zoo:holdem", game, seed=1)):
+        resolving = RiverResolving(game, policy, iterations=100)
+        solved = resolving.solve(table, never)
+        assert solved.iterations == 100
+        assert len(solved.tree.kind) < MOST_NODES
+        assert solved.after <= solved.before
+        chances = resolving.strategy(table, never)
+        assert chances.sum() == pytest.approx(1)
+        assert (game.mask(table, int(table.turn))[chances > 0] == 1).all()
+    again = Resolver(solved.tree, solved.ranges, 0)
+    again.run(400)
+    assert exploited(solved.tree, solved.ranges, again.average()) < 0.5 * solved.before
+
+
+def test_what_is_promised_is_kept_with_hands_that_the_range_takes_for_unlikely():
+    """Without the gadget the hands that hardly count win more than the policy gives them; with it they win less."""
+    game = HEADS_UP
+    table = on_the_river(game, RaisesAces(game), 1)
+    solved = RiverResolving(game, make_policy("zoo:holdem", game, seed=1), iterations=1).solve(table, never)
+    tree, ranges = solved.tree, solved.ranges.copy()
+    rare = np.random.default_rng(1).random(len(tree.hands)) < 0.5
+    ranges[1, rare] *= 1e-2
+    promised = hand_values(tree, 1, ranges[0], solved.policy, best=False)
+    excess = []
+    for promise in (None, promised):
+        resolver = Resolver(tree, ranges, 0, promise)
+        resolver.run(300)
+        won = hand_values(tree, 1, ranges[0], resolver.average(), best=True)
+        excess.append(np.maximum(won - promised, 0)[rare].sum())
+    assert excess[1] < excess[0]
+
+
+def test_nothing_is_solved_before_the_river_or_among_three():
+    game = envs.game("holdem", seats=3)
+    policy = RaisesAces(game)
+    resolving = RiverResolving(game, policy, iterations=60)
+    assert resolving.strategy(begun(game), never) is None
+    table = on_the_river(game, policy, 1)
+    assert resolving.strategy(table, never) is None
+    game.rules.play(table, 0)
+    assert resolving.solve(table, never) is not None
+
+
+class Clock:
+    """A clock that goes on by a step whenever it is read."""
+
+    def __init__(self, step):
+        self.step, self.now, self.reads = step, 0.0, 0
+
+    def __call__(self):
+        self.reads += 1
+        self.now += self.step
+        return self.now
+
+
+@pytest.mark.parametrize(("step", "resolved"), [(10.0, 0), (0.03, 0), (1e-6, 1)])
+def test_the_policys_action_is_played_when_time_is_over(step, resolved):
+    game = HEADS_UP
+    policy = RaisesAces(game)
+    table, clock = on_the_river(game, policy, 1), Clock(step)
+    search = ResolvingPolicy(policy, RiverResolving(game, policy, iterations=60), seconds=1.0, seed=1, clock=clock)
+    agent = PolicyAgent(game, search)
+    answer = agent.respond(game.turn_state(table, int(table.turn)))
+    assert search.resolved == resolved
+    if not resolved:
+        assert answer.action.action_type in ("check", "call")
+        assert clock.now <= 1.0 + 3 * step  # nothing more is begun once time is over
+
+
+def test_it_plays_whole_hands_in_evaluations():
+    game = envs.game("holdem", seats=2, stacks=20, hands=2)
+    policy = make_policy("call", game, seed=1)
+    policy.probabilities = lambda seen, masks: np.eye(masks.shape[1])[np.full(len(masks), CALL_ACTION)]
+    search = ResolvingPolicy(policy, RiverResolving(game, policy, iterations=50), seed=1)
+    tables = game.tables(3)
+    tables.stream = streams(1, 3)
+    envs.play_until_done(game, [search], tables)
+    assert search.resolved >= 6
+    assert tables.done.all()
+
+
+def test_a_policy_that_tells_no_probabilities_is_refused():
+    with pytest.raises(ValueError, match="does not tell its probabilities"):
+        RiverResolving(HEADS_UP, make_policy("call", HEADS_UP, seed=1))
+    with pytest.raises(ValueError, match="seconds=0"):
+        ResolvingPolicy(RaisesAces(HEADS_UP), RiverResolving(HEADS_UP, RaisesAces(HEADS_UP)), seconds=0)
+
+
+def test_the_deployed_player_searches():
+    player = poker.player("zoo:holdem", False, None, 1, search=True, deadline=None)
+    assert isinstance(player.policy, ResolvingPolicy)
+    with pytest.raises(ValueError, match="does not tell its probabilities"):
+        poker.player("call", True, None, 1, search=True, deadline=None)

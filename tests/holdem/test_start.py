@@ -1,0 +1,150 @@
+"""Hands that begin on a later street, with a given board and given ranges."""
+
+import json
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs.core import chance
+from parlour.envs.core.rng import streams
+from parlour.envs.holdem.hands import card_name
+from parlour.envs.holdem.range_text import weights_of
+from parlour.envs.holdem.ranges import HOLDINGS
+from parlour.training import cli
+from parlour.training.algorithms.tabular import solve
+from parlour.training.evaluation.exact import flat_tree, values
+from parlour.wrappers.policies.loading import make_policy
+
+BOARD = "2c7dKhTs3s"
+RIVER = {"seats": 2, "button": 0, "start": "river", "board": BOARD, "stacks": 20, "ante": 8, "pot_fractions": []}
+
+
+def dealt(game, count, seed=1):
+    tables = game.tables(count)
+    tables.stream = streams(seed, count)
+    batch = game.batch(count)
+    game.loops().reset(tables.view(np.ndarray), batch)
+    return tables
+
+
+@pytest.mark.parametrize(("street", "cards"), [("preflop", 0), ("flop", 3), ("turn", 4), ("river", 5)])
+def test_the_first_decision_is_on_the_street_and_all_have_called(street, cards):
+    game = envs.game("holdem", seats=3, start=street, board="2c7d", ante=1)
+    table = dealt(game, 1)[0]
+    state = game.turn_state(table, int(table.turn))
+    assert (state.phase, len(state.game_state["board"])) == (street, cards)
+    assert state.game_state["board"][:2] == ["2c", "7d"][:cards]
+    assert state.game_state["history"] == []
+    assert state.game_state["pot"] == (6 if street == "preflop" else 9)
+    first = table.dealer if street == "preflop" else (table.dealer + 1) % 3
+    assert table.turn == first
+
+
+def test_the_defaults_deal_what_they_always_dealt():
+    for seats in (2, 6):
+        same = (dealt(envs.game("holdem", seats=seats, **more), 100) for more in ({}, {"start": "preflop"}))
+        assert len({tables.tobytes() for tables in same}) == 1
+
+
+def test_hands_have_the_product_of_their_weights_where_they_share_no_card():
+    game = envs.game("holdem", **RIVER, ranges=["AsAh:3,AsKs", "AsQs,JJ:0.5"])
+    tables = dealt(game, 40_000)
+    found = Counter(
+        tuple("".join(sorted(map(card_name, hand))) for hand in cards.tolist()) for cards in tables.cards[:, :2]
+    )
+    likely = {pair.probability: pair.table for pair in chance.starts(game)}
+    assert len(found) == len(chance.starts(game)) == 12  # each hand of the first seat beside the six pairs of jacks
+    assert sum(pair.probability for pair in chance.starts(game)) == pytest.approx(1)
+    assert sorted(likely) == pytest.approx([1 / 24, 3 / 24])
+    for (mine, _), count in found.items():
+        assert count / 40_000 == pytest.approx((3 if mine == "AhAs" else 1) / 24, abs=0.01)
+
+
+def test_the_other_cards_are_drawn_from_the_rest():
+    game = envs.game("holdem", seats=4, start="flop", board=["As"], ranges=[None, "AA", None, "AhKh,AdKd"])
+    tables, seen = dealt(game, 3_000), set()
+    for table in tables:
+        cards = [*table.cards[:4].ravel().tolist(), *table.board.tolist()]
+        assert len(set(cards)) == 13
+        assert card_name(cards[8]) == "As"
+        seen |= set(table.board[1:].tolist()) | set(table.cards[0].tolist())
+    assert len(seen) == 52 - 4  # the aces are on the board and in the hands of the two seats
+
+
+def test_a_game_from_the_river_is_solved_and_its_value_is_that_of_its_tree(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ranges = ["AA,KQs", "JJ,KK:0.5"]
+    words = [
+        f"{name}={json.dumps(value) if name != 'board' else value}"
+        for name, value in {**RIVER, "ranges": ranges}.items()
+    ]
+    assert cli.main(["solve", "holdem", "--options", *words, "--method", "cfr+", "--target", "0.001", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["nash_conv"] < 0.001
+    game = envs.game("holdem", **RIVER, ranges=ranges)
+    policy = make_policy(told["policy"], game, seed=1)
+    tree = flat_tree(game)
+    assert values(tree, tree.strategy_of(policy))[0] == pytest.approx(told["value"], abs=1e-3)
+
+
+def test_a_known_hand_wins_the_pot_on_the_river():
+    """With the nuts against a hand that cannot win, the value is the pot's other half."""
+    game = envs.game("holdem", **RIVER, ranges=["KsKd", "QsQd"])
+    found = solve(flat_tree(game), "cfr+", target=1e-6)
+    assert found.values == pytest.approx([10, -10], abs=1e-4)
+
+
+def test_weights_and_text_are_the_same_range():
+    weights = np.zeros(1326)
+    for row, hand in enumerate(HOLDINGS.tolist()):
+        if {card // 4 for card in hand} == {12}:
+            weights[row] = 1.0
+    assert np.array_equal(weights_of("AA"), weights)
+    assert np.array_equal(weights_of(weights.tolist()), weights)
+    assert weights_of("QJs+ 22:0.25;AsKs").sum() == 4 * 1 + 6 / 4 + 1
+    assert weights_of("AA,AsAh:0")[weights_of("AsAh") > 0] == 0
+
+
+def test_turns_and_flops_are_enumerated_where_the_deals_are_few():
+    few = ["AsAh,QsQh", "KdKs"]
+    turn = envs.game("holdem", **{**RIVER, "start": "turn", "board": "2c7dKhTs", "raise_cap": 1}, ranges=few)
+    tree = flat_tree(turn)
+    assert values(tree, tree.uniform()).sum() == pytest.approx(0, abs=1e-9)
+    for options in ({"ranges": None}, {"button": None}, {"board": "2c7d"}):
+        assert envs.game("holdem", **{**RIVER, "ranges": few, **options}).capabilities.chance is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"start": "showdown"}, "no street is called 'showdown'"),
+        ({"board": "2c2c"}, "at most five different cards"),
+        ({"board": "2x"}, "card '2x' does not exist"),
+        ({"ranges": ["AA"]}, "give a range, or None, for each of the 2 seats"),
+        ({"ranges": ["AsAh", "AsAh"]}, "no hands of these ranges can be dealt together"),
+        ({"ranges": ["KhKd", None]}, "no hands of these ranges can be dealt together"),
+        ({"ranges": ["AKz", None]}, "'AKz' is no range"),
+        ({"ranges": ["AA:-1", None]}, "'AA:-1' is no range"),
+        ({"ranges": ["AA:0", None]}, "no hand has a weight above 0"),
+        ({"ranges": [[1.0, 2.0], None]}, "1,326 weights"),
+        ({"hands": 2}, "an episode is one hand"),
+        ({"stacks": 10}, "two seats need more than ante and big blind"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        envs.game("holdem", **{**RIVER, **options})
+
+
+def test_text_without_pokerkit_tells_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pokerkit", None)
+    with pytest.raises(ImportError, match=r"pip install 'parlour\[phh\]'"):
+        envs.game("holdem", **RIVER, ranges=["AA", None])
+
+
+def test_cards_are_given_by_the_options_alone():
+    env = envs.make("holdem", **RIVER)
+    with pytest.raises(ValueError, match="give cards there"):
+        env.reset(seed=1, options={"cards": [["As", "Ah"], None]})

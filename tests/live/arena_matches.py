@@ -1,0 +1,15 @@
+"""Matches of an arena without sockets, and answers in them."""
+
+from parlour import envs
+from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits
+
+FREE = ArenaLimits(actions=None)
+TALK = {"messages": [{"scope": "public", "content": "hello"}], "action": {"action_type": "message_only"}}
+
+
+def bargaining(*agents, seed=1, **limits):
+    return ArenaHostSession(envs.game("bargaining"), agents or ("ann", "bob"), seed=seed, limits=ArenaLimits(**limits))
+
+
+def offer(share):
+    return {"action_type": "submit_offer", "payload": {"my_share": share}}

@@ -1,0 +1,85 @@
+"""The poker agent's protocol without sockets: states that cannot be read."""
+
+import pytest
+from live.poker_sessions import table
+from parlour.envs import Action
+from parlour.wrappers.live.common.sessions import ActionRejected, LogNote, SendMessage
+from parlour.wrappers.live.poker import messages
+from parlour.wrappers.live.poker.agent_events import (
+    UnreadableTurn,
+)
+
+UNREADABLE = {
+    "dealer": {"dealer": -2},
+    "phase": {"phase": "dealing"},
+    "bet": {"players": [{"seat": 0, "stack": 100}]},
+    "seq": {"seq": "?"},
+    "hand": {"hand": None},
+    "min": {"actions": [{"kind": "fold"}, {"kind": "call"}, {"kind": "raiseTo", "min": -3}]},
+}
+
+
+@pytest.mark.parametrize("field", UNREADABLE)
+@pytest.mark.parametrize("envelope", [False, True])
+def test_a_turn_in_an_unreadable_state_is_answered_by_the_safe_action(field, envelope):
+    host, seat, session = table()
+    host.envelope = envelope
+    [event] = session.receive(host.state(seat, **UNREADABLE[field]))
+    assert isinstance(event, UnreadableTurn) and field in event.problem
+    assert event.message.action == messages.Choice(turn_token=host.token, kind="fold")
+    assert event.message.expected_seq == (None if field == "seq" else host.seq)
+    assert session.receive(host.state(seat, **UNREADABLE[field])) == []  # a turn has one answer
+    assert session.receive(host.state(seat)) == []
+    assert session.act(Action("call")) == [] and session.turn is None
+    assert session.receive({"type": "ack", "turn_token": host.token, "seq": host.seq + 1}) == []
+    assert session.actions == 1
+
+
+def test_unread_the_safe_action_is_to_check_where_that_is_offered():
+    host, seat, session = table()
+    [event] = session.receive(host.state(seat, dealer=-2, actions=[{"kind": "fold"}, {"kind": "check"}]))
+    assert event.message.action.kind == "check"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"turn_token": None}, {"turn_token": ""}, {"actions": None}, {"actions": []}, {"actions": [{}]}, {"turn": 7}],
+    ids=repr,
+)
+def test_an_unreadable_state_in_which_it_is_not_our_turn_is_news(changes):
+    host, seat, session = table()
+    assert [type(event) for event in session.receive(host.state(seat, dealer=-2, **changes))] == [LogNote]
+
+
+def test_an_unreadable_state_does_not_disturb_a_decision_under_way():
+    host, seat, session = table()
+    [decision] = session.receive(host.state(seat))
+    assert session.receive(host.state(seat, dealer=-2)) == []
+    late = session.receive(host.state(seat, dealer=-2, seq=host.seq - 1, turn_token="an older turn's"))
+    assert [type(event) for event in late] == [LogNote]
+    [action] = session.act(Action("call"), decision.turn)
+    session.reconnected()
+    assert session.receive(host.state(seat, dealer=-2)) == [SendMessage(action)]
+
+
+def test_a_safe_action_given_unread_goes_out_again_after_a_lost_connection_and_once_rejected_never():
+    host, seat, session = table()
+    [event] = session.receive(host.state(seat, dealer=-2))
+    session.reconnected()
+    assert session.receive(host.state(seat, dealer=-2)) == [SendMessage(event.message)]
+    rejected = session.receive({"type": "error", "code": "INVALID_ACTION", "message": "no"})
+    assert [type(event) for event in rejected] == [ActionRejected]
+    assert session.receive(host.state(seat, dealer=-2)) == []
+
+
+def test_after_an_unread_turn_the_game_goes_on():
+    host, seat, session = table()
+    session.receive(host.state(seat, phase="dealing"))
+    host.play(1)
+    host.play(1)
+    if host.table.turn != seat:
+        session.receive(host.state(seat))
+        host.play(1)
+    [decision] = session.receive(host.state(seat))
+    assert {entry["street"] for entry in decision.turn_state.game_state["history"]} <= {"preflop", "flop"}
+    assert len(session.act(Action("check"), decision.turn)) == 1

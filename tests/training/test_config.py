@@ -1,0 +1,162 @@
+"""Settings of training runs: in files, on the command line, of the presets."""
+
+import dataclasses
+import tomllib
+from pathlib import Path
+
+import pytest
+import torch
+from parlour.training import cli
+from parlour.training.algorithms.maskable_ppo import MaskablePPOConfig
+from parlour.training.learning.config import (
+    load_config,
+    presets,
+    settings_from,
+    to_toml,
+    write_config,
+)
+from parlour.training.learning.run import train
+from parlour.wrappers.policies.loading import load_run
+from parlour.wrappers.policies.trained_for import of_settings
+
+torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize("runs", ['quo"te', "back\\slash", "emoji 🃏", "new\nline", "ümläut/日本"])
+def test_config_round_trip(runs, tmp_path):
+    config = load_config("holdem", runs=runs, options={"seats": 2, "stacks": [20, 40]}, minutes=1.5)
+    assert tomllib.loads(to_toml(config))["runs"] == runs
+    assert tomllib.loads(to_toml(config))["options"] == {"seats": 2, "stacks": [20, 40]}
+    write_config(config, tmp_path)
+    assert load_config(tmp_path / "config.toml") == config
+
+
+def test_an_option_that_is_none_stays_none(tmp_path):
+    """TOML has no None, and the game's default is another value."""
+    config = load_config("tangram", options={"split": None, "seats": 2})
+    assert tomllib.loads(to_toml(config))["options_none"] == ["split"]
+    write_config(config, tmp_path)
+    assert load_config(tmp_path / "config.toml").options == {"split": None, "seats": 2}
+    assert of_settings(tomllib.loads(to_toml(config))).options == {"split": None, "seats": 2}
+
+
+def test_a_setting_is_converted_to_its_type():
+    config = load_config("holdem", minutes=1, gamma=1, net_arch=[8], runs="here", bots={"call": 1})
+    assert [type(value) for value in (config.minutes, config.gamma, config.bots["call"])] == [float] * 3
+    assert (config.net_arch, config.runs) == ((8,), Path("here"))
+
+
+def test_every_setting_has_a_help_text_and_the_config_files_are_valid(capsys):
+    assert cli.main(["train", "holdem", "--help"]) == 0
+    text = capsys.readouterr().out
+    for part in dataclasses.fields(MaskablePPOConfig):
+        if part.name not in ("game", "preset"):  # the first argument names both
+            option = part.name.replace("_", "-")
+            assert f"--{option} " in text or f"--no-{option} " in text
+    assert load_config("holdem").options["seats"] == 2
+
+
+def test_command_line(tmp_path, capsys):
+    common = ["--runs", str(tmp_path), "--no-progress", "--n-envs", "8", "--n-steps", "16", "--batch-size", "64"]
+    args = [
+        "train",
+        "holdem",
+        "--options",
+        "stacks=30",
+        "--bots",
+        "call=1",
+        "tight=2",
+        "--total-timesteps",
+        "128",
+        "--name",
+        "cli",
+        *common,
+    ]
+    assert cli.main(args) == 0
+    run = tmp_path / "cli"
+    printed = "".join(capsys.readouterr().out.split())
+    assert printed.startswith("trained128timestepsin") and printed.endswith(str(run))  # and no bar
+    config = load_config(run / "config.toml")
+    assert config.options["stacks"] == 30
+    assert config.options["seats"] == 2  # the config file's other options stay
+    assert config.bots == {"call": 1, "tight": 2}
+    assert (run / "command.txt").read_text().startswith("parlour train holdem --options stacks=30")
+    assert cli.main(args) == cli.MISTAKE
+    assert "exists" in capsys.readouterr().err
+    assert cli.main(["train", "--resume", str(run), "--total-timesteps", "256", "--no-progress"]) == 0
+    assert load_config(run / "config.toml").total_timesteps == 256
+
+
+def test_a_switch_of_a_file_can_be_set_either_way(tmp_path, capsys):
+    (tmp_path / "small.toml").write_text(
+        to_toml(load_config("kuhn", progress=False, total_timesteps=64, n_envs=8, n_steps=8, batch_size=32))
+    )
+    for switch, shown in (("--no-progress", False), ("--progress", True)):
+        args = ["train", "--config", str(tmp_path / "small.toml"), switch, "--name", switch.strip("-")]
+        assert cli.main([*args, "--runs", str(tmp_path)]) == 0, capsys.readouterr().err
+        assert load_config(tmp_path / switch.strip("-") / "config.toml").progress is shown
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"total_timestep": 3}, "did you mean 'total_timesteps'"),
+        ({"total_timesteps": 0}, "total_timesteps=0"),
+        ({"activation_fn": "GELU"}, "ReLU and Tanh"),
+        ({"minutes": 0}, "minutes=0"),
+        ({"random_start_steps": -1}, "random_start_steps=-1"),
+        ({"minutes": float("nan")}, "minutes=nan: need a number above 0"),
+        ({"total_timesteps": "many"}, "total_timesteps='many': need a whole number"),
+        ({"net_arch": [64, 0]}, "net_arch=0: need a whole number, at least 1"),
+        ({"net_arch": [64.5]}, r"net_arch\[0\]=64.5: need a whole number"),
+        ({"net_arch": 64}, "net_arch=64: need a list"),
+        ({"critic_net_arch": [0]}, "critic_net_arch=0"),
+        ({"observation_slices": "phase"}, "observation_slices='phase': need a list"),
+        ({"cloning_minutes": 0}, "cloning_minutes=0"),
+        ({"cloning_learning_rate": -1}, "cloning_learning_rate=-1"),
+        ({"name": "../evil"}, "name='../evil': need letters"),
+        ({"name": "/tmp/evil"}, "name='/tmp/evil'"),
+        ({"name": ".."}, r"name='\.\.'"),
+        ({"name": " "}, "name=' '"),
+        ({"name": "-x"}, "name='-x'"),
+    ],
+)
+def test_wrong_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        load_config("holdem", **settings)
+
+
+def test_a_config_file_that_cannot_be_read_is_explained(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"there is no config file mine\.toml"):
+        load_config("mine.toml")
+    (tmp_path / "mine.toml").write_text("steps: 3")
+    with pytest.raises(ValueError, match=r"mine\.toml is not TOML: "):
+        load_config("mine.toml")
+    assert cli.main(["train", "holdem", "--config", "mine"]) == cli.MISTAKE
+    assert "--config mine: need a TOML file" in capsys.readouterr().err
+
+
+def test_without_a_game_nothing_is_trained(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for args in ([], ["--total-timesteps", "100"]):
+        assert cli.main(["train", *args]) == cli.MISTAKE
+        assert "give a game, as in `parlour train holdem`" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
+
+
+def test_settings_are_found_by_name():
+    assert load_config("holdem-v0").total_timesteps == load_config("holdem").total_timesteps
+    assert load_config("holdem-v0").game == "holdem-v0"
+    assert load_config("bargaining-public").game == "bargaining"
+    assert load_config("bargaining-public").options["public"]
+    assert load_config("three_cards").total_timesteps == MaskablePPOConfig(game="three_cards").total_timesteps
+
+
+@pytest.mark.parametrize("config", presets())
+def test_every_config_of_ours_trains(config, tmp_path):
+    tiny = {"total_timesteps": 1, "demonstrations": 1, "n_envs": 8, "n_steps": 8, "batch_size": 32, "progress": False}
+    run = train(load_config(config, runs=tmp_path, name="own", **tiny))
+    trained, policy = load_run(run)
+    assert settings_from(config)["game"].partition("-")[0] == trained.name
+    assert policy.inputs == trained.layout.size

@@ -1,0 +1,49 @@
+"""Policies of games in stages beside the equilibrium."""
+
+import pytest
+from parlour import envs
+from parlour.training.evaluation.theory import compare
+from parlour.training.games import specifics
+from parlour.wrappers.policies.loading import make_policy
+
+GAMES = sorted(
+    game_id.removesuffix("-v0")
+    for game_id in envs.GAMES
+    if envs.find(game_id).__module__.startswith("parlour.envs.economics.")
+)
+
+
+def lines(game, bot, matches=1_000):
+    comparison = compare(make_policy(bot, game, seed=1), game, matches=matches)
+    return {line.name: line for line in comparison.lines}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_equilibrium_is_itself_and_random_play_is_not(name, tmp_path):
+    game = envs.game(name)
+    assert "equilibrium" in game.bots and specifics(name).compare is not None
+    found, wild = lines(game, "equilibrium"), lines(game, "random", 300)
+    unit = max(abs(game.payoffs.low), game.payoffs.high)
+    for line in found.values():
+        if line.name.startswith("error_") and line.learned is not None:
+            assert line.learned <= (1 if name == "war_of_attrition" else 0)
+            assert wild[line.name].learned > 0.5
+    assert found["gain"].learned <= 0.03 * unit
+    assert found["welfare"].learned == pytest.approx(found["welfare"].theory, abs=0.02 * unit)
+    compare(make_policy("random", game, seed=1), game, matches=50).save(tmp_path / "picture.png")
+
+
+def test_collusion_earns_more_and_can_be_gained_from():
+    found = lines(envs.game("cournot", quantities=151), "collusive")
+    assert found["utility_0"].learned == pytest.approx(800)
+    assert found["utility_0"].theory == pytest.approx(80**2 / 9, abs=0.1)
+    assert found["gain"].learned == pytest.approx(96)  # by 28; the best answer to 20 is 30, which gains 100
+    assert found["efficiency"].theory == pytest.approx(89, abs=0.5)
+    assert found["gini"].learned == 0
+
+
+def test_a_fair_trustee_could_keep_everything():
+    found = lines(envs.game("trust"), "fair")
+    assert (found["choice_send"].learned, found["error_return"].learned) == (10, 15)
+    assert found["gain"].learned == pytest.approx(7.5)  # the trustee's 15, the trustor's 0
+    assert (found["efficiency"].learned, found["gini"].theory) == (100, 0.5)

@@ -1,0 +1,123 @@
+"""The zoo: its files, their cards, and `zoo:<game>` in the place of a run."""
+
+import json
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from parlour import envs, zoo
+from parlour.envs.core.rollout import encoder_of, play_until_done, tables_with_seed
+from parlour.training import cli
+from parlour.training.commands.lookup import agent, game_of, policy
+from parlour.training.evaluation.exact import flat_tree, nash_conv
+from parlour.wrappers.policies.loading import load_policy, make_policy
+from parlour.wrappers.policies.mlp import MlpPolicy
+from parlour.wrappers.policies.network import Network
+from parlour.wrappers.policies.tabular import TabularPolicy
+from parlour.wrappers.policies.trained_for import TrainedFor
+
+GAMES = [game_id.partition("-")[0] for game_id in envs.GAMES if game_id not in ("three_cards-v0", "nim-v0")]
+
+
+def test_every_game_has_a_policy_and_a_card_and_all_are_small():
+    assert zoo.names() == sorted(GAMES)
+    sizes = [zoo.weights(name).stat().st_size for name in zoo.names()]
+    assert max(sizes) <= zoo.LARGEST
+    assert sum(sizes) <= 8 * zoo.LARGEST
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_card_tells_what_the_weights_are(name):
+    card, loaded = zoo.card(name), load_policy(f"zoo:{name}")
+    assert loaded.trained_for is not None
+    assert (card.game, card.encoder) == (loaded.trained_for.game, loaded.trained_for.encoder)
+    assert card.licence == "MIT"
+    assert card.budget
+    assert shlex.split(card.command)[:2] in (["parlour", "train"], ["parlour", "solve"])
+    assert f"zoo:{name}" in card.measured_by
+    assert card.measures
+    assert all(one.low <= one.mean <= one.high for one in card.measures)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_it_plays_as_a_run_does(name):
+    game = game_of(f"zoo:{name}", None)
+    player = policy(f"zoo:{name}", game, seed=1)
+    assert isinstance(player, (MlpPolicy, TabularPolicy))
+    returns = play_until_done(game, [player], tables_with_seed(game, 4, 1))
+    assert returns.shape == (4, game.seats)
+    table = game.tables(1)[0]
+    game.rules.reset(table)
+    answer = agent(f"zoo:{name}", game, seed=1).respond(game.turn_state(table, int(table.turn)))
+    assert answer.action.action_type in {offer.action_type for offer in game.view.allowed(table)}
+    assert encoder_of(player, game) == zoo.card(name).encoder
+
+
+@pytest.mark.parametrize(("name", "most"), [("kuhn", 1e-5), ("leduc", 1e-5), ("liars_dice", 1e-3)])
+def test_the_small_games_have_their_equilibrium(name, most):
+    game = envs.game(name)
+    tree = flat_tree(game)
+    found = nash_conv(tree, tree.strategy_of(load_policy(f"zoo:{name}")))
+    assert found < most
+    (exact,) = (one for one in zoo.card(name).measures if one.kind == "exact")
+    assert found / 2 == pytest.approx(exact.mean, abs=1e-6)
+
+
+def test_unknown_names_and_other_games_are_explained():
+    with pytest.raises(ValueError, match="did you mean zoo:holdem"):
+        zoo.weights("zoo:hodlem")
+    with pytest.raises(ValueError, match="the zoo has no policy 'chess'; choose from zoo:auction"):
+        make_policy("zoo:chess", envs.game("kuhn"))
+    with pytest.raises(ValueError, match="zoo:leduc plays leduc-v0, not kuhn-v0"):
+        make_policy("zoo:leduc", envs.game("kuhn"))
+
+
+def test_it_needs_neither_torch_nor_a_network():
+    code = (
+        "import sys, socket; sys.modules['torch'] = None; socket.socket.connect = None\n"
+        "from parlour.envs import game; from parlour.wrappers.policies.loading import make_policy\n"
+        "import numpy as np\n"
+        "leduc = game('leduc'); make_policy('zoo:leduc', leduc, seed=1)\n"
+        "auction = game('auction'); p = make_policy('zoo:auction', auction, seed=1)\n"
+        "print(p.probabilities(np.zeros((1, p.inputs), np.float32), np.ones((1, p.outputs), np.int8)).shape)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("(1, ")
+
+
+def test_the_command_shows_all_policies_and_one_card(capsys):
+    assert cli.main(["zoo", "--json"]) == 0
+    assert sorted(json.loads(capsys.readouterr().out)) == zoo.names()
+    assert cli.main(["zoo", "zoo:leduc"]) == 0
+    assert "parlour solve leduc" in capsys.readouterr().out
+
+
+def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, capsys):
+    game, random = envs.game("kuhn"), np.random.default_rng(1)
+    layers = [(random.normal(size=(game.layout.size, 2)).astype(np.float32), np.zeros(2, np.float32))]
+    trained = MlpPolicy(Network(layers, "Tanh"), critic=layers)
+    trained.set_trained_for(TrainedFor.of(game))
+    trained.save(tmp_path / "mine.npz")
+    words = [
+        "zoo",
+        "--take",
+        str(tmp_path / "mine.npz"),
+        "--folder",
+        str(tmp_path),
+        "--deals",
+        "50",
+        "--decisions",
+        "0",
+    ]
+    assert cli.main(words) == 2
+    assert "needs --made-by and --budget" in capsys.readouterr().err
+    assert cli.main([*words, "--made-by", "parlour train kuhn", "--budget", "nothing"]) == 0
+    taken = load_policy(tmp_path / "kuhn.npz")
+    assert isinstance(taken, MlpPolicy)
+    assert taken.critic == []
+    assert np.allclose(taken.layers[0][0], layers[0][0], atol=2e-3)
+    told = (tmp_path / "kuhn.toml").read_text("utf-8")
+    assert 'measured_by = "parlour exploit zoo:kuhn --deals 50 --hands 500 --decisions 0"' in told
+    assert 'kind = "exact"' in told

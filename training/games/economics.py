@@ -1,0 +1,186 @@
+"""Games in stages: comparison of a policy with the bot `equilibrium` of its game.
+
+All of these games are compared in the same way, because each of them has that bot.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs import Game, play_until_done
+from ...envs.core.record import Tables
+from ...envs.core.rollout import Decisions, Policy, tables_with_seed
+from ...envs.stages.bots import StageBot
+from ..evaluation.comparison import Comparison, Floats, Quantity, mean, means, play
+from .base import Specifics
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MIXED = ("war_of_attrition",)
+"""Games whose equilibrium draws its choice: distributions are compared, not single choices."""
+ANSWERS = 26
+"""The most fixed choices that are tried as answers to a policy."""
+ANSWERED = 2_000
+"""The most matches in which answers are tried."""
+CLASSES = 10
+"""The classes of private values, in each of which another answer may be best."""
+
+
+def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Comparison | None:
+    """Compare the choices and utilities of a policy with those of the equilibrium, on the same deals.
+
+    Returns:
+        The comparison; None if the game has no bot `equilibrium`.
+    """
+    if "equilibrium" not in game.bots:
+        return None
+    bot = game.bots["equilibrium"](game, seed=seed)
+    visited = _Visited(bot)
+    tables = tables_with_seed(game, matches, seed)
+    play_until_done(game, [bot, policy], tables, who=_second, on_decisions=visited.add)
+    theory = play(game.bots["equilibrium"](game, seed=seed), game, matches, seed)
+    lines = [*_choices(game, visited), *_utilities(game, tables, theory, seed), _gain(policy, game, matches, seed)]
+    return Comparison(lines, [_panel(game, tables, theory)])
+
+
+def _second(tables: Tables) -> NDArray[np.int64]:
+    return np.ones((len(tables), 8), np.int64)
+
+
+class _Visited:
+    """The choices of a policy, and those of the equilibrium in the same states."""
+
+    def __init__(self, bot: StageBot) -> None:
+        self._bot = bot
+        self.rows: list[tuple[Any, Floats, Floats]] = []
+
+    def add(self, made: Decisions) -> None:
+        """Add the decisions of one step."""
+        wanted = self._bot.act(made.observations, made.masks)
+        numbers = self._bot.numbers
+        self.rows.append((self._bot.stages(made.observations), numbers[made.actions], numbers[wanted]))
+
+    def of(self, stage: int) -> tuple[Floats, Floats]:
+        """Return the choices of a stage: the policy's, and the equilibrium's."""
+        stages, chosen, wanted = (np.concatenate(part) for part in zip(*self.rows, strict=True))
+        return chosen[stages == stage], wanted[stages == stage]
+
+
+def _phase(game: Game, stage: int) -> str:
+    table = game.tables(1)[0]
+    table.stage = stage
+    return game.view.phase(table)
+
+
+def _choices(game: Game, visited: _Visited) -> list[Quantity]:
+    """Return the mean distance of the choices from the equilibrium, by phase."""
+    lines = []
+    for stage in range(int(game.rules.blank[0].stages)):
+        chosen, wanted = visited.of(stage)
+        phase = _phase(game, stage)
+        if game.name in MIXED:
+            chosen, wanted = np.sort(chosen), np.sort(wanted)
+        what = "distance of the distributions" if game.name in MIXED else "distance from the equilibrium, mean"
+        lines += [
+            Quantity(f"choice_{phase}", f"{phase}: mean choice", mean(chosen), mean(wanted)),
+            Quantity(f"error_{phase}", f"{phase}: {what}", mean(np.abs(chosen - wanted)), 0.0),
+        ]
+    return lines
+
+
+def _utilities(game: Game, tables: Tables, theory: Tables, seed: int) -> list[Quantity]:
+    """Return the seats' utilities, their sum beside that of the best bot, and their inequality."""
+    seats = game.seats
+    own, right = (np.array(one["total"][:, :seats]) for one in (tables, theory))
+    lines = [
+        Quantity(f"utility_{seat}", f"utility of seat {seat}", float(own[:, seat].mean()), float(right[:, seat].mean()))
+        for seat in range(seats)
+    ]
+    welfare, equilibrium = float(own.sum(axis=1).mean()), float(right.sum(axis=1).mean())
+    lines.append(Quantity("welfare", "sum of the utilities", welfare, equilibrium))
+    bots = [play(make(game, seed=seed), game, len(tables), seed) for make in game.bots.values()]
+    best = max(float(one["total"][:, :seats].sum(axis=1).mean()) for one in bots)
+    if best > 0:
+        shares = 100 * welfare / best, 100 * equilibrium / best
+        lines.append(Quantity("efficiency", "the same, beside the best bot's", *shares, "%"))
+    lines.append(Quantity("gini", "Gini coefficient of the mean utilities", _gini(own), _gini(right), " "))
+    return lines
+
+
+def _gini(utilities: Floats) -> float | None:
+    """Return the inequality of the seats' mean utilities, from 0; None if one is negative or all are 0."""
+    each = np.sort(utilities.mean(axis=0))
+    if each[0] < 0 or each.sum() <= 0:
+        return None
+    return float(np.abs(each[:, None] - each).sum() / (2 * len(each) * each.sum()))
+
+
+class _Fixed:
+    """A policy that always makes the same choice, or the nearest legal one."""
+
+    encoder = "v0"
+
+    def __init__(self, action: int) -> None:
+        self._action = action
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return the action index for every row."""
+        distance = np.abs(np.arange(masks.shape[1]) - self._action)
+        return np.argmin(np.where(masks > 0, distance, masks.shape[1]), axis=1)
+
+
+def _gain(policy: Policy, game: Game, matches: int, seed: int) -> Quantity:
+    """Return what a seat gains on average by the best fixed choice for its private value, against the policy.
+
+    It is a lower bound on the gain of a best response, because a best response also sees earlier choices.
+    """
+    count = min(matches, ANSWERED)
+    usual = play(policy, game, count, seed)
+    tried = np.unique(np.linspace(0, game.num_actions - 2, ANSWERS).astype(int))
+    gains = []
+    for seat in range(game.seats):
+        private = usual["private"][:, seat]
+        edges = np.unique(np.quantile(private, np.linspace(0, 1, CLASSES + 1)[1:-1]))
+        group = np.searchsorted(edges, private)
+        sizes = np.maximum(np.bincount(group), 1)
+        best = np.bincount(group, usual["total"][:, seat]) / sizes
+        own = float(usual["total"][:, seat].mean())
+        for action in tried:
+            tables = tables_with_seed(game, count, seed)
+            players = np.where(np.arange(game.seats) == seat, 1, 0)
+            play_until_done(
+                game, [policy, _Fixed(int(action))], tables, who=lambda _, players=players: np.tile(players, (count, 1))
+            )
+            best = np.maximum(best, np.bincount(group, tables["total"][:, seat]) / sizes)
+        gains.append(float((best * np.bincount(group)).sum() / count) - own)
+    return Quantity("gain", "gain by the best fixed choice, mean over seats", float(np.mean(gains)), 0.0)
+
+
+def _panel(game: Game, tables: Tables, theory: Tables) -> Any:
+    """Return the function that draws the choices of the first phase: by private value, or their distribution."""
+
+    def panel(axes: "Axes") -> None:
+        made = tables["chosen"][:, 0, : game.seats] > 0
+        right = theory["chosen"][:, 0, : game.seats] > 0
+        numbers, wanted = tables["number"][:, 0, : game.seats][made], theory["number"][:, 0, : game.seats][right]
+        private, others = tables["private"][:, : game.seats][made], theory["private"][:, : game.seats][right]
+        if np.ptp(private) > 0 and game.name not in MIXED:
+            for values, own, style, what in (
+                (private, numbers, "-", "learned"),
+                (others, wanted, "k--", "equilibrium"),
+            ):
+                middle, _, average = means(values, own)
+                axes.plot(middle, average, style, label=what)
+            axes.set(title=game.name, xlabel="private value", ylabel=_phase(game, 0))
+        else:
+            edges = np.linspace(0, max(float(numbers.max()), float(wanted.max()), 1e-9), 51).tolist()
+            axes.hist(numbers, edges, label="learned", alpha=0.6)
+            axes.hist(wanted, edges, label="equilibrium", histtype="step", color="k")
+            axes.set(title=game.name, xlabel=_phase(game, 0), ylabel="choices")
+
+    return panel
+
+
+SPECIFICS = Specifics(compare=compare)

@@ -1,0 +1,82 @@
+"""A policy that solves the end of a game again before it acts there, on top of any policy, within a time limit."""
+
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs.core.record import Tables
+
+
+class Resolving(Protocol):
+    """A game's part."""
+
+    def strategy(self, table: Any, late: Callable[[], bool]) -> NDArray[np.float64] | None:
+        """Return how likely each action index of the acting seat is, float64[A]; None: as the policy plays.
+
+        `late` tells whether time is over; the function calls it often, and then returns.
+        """
+        ...
+
+
+class ResolvingPolicy:
+    """Plays as a policy does, and by a new solution where the game's part finds one in time.
+
+    It plans on records, which `act_on` gets: `PolicyAgent` and `play_until_done` call that. `act` is the policy's. The
+    policy's action is chosen first, so it stands ready when time is over.
+
+    Args:
+        policy: the policy.
+        resolving: the game's part.
+        seconds: most time for the decisions of one call; None: no limit.
+        seed: seed of the draws from new solutions; None takes entropy from the operating system.
+        clock: returns the time in seconds.
+
+    Attributes:
+        encoder: the encoder of the policy.
+        resolved: how many decisions were made by new solutions.
+
+    Raises:
+        ValueError: for seconds not above 0.
+    """
+
+    def __init__(
+        self,
+        policy: Any,
+        resolving: Resolving,
+        *,
+        seconds: float | None = None,
+        seed: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if seconds is not None and seconds <= 0:
+            raise ValueError(f"seconds={seconds}: need more than 0")
+        self.policy = policy
+        self.encoder = getattr(policy, "encoder", None)
+        self.resolved = 0
+        self._resolving, self._seconds, self._clock = resolving, seconds, clock
+        self._random = np.random.default_rng(seed)
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return the policy's actions: int64[N]."""
+        return np.asarray(self.policy.act(observations, masks), np.int64)
+
+    def act_on(
+        self, tables: Tables, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
+    ) -> NDArray[np.int64]:
+        """Return an action per table in `rows` (int64[M]), by observations and masks of the same length: int64[M]."""
+        until = None if self._seconds is None else self._clock() + self._seconds
+
+        def late() -> bool:
+            return until is not None and self._clock() >= until
+
+        actions = np.array(self.act(observations, masks), np.int64)
+        for index, row in enumerate(rows.tolist()):
+            chances = None if late() else self._resolving.strategy(tables[row], late)
+            open_chances = None if chances is None else chances * masks[index]
+            if open_chances is not None and open_chances.sum() > 0:
+                actions[index] = self._random.choice(len(open_chances), p=open_chances / open_chances.sum())
+                self.resolved += 1
+        return actions

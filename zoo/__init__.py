@@ -1,0 +1,98 @@
+"""Trained policies to take away: for every game the weights of one policy, and a card that says how good it is.
+
+``zoo:holdem`` names a policy wherever a run or a policy file can stand: ``parlour play holdem --agents zoo:holdem``,
+``make_policy("zoo:holdem", game)``. The weights are ``.npz`` files, which are played by NumPy alone. `parlour zoo`
+shows the cards, and ``parlour zoo --take RUN`` replaces the policy of a game by that of a run.
+"""
+
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+
+PREFIX = "zoo:"
+"""With it begins the name of a policy of the zoo."""
+LARGEST = 2**20
+"""Bytes that the weights of a policy may have."""
+FOLDER = Path(__file__).parent
+"""Where the weights and the cards are."""
+
+
+class Measure(msgspec.Struct, frozen=True, kw_only=True):
+    """One measured figure, with its 95 % interval.
+
+    Attributes:
+        name: the opponent that wins so much from the policy; or what was measured on held-out tasks.
+        kind: of the opponent, such as ``"bot"``, ``"local"``, ``"learned"`` or ``"exact"``; or ``"held out"``.
+        mean: the figure.
+        low: lower end of the interval.
+        high: upper end.
+        unit: the unit of the figure.
+        team: the policy's team that loses it; empty: the game has no teams.
+    """
+
+    name: str
+    kind: str
+    mean: float
+    low: float
+    high: float
+    unit: str
+    team: str = ""
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a policy.
+
+    Attributes:
+        game: the game's id, such as ``"holdem-v0"``.
+        encoder: the version of the encoder of its observations.
+        command: the command that made it.
+        seed: the seed of the training.
+        budget: what the training cost.
+        licence: the licence of the weights.
+        measured_by: the command that measured it. A small budget there finds weak opponents only.
+        measures: the figures, the worst opponent first.
+    """
+
+    game: str
+    encoder: str
+    command: str
+    seed: int
+    budget: str
+    licence: str
+    measured_by: str
+    measures: list[Measure]
+
+
+def names() -> list[str]:
+    """Return the names of all policies, which are those of their games."""
+    return sorted(file.stem for file in FOLDER.glob("*.npz"))
+
+
+def weights(name: str) -> Path:
+    """Return the file of a policy, by its name with or without ``zoo:``.
+
+    Raises:
+        ValueError: if there is none, with the most similar name.
+    """
+    return _known(name).with_suffix(".npz")
+
+
+def card(name: str) -> Card:
+    """Return the card of a policy, by its name with or without ``zoo:``.
+
+    Raises:
+        ValueError: if there is none, with the most similar name.
+    """
+    return msgspec.toml.decode(_known(name).with_suffix(".toml").read_bytes(), type=Card)
+
+
+def _known(name: str) -> Path:
+    short = name.removeprefix(PREFIX)
+    if short not in names():
+        near = get_close_matches(short, names(), 1, 0.5)
+        hint = (
+            f"did you mean {PREFIX}{near[0]}?" if near else f"choose from {', '.join(PREFIX + one for one in names())}"
+        )
+        raise ValueError(f"the zoo has no policy {short!r}; {hint}")
+    return FOLDER / short
