@@ -1,4 +1,4 @@
-"""Trained policies to take away: for every game the weights of one policy, and a card that says how good it is.
+"""Trained policies to take away: for a game the weights of one policy, and a card that says how good it is.
 
 ``zoo:holdem`` names a policy wherever a run or a policy file can stand: ``parlour play holdem --agents zoo:holdem``,
 ``make_policy("zoo:holdem", game)``. The weights are ``.npz`` files, which are played by NumPy alone. `parlour zoo`
