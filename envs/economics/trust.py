@@ -113,7 +113,7 @@ def _equilibrium(seen: Seen) -> Any:
     return np.zeros(len(seen.seat))
 
 
-def _fair(seen: Seen) -> Any:
+def _equal(seen: Seen) -> Any:
     sent, arrived = seen.number[:, 0, 1], seen.parameter(MULTIPLIER) * seen.number[:, 0, 1]
     equal = (arrived - (seen.parameter(ENDOWMENT) - sent)) / 2  # then both have the same
     return np.where(seen.seat == 0, seen.parameter(ENDOWMENT), np.maximum(equal, 0.0))
@@ -126,8 +126,8 @@ def _reciprocal(seen: Seen) -> Any:
 BOTS: Bots = {
     "random": random_bot,
     "equilibrium": bot(_equilibrium),
-    "fair": bot(_fair),
+    "equal": bot(_equal),
     "reciprocal": bot(_reciprocal),
 }
-"""`random`: any legal action. `equilibrium`: sends and returns nothing, which is subgame-perfect. `fair`: sends
+"""`random`: any legal action. `equilibrium`: sends and returns nothing, which is subgame-perfect. `equal`: sends
 everything, and returns what makes both equal. `reciprocal`: sends half, and returns what was sent."""

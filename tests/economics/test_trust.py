@@ -47,8 +47,8 @@ def test_three_passes_end_it_with_nothing():
 def test_what_the_bots_get():
     for first, second, utilities in (
         ("equilibrium", "equilibrium", (10, 0)),
-        ("fair", "fair", (15, 15)),
-        ("fair", "equilibrium", (0, 30)),
+        ("equal", "equal", (15, 15)),
+        ("equal", "equilibrium", (0, 30)),
         ("reciprocal", "reciprocal", (10, 10)),
     ):
         game = envs.game("trust")
