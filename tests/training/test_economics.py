@@ -43,7 +43,7 @@ def test_collusion_earns_more_and_can_be_gained_from():
 
 
 def test_a_fair_trustee_could_keep_everything():
-    found = lines(envs.game("trust"), "fair")
+    found = lines(envs.game("trust"), "equal")
     assert (found["choice_send"].learned, found["error_return"].learned) == (10, 15)
     assert found["gain"].learned == pytest.approx(7.5)  # the trustee's 15, the trustor's 0
     assert (found["efficiency"].learned, found["gini"].theory) == (100, 0.5)
