@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Small networks run faster on one thread, and much faster if other programs use the processor.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast nightly lint types page docs frameworks notebooks bench mutants clean
+.PHONY: demo test test-fast nightly lint types page docs gallery site frameworks notebooks bench mutants clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live table
 	$(BIN)/parlour demo
@@ -18,7 +18,7 @@ test-fast: $(VENV)/.dev  ## the unit tests alone: about three minutes on two cor
 nightly: $(VENV)/.dev  ## a million broken messages for each end of every protocol, a million hands beside PokerKit
 	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 --timeout=0 tests/live/test_*_fuzz.py
 	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 tests/core/test_cuda.py
-	PARLOUR_FLOOD=200000 $(BIN)/python -m pytest -n 3 --timeout=0 tests/live/test_hostile_floods.py
+	PARLOUR_FLOOD=200000 $(BIN)/python -m pytest -n 3 --timeout=0 tests/live/test_hostile_floods*.py
 	PARLOUR_ORACLE_HANDS=1000000 $(BIN)/python -m pytest -n auto -v --timeout=0 tests/holdem/test_pokerkit.py
 
 lint: $(VENV)/.dev  ## ruff: rules and format
@@ -37,7 +37,14 @@ page:  ## check the types of the JavaScript of tables and replays (needs Node)
 docs: $(VENV)/.dev  ## write the pages and pictures of the games from the code
 	$(BIN)/python docs/games.py
 
-frameworks:  ## test the adapters of TorchRL and RLlib with their newest and oldest releases, in venvs of their own
+gallery: $(VENV)/.dev  ## write pictures and texts of all games into build/gallery, and name those that have changed
+	$(BIN)/python docs/gallery.py
+
+site: $(VENV)/.site  ## the documentation as a site in build/site, with the API reference; a warning is an error
+	rm -rf docs/api
+	$(BIN)/sphinx-build -W --keep-going -q -j 2 -c docs/site -d build/site-cache . build/site
+
+frameworks:  ## test the adapters and examples of other frameworks with newest and oldest releases, in venvs of their own
 	.ci/frameworks $(ARGS)
 
 notebooks: $(VENV)/.dev  ## execute all notebooks
@@ -57,6 +64,10 @@ $(VENV)/bin/pip:
 
 $(VENV)/.train: $(VENV)/bin/pip pyproject.toml
 	$(BIN)/pip install -q -e '.[train]'
+	@touch $@
+
+$(VENV)/.site: $(VENV)/bin/pip pyproject.toml
+	$(BIN)/pip install -q -e '.[site]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/pip pyproject.toml

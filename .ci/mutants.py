@@ -42,10 +42,15 @@ TESTS = {
     "envs/auction/*": "tests/auction/test_rules.py tests/test_load.py -k 'not (holdem or bargaining or tangram)'",
     "envs/bargaining/*": "tests/bargaining/test_rules.py tests/test_load.py -k 'not (holdem or auction or tangram)'",
     "envs/tangram/*": "tests/tangram/test_rules.py tests/tangram/test_actions.py tests/tangram/test_observation.py "
-    "tests/tangram/test_view.py",
+    "tests/tangram/test_view.py tests/tangram/test_figure_sets.py",
     "envs/kuhn/*": "tests/kuhn/test_rules.py -k 'not nobody_wins'",
     "envs/leduc/*": "tests/leduc/test_rules.py",
     "envs/liars_dice/*": "tests/liars_dice/test_rules.py",
+    "envs/stages/*": "tests/economics/test_trust.py tests/economics/test_cournot.py tests/economics/test_engine.py "
+    "tests/economics/test_public_goods.py tests/economics/test_open_games.py -k 'not revenue_equivalence'",
+    "envs/economics/*": "tests/economics/test_trust.py tests/economics/test_cournot.py "
+    "tests/economics/test_two_seats.py tests/economics/test_public_goods.py tests/economics/test_open_games.py "
+    "-k 'not revenue_equivalence'",
     "wrappers/live/poker/offers.py": "tests/live/test_poker_offers.py",
     "wrappers/live/poker/agent_session.py": "tests/live/test_poker_agent_session.py "
     "tests/live/test_poker_agent_reading.py tests/live/test_poker_agent_unreadable.py",
@@ -71,6 +76,8 @@ LAWS = ("parity", "turns", "payloads")
 PARTS = "rules view moves actions load resample ballots statements encoders/v0 encoders/full"
 FILES = [
     *(f"envs/*/{part}.py" for part in PARTS.split()),
+    *(f"envs/stages/{part}.py" for part in ("binding", "encoders", "open_stage", "standing")),
+    "envs/economics/[a-z]*.py",
     "wrappers/live/*/agent_session.py",
     "wrappers/live/*/host_session.py",
     "wrappers/live/poker/offers.py",
@@ -117,12 +124,21 @@ def drawn(files: list[str], sample: int, seed: int) -> list[Mutant]:
     return sorted((generator.choice(by_line[line]) for line in lines), key=lambda one: (one.file, one.line))
 
 
+def game_of(file: str) -> str | None:
+    """Return the game whose golden playthrough and laws are tried for a file; None: it belongs to no game."""
+    if not file.startswith("envs/"):
+        return None
+    folder = file.split("/")[1]
+    return {"stages": "trust", "economics": Path(file).stem}.get(folder, folder)
+
+
 def tests_of(file: str) -> tuple[str, ...]:
     """Return pytest's arguments for a file."""
     words = shlex.split(next(tests for pattern, tests in TESTS.items() if fnmatch(file, pattern)))
     found = (sorted(ROOT.glob(word)) if word.endswith(".py") else [word] for word in words)
     arguments = [str(one.relative_to(ROOT)) if isinstance(one, Path) else one for words in found for one in words]
-    golden = [f"{test}[{file.split('/')[1]}-v0]" for test in GOLDEN] if file.startswith("envs/") else []
+    game = game_of(file)
+    golden = [f"{test}[{game}-v0]" for test in GOLDEN] if game else []
     return (*golden[:1], *arguments, *golden[1:])  # what is slow comes last
 
 
@@ -165,8 +181,7 @@ def try_laws(game: str) -> None:
 
 def tried(copy: Path, file: str, limit: float) -> str:
     """Try the tests of a file in a copy: ``"survived"``, ``"killed"`` or ``"timeout"``."""
-    game = file.split("/")[1] if file.startswith("envs/") else None
-    process = get_context("fork").Process(target=run, args=(copy, tests_of(file), game))
+    process = get_context("fork").Process(target=run, args=(copy, tests_of(file), game_of(file)))
     process.start()
     process.join(limit)
     if process.is_alive():
@@ -181,7 +196,9 @@ def limit_of(file: str, copies: SimpleQueue[Path]) -> float:
     copy, begun = copies.get(), time.monotonic()
     verdict = tried(copy, file, 600)
     copies.put(copy)
-    if verdict != "survived":
+    if verdict == "timeout":
+        raise SystemExit(f"they take more than ten minutes although nothing is changed: {' '.join(tests_of(file))}")
+    if verdict == "killed":
         raise SystemExit(f"they fail although nothing is changed: {' '.join(tests_of(file))}")
     return 20 + 4 * (time.monotonic() - begun)
 
@@ -222,7 +239,8 @@ def main() -> None:
     for name in WARM.split():
         import_module(name)
     found = {str(path.relative_to(ROOT)) for pattern in FILES for path in ROOT.glob(pattern)}
-    chosen = sorted(file for file in found if any(fnmatch(file, pattern) for pattern in arguments.only))
+    tested = {file for file in found if any(fnmatch(file, pattern) for pattern in TESTS)}
+    chosen = sorted(file for file in tested if any(fnmatch(file, pattern) for pattern in arguments.only))
     totals = {"killed": 0, "timeout": 0, "survived": 0}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(arguments.jobs) as pool:
         copies = copies_in(Path(folder), arguments.jobs)

@@ -10,7 +10,7 @@ from .core.aec import GameEnv
 from .core.capabilities import Capabilities, Chance, HiddenTurn, PublicView, Setup, Talk, Teams
 from .core.encoder import Encoder
 from .core.game import Game, Payoffs
-from .core.layout import Layout, Slice
+from .core.layout import Element, Layout, Slice
 from .core.match import Match
 from .core.record import new_table, record, with_required_fields
 from .core.registry import GAMES, find, game, make, register
@@ -40,6 +40,7 @@ __all__ = [
     "AllowedAction",
     "Capabilities",
     "Chance",
+    "Element",
     "Encoder",
     "Game",
     "GameEnv",
@@ -87,3 +88,9 @@ provision_point_v0 = register("provision_point-v0", "economics.provision_point")
 war_of_attrition_v0 = register("war_of_attrition-v0", "economics.war_of_attrition")
 dictator_v0 = register("dictator-v0", "economics.dictator")
 sequential_investment_v0 = register("sequential_investment-v0", "economics.sequential_investment")
+insurance_moral_hazard_v0 = register("insurance_moral_hazard-v0", "economics.insurance_moral_hazard")
+hold_up_v0 = register("hold_up-v0", "economics.hold_up")
+centipede_v0 = register("centipede-v0", "economics.centipede")
+dutch_auction_v0 = register("dutch_auction-v0", "economics.dutch_auction")
+english_auction_v0 = register("english_auction-v0", "economics.english_auction")
+bilateral_trade_v0 = register("bilateral_trade-v0", "economics.bilateral_trade")

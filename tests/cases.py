@@ -105,9 +105,31 @@ OPTIONS = {
     "war_of_attrition-v0": {"default": {}, "few times": {"times": 3, "prize": 0.3, "cost_rate": 0.7, "max_rounds": 1}},
     "dictator-v0": {"default": {}, "public, repeated": {"reservations": (0, 0), "splits": 4, "rounds": 2}},
     "sequential_investment-v0": {"default": {}, "substitutes": {"interaction": "substitutes", "amounts": 4}},
+    "insurance_moral_hazard-v0": {
+        "default": {},
+        "few, repeated": {"loss": 7, "highest": 6, "premiums": 4, "transfers": 2, "max_rounds": 2, "rounds": 3},
+    },
     "trust-v0": {
         "default": {},
         "repeated": {"endowment": 7, "multiplier": 2.5, "amounts": 8, "returns": 6, "max_rounds": 1, "rounds": 3},
+    },
+    "hold_up-v0": {
+        "default": {},
+        "few, repeated": {"surplus_base": 2.5, "investments": 3, "splits": 7, "max_rounds": 2, "rounds": 2},
+    },
+    "centipede-v0": {"default": {}, "odd, repeated": {"small_pile": 3, "large_pile": 5, "max_pushes": 3, "rounds": 3}},
+    "dutch_auction-v0": {
+        "default": {},
+        "three, a least price, repeated": {"seats": 3, "decrement": 30, "min_price": 20, "rounds": 2},
+    },
+    "english_auction-v0": {
+        "default": {"max_rounds": 6},
+        "four, few bids": {"seats": 4, "valuations": (30, 60), "start_price": 10, "bids": 6, "max_rounds": 3},
+        "three, repeated": {"seats": 3, "bids": 11, "max_rounds": 2, "rounds": 2},
+    },
+    "bilateral_trade-v0": {
+        "default": {},
+        "a pair for each, repeated": {"reservations": [(40, 80), (10, 60)], "prices": 9, "max_rounds": 2, "rounds": 2},
     },
 }
 """Sets of options by game and name; a game without an entry is tested with its defaults."""

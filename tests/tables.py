@@ -5,6 +5,7 @@ import json
 WITHIN = 90_000  # milliseconds that anything may take on a busy machine
 MINE = "body.mine #controls button[data-key]:enabled"
 OVER = "#status:text('over')"
+DRAWN = "#board svg[role=img]"  # the server's picture
 BAD = ("error", "warning")
 
 
@@ -32,6 +33,13 @@ def passed(page, turn):
 
 def turn_of(page):
     return page.get_attribute("#controls", "data-turn")
+
+
+def shown(page):
+    """Return the board's text, when the picture is there where the server draws one."""
+    page.wait_for_selector(DRAWN, state="attached")
+    page.wait_for_load_state("networkidle")
+    return page.text_content("#board")
 
 
 def frames(page, kind):

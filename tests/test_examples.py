@@ -5,8 +5,11 @@ import importlib
 import pkgutil
 import re
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from parlour.envs.core.registry import GAMES
+from parlour.training import cli
 
 HERE = Path(__file__).parents[1]
 INTROS = HERE / "docs" / "games" / "intro"  # they stand in the games' pages
@@ -22,6 +25,8 @@ NEEDED = [
     ("parlour.wrappers.rllib", "tree", "rllib"),
     ("parlour.wrappers.torchrl", "torchrl", "torchrl"),
     ("parlour.envs.core.cuda.", "numba_cuda", "cuda"),
+    ("parlour.training.learning.engines.gpu", "numba_cuda", "cuda"),
+    ("parlour.training.learning.gpu_collector", "numba_cuda", "cuda"),
     ("parlour.training.learning.engines.ray", "ray", "ray"),
     ("parlour.training.learning.sweep", "optuna", "sweep"),
 ]
@@ -42,7 +47,21 @@ def test_the_front_page_has_code():
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_block_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    exec(compile(block, "page", "exec"), {"__name__": "__page__"})
+    with patch.dict(GAMES):  # other tests do not see the games that it registers
+        exec(compile(block, "page", "exec"), {"__name__": "__page__"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["opponents", "platforms", "compare_runs", "reproduce"])
+def test_the_commands_of_a_page_run(name, tmp_path, monkeypatch, capsys):
+    """In order, in one folder. Those of `host` and `deploy` need each other and do not end."""
+    monkeypatch.chdir(tmp_path)
+    text = (HERE / "docs" / f"{name}.md").read_text("utf-8")
+    lines = [line.split()[1:] for line in re.findall(r"^ *parlour .*$", text, re.MULTILINE)]
+    ran = [args for args in lines if args[0] not in ("host", "deploy")]
+    assert ran
+    for args in ran:
+        assert cli.main(args) == 0, (args, capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("name", list(modules()))

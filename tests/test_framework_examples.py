@@ -44,6 +44,25 @@ def test_the_rllib_example_learns():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "library"), [("tianshou_dqn", "tianshou"), ("skrl_ppo", "skrl"), ("agilerl_dqn", "agilerl")]
+)
+def test_the_examples_of_one_seat_learn(name, library):
+    pytest.importorskip(library, reason="not installed: it is in no extra")
+    before, after = example(name).main([])
+    assert after.low > before.high
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_trl_example_learns(monkeypatch):
+    pytest.importorskip("trl", reason="not installed: it is in no extra")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # nothing is downloaded
+    before, after = example("trl_grpo").main([])
+    assert after > before + 0.1  # chips per hand against random play
+
+
+@pytest.mark.slow
 def test_the_ppo_example_learns(capsys):
     before, after = example("ppo").main(["--seed", "1"])
     assert after.low > before.high + 0.3  # chips per hand against the random bot

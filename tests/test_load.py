@@ -7,6 +7,7 @@ import pytest
 from cases import OPTIONS
 from parlour import envs
 from parlour.envs import GameEnv, TurnState
+from parlour.envs.core.structured_talk import LIMIT, NUM_ACTIONS
 
 NOISE = (
     {"agent_id": "player_1", "action": "message_only", "round": 0, "advances_turn": False},
@@ -99,6 +100,36 @@ def test_what_a_host_adds_and_numbers_as_text_change_nothing(name, options):
     for table, seat, state in states(game, 2):
         state.game_state = as_text(noisy(state.game_state, chance), AMOUNTS | CHIPS | PLAIN)
         check(game, state, table, seat)
+
+
+@pytest.mark.parametrize("name", ["auction", "bargaining"])
+def test_who_has_said_all_that_a_turn_allows_can_say_no_more(name):
+    game = envs.game(name, talk=True)
+    env = GameEnv(game, "flat")
+    env.reset(seed=0)
+    seat, talk = int(env.table.turn), game.num_actions - NUM_ACTIONS
+    for _ in range(LIMIT):
+        assert game.mask(env.table, seat)[talk]
+        env.step(talk)
+    assert int(env.table.turn) == seat and not game.mask(env.table, seat)[talk:].any()
+    for reader in range(game.seats):
+        check(game, env.turn_state(game.agents[reader]), env.table, reader)
+
+
+@pytest.mark.parametrize("name", ["auction", "bargaining", "holdem", "kuhn", "leduc", "liars_dice", "tangram"])
+def test_the_end_of_a_match_is_read_with_its_outcome(name):
+    game = envs.game(name)
+    for seed in range(3 if name == "tangram" else 20):
+        env, chance = GameEnv(game, "flat"), np.random.default_rng(seed)
+        env.reset(seed=seed)
+        while not env.table.done:
+            env.step(int(chance.choice(game.mask(env.table, int(env.table.turn)).nonzero()[0])))
+        for seat, agent in enumerate(game.agents):
+            state = env.turn_state(agent)
+            tables, own = game.view.load(TurnState.from_json(state.to_json()))
+            read = game.turn_state(tables[0], own)
+            assert (own, read.game_over) == (seat, True)
+            assert read.outcome == state.outcome
 
 
 @pytest.mark.parametrize("name, options", [case for case in CASES if case.values[0] in ("auction-v0", "bargaining-v0")])

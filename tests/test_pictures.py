@@ -353,6 +353,6 @@ def test_vector_environments_give_pixels():
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(window, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"'rgb_array' needs resvg_py.*parlour\[render\]"):
+    with pytest.raises(ImportError, match=r"'rgb_array' needs resvg_py.*\[render\]"):
         envs.make("holdem", render_mode="rgb_array")
     envs.make("holdem", render_mode="svg")

@@ -90,7 +90,9 @@ def _sentence(error: Exception) -> str:
         package = (error.name or "").partition(".")[0]
         for extra, packages in EXTRAS.items():
             if package in packages:
-                return f"this needs {package}, which is not installed: pip install 'parlour[{extra}]'"
+                from ..envs.core.installed import install  # loads Numba
+
+                return f"this needs {package}, which is not installed: {install(extra)}"
     if isinstance(error, OSError) and error.errno is not None:
         reason = REASONS.get(error.errno, os.strerror(error.errno))
         return f"{reason}: {error.filename}" if error.filename else f"{reason} ({error.strerror})"

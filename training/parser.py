@@ -8,6 +8,7 @@ from importlib import import_module
 from inspect import isfunction, signature
 from io import StringIO
 from pkgutil import iter_modules
+from threading import Lock
 from typing import Annotated, Any, Union, cast
 
 from . import commands
@@ -16,6 +17,8 @@ from .commands import COMMANDS
 HELP = ("-h", "--help")
 COMPLETION = "--tyro-print-completion"
 """tyro's option for shell completion."""
+PARSING = Lock()
+"""tyro's registry, and the standard error that is read here, belong to the whole process: one thread at a time."""
 SHELLS = ("bash", "zsh", "fish")
 
 Run = Callable[[], object]
@@ -123,13 +126,30 @@ def _parsed(command: Any, prog: str, args: Sequence[str], *, file: bool = False)
     config = (tyro.conf.OmitArgPrefixes, *(() if file else (tyro.conf.FlagCreatePairsOff,)))
     if set(HELP) & set(args):
         args = HELP[1:]  # tyro's help does not show the arguments before it
-    with redirect_stderr(StringIO()) as told:
+    registry = tyro.constructors.ConstructorRegistry()
+    registry.primitive_rule(_text)
+    with PARSING, redirect_stderr(StringIO()) as told, registry:
         try:
             return cast(Run, tyro.cli(target, prog=prog, args=args, config=config))
         except SystemExit as end:
             if end.code in (None, 0):
                 raise
     raise ValueError(_in_one_line(told.getvalue()))
+
+
+def _text(info: Any) -> Any:
+    """Return how tyro reads a string: help calls its value TEXT; its own word is STR. None: `info` is another type."""
+    import tyro
+
+    if info.type is not str:
+        return None
+    return tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="TEXT",
+        instance_from_str=lambda texts: texts[0],
+        is_instance=lambda instance: isinstance(instance, str),
+        str_from_instance=lambda instance: [instance],
+    )
 
 
 def _deferred(command: Callable[..., object]) -> Callable[..., Run]:

@@ -1,6 +1,7 @@
 """Supervisor: what every `parlour deploy` and `parlour host` has in common while it runs.
 
-It opens the logs, serves health and metrics, writes status lines, stops the program at a signal, and prints a summary.
+It opens the logs, serves health and metrics, writes status lines, gives free memory back to the system, stops the
+program at a signal, and prints a summary.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from typing import Any, Self, TypeVar
 from rich.console import Console
 
 from ..wrappers.live.common.activity import Activity
+from ..wrappers.live.common.memory import trim_memory
 from ..wrappers.logs.log_text import describe_error
 from ..wrappers.logs.match_log import MatchLog
 from ..wrappers.logs.program_log import FIELDS, FOR_FILES, program_log
@@ -122,7 +124,9 @@ class Supervisor:
         activity: Activity,
         beat: Callable[[], Coroutine[Any, Any, None]] | None,
     ) -> Result:
-        tasks = [] if beat is None else [asyncio.create_task(beat())]
+        tasks = [asyncio.create_task(trim_memory())]
+        if beat is not None:
+            tasks.append(asyncio.create_task(beat()))
         if self._live.status_every:
             tasks.append(asyncio.create_task(tell_status(activity, self._live.status_every)))
         try:

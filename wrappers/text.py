@@ -1,4 +1,4 @@
-"""Games as multi-turn text episodes, for training language models (with verifiers, TRL, OpenRLHF and the like).
+"""Games as multi-turn text episodes, for training language models (with verifiers, TRL, OpenRLHF and the like)::
 
     game = TextGame("kuhn")
     turn = game.reset(seed=1)

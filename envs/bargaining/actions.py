@@ -13,7 +13,7 @@ from ..core.structured_talk import StructuredTalk
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction, MessageIntent, MessageScope
 from ..core.view import ActionRange
 from .moves import decode
-from .rules import Turn
+from .rules import Move
 from .table import ACCEPT, KINDS, OFFER, PASS, REJECT, TALK
 
 TYPES = (*KINDS[:TALK], "message_only")
@@ -78,7 +78,7 @@ def encode(talk: StructuredTalk, table: Any, action: int) -> AgentResponse:
     return AgentResponse(Action(KINDS[move.kind]))
 
 
-def parse(table: Any, action: Action) -> Turn | ActionResult:
+def parse(table: Any, action: Action) -> Move | ActionResult:
     """Return the exact move of a payload, or a refusal that names the right values."""
     name = action.action_type
     if name == "submit_offer":
@@ -90,10 +90,10 @@ def parse(table: Any, action: Action) -> Turn | ActionResult:
     kind = KINDS.index(name)
     if kind in (ACCEPT, REJECT) and not _offered(table):
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {name}: the other has no standing offer")
-    return Turn(kind, 0.0)
+    return Move(kind, 0.0)
 
 
-def _parse_offer(table: Any, payload: dict[str, Any]) -> Turn | ActionResult:
+def _parse_offer(table: Any, payload: dict[str, Any]) -> Move | ActionResult:
     try:
         share = msgspec.convert(payload, SubmitOffer).my_share
     except (msgspec.ValidationError, OverflowError) as error:
@@ -101,10 +101,10 @@ def _parse_offer(table: Any, payload: dict[str, Any]) -> Turn | ActionResult:
     total = float(table.total)
     if not isfinite(share) or not 0 <= share <= total:
         return ts.refused(ts.INVALID_PAYLOAD, f"cannot demand {share}: the bounds are 0 to {total:g}")
-    return Turn(OFFER, share + 0.0)  # no −0
+    return Move(OFFER, share + 0.0)  # no −0
 
 
-def nearest(table: Any, move: Turn) -> int:
+def nearest(table: Any, move: Move) -> int:
     """Return the action index of `move`, or of the nearest offer on the grid."""
     offers = int(table.offers)
     if move.kind == TALK:

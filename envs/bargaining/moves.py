@@ -4,19 +4,19 @@ from typing import Any
 
 from ..core.compiled import compiled
 from ..core.structured_talk import LIMIT, NUM_ACTIONS
-from .rules import Turn
+from .rules import Move
 from .table import ACCEPT, OFFER, TALK
 
 
 @compiled
-def decode(table: Any, action: int) -> Turn:
+def decode(table: Any, action: int) -> Move:
     """Return the move of an action index: the grid of offers, accept, reject, pass, talk."""
     offers = table.offers
     if action < offers:
-        return Turn(OFFER, action * table.offer_step)
+        return Move(OFFER, action * table.offer_step)
     if action <= offers + 2:
-        return Turn(ACCEPT + action - offers, 0.0)
-    return Turn(TALK, float(action - offers - 3))
+        return Move(ACCEPT + action - offers, 0.0)
+    return Move(TALK, float(action - offers - 3))
 
 
 @compiled

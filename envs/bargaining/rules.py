@@ -18,7 +18,7 @@ from .table import ACCEPT, OFFER, REJECT, TALK
 
 
 # Not `Move`: Numba would confuse it with the auction's tuple of that name and types, which makes calls slow.
-class Turn(NamedTuple):
+class Move(NamedTuple):
     """A move: `OFFER` (`value`: own share), `ACCEPT`, `REJECT`, `PASS`, `TALK` (`value`: index of the talk action)."""
 
     kind: int

@@ -9,6 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from .game import Game
+from .immutable import Immutable
 from .match import Match
 from .turn_state import Action
 from .view import ActionGrid
@@ -63,7 +64,7 @@ class ActionMode(Protocol):
         ...
 
 
-class DiscreteActions:
+class DiscreteActions(Immutable):
     """Masked action indices: `spaces.Discrete`."""
 
     def __init__(self, game: Game) -> None:
@@ -88,7 +89,7 @@ class DiscreteActions:
         match.play(chosen)
 
 
-class PayloadActions:
+class PayloadActions(Immutable):
     """The documented payloads: ``{"action_type": i, <type>: payload}``, with a mask over the action types."""
 
     def __init__(self, game: Game) -> None:
@@ -120,7 +121,7 @@ class PayloadActions:
         return Action(name, {key: np.asarray(value).tolist() for key, value in action.get(name, {}).items()})
 
 
-class GridActions:
+class GridActions(Immutable):
     """Several choices at once: `spaces.MultiDiscrete`, with a mask for each choice."""
 
     def __init__(self, grid: ActionGrid) -> None:
@@ -147,7 +148,11 @@ class GridActions:
 
 
 def action_mode(name: str, game: Game) -> ActionMode:
-    """Return the action mode called `name`: ``"discrete"``, ``"payload"``, or ``"grid"`` where the game has one.
+    """Return the action mode called `name`.
+
+    ``"discrete"``: masked action indices. ``"payload"``: ``{"action_type": i, <type>: payload}``, a dict space of the
+    documented payloads, with `action_mask` over the action types. ``"grid"``, where the game has one: one value for
+    each choice of `View.grid`; `action_mask` is a tuple of masks, as `spaces.MultiDiscrete.sample` takes.
 
     Raises:
         ValueError: for an unknown name.

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,12 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
-from ..render.display import Display
+from ..render.display import Display, view_shown
 from ..render.window import FPS, MODES
 from .action_modes import action_mode
-from .checks import require_choice
 from .game import Game
 from .match import Match, not_running
+from .observation_modes import ObservationMode
 from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState
 
 
@@ -26,9 +25,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         game: the game with its options.
         observation: ``"dict"``: nested dict with the fields of TurnState; ``"flat"``: float32[D]. Either is the
             ``"observation"`` of ``{"observation": …, "action_mask": int8[A]}``.
-        action: ``"discrete"``: masked action indices; ``"payload"``: ``{"action_type": i, <type>: payload}``, a dict
-            space of the documented payloads, with `action_mask` over the action types; ``"grid"``: one value for each
-            choice of `View.grid`, where `action_mask` is a tuple of masks, as `spaces.MultiDiscrete.sample` takes.
+        action: ``"discrete"``: masked action indices; ``"payload"``: the documented payloads; ``"grid"``: several
+            choices at once; see `action_mode`.
         render_mode: ``"human"`` (a window, redrawn by every reset, step and submit), ``"rgb_array"``, ``"svg"``,
             ``"ansi"`` or None; see `render`.
         render_view: whose view `render` shows: ``"public"`` (what everybody may see), an agent's name, or ``"all"``
@@ -52,20 +50,15 @@ class GameEnv(AECEnv[str, Any, Any]):
         encoder: str | None = None,
     ) -> None:
         super().__init__()
-        public = ("public",) if game.capabilities.public_view is not None else ()
-        require_choice("observation", observation, ("dict", "flat"))
-        require_choice("render_view", render_view, (None, *public, *game.agents, "all"))
         self.game = game
         self.match = Match(game, encoder)
         self.action_mode = action_mode(action, game)
-        self.layout = game.encoders[self.match.encoder].layout
-        shown = self.layout.dict_space() if observation == "dict" else self.layout.flat_space()
-        self._observation_space = spaces.Dict({"observation": shown, "action_mask": self.action_mode.mask_space})
-        self._nested = observation == "dict"
+        layout = game.encoders[self.match.encoder].layout
+        self.observation_mode = ObservationMode(observation, layout, self.action_mode.mask_space)
         name, modes = game.id.replace("-", "_"), list(MODES)
         self.metadata = {"name": name, "render_modes": modes, "render_fps": FPS, "is_parallelizable": False}
         self.render_mode = render_mode
-        self.render_view = render_view or (*public, *game.agents)[0]
+        self.render_view = view_shown(game, render_view)
         self._display = Display(game.renderer, game.id, render_mode)
         self.possible_agents = list(game.agents)
         self.agents: list[str] = []
@@ -77,7 +70,7 @@ class GameEnv(AECEnv[str, Any, Any]):
             ValueError: for an unknown agent.
         """
         self.match.require_agent(agent)
-        return self._observation_space
+        return self.observation_mode.space
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of actions, the same for every agent.
@@ -89,13 +82,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         return self.action_mode.space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin an episode. `seed` and `options` are those of `Match.reset`.
-
-        Raises:
-            ValueError: for a negative seed or wrong options; nothing has changed then.
-        """
+        """Begin an episode. `seed`, `options` and errors are those of `Match.reset`."""
         self.match.reset(seed, options)
-        self._rewarded = False
         self.agents = list(self.possible_agents)
         self.rewards, self._cumulative_rewards = (dict.fromkeys(self.agents, 0.0) for _ in range(2))
         self.terminations, self.truncations = (dict.fromkeys(self.agents, False) for _ in range(2))
@@ -106,9 +94,8 @@ class GameEnv(AECEnv[str, Any, Any]):
         """Return ``{"observation": …, "action_mask": …}`` in new arrays; the mask is all 0 out of turn."""
         match = self.match
         seat = match.seat_of(agent)
-        flat = match.observation(seat)
         mask = self.action_mode.mask(match, closed=bool(match.done) or match.turn != seat)
-        return {"observation": self.layout.tree(flat) if self._nested else flat, "action_mask": mask}
+        return self.observation_mode.observation(match.observation(seat), mask)
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Return the selected agent's observation, rewards since its last turn, termination, truncation and info.
@@ -137,7 +124,7 @@ class GameEnv(AECEnv[str, Any, Any]):
             self._settle(before)
             if self.match.decisions == before:  # a payload that keeps the turn
                 self._cumulative_rewards[self.agent_selection] = 0.0
-                self.rewards, self._rewarded = dict.fromkeys(self.agents, 0.0), False
+                self.rewards = dict.fromkeys(self.agents, 0.0)
 
     def state(self) -> NDArray[np.uint8]:
         """Return the whole record as bytes (uint8[itemsize]), hidden information included."""
@@ -149,15 +136,11 @@ class GameEnv(AECEnv[str, Any, Any]):
         Returns:
             By `render_mode`: ``"rgb_array"``: uint8[480, 640, 3]; ``"svg"`` and ``"ansi"``: a string; else None.
         """
-        view = self.render_view
-        seat = {"all": None, "public": -1}[view] if view in ("all", "public") else self.possible_agents.index(view)
-        return self._display.show(self.table, seat, partial(self.match.turn_states, view))
+        return self._display.show_match(self.match, self.render_view)
 
     def close(self) -> None:
         """Close the window of ``render_mode="human"``."""
         self._display.close()
-
-    # TurnState's API.
 
     @property
     def table(self) -> Any:
@@ -188,12 +171,6 @@ class GameEnv(AECEnv[str, Any, Any]):
         """Return an independent copy: the match and the agents' bookkeeping."""
         return deepcopy(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "GameEnv":
-        memo.update({id(one): one for one in (self.game, self.action_mode, self.layout, self._observation_space)})
-        twin = GameEnv.__new__(GameEnv)
-        twin.__dict__.update(deepcopy(self.__dict__, memo))
-        return twin
-
     def _ended(self, agent: str) -> ActionResult | None:
         """Return a refusal after a wrapper has ended the episode for an illegal action: the match still runs then."""
         running = agent not in self.possible_agents or (self.agents and not self.terminations[self.agents[0]])
@@ -205,10 +182,9 @@ class GameEnv(AECEnv[str, Any, Any]):
         if match.decisions == before:
             return
         self._cumulative_rewards[self.agent_selection] = 0.0
-        rewarded = any(match.batch.rewards[0].tolist())
-        if rewarded or self._rewarded:
-            self._rewarded = rewarded
-            self.rewards = dict(zip(self.agents, match.rewards, strict=True))
+        rewards = match.rewards
+        if any(rewards) or any(self.rewards.values()):
+            self.rewards = dict(zip(self.agents, rewards, strict=True))
             self._accumulate_rewards()
         if match.done:
             truncated = bool(match.batch.truncations[0])

@@ -1,6 +1,7 @@
 """Checks of the parts of a game. A wrong part is a ValueError with one sentence, raised when the part is made."""
 
 from collections.abc import Iterable, Mapping
+from inspect import signature
 from reprlib import repr
 from typing import Any
 
@@ -20,6 +21,26 @@ def require_functions(owner: str, functions: Mapping[str, Any], optional: Iterab
     for name, function in functions.items():
         if not callable(function) and not (function is None and name in left_out):
             raise ValueError(f"{owner}: {name} is {repr(function)}; it needs to be a function")
+
+
+def require_arguments(owner: str, functions: Mapping[str, Any], arguments: Mapping[str, tuple[str, ...]]) -> None:
+    """Raise ValueError unless every value is a function that takes its arguments by position.
+
+    Args:
+        owner: the class or module that the functions belong to, for the error.
+        functions: the functions by name, compiled or not.
+        arguments: the names of the arguments of each.
+
+    Raises:
+        ValueError: naming the first one that is no function, or takes other arguments.
+    """
+    require_functions(owner, functions)
+    for name, taken in arguments.items():
+        shape = signature(getattr(functions[name], "py_func", functions[name]))
+        try:
+            shape.bind(*taken)
+        except TypeError:
+            raise ValueError(f"{owner}: {name} takes {shape}; it needs to take ({', '.join(taken)})") from None
 
 
 def require_type(owner: str, name: str, value: Any, kind: type) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import loops
-from .checks import require_functions, require_type
+from .checks import require_arguments, require_functions, require_type
 from .layout import Layout, Slice
 from .record import Tables
 
@@ -42,12 +42,12 @@ class Encoder:
     def __post_init__(self) -> None:
         """Check the parts."""
         require_type("Encoder", "layout", self.layout, Layout)
-        require_functions("Encoder", {"observe": self.observe})
+        require_arguments("Encoder", {"observe": self.observe}, {"observe": ("table", "seat", "at", "out")})
         require_type("Encoder", "full_information", self.full_information, bool)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the compiled loop, which is compiled again after loading."""
-        return {name: value for name, value in self.__dict__.items() if name != "_observe_rows"}
+        return {name: value for name, value in self.__dict__.items() if name != "loop"}
 
     def extended(
         self, slices: Sequence[Slice], observe: Callable[..., None], *, full_information: bool = False
@@ -89,11 +89,12 @@ class Encoder:
         if seats is None:
             seats = records["turn"][rows]
         whole = np.asarray(rows, np.int64), np.asarray(seats, np.int64)
-        self._observe_rows(records, *whole, self.layout.offsets, out)
+        self.loop(records, *whole, self.layout.offsets, out)
         return out
 
     @cached_property
-    def _observe_rows(self) -> Callable[..., None]:
+    def loop(self) -> Callable[..., None]:
+        """The compiled loop over tables: ``loop(tables, rows, seats, offsets, out)`` (see `loops.observe_rows`)."""
         return loops.compile_loop(loops.observe_rows, observe=self.observe)
 
 

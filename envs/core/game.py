@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 from ..render.renderer import Renderer
 from . import loops
 from .capabilities import Capabilities
-from .checks import require_functions, require_mapping, require_names, require_type
+from .checks import require_arguments, require_mapping, require_names, require_type
 from .encoder import Encoder
+from .immutable import Immutable
 from .layout import Layout
 from .loops import Batch
 from .open_view import open_view
@@ -44,9 +46,10 @@ class Payoffs:
 
     def __post_init__(self) -> None:
         """Check the bounds."""
-        if not (isfinite(self.low) and isfinite(self.high) and self.low <= self.high):
+        numbers = isinstance(self.low, Real) and isinstance(self.high, Real)
+        if not (numbers and isfinite(self.low) and isfinite(self.high) and self.low <= self.high):
             raise ValueError(f"Payoffs: low={self.low!r}, high={self.high!r}: give two finite numbers, low first")
-        if not (isfinite(self.unit) and self.unit > 0):
+        if not (isinstance(self.unit, Real) and isfinite(self.unit) and self.unit > 0):
             raise ValueError(f"Payoffs: unit={self.unit!r} needs to be above 0")
 
 
@@ -63,7 +66,7 @@ class Loops(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Game:
+class Game(Immutable):
     """A game with its options fixed.
 
     Attributes:
@@ -109,7 +112,9 @@ class Game:
         require_mapping("Game", "encoders", self.encoders, "encoders by name")
         require_type("Game", "payoffs", self.payoffs, Payoffs)
         require_mapping("Game", "bots", self.bots, "functions by name")
-        require_functions("Game", self.bots)
+        require_arguments("Game, bots", self.bots, dict.fromkeys(self.bots, ("game", "seed")))
+        if self.platform_id is not None:
+            require_type("Game", "platform_id", self.platform_id, str)
         require_mapping("Game", "options", self.options, "options by name")
         require_type("Game", "capabilities", self.capabilities, Capabilities)
         room = self.rules.blank.rewards[0].size

@@ -1,7 +1,8 @@
 """Layout: named slices of one flat float32 observation."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cache, cached_property
 from math import prod
 from typing import Any
@@ -12,6 +13,9 @@ from numpy.typing import NDArray
 
 from .checks import require_type
 from .record import record
+
+PER_SEAT = ("relative seat",)
+"""The axes of a slice with one number per seat; 0 is the observer, 1 the next seat."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class Slice:
         high: largest value.
         meaning: one line of description.
         start: its first index in the flat vector (set by `Layout`).
+        axes: what the indices along each axis mean: a name for each of them, or one word, such as ``"relative seat"``,
+            to which the index is added. Empty: the bare indices.
     """
 
     path: str
@@ -33,11 +39,45 @@ class Slice:
     high: float
     meaning: str
     start: int = 0
+    axes: tuple[str | Sequence[str], ...] = ()
 
     @property
     def stop(self) -> int:
         """The index after its last one."""
         return self.start + prod(self.shape)
+
+    def name(self, position: tuple[int, ...]) -> str:
+        """Return the name of the element at `position`, such as ``"flop, action 0, bet"``."""
+        if self.shape == (1,) and not self.axes:
+            return self.path.rpartition(".")[2]
+        axes = self.axes or ("",) * len(self.shape)
+        names = (
+            f"{axis} {k}".strip() if isinstance(axis, str) else axis[k] for axis, k in zip(axes, position, strict=True)
+        )
+        return ", ".join(names)
+
+
+@dataclass(frozen=True)
+class Element:
+    """One number of the observation.
+
+    Attributes:
+        index: its index in the flat vector.
+        path: the path of its slice.
+        position: its index within the slice, one number per axis.
+        name: its name within the slice, such as ``"full house"``.
+        meaning: the description of the slice.
+        low: smallest value.
+        high: largest value.
+    """
+
+    index: int
+    path: str
+    position: tuple[int, ...]
+    name: str
+    meaning: str
+    low: float
+    high: float
 
 
 class Layout:
@@ -51,8 +91,8 @@ class Layout:
             its parts must be Python identifiers, and joined by ``_`` they must not be an attribute of `np.record`.
 
     >>> layout = Layout([Slice("phase", (3,), 0, 1, "one-hot"), Slice("game_state.pot", (1,), 0, 9, "chips")])
-    >>> layout.size, layout["game_state.pot"].start
-    (4, 3)
+    >>> layout.size, layout["game_state.pot"].start, layout[0].path, layout.at(3).name
+    (4, 3, 'phase', 'pot')
     """
 
     def __init__(self, slices: Sequence[Slice]) -> None:
@@ -65,7 +105,7 @@ class Layout:
             for path in self._slices:
                 if path == part.path or path.startswith(part.path + ".") or part.path.startswith(path + "."):
                     raise ValueError(f"slice {part.path!r} clashes with {path!r}")
-            placed = Slice(part.path, part.shape, part.low, part.high, part.meaning, start)
+            placed = replace(part, start=start)
             self._slices[part.path] = placed
             start = placed.stop
         self.size = start
@@ -77,11 +117,46 @@ class Layout:
         """Return the state without the offsets: they are made again, with the dtype shared in this process."""
         return {name: value for name, value in self.__dict__.items() if name != "offsets"}
 
-    def __getitem__(self, path: str) -> Slice:
-        return self._slices[path]
+    def __getitem__(self, which: str | int) -> Slice:
+        """Return a slice by its path, or by its place among the slices.
+
+        Raises:
+            KeyError: if no slice has this path.
+            IndexError: if there are fewer slices.
+        """
+        if not isinstance(which, str):
+            return self.slices[which]
+        if which not in self._slices:
+            near = get_close_matches(which, self._slices, 1, 0)
+            raise KeyError(f"no slice has the path {which!r}; did you mean {near[0]!r}? `slices` lists all")
+        return self._slices[which]
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self._slices.values())
+
+    def __len__(self) -> int:
+        return len(self._slices)
+
+    @property
+    def slices(self) -> tuple[Slice, ...]:
+        """All slices, in order."""
+        return tuple(self._slices.values())
+
+    def at(self, index: int) -> Element:
+        """Return what stands at an index of the flat vector: the path of its slice, its name, its meaning.
+
+        Args:
+            index: from 0 to `size` - 1; a negative one counts from the end.
+
+        Raises:
+            IndexError: if the vector has no such index.
+        """
+        if not -self.size <= index < self.size:
+            raise IndexError(f"index {index} is outside the observation, which has {self.size} elements")
+        index %= self.size
+        part = next(part for part in self if index < part.stop)
+        position = tuple(int(k) for k in np.unravel_index(index - part.start, part.shape))
+        return Element(index, part.path, position, part.name(position), part.meaning, part.low, part.high)
 
     @cached_property
     def offsets(self) -> NDArray[Any]:
@@ -133,6 +208,11 @@ def _check_slice(part: Slice) -> None:
         raise ValueError(f"slice {part.path!r}: shape {shape!r} needs integers from 1 up; a single number has (1,)")
     if not (np.ndim(part.low) == np.ndim(part.high) == 0 and part.low <= part.high):
         raise ValueError(f"slice {part.path!r}: low is {part.low!r} and high {part.high!r}; low may not be above high")
+    wrong = len(part.axes) != len(shape) or any(
+        len(axis) != n for axis, n in zip(part.axes, shape, strict=True) if not isinstance(axis, str)
+    )
+    if part.axes and wrong:
+        raise ValueError(f"slice {part.path!r}: axes {part.axes!r} do not fit the shape {shape!r}")
 
 
 def _field(path: str) -> str:

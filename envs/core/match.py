@@ -268,7 +268,6 @@ class Match:
         return deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Match":
-        memo[id(self.game)] = self.game
         twin = Match.__new__(Match)
         twin.__setstate__(deepcopy(self.__getstate__(), memo))
         return twin

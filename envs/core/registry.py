@@ -47,8 +47,9 @@ def register(game_id: str, source: str | Callable[..., Game] | None = None) -> V
     GAMES[game_id] = source or name
     module = VersionModule(f"{PACKAGE}.{name}_{version}", partial(game, game_id))
     sys.modules[module.__name__] = module
-    pettingzoo.register("aec", f"parlour/{game_id}", f"{module.__name__}:env")
-    pettingzoo.register("parallel", f"parlour/{game_id}", f"{module.__name__}:parallel_env")
+    if hasattr(pettingzoo, "register"):  # PettingZoo has a registry since 1.27
+        pettingzoo.register("aec", f"parlour/{game_id}", f"{module.__name__}:env")
+        pettingzoo.register("parallel", f"parlour/{game_id}", f"{module.__name__}:parallel_env")
     gymnasium.register(
         f"parlour/{name.capitalize()}-{version}",
         entry_point="parlour.wrappers.rl.gymnasium_env:make_single_agent_env",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import loops
-from .checks import require_functions
+from .checks import require_arguments
 from .compiled import compiled
 from .record import Tables, check_required_fields
 
@@ -57,8 +57,9 @@ class Rules:
         check_required_fields(blank.dtype)
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
             raise ValueError(f"num_actions={count!r}: a game has a whole number of action indices, at least 1")
-        functions = {"reset": self.reset, "step": self.step, "legal": self.legal, "decode": self.decode}
-        require_functions("Rules", functions)
+        arguments = {"reset": ("table",), "step": ("table", "move"), "legal": ("table", "mask")}
+        arguments |= {"decode": ("table", "action")}
+        require_arguments("Rules", {name: getattr(self, name) for name in arguments}, arguments)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the compiled loops, which are compiled again after loading."""

@@ -132,7 +132,6 @@ class VectorGame:
         return deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "VectorGame":
-        memo[id(self.game)] = self.game
         twin = VectorGame.__new__(VectorGame)
         twin.__setstate__(deepcopy(self.__getstate__(), memo))
         return twin

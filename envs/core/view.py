@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from .checks import require_functions, require_mapping, require_type
+from .checks import require_arguments, require_functions, require_mapping, require_type
 from .record import Tables
 from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, TurnState
 
@@ -51,7 +51,7 @@ class View:
     Raises:
         ValueError: if a part is missing or wrong, or the action ranges do not follow one another from 0 on.
 
-    Functions marked with * only read attributes of `table`, which may be a copy made by `record.plain`.
+    `phase`, `game_state` and `outcome` only read attributes of `table`, which may be a copy made by `record.plain`.
 
     Attributes:
         action_spaces: every action type of the documented protocol, with the space of its payload.
@@ -63,9 +63,9 @@ class View:
         nearest: ``nearest(table, move) -> int``: the action index of a move, or the nearest one.
         safe: ``safe(table) -> int``: the action index that is played for an agent that does not answer.
         allowed: ``allowed(table) -> list[AllowedAction]`` for the acting seat, with the bounds of this turn.
-        phase: ``phase(table) -> str`` *.
-        game_state: ``game_state(table, seat) -> dict``: what `seat` may see *.
-        outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it *.
+        phase: ``phase(table) -> str``.
+        game_state: ``game_state(table, seat) -> dict``: what `seat` may see.
+        outcome: ``outcome(table, seat) -> dict`` of a finished episode, as `seat` may see it.
         load: ``load(turn_state) -> (tables, seat)``: the record (recarray of shape (1,)) with what that seat may know,
             and the seat. The state may have more or fewer seats than the game.
         resample: ``resample(table, seat, generator)`` draws the information hidden from `seat` again, in place.
@@ -87,19 +87,19 @@ class View:
 
     def __post_init__(self) -> None:
         """Check the parts."""
-        functions = (
-            "encode",
-            "parse",
-            "nearest",
-            "safe",
-            "allowed",
-            "phase",
-            "game_state",
-            "outcome",
-            "load",
-            "resample",
-        )
-        require_functions("View", {name: getattr(self, name) for name in functions})
+        arguments = {
+            "encode": ("table", "action"),
+            "parse": ("table", "action"),
+            "nearest": ("table", "move"),
+            "safe": ("table",),
+            "allowed": ("table",),
+            "phase": ("table",),
+            "game_state": ("table", "seat"),
+            "outcome": ("table", "seat"),
+            "load": ("turn_state",),
+            "resample": ("table", "seat", "generator"),
+        }
+        require_arguments("View", {name: getattr(self, name) for name in arguments}, arguments)
         require_mapping("View", "action_spaces", self.action_spaces, "action types and the spaces of their payloads")
         for kind, space in self.action_spaces.items():
             require_type("View", f"the space of {kind!r}", space, spaces.Dict)

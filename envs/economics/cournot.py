@@ -11,7 +11,7 @@ from ..core.random_policy import random_bot
 from ..stages import Bots, End, Number, OwnChoice, Parameter, Private, Seen, Stage, StageGame, Told, WhoChose, bot, make
 from ..stages.fields import chosen_of, seats_of
 from ..stages.options import Ranges, ranges, shown
-from ..stages.rules import OVER, PLAYING, choose, end_round, sum_of
+from ..stages.rules import sum_of
 
 A, B = range(2)
 """The parameters: the price without supply, and how much it falls per unit."""
@@ -69,7 +69,7 @@ def game(
             parameters=[a, b],
             private=Private("my_marginal_cost", cost),
             payoffs=(-dearest * a / b, max(a - cheapest, 0.0) ** 2 / (4 * b) + 0.01),
-            step=step,
+            pay=pay,
             end=end,
             fields=[
                 Told("num_firms", seats_of),
@@ -86,15 +86,11 @@ def game(
 
 
 @compiled
-def step(table: Any, move: Any) -> None:
-    """Apply the acting firm's move; when all have chosen, each gets (price − cost) · quantity."""
-    status = choose(table, move)
-    if status == OVER:
-        price = max(0.0, table.parameter[A] - table.parameter[B] * sum_of(table, 0))
-        for seat in range(table.seats):
-            table.rewards[seat] = (price - table.private[seat]) * table.number[0, seat]
-    if status != PLAYING:
-        end_round(table)
+def pay(table: Any) -> None:
+    """Give each firm (price − cost) · quantity."""
+    price = max(0.0, table.parameter[A] - table.parameter[B] * sum_of(table, 0))
+    for seat in range(table.seats):
+        table.rewards[seat] = (price - table.private[seat]) * table.number[0, seat]
 
 
 def end(table: Any) -> End:

@@ -11,7 +11,6 @@ from ..core.random_policy import random_bot
 from ..stages import Bots, End, Number, Parameter, Private, Seen, Split, Stage, StageGame, Told, bot, make
 from ..stages.fields import is_resolved, seats_of
 from ..stages.options import Ranges, ranges, shown
-from ..stages.rules import OVER, PLAYING, choose, end_round
 
 PIE = 0
 SHARES = ("allocator_share", "recipient_share")
@@ -61,7 +60,8 @@ def game(
             parameters=[pie],
             private=Private("my_reservation_value", values),
             payoffs=(-max(high for _, high in values), pie - min(low for low, _ in values)),
-            step=step,
+            pay=pay,
+            late=late,
             end=end,
             roles=("allocator", "recipient"),
             role_keys=("allocator", "recipient"),
@@ -78,18 +78,24 @@ def game(
 
 
 @compiled
-def step(table: Any, move: Any) -> None:
-    """Apply the allocator's move: each gets its share less its reservation value; without a split, the shares are 0."""
-    status = choose(table, move)
-    if status != PLAYING:
-        kept = table.number[0, 0]
-        table.rewards[0] = kept - table.private[0]
-        table.rewards[1] = (table.parameter[PIE] - kept if status == OVER else 0.0) - table.private[1]
-        end_round(table)
+def pay(table: Any) -> None:
+    """Give each its share less its reservation value."""
+    kept = table.number[0, 0]
+    table.rewards[0] = kept - table.private[0]
+    table.rewards[1] = table.parameter[PIE] - kept - table.private[1]
+
+
+@compiled
+def late(table: Any) -> None:
+    """Without a split, the shares are 0."""
+    for seat in range(2):
+        table.rewards[seat] = -table.private[seat]
 
 
 def end(table: Any) -> End:
     """Return the end in the platform's words."""
+    if table.timeout:
+        return End()
     kept = float(table.number[0][0])
     shares = [kept, float(table.parameter[PIE]) - kept]
     rows = [{"share": share, "reservation_value": float(table.private[seat])} for seat, share in enumerate(shares)]

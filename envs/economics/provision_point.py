@@ -11,7 +11,7 @@ from ..core.random_policy import random_bot
 from ..stages import Bots, End, Number, OwnChoice, Parameter, Private, Seen, Stage, StageGame, Told, WhoChose, bot, make
 from ..stages.fields import chosen_of, seats_of, total_of
 from ..stages.options import Ranges, ranges, shown
-from ..stages.rules import CLOSE, OVER, PLAYING, TIMEOUT, choose, end_round, sum_of
+from ..stages.rules import CLOSE, sum_of
 
 THRESHOLD = 0
 
@@ -64,7 +64,9 @@ def game(
             parameters=[threshold],
             private=Private("my_reservation_value", values),
             payoffs=(min(0.0, least - threshold), most),
-            step=step,
+            pay=pay,
+            late=pay,
+            early=funded,
             end=end,
             fields=[
                 Told("num_agents", seats_of),
@@ -72,7 +74,7 @@ def game(
                 WhoChose("committed_agents", others=False),
                 Told("num_committed", chosen_of),
                 Parameter("threshold", THRESHOLD),
-                Told("funded", _funded),
+                Told("funded", _is_funded),
             ],
             bots=BOTS,
             rounds=options["rounds"],
@@ -80,27 +82,24 @@ def game(
     )
 
 
-def _funded(table: Any) -> bool | None:
+def _is_funded(table: Any) -> bool | None:
     return total_of(table) >= float(table.parameter[THRESHOLD]) - CLOSE if table.revealed else None
 
 
 @compiled
-def step(table: Any, move: Any) -> None:
-    """Apply the acting contributor's move; the project is funded at once when the threshold is reached.
+def funded(table: Any) -> bool:
+    """Return whether the threshold is reached; the round then ends at once."""
+    return bool(sum_of(table, 0) >= table.parameter[THRESHOLD] - CLOSE)
 
-    Then each gets its valuation less its commitment, which is 0 for those that have made none.
-    """
-    status = choose(table, move)
-    funded = sum_of(table, 0) >= table.parameter[THRESHOLD] - CLOSE
-    if funded or status == TIMEOUT:
-        status = OVER
-        table.timeout = False
-        table.revealed = True
-    if status == OVER:
+
+@compiled
+def pay(table: Any) -> None:
+    """If it is funded, give each its valuation less its commitment, which is 0 for those that have made none."""
+    table.timeout = False  # the platform resolves it after the last turn, too
+    table.revealed = True
+    if funded(table):
         for seat in range(table.seats):
-            table.rewards[seat] = table.private[seat] - table.number[0, seat] if funded else 0.0
-    if status != PLAYING:
-        end_round(table)
+            table.rewards[seat] = table.private[seat] - table.number[0, seat]
 
 
 def end(table: Any) -> End:
@@ -108,7 +107,7 @@ def end(table: Any) -> End:
     seats = range(int(table.seats))
     all_in = chosen_of(table) == table.seats
     short = "all_committed_below_threshold" if all_in else "rounds_exhausted"
-    trigger = "threshold_met" if _funded(table) else short
+    trigger = "threshold_met" if _is_funded(table) else short
     rows = [{"commitment": float(table.number[0][seat])} for seat in seats]
     more = {"total_committed": total_of(table), "threshold": float(table.parameter[THRESHOLD])}
     return End(trigger, rows, {"trigger": trigger, **more})

@@ -11,7 +11,7 @@ from ..core.random_policy import random_bot
 from ..stages import Bots, Choices, End, Number, Parameter, Private, Seen, Stage, StageGame, Told, bot, make
 from ..stages.fields import seats_of, total_of
 from ..stages.options import Ranges, ranges, shown
-from ..stages.rules import CLOSE, OVER, PLAYING, choose, end_round, sum_of
+from ..stages.rules import CLOSE, sum_of
 
 COST = 0
 """The parameter: the cost of the project."""
@@ -55,7 +55,7 @@ def game(
             parameters=[cost],
             private=Private("my_valuation", values),
             payoffs=(min(0.0, least - cost / seats), max(0.0, most - cost / seats)),
-            step=step,
+            pay=pay,
             end=end,
             pass_is_final=True,
             fields=[
@@ -76,16 +76,12 @@ def _built(table: Any) -> bool | None:
 
 
 @compiled
-def step(table: Any, move: Any) -> None:
-    """Apply the acting agent's move; if the reports cover the cost, each gets its valuation less its part of it."""
-    status = choose(table, move)
+def pay(table: Any) -> None:
+    """If the reports cover the cost, each gets its valuation less its part of the cost."""
     cost = table.parameter[COST]
-    if status == OVER:
-        built = sum_of(table, 0) >= cost - CLOSE
-        for seat in range(table.seats):
-            table.rewards[seat] = table.private[seat] - cost / table.seats if built else 0.0
-    if status != PLAYING:
-        end_round(table)
+    built = sum_of(table, 0) >= cost - CLOSE
+    for seat in range(table.seats):
+        table.rewards[seat] = table.private[seat] - cost / table.seats if built else 0.0
 
 
 def end(table: Any) -> End:

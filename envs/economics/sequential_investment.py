@@ -11,7 +11,6 @@ from ..core.options import number, whole
 from ..core.random_policy import random_bot
 from ..stages import Bots, Choices, End, Number, Parameter, Seen, Stage, StageGame, Told, bot, make
 from ..stages.fields import is_resolved, name_of
-from ..stages.rules import OVER, PLAYING, choose, end_round
 
 COST, SCALE, COMPLEMENTS = range(3)
 INTERACTIONS = ("substitutes", "complements")
@@ -70,7 +69,7 @@ def game(
             actions=[Number("invest", "amount", highest, options["amounts"], "invest this amount, once")],
             parameters=[cost, scale, complements],
             payoffs=(-cost * highest, scale * highest * (highest / 2 if complements else 1)),
-            step=step,
+            pay=pay,
             end=end,
             roles=ROLES,
             role_keys=("leader_id", "follower_id"),
@@ -101,15 +100,11 @@ def joint_benefit(table: Any) -> float:
 
 
 @compiled
-def step(table: Any, move: Any) -> None:
-    """Apply the acting seat's move: each gets half of the joint benefit less the cost of its investment."""
-    status = choose(table, move)
-    if status == OVER:
-        half = 0.5 * joint_benefit(table)
-        table.rewards[0] = half - table.parameter[COST] * table.number[0, 0]
-        table.rewards[1] = half - table.parameter[COST] * table.number[1, 1]
-    if status != PLAYING:
-        end_round(table)
+def pay(table: Any) -> None:
+    """Give each half of the joint benefit less the cost of its investment."""
+    half = 0.5 * joint_benefit(table)
+    table.rewards[0] = half - table.parameter[COST] * table.number[0, 0]
+    table.rewards[1] = half - table.parameter[COST] * table.number[1, 1]
 
 
 def end(table: Any) -> End:

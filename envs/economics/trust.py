@@ -9,7 +9,6 @@ from ..core.game import Game
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
 from ..stages import Bots, ChoiceOf, End, Number, Parameter, Seen, Stage, StageGame, bot, make
-from ..stages.rules import OVER, PLAYING, choose, end_round
 
 ENDOWMENT, MULTIPLIER = range(2)
 RETURN = 1
@@ -66,8 +65,8 @@ def game(
             ],
             parameters=[options["endowment"], options["multiplier"]],
             payoffs=(0.0, max(most, options["endowment"])),
-            step=step,
-            bounds=bounds,
+            pay=pay,
+            follow=bounds,
             end=end,
             roles=("trustor", "trustee"),
             role_keys=("trustor", "trustee"),
@@ -90,16 +89,11 @@ def bounds(table: Any) -> None:
 
 
 @compiled
-def step(table: Any, move: Any) -> None:
-    """Apply the acting seat's move: the trustor keeps E − x and gets r, the trustee gets m·x and gives r."""
-    status = choose(table, move)
-    bounds(table)
-    if status == OVER:
-        sent, returned = table.number[0, 0], table.number[1, 1]
-        table.rewards[0] = table.parameter[ENDOWMENT] - sent + returned
-        table.rewards[1] = table.parameter[MULTIPLIER] * sent - returned
-    if status != PLAYING:
-        end_round(table)
+def pay(table: Any) -> None:
+    """The trustor keeps E − x and gets r, the trustee gets m·x and gives r."""
+    sent, returned = table.number[0, 0], table.number[1, 1]
+    table.rewards[0] = table.parameter[ENDOWMENT] - sent + returned
+    table.rewards[1] = table.parameter[MULTIPLIER] * sent - returned
 
 
 def end(table: Any) -> End:

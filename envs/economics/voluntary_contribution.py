@@ -10,7 +10,7 @@ from ..core.options import number, whole
 from ..core.random_policy import random_bot
 from ..stages import Bots, Choices, End, Number, Parameter, Seen, Stage, StageGame, Told, bot, make
 from ..stages.fields import is_resolved, seats_of, total_of
-from ..stages.rules import OVER, PLAYING, choose, end_round, sum_of
+from ..stages.rules import sum_of
 
 ENDOWMENT, MPC = range(2)
 
@@ -59,7 +59,7 @@ def game(
             actions=[Number("contribute", "amount", own, options["amounts"], "contribute this amount, which all see")],
             parameters=[own, mpc],
             payoffs=(0.0, max(own + mpc * own * (seats - 1), mpc * own * seats)),
-            step=step,
+            pay=pay,
             end=end,
             fields=[
                 Told("num_agents", seats_of),
@@ -76,15 +76,11 @@ def game(
 
 
 @compiled
-def step(table: Any, move: Any) -> None:
-    """Apply the acting agent's move; each gets endowment − contribution + marginal return · total."""
-    status = choose(table, move)
-    if status == OVER:
-        good = table.parameter[MPC] * sum_of(table, 0)
-        for seat in range(table.seats):
-            table.rewards[seat] = table.parameter[ENDOWMENT] - table.number[0, seat] + good
-    if status != PLAYING:
-        end_round(table)
+def pay(table: Any) -> None:
+    """Give each endowment − contribution + marginal return · total."""
+    good = table.parameter[MPC] * sum_of(table, 0)
+    for seat in range(table.seats):
+        table.rewards[seat] = table.parameter[ENDOWMENT] - table.number[0, seat] + good
 
 
 def end(table: Any) -> End:

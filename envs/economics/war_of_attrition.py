@@ -11,7 +11,6 @@ from ..core.random_policy import random_bot
 from ..core.rng import draw
 from ..stages import Bots, End, Number, OwnChoice, Parameter, Seen, Stage, StageGame, Told, WhoChose, bot, make
 from ..stages.fields import is_resolved, name_of
-from ..stages.rules import OVER, PLAYING, choose, end_round
 
 PRIZE, RATE, LONGEST = range(3)
 
@@ -59,7 +58,7 @@ def game(
             actions=[Number("submit_time", "t", longest, options["times"], "give up at this time, sealed")],
             parameters=[prize, rate, longest],
             payoffs=(-rate * longest, prize),
-            step=step,
+            pay=pay,
             end=end,
             fields=[
                 Parameter("prize", PRIZE),
@@ -77,17 +76,13 @@ def game(
 
 
 @compiled
-def step(table: Any, move: Any) -> None:
-    """Apply the acting agent's move; both pay until the first gives up, and the other wins. Ties are drawn."""
-    status = choose(table, move)
-    if status == OVER:
-        first, second = table.number[0, 0], table.number[0, 1]
-        winner = draw(table, 2) if first == second else 0 if first > second else 1
-        cost = table.parameter[RATE] * min(first, second)
-        table.rewards[winner] = table.parameter[PRIZE] - cost
-        table.rewards[1 - winner] = -cost
-    if status != PLAYING:
-        end_round(table)
+def pay(table: Any) -> None:
+    """Both pay until the first gives up, and the other wins. Ties are drawn."""
+    first, second = table.number[0, 0], table.number[0, 1]
+    winner = draw(table, 2) if first == second else 0 if first > second else 1
+    cost = table.parameter[RATE] * min(first, second)
+    table.rewards[winner] = table.parameter[PRIZE] - cost
+    table.rewards[1 - winner] = -cost
 
 
 def end(table: Any) -> End:

@@ -27,7 +27,7 @@ from ..render.svg import (
 
 Row = Mapping[str, Any]
 
-CENTRE = 320.0, 238.0
+CENTRE = 320.0, 246.0
 FELT, RIM, ON_FELT, TAG = "#2c6e5a", "#4a3529", "#f3f1e6", "#e7e3d6"
 BACK, RED, BLACK = "#3b5b8c", "#c0272d", "#1c1f24"
 SUITS = {
@@ -59,7 +59,7 @@ def picture(states: Sequence[TurnState]) -> str:
         text(*_at(-pi / 2, 0, 52), f"pot {number(game['pot'])}", 15, fill=ON_FELT, anchor="middle", bold=True),
     ]
     board = game["board"]
-    things += [card(board[i], 199 + 49 * i, 204, 46, 64) if i < len(board) else _space(199 + 49 * i) for i in range(5)]
+    things += [card(board[i], 199 + 49 * i, 212, 46, 64) if i < len(board) else _space(199 + 49 * i) for i in range(5)]
     angles = [pi / 2 + 2 * pi * ((i - base) % len(players)) / len(players) for i in range(len(players))]
     places = [_at(angle, 256, 178) for angle in angles]
     for player, (x, y) in zip(players, places, strict=True):  # bets first, so that a wide one does not cover a card
@@ -129,7 +129,7 @@ def _tags(state: TurnState) -> dict[int, str]:
 def _deed(kind: str, amount: int, opened: bool) -> str:
     if kind == "raiseTo":
         return f"{'raise to' if opened else 'bet'} {number(amount)}"
-    return f"call {number(amount)}" if kind == "call" else kind
+    return kind  # what a call costs is in the footer; the bet in front of the seat is its sum
 
 
 def _last(state: TurnState, seat: int) -> bool:
@@ -192,19 +192,19 @@ def _back(x: float, y: float, width: float, height: float) -> str:
 
 
 def _space(x: float) -> str:
-    return box(x, 204, 46, 64, "none", round=5, stroke="#4f8b78")
+    return box(x, 212, 46, 64, "none", round=5, stroke="#4f8b78")
 
 
 def _cards(hand: Sequence[str] | None, x: float, y: float, *, folded: bool, dealt: bool) -> list[str]:
     """Return a seat's two cards above its plate: open, face down, or none if it is out of the hand."""
     if hand is not None:
-        return [_open(hand[i], x - 31 + 32 * i, y - 58, folded) for i in range(2)]
-    return [_back(x - 31 + 32 * i, y - 58, 30, 42) if dealt and not folded else "" for i in range(2)]
+        return [_open(hand[i], x - 35 + 36 * i, y - 66, folded) for i in range(2)]
+    return [_back(x - 35 + 36 * i, y - 66, 34, 47) if dealt and not folded else "" for i in range(2)]
 
 
 @remembered
 def _open(name: str, x: float, y: float, folded: bool) -> str:
-    return group(card(name, x, y, 30, 42), opacity=0.45 if folded else 1)
+    return group(card(name, x, y, 34, 47), opacity=0.45 if folded else 1)
 
 
 @remembered
@@ -217,23 +217,23 @@ def _plate(
         box(-53, -22, 106, 43, TURN, round=10) if turn else "",
         box(-50, -19, 100, 37, "#fff", round=7, stroke=INK if own else "#b9b5a8", thick=1.5 if own else 1),
         box(-50, -13, 5, 25, COLOURS[seat % len(COLOURS)], round=2),
-        text(2, -5, short(name or f"seat {seat}", 14), 11, anchor="middle", bold=True),
+        text(2, -4, short(name or f"seat {seat}", 12), 13, anchor="middle", bold=True),
         at=(x, y),
         opacity=0.5 if faint else 1,
     )
     chips = "out of chips" if gone else number(stack)
-    return plate, text(x + 2, y + 9, chips, 11, fill="#b0b4ba" if faint else FAINT, anchor="middle")
+    return plate, text(x + 2, y + 11, chips, 13, fill="#b0b4ba" if faint else FAINT, anchor="middle")
 
 
 @remembered
 def _pill(words: str, x: float, y: float, fill: str, ink: str) -> str:
     if not words:
         return ""
-    width = 12 + 5.6 * len(words)
+    width = 12 + 6.2 * len(words)
     x = min(max(x, width / 2 + 4), WIDTH - width / 2 - 4)
     return group(
         box(-width / 2, -7.5, width, 15, fill, round=7.5),
-        text(0, 3.7, words, 10.5, fill=ink, anchor="middle"),
+        text(0, 4, words, 11.5, fill=ink, anchor="middle"),
         at=(x, y),
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.installed import install
 from ..core.options import number
 from .hands import card_number
 from .ranges import HOLDINGS
@@ -50,7 +51,7 @@ def _read(text: str) -> Weights:
     try:
         from pokerkit import parse_range
     except ImportError as error:
-        raise ImportError("ranges as text need pokerkit: pip install 'parlour[phh]'") from error
+        raise ImportError(f"ranges as text need pokerkit: {install('phh')}") from error
     weights = np.zeros(len(HOLDINGS))
     for part in text.replace(";", " ").replace(",", " ").split():
         hands, colon, weight = part.partition(":")

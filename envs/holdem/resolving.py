@@ -71,6 +71,7 @@ class RiverResolving:
         self._game, self._iterations, self._uniform_share = game, iterations, uniform_share
         self._encoder = game.encoders[encoder_of(policy, game)]
         self._probabilities: Probabilities = policy.probabilities
+        self._last: tuple[bytes, Solved] | None = None
 
     def strategy(self, table: Any, late: Callable[[], bool]) -> NDArray[np.float64] | None:
         """Return how likely each action index of the acting seat is in the solution, float64[A].
@@ -83,19 +84,28 @@ class RiverResolving:
             None where the policy's own action is to be played: before the river, among more than two players, where
             time is over, and where the solution is no better than the policy.
         """
+        chances = self.strategies(table, late)
+        hand = np.sort(table.cards[int(table.turn)])
+        return None if chances is None else chances[(hand == HOLDINGS).all(axis=1)][0]
+
+    def strategies(self, table: Any, late: Callable[[], bool]) -> Floats | None:
+        """Return the same for each pair of hole cards, float64[1326, A]; all 0 where the board has one of the cards."""
         solved = self.solve(table, late)
         if solved is None or solved.after > solved.before:
             return None
-        tree, seat = solved.tree, int(table.turn)
-        hand = np.sort(table.cards[seat])
-        row = int(np.flatnonzero((tree.cards == hand).all(axis=1))[0])
-        chances = np.zeros(self._game.num_actions)
-        children = slice(1, 1 + int(tree.count[0]))
-        chances[tree.action[children]] = solved.found[children, row]
+        tree = solved.tree
+        chances = np.zeros((len(HOLDINGS), self._game.num_actions))
+        children = np.arange(1, 1 + int(tree.count[0]))
+        chances[np.ix_(tree.hands, tree.action[children])] = solved.found[children].T
         return chances
 
     def solve(self, table: Any, late: Callable[[], bool]) -> Solved | None:
-        """Return the river from a decision, solved again; None where that cannot be, or time is over before."""
+        """Return the river from a decision, solved again; None where that cannot be, or time is over before.
+
+        The last river is remembered: who measures asks for an action and then for the probabilities.
+        """
+        if self._last is not None and self._last[0] == table.tobytes():
+            return self._last[1]
         seats = [seat for seat in range(int(table.seats)) if table.seated[seat] and not table.folded[seat]]
         if int(table.phase) != RIVER or len(seats) != 2 or table.turn not in seats or table.cards[table.turn, 0] < 0:
             return None
@@ -117,7 +127,10 @@ class RiverResolving:
             return None
         found = resolver.average()
         before, after = (exploited(tree, ranges, one) for one in (policy, found))
-        return Solved(tree, ranges, policy, found, before, after, resolver.iterations)
+        solved = Solved(tree, ranges, policy, found, before, after, resolver.iterations)
+        if resolver.iterations == self._iterations:
+            self._last = table.tobytes(), solved
+        return solved
 
     def warm_up(self) -> None:
         """Solve a river once, so that all code is compiled before a deadline runs."""

@@ -4,6 +4,8 @@ They are the rules of Robert's Rules of Poker (no-limit) and of Moltpoker: a sho
 odd chips go to the first winners left of the button, and uncalled chips are returned. `reset` begins an episode and
 `step` applies the acting seat's move, up to the next decision. `deal` begins a single hand with the current stacks, for
 a caller that runs a table itself.
+
+The file has more than 400 lines: betting, dealing and the showdown change the same record, and are compiled together.
 """
 
 from typing import Any, NamedTuple

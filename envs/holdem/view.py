@@ -14,7 +14,7 @@ import numpy as np
 from ..core.loading import payoffs_in
 from ..core.record import Tables
 from ..core.turn_state import TurnState
-from .hands import card_name, card_number, describe, strength
+from .hands import card_name, card_number, card_set, describe, set_strength, strength
 from .rules import open_board
 from .table import KINDS, LOG, PHASES, PREFLOP
 
@@ -192,6 +192,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
             number = agent.removeprefix("player_")
             if number.isdecimal() and int(number) < len(table.total):
                 table.total[int(number)] = utility
+        _load_results(table, state.outcome or {}, seats)
     return tables, seats[me]
 
 
@@ -237,6 +238,7 @@ def _load_players(table: Any, players: list[dict[str, Any]], seats: dict[int, in
     cards, stack, bet, committed = table.cards, table.stack, table.bet, table.committed
     folded, seated = table.folded, table.seated
     cards[:] = -1
+    table.strength[:] = -1
     for player in players:
         seat = seats.get(player["seat"])
         if seat is not None:
@@ -273,6 +275,17 @@ def _load_history(table: Any, game: dict[str, Any], seats: dict[int, int]) -> No
     if last and last.get("kind") in KINDS and last.get("seat") in seats:
         table.last_seat, table.last_kind = seats[last["seat"]], KINDS.index(last["kind"])
         table.last_amount = int(last.get("amount", 0))
+
+
+def _load_results(table: Any, outcome: dict[str, Any], seats: dict[int, int]) -> None:
+    table.showdown = outcome.get("reason") == "showdown"
+    for row in outcome.get("results") or ():
+        seat = seats.get(row.get("seat"))
+        if seat is not None:
+            table.won[seat] = int(row.get("won", 0))
+            if row.get("cards") and row.get("rank"):  # shown, and not only the reader's own
+                table.cards[seat] = [card_number(card) for card in row["cards"]]
+                table.strength[seat] = set_strength(card_set(table.cards[seat], 2) | table.board_set)
 
 
 def _streets(history: Any, seats: dict[int, int]) -> dict[int, list[dict[str, Any]]]:

@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.checks import require_choice
+from ..core.game import Game
+from ..core.match import Match
 from ..core.turn_state import TurnState
 from .renderer import Renderer
 from .window import MODES, Window, check_mode, pixels, warn_unshown
@@ -56,6 +59,11 @@ class Display:
         self._window.show(drawn)
         return None
 
+    def show_match(self, match: Match, view: str) -> NDArray[np.uint8] | str | None:
+        """Draw the table of a match as `view` sees it (see `Match.turn_states`), and return what `show` returns."""
+        seat = {"all": None, "public": -1}[view] if view in ("all", "public") else match.game.agents.index(view)
+        return self.show(match.table, seat, lambda: match.turn_states(view))
+
     def close(self) -> None:
         """Close the window of the mode ``"human"``."""
         if self._window is not None:
@@ -68,3 +76,14 @@ class Display:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_window": None}
+
+
+def view_shown(game: Game, view: str | None) -> str:
+    """Return a `view` that the game has; for None the public one, or where it has none, the first agent's.
+
+    Raises:
+        ValueError: for an unknown view.
+    """
+    public = ("public",) if game.capabilities.public_view is not None else ()
+    require_choice("render_view", view, (None, *public, *game.agents, "all"))
+    return view or (*public, *game.agents)[0]

@@ -11,6 +11,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.installed import install
 from .svg import FONT, HEIGHT, WIDTH
 
 MODES = ("human", "rgb_array", "svg", "ansi")
@@ -37,7 +38,7 @@ def check_mode(mode: str | None, modes: Sequence[str] = MODES) -> None:
         raise ValueError(f"render_mode={mode!r} is unknown; choose from None, {', '.join(map(repr, modes))}")
     for name in _NEEDS.get(mode or "", ()):
         if find_spec(name) is None:
-            need = f"render_mode={mode!r} needs {name}, which is not installed: pip install 'parlour[render]'"
+            need = f"render_mode={mode!r} needs {name}, which is not installed: {install('render')}"
             raise ImportError(need, name=name)
 
 

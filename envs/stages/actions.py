@@ -1,4 +1,4 @@
-"""Action index ◄─► move ◄─► payload, in the platforms' payloads: one number by its key, or nothing."""
+"""Action index ◄─► move ◄─► payload, in the platforms' payloads: numbers by their keys, words, or nothing."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -13,7 +13,8 @@ from gymnasium import spaces
 from ..core import turn_state as ts
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
 from ..core.view import ActionRange
-from .definition import Number, StageGame
+from .definition import Further, Named, Number, StageGame
+from .fields import name_of
 from .rules import CLOSE, Move, decode
 
 PASS = "pass"
@@ -21,17 +22,32 @@ PASS = "pass"
 
 def counts(rules: StageGame) -> list[int]:
     """Return how many action indices each action type has, `pass` last."""
-    return [one.points if isinstance(one, Number) else 1 for one in rules.actions] + [1]
+    return [one.indices if isinstance(one, Number) else 1 for one in rules.actions] + [1]
 
 
 def action_ranges(rules: StageGame) -> tuple[ActionRange, ...]:
     """Return the action ranges."""
     ranges, start = [], 0
     for one, count in zip(rules.actions, counts(rules)[:-1], strict=True):
-        grid = f": 0, {one.highest / (count - 1):.6g}, … {one.highest:g}" if isinstance(one, Number) else ""
-        ranges.append(ActionRange(start, start + count, (one.name,), f"{one.meaning}{grid}"))
+        grid = _grids(one) if isinstance(one, Number) else ""
+        word = f" ({one.label})" if isinstance(one, Named) and one.says else ""
+        ranges.append(ActionRange(start, start + count, (one.name,), f"{one.meaning}{word}{grid}"))
         start += count
     return (*ranges, ActionRange(start, start + 1, (PASS,), told_of_pass(rules)))
+
+
+def _grids(number: Number) -> str:
+    """Return the numbers that have an action index; the last of several keys changes fastest."""
+    if not number.further:
+        return _grid(number.highest, number.points)
+    keys = [Further(number.key, number.highest, number.points), *number.further]
+    return "; ".join(
+        f"{' by' if place else ': by'} {one.key}{_grid(one.highest, one.points)}" for place, one in enumerate(keys)
+    )
+
+
+def _grid(highest: float, points: int) -> str:
+    return f": 0, {highest / (points - 1):.6g}, … {highest:g}" if points > 1 else ": 0"
 
 
 def told_of_pass(rules: StageGame) -> str:
@@ -45,19 +61,39 @@ def action_spaces(rules: StageGame) -> dict[str, spaces.Dict]:
     for one in rules.actions:
         keys = keys_of(one) if isinstance(one, Number) else ()
         highest = one.highest if isinstance(one, Number) else 0.0
-        found[one.name] = spaces.Dict({key: spaces.Box(0.0, highest, (), np.float64) for key in keys})
+        numbers: dict[str, spaces.Space[Any]] = {key: spaces.Box(0.0, highest, (), np.float64) for key in keys}
+        for more in one.further if isinstance(one, Number) else ():
+            numbers[more.key] = spaces.Box(0.0, more.highest, (), np.float64)
+        for key, words in _words(rules, one.name).items():
+            numbers[key] = spaces.Text(max(map(len, words)), min_length=1, charset="".join(sorted(set("".join(words)))))
+        if isinstance(one, Number) and one.shares:
+            numbers = {one.key: spaces.Dict({name_of(seat): numbers[one.key] for seat in range(2)})}
+        found[one.name] = spaces.Dict(numbers)
     return {**found, PASS: spaces.Dict({}), "message_only": spaces.Dict({})}
 
 
+def _words(rules: StageGame, name: str) -> dict[str, list[str]]:
+    """Return the words that the payloads of an action type hold, by key."""
+    found: dict[str, list[str]] = {}
+    for one in rules.actions:
+        for key, word in one.says.items() if isinstance(one, Named) and one.name == name else ():
+            found.setdefault(key, []).append(word)
+    return found
+
+
 def keys_of(one: Number) -> tuple[str, ...]:
-    """Return the keys of a payload."""
+    """Return the keys of a payload, but for those of further numbers."""
     return (one.key,) if one.rest is None else (one.key, one.rest)
 
 
-def payload(one: Number, value: float) -> dict[str, float]:
-    """Return the payload of a number."""
+def payload(one: Number, move: Move, seat: int, total: float) -> dict[str, Any]:
+    """Return the payload of a move of `seat`; `total`: the sum of shares by agent."""
+    value = float(move.value)
+    if one.shares:
+        return {one.key: {name_of(other): value if other == seat else total - value for other in range(2)}}
     more = {} if one.rest is None else {one.rest: one.highest - value}
-    return {one.key: value, **more}
+    further = zip(one.further, (float(move.second), float(move.third)), strict=False)
+    return {one.key: value, **more, **{key.key: number for key, number in further}}
 
 
 def offered(table: Any) -> list[int]:
@@ -76,30 +112,40 @@ def bounds(table: Any, kind: int) -> tuple[float, float]:
 
 
 def allowed(rules: StageGame, table: Any) -> list[AllowedAction]:
-    """Return the legal actions of the acting seat, with their bounds."""
-    found = []
+    """Return the legal actions of the acting seat, with their bounds; a type that differs by words is one of them."""
+    found: list[AllowedAction] = []
     for kind in offered(table):
         if kind == len(rules.actions):
             found.append(AllowedAction(PASS, told_of_pass(rules), NOTHING))
             continue
         one = rules.actions[kind]
-        found.append(AllowedAction(one.name, one.meaning, _schema(one, table, kind)))
+        if not found or found[-1].action_type != one.name:
+            found.append(AllowedAction(one.name, one.meaning, _schema(rules, table, kind)))
     return [*found, AllowedAction("message_only", "send messages and decide later in this turn", NOTHING)]
 
 
-def _schema(one: Any, table: Any, kind: int) -> dict[str, Any]:
+def _schema(rules: StageGame, table: Any, kind: int) -> dict[str, Any]:
+    one = rules.actions[kind]
+    if isinstance(one, Named) and one.says:
+        legal = [rules.actions[other] for other in offered(table) if other < len(rules.actions)]
+        same = [other for other in legal if isinstance(other, Named) and other.name == one.name]
+        return _object({key: {"type": "string", "enum": [each.says[key] for each in same]} for key in one.says})
     if not isinstance(one, Number):
-        return NOTHING
+        words = {key: {"type": "string"} for key in one.words}
+        return {**NOTHING, "properties": words} if words else NOTHING
     least, most = bounds(table, kind)
-    properties = {one.key: {"type": "number", "minimum": least, "maximum": most}}
+    properties: dict[str, Any] = {one.key: {"type": "number", "minimum": least, "maximum": most}}
+    if one.shares:
+        properties = {one.key: _object({name_of(seat): properties[one.key] for seat in range(2)})}
     if one.rest is not None:
         properties[one.rest] = {"type": "number", "minimum": one.highest - most, "maximum": one.highest - least}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    for more in one.further:
+        properties[more.key] = {"type": "number", "minimum": 0.0, "maximum": more.highest}
+    return _object(properties)
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def encode(rules: StageGame, table: Any, action: int) -> AgentResponse:
@@ -108,7 +154,10 @@ def encode(rules: StageGame, table: Any, action: int) -> AgentResponse:
     if move.kind == len(rules.actions):
         return AgentResponse(Action(PASS))
     one = rules.actions[move.kind]
-    return AgentResponse(Action(one.name, payload(one, float(move.value)) if isinstance(one, Number) else {}))
+    if not isinstance(one, Number):
+        return AgentResponse(Action(one.name, dict(one.says)))
+    total = float(table.most[move.kind])
+    return AgentResponse(Action(one.name, payload(one, move, int(table.turn), total)))
 
 
 def parse(rules: StageGame, table: Any, action: Action) -> Move | ActionResult:
@@ -119,28 +168,48 @@ def parse(rules: StageGame, table: Any, action: Action) -> Move | ActionResult:
         return ts.refused(ts.INVALID_ACTION_TYPE, f"{repr(name)} is not an action here: {', '.join(names)}")
     kind, legal = names.index(name), offered(table)
     one = rules.actions[kind] if kind < len(rules.actions) else None
-    number = 0.0
+    number, further = 0.0, list[float]()
     if isinstance(one, Number):
-        found = _number(one, action.payload)
+        found = _share(one, action.payload, table, kind) if one.shares else _numbers(one, action.payload)
         if isinstance(found, ActionResult):
             return found
-        number = found
-    elif action.payload:
+        number, further = found[0], found[1:]
+    elif one is not None and one.says:
+        said = [other for other, each in enumerate(rules.actions) if names[other] == name and _says(each, action)]
+        if not said:
+            words = "; ".join(f"{key}: {' or '.join(each)}" for key, each in _words(rules, name).items())
+            return ts.refused(ts.INVALID_PAYLOAD, f"{name} needs {words}; got {repr(dict(action.payload))}")
+        kind = said[0]
+    elif not _only_words(one, action.payload):
         return ts.refused(ts.INVALID_PAYLOAD, f"{name} takes no payload, got {repr(action.payload)}")
     if kind not in legal:
         open_now = ", ".join(names[other] for other in legal)
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {name} now; legal: {open_now}")
     if not isinstance(one, Number):
         return Move(kind, float(table.origin[kind]))
+    for more, value in zip(one.further, further, strict=False):
+        if not 0 <= value <= more.highest:
+            return ts.refused(ts.INVALID_PAYLOAD, f"{more.key} is {value:g}: the bounds are 0 to {more.highest:g}")
     least, most = bounds(table, kind)
     if not least <= number <= most:
         return ts.refused(ts.INVALID_PAYLOAD, f"{one.key} is {number:g}: the bounds are {least:g} to {most:g}")
-    return Move(kind, number + 0.0)  # no −0
+    return Move(kind, *(value + 0.0 for value in (number, *further)))  # no −0
 
 
-def _number(one: Number, given: Mapping[str, Any]) -> float | ActionResult:
-    """Read the number of a payload."""
-    keys = keys_of(one)
+def _says(one: Number | Named, action: Action) -> bool:
+    return isinstance(one, Named) and dict(action.payload) == dict(one.says)
+
+
+def _only_words(one: Named | None, given: Mapping[str, Any]) -> bool:
+    """Return whether a payload without a number holds nothing but text that has no effect."""
+    known = () if one is None else one.words
+    return all(key in known and isinstance(value, str) for key, value in given.items())
+
+
+def _numbers(one: Number, given: Mapping[str, Any]) -> list[float] | ActionResult:
+    """Read the number of a payload, and its further numbers."""
+    further = [more.key for more in one.further]
+    keys = (*keys_of(one), *further)
     wanted = f"{one.name} needs {', '.join(keys)}"
     if set(given) != set(keys):
         return ts.refused(ts.INVALID_PAYLOAD, f"{wanted}, got {repr(dict(given))}")
@@ -150,9 +219,24 @@ def _number(one: Number, given: Mapping[str, Any]) -> float | ActionResult:
         return ts.refused(ts.INVALID_PAYLOAD, f"{wanted}: {error}")
     if not all(map(isfinite, numbers)):
         return ts.refused(ts.INVALID_PAYLOAD, f"{wanted} as finite numbers")
-    if one.rest is not None and abs(sum(numbers) - one.highest) > 0.01:
-        return ts.refused(ts.INVALID_PAYLOAD, f"{' and '.join(keys)} need to sum to {one.highest:g}")
-    return numbers[0]
+    if one.rest is not None and abs(sum(numbers[:2]) - one.highest) > 0.01:
+        return ts.refused(ts.INVALID_PAYLOAD, f"{' and '.join(keys[:2])} need to sum to {one.highest:g}")
+    return [numbers[0], *numbers[len(keys) - len(further) :]]
+
+
+def _share(one: Number, given: Mapping[str, Any], table: Any, kind: int) -> list[float] | ActionResult:
+    """Read the acting seat's share of a payload with shares by agent."""
+    total, agents = float(table.most[kind]), [name_of(seat) for seat in range(2)]
+    wanted = f"{one.name} needs {one.key} with the shares of {' and '.join(agents)}"
+    try:
+        shares = msgspec.convert(given, dict[str, dict[str, float]])[one.key]
+    except (msgspec.ValidationError, KeyError, OverflowError):
+        return ts.refused(ts.INVALID_PAYLOAD, f"{wanted}, got {repr(dict(given))}")
+    if set(shares) != set(agents) or len(given) != 1 or not all(map(isfinite, shares.values())):
+        return ts.refused(ts.INVALID_PAYLOAD, f"{wanted}, got {repr(dict(given))}")
+    if abs(sum(shares.values()) - total) > 0.01:
+        return ts.refused(ts.INVALID_PAYLOAD, f"the shares need to sum to {total:g}")
+    return [shares[name_of(int(table.turn))]]
 
 
 def nearest(table: Any, move: Move) -> int:
@@ -162,10 +246,15 @@ def nearest(table: Any, move: Move) -> int:
     if gap == 0:
         return first
     origin = float(table.origin[kind])
-    lowest = first + int(np.ceil((float(table.least[kind]) - origin) / gap - CLOSE))
-    highest = first + int(np.floor((float(table.most[kind]) - origin) / gap + CLOSE))
-    found = first + round((move.value - origin) / gap)
-    return max(first, lowest, min(last, highest, found))
+    block = int(table.block[kind])
+    lowest = int(np.ceil((float(table.least[kind]) - origin) / gap - CLOSE))
+    highest = int(np.floor((float(table.most[kind]) - origin) / gap + CLOSE))
+    found = max(0, lowest, min((last - first) // block, highest, round((move.value - origin) / gap)))
+    places = [
+        min(max(round(number / float(step)) if step else 0, 0), int(points) - 1)
+        for number, step, points in zip(move[2:], table.further_gap, table.further_points, strict=True)
+    ]
+    return first + block * found + (places[0] * int(table.further_points[1]) + places[1]) % block
 
 
 def safe(table: Any) -> int:

@@ -28,6 +28,10 @@ class Seen(NamedTuple):
         past: float64[N, seats], the numbers of the last round's first stage, by relative seat; 0 in the first round.
         begun: bool[N], whether a round with a choice has been played before.
         random: the bot's random numbers.
+        standing: float64[N], the standing number of an open stage; 0 in games without.
+        owner: bool[N, seats], whose number it is, by relative seat.
+        within: bool[N, seats], who has not left, by relative seat.
+        facts: float64[N, F], the facts of the round; F is 0 in games without.
     """
 
     game: Game
@@ -40,6 +44,10 @@ class Seen(NamedTuple):
     past: Floats
     begun: NDArray[np.bool_]
     random: np.random.Generator
+    standing: Floats
+    owner: NDArray[np.bool_]
+    within: NDArray[np.bool_]
+    facts: Floats
 
     def parameter(self, index: int) -> float:
         """Return a number that the payoffs depend on."""
@@ -50,10 +58,11 @@ class StageBot:
     """A player that chooses a number by a rule.
 
     It plays the legal action index that is nearest to the number. A named action has its own number (`Named.value`).
-    The bot does not pass, unless nothing else is legal.
+    The bot does not pass, unless its rule names the index of `pass`, or nothing else is legal.
 
     Args:
-        rule: from `Seen` to float64[N]; or to a tuple of int64[N], indices of action types, and float64[N].
+        rule: from `Seen` to float64[N]; or to a tuple of int64[N], indices of action types, and float64[N]; or to a
+            tuple of these two and float64[N, 2], further numbers.
         game: a game in stages.
         seed: seed of the rule's random numbers.
 
@@ -72,19 +81,25 @@ class StageBot:
         counts = np.diff(table.first[: kinds + 1])
         self._kind = np.repeat(np.arange(kinds), counts)
         inside = np.arange(game.num_actions) - np.repeat(table.first[:kinds], counts)
-        self.numbers = np.repeat(table.origin[:kinds], counts) + inside * np.repeat(table.gap[:kinds], counts)
+        blocks = np.repeat(table.block[:kinds], counts)
+        self.numbers = np.repeat(table.origin[:kinds], counts) + inside // blocks * np.repeat(table.gap[:kinds], counts)
+        rest, points = inside % blocks, int(table.further_points[1])
+        self._further = np.stack([rest // points, rest % points], 1) * table.further_gap
+        self._facts = 1 / np.array([one for one in table.per_fact if one > 0])
         self._numbers = 1 / np.array(table.per_number[: table.stages])[None, :, None]
         self._private = 1 / float(table.per_private) if table.per_private else 0.0
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
         wanted = self._rule(self._seen(observations))
-        kinds, values = wanted if isinstance(wanted, tuple) else (None, wanted)
+        kinds, values, *further = wanted if isinstance(wanted, tuple) else (None, wanted)
         distance = np.abs(self.numbers - np.asarray(values, np.float64)[:, None])
         if kinds is not None:
             distance = distance + 1e12 * (self._kind != np.asarray(kinds)[:, None])
-        distance = distance + 1e15 * (self._kind == self._kind[-1])
-        return np.argmin(np.where(masks > 0, distance, np.inf), axis=1)
+        for each in further:
+            distance = distance + np.abs(self._further - each[:, None]).sum(axis=2)
+        passing = (self._kind == self._kind[-1]) & (True if kinds is None else np.asarray(kinds)[:, None] < self._kind)
+        return np.argmin(np.where(masks > 0, distance + 1e15 * passing, np.inf), axis=1)
 
     def stages(self, observations: NDArray[np.float32]) -> NDArray[np.int64]:
         """Return the stage of each row of float32[N, D] observations: int64[N]."""
@@ -99,18 +114,25 @@ class StageBot:
             one = layout[path]
             return observations[:, one.start : one.stop].reshape(-1, *one.shape).astype(np.float64)
 
+        standing = "game_state.standing"
+        open_stage = standing in paths
+        chosen = part("game_state.chosen") > 0
         past, made = "game_state.history.choices", "game_state.history.chosen"
         return Seen(
             self._game,
             part("agent_id").argmax(axis=1),
             part("phase").argmax(axis=1),
             np.round(part("game_state.my_private_value")[:, 0] * self._private, 2),
-            part("game_state.chosen") > 0,
+            chosen,
             np.round(part("game_state.choices") * self._numbers, 5),
             part("game_state.turns_left")[:, 0],
             np.round(part(past)[:, 0] * self._numbers, 5)[:, 0] if past in paths else part("agent_id") * 0,
             part(made)[:, 0].any(axis=(1, 2)) if made in paths else np.zeros(len(observations), np.bool_),
             self._random,
+            np.round(part(standing)[:, 0] * self._numbers[0, -1, 0], 5) if open_stage else chosen.sum((1, 2)) * 0.0,
+            part("game_state.owner") > 0 if open_stage else chosen[:, 0],
+            part("game_state.within") > 0 if open_stage else np.ones_like(chosen[:, 0]),
+            np.round(part("game_state.facts") * self._facts, 5) if len(self._facts) else chosen[:, 0, :0] * 0.0,
         )
 
 

@@ -2,9 +2,40 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from math import prod
+from typing import Any, Literal, NamedTuple
 
 from .fields import Field
+
+Effect = Literal["", "close", "leave", "clear"]
+"""What a named action does in an open stage: see `Named.effect`."""
+
+
+class Further(NamedTuple):
+    """A further number of a payload: its key, its highest number (the lowest is 0), and how many evenly spaced numbers
+    have an action index (1 or more)."""
+
+    key: str
+    highest: float
+    points: int
+
+
+class Fact(NamedTuple):
+    """A number of a round that everybody knows, in ``table.fact``.
+
+    Attributes:
+        name: what it is.
+        highest: the highest number; the lowest is 0.
+        words: what the numbers 0, 1, … mean; empty: they are numbers.
+    """
+
+    name: str
+    highest: float
+    words: tuple[str, ...] = ()
+
+    def shown(self, value: float) -> str:
+        """Return the fact as text."""
+        return f"{self.name.replace('_', ' ')} {self.words[int(value)] if self.words else f'{value:g}'}"
 
 
 @dataclass(frozen=True)
@@ -18,6 +49,10 @@ class Number:
         points: the numbers that have an action index: so many, evenly spaced from 0 to `highest`; at least 2.
         meaning: a description.
         rest: a second key, whose number is `highest` minus the first one; None: there is none.
+        shares: whether the payload holds shares by agent under `key`: of the two seats, which sum to the highest number
+            of the turn. The number is the acting seat's own share.
+        further: up to two further numbers of the payload, with any of which each number may be combined. They are the
+            first facts of the game; one action type of a game may have them.
     """
 
     name: str
@@ -26,6 +61,18 @@ class Number:
     points: int
     meaning: str
     rest: str | None = None
+    shares: bool = False
+    further: tuple[Further, ...] = ()
+
+    @property
+    def indices(self) -> int:
+        """The number of action indices."""
+        return self.points * self.block
+
+    @property
+    def block(self) -> int:
+        """The number of action indices for each number."""
+        return prod(one.points for one in self.further)
 
 
 @dataclass(frozen=True)
@@ -34,13 +81,46 @@ class Named:
 
     Attributes:
         name: the action type, such as ``"accept"``.
-        value: the number that is stored for it, 0 or more.
+        value: the number that is stored for it, 0 or more. In an open stage, the standing number is stored for an
+            action with the effect ``"close"`` and a value above 0.
         meaning: a description.
+        effect: what it does in an open stage: ``"close"`` ends it, with ``"leave"`` the seat leaves it, ``"clear"``
+            removes the standing number; ``""``: it gives the turn on.
+        words: keys of the payload that may hold text; it has no effect.
+        says: the payload, such as ``{"effort": "low"}``: action types of one name differ by it. Empty: no payload.
     """
 
     name: str
     value: float
     meaning: str
+    effect: Effect = ""
+    words: tuple[str, ...] = ()
+    says: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The action in a word."""
+        return " ".join(self.says.values()) or self.name
+
+
+@dataclass(frozen=True)
+class Open:
+    """What an open stage has besides its action types.
+
+    In an open stage seats act in turn, again and again, until an action closes it or one seat is left. A number of the
+    seat that acts becomes the standing number, and the seat its owner.
+
+    Attributes:
+        what: what the standing number is, in one word, such as ``"price"``.
+        highest: the highest standing number; the lowest is 0.
+        start: the standing number at the beginning.
+        keeps: whether the last number of every seat is kept; if not, only the owner's is.
+    """
+
+    what: str
+    highest: float
+    start: float = 0.0
+    keeps: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,6 +134,8 @@ class Stage:
         sealed: whether the choices are hidden until all are made.
         turns: the turns that each seat has; who does not choose in any of them ends the round.
         may_pass: whether `pass` is offered.
+        forced: in a game with an open stage, before that: a seat that does not choose in any of its turns has chosen 0.
+        open: makes this an open stage, which is the last one; None: each seat chooses once.
     """
 
     name: str
@@ -62,6 +144,8 @@ class Stage:
     sealed: bool = False
     turns: int = 1
     may_pass: bool = True
+    forced: bool = False
+    open: Open | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +170,7 @@ class End(NamedTuple):
         more: further fields of the outcome.
     """
 
-    reason: str
+    reason: str = "max_rounds_exceeded"
     rows: Sequence[Mapping[str, Any]] = ()
     more: Mapping[str, Any] = {}
 
@@ -102,14 +186,19 @@ class StageGame:
         options: the options, checked.
         stages: the phases of a round, in order.
         actions: the action types besides `pass`.
-        step: ``step(table, move)``, compiled: see `stages.rules`.
+        pay: ``pay(table)``, compiled: writes `table.rewards`, which are 0, after the last stage of a round.
         payoffs: the lowest and highest utility of a seat in one round.
-        end: ``end(table) -> End`` of a round whose last stage is over.
+        end: ``end(table) -> End`` of a round whose last stage is over; with `late`, of every round.
+        late: ``late(table)``, compiled: writes `table.rewards` of a round that ran out of time; None: they are 0.
+        early: ``early(table) -> bool``, compiled: whether the round ends before the last stage is over; None: never.
+        loops: whether `early` may begin an earlier stage again (`rules.go_back`). The history is then a list of the
+            last 32 actions.
+        facts: numbers of a round that everybody knows besides the choices (``table.fact``), at most 4.
+        follow: ``follow(table)``, compiled: writes what follows from the state of the round: ``least``, ``most``,
+            ``open`` and ``standing``; None: nothing.
         fields: the game's own fields of `game_state`.
         parameters: numbers for the payoffs (``table.parameter``).
         private: the private values; None: there are none.
-        bounds: ``bounds(table)``, compiled: writes ``least``, ``most`` and ``open`` after a choice; None: they do not
-            change.
         pass_is_final: whether a seat that passes has no further turn in the stage. What it chose is then 0.
         roles: the names of the seats' roles; empty: all seats are alike.
         role_keys: the fields of `game_state` that name the agents of the roles, in the same order.
@@ -126,13 +215,17 @@ class StageGame:
     options: Mapping[str, Any]
     stages: Sequence[Stage]
     actions: Sequence[Number | Named]
-    step: Callable[[Any, Any], None]
+    pay: Callable[[Any], None]
     payoffs: tuple[float, float]
     end: Callable[[Any], End]
+    late: Callable[[Any], None] | None = None
+    early: Callable[[Any], bool] | None = None
+    loops: bool = False
+    facts: Sequence[Fact] = ()
+    follow: Callable[[Any], None] | None = None
     fields: Sequence[Field] = ()
     parameters: Sequence[float] = ()
     private: Private | None = None
-    bounds: Callable[[Any], None] | None = None
     pass_is_final: bool = False
     roles: tuple[str, ...] = ()
     role_keys: tuple[str, ...] = ()
@@ -146,6 +239,11 @@ class StageGame:
         """Whether a seat may not know something: a private value that varies, or the sealed choice of another."""
         varies = self.private is not None and any(low < high for low, high in self.private.ranges)
         return varies or any(stage.sealed and self.chooses(stage) > 1 for stage in self.stages)
+
+    @property
+    def open(self) -> Open | None:
+        """What the last stage has, if it is an open one."""
+        return self.stages[-1].open
 
     @property
     def largest(self) -> float:

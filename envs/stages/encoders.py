@@ -3,15 +3,16 @@
 All games have the same slices, so `observe` is compiled once. What a number means is in the stage's documentation.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..core.compiled import compiled, inlined
 from ..core.encoder import Encoder
 from ..core.layout import Layout, Slice
 from ..core.seats import relative
-from .definition import StageGame
+from .definition import Fact, Open, StageGame
 from .rules import is_visible
-from .table import MEMORY
+from .table import FACTS, MEMORY
 
 
 def encoders(rules: StageGame, table: Any) -> dict[str, Encoder]:
@@ -37,6 +38,10 @@ def encoders(rules: StageGame, table: Any) -> dict[str, Encoder]:
         ]
     )
     shown = Encoder(v0, observe_repeated if repeated else observe)
+    if rules.open is not None:
+        shown = shown.extended(_open_slices(rules.open, seats), observe_open)
+    if rules.facts:
+        shown = shown.extended(_fact_slices(rules.facts, repeated), observe_past_facts if repeated else observe_facts)
     found = {"v0": shown}
     if rules.hides:
         slices = [
@@ -54,6 +59,22 @@ def _repeated_slices(stages: int, seats: int) -> list[Slice]:
         Slice("game_state.history.chosen", shape, 0, 1, "of the last rounds, latest first: whether there is a choice"),
         Slice("game_state.history.choices", shape, 0, 1, "the numbers, as shares of the highest"),
     ]
+
+
+def _open_slices(opened: Open, seats: int) -> list[Slice]:
+    return [
+        Slice("game_state.standing", (1,), 0, 1, f"{opened.what}, as a share of the highest"),
+        Slice("game_state.owner", (seats,), 0, 1, f"by relative seat: whose {opened.what} it is"),
+        Slice("game_state.within", (seats,), 0, 1, "by relative seat: whether it has not left"),
+    ]
+
+
+def _fact_slices(facts: Sequence[Fact], repeated: bool) -> list[Slice]:
+    told = [f"{one.name} ({', '.join(one.words)})" if one.words else one.name for one in facts]
+    names = "of the round, as shares of the highest: " + ", ".join(told)
+    size = len(facts)
+    past = [Slice("game_state.history.facts", (MEMORY, size), 0, 1, "of the last rounds, latest first")]
+    return [Slice("game_state.facts", (size,), 0, 1, names), *(past if repeated else ())]
 
 
 @inlined
@@ -96,6 +117,34 @@ def observe_repeated(table: Any, seat: int, at: Any, out: Any) -> None:
                     place = (age * stages + stage) * seats + relative(other, seat, seats)
                     out[at.history_chosen + place] = 1
                     out[at.history_choices + place] = number * table.per_number[stage]
+
+
+@compiled
+def observe_open(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the slices of a game with an open stage."""
+    out[at.standing] = table.standing * table.per_number[table.stages - 1]
+    for other in range(table.seats):
+        place = relative(other, seat, table.seats)
+        out[at.owner + place] = table.owner == other
+        out[at.within + place] = (table.within >> other) & 1
+
+
+@compiled
+def observe_facts(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the facts of the round."""
+    for fact in range(FACTS):
+        if table.per_fact[fact] > 0.0:
+            out[at.facts + fact] = table.fact[fact] * table.per_fact[fact]
+
+
+@compiled
+def observe_past_facts(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the facts of the round and of the last rounds."""
+    observe_facts(table, seat, at, out)
+    count = at.history_facts - at.facts
+    for age in range(min(MEMORY, table.round_number)):
+        for fact in range(count):
+            out[at.history_facts + age * count + fact] = table.past_fact[age, fact] * table.per_fact[fact]
 
 
 @compiled

@@ -15,6 +15,10 @@ def name_of(seat: int) -> str:
     return f"player_{seat}"
 
 
+LEFT_OUT: Any = object()
+"""What `Field.write` returns for a seat that does not get the field."""
+
+
 def seats_of(table: Any) -> int:
     """Return the number of seats."""
     return int(table.seats)
@@ -38,8 +42,8 @@ def is_resolved(table: Any) -> bool:
 class Field(Protocol):
     """A field of `game_state`.
 
-    `write` returns its value for a seat (−1: an observer). `read` writes a value that a host sent into a record, with
-    what `seat` may know; `seats` maps agents to seats. The value may be anything.
+    `write` returns its value for a seat (−1: an observer), or `LEFT_OUT`. `read` writes a value that a host sent into a
+    record, with what `seat` may know; `seats` maps agents to seats. The value may be anything.
     """
 
     @property
@@ -208,3 +212,25 @@ class ChoiceOf:
         """Write the number."""
         if value is not None:
             put(table, self.stage, self.seat, amount(value, self.name))
+
+
+@dataclass(frozen=True)
+class FactOf:
+    """A fact of the round: a whole number; or a word, and None for the number 0."""
+
+    name: str
+    index: int
+    words: tuple[str, ...] = ()
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> int | str | None:
+        """Return the number or the word."""
+        value = int(table.fact[self.index])
+        return (self.words[value] if value else None) if self.words else value
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the number; an unknown word is 0."""
+        if self.words:
+            table.fact[self.index] = self.words.index(value) if value in self.words else 0
+        elif value is not None:
+            table.fact[self.index] = amount(value, self.name)

@@ -10,19 +10,21 @@ from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, render, rules, view
-from .definition import Number, Stage, StageGame
+from .binding import reset_of, step_of
+from .definition import Named, Number, Open, Stage, StageGame
 from .encoders import encoders
 from .fields import name_of
 from .load import load
 from .picture import picture
-from .table import KINDS, PARAMETERS, SEATS, STAGES, TABLE
+from .table import FACTS, KINDS, PARAMETERS, SEATS, STAGES, TABLE
 
 
 def make(own: StageGame) -> Game:
     """Return the game with all its parts.
 
     Raises:
-        ValueError: if the record has no room for it, or a stage offers an unknown action type.
+        ValueError: if the record has no room for it, or a stage offers an unknown action type, or an open stage is
+            not the last one.
     """
     blank = _blank(own)
     low, high = own.payoffs
@@ -35,8 +37,8 @@ def make(own: StageGame) -> Game:
         rules=Rules(
             blank=blank,
             num_actions=sum(actions.counts(own)),
-            reset=rules.reset,
-            step=own.step,
+            reset=reset_of(own),
+            step=step_of(own),
             decode=rules.decode,
             legal=rules.legal,
         ),
@@ -60,6 +62,7 @@ def _blank(own: StageGame) -> Tables:
     """Return one table with the game's options."""
     room = {"seats": (own.seats, SEATS), "stages": (len(own.stages), STAGES)}
     room |= {"actions": (len(own.actions), KINDS - 1), "parameters": (len(own.parameters), PARAMETERS)}
+    room |= {"facts": (len(own.facts), FACTS)}
     for what, (count, most) in room.items():
         if count > most:
             raise ValueError(f"{own.name} has {count} {what}; the record has room for {most}")
@@ -67,17 +70,26 @@ def _blank(own: StageGame) -> Tables:
     table = blank[0]
     table.seats, table.stages, table.kinds = own.seats, len(own.stages), len(own.actions) + 1
     table.rounds, table.pass_is_final = own.rounds, own.pass_is_final
-    first = 0
+    table.loops, table.block[:], first = own.loops, 1, 0
     for kind, (one, count) in enumerate(zip([*own.actions, None], actions.counts(own), strict=True)):
         table.first[kind] = first
         first += count
         if isinstance(one, Number):
-            table.gap[kind] = one.highest / (count - 1)
+            table.gap[kind], table.block[kind] = one.highest / (one.points - 1), one.block
+            for place, more in enumerate(one.further):
+                table.further_gap[place] = more.highest / max(more.points - 1, 1)
         elif one is not None:
             table.origin[kind] = one.value
     table.first[len(own.actions) + 1] = first
+    further = [more.points for one in own.actions if isinstance(one, Number) for more in one.further]
+    table.further_points[:] = (*further, 1, 1)[:2]
+    table.per_fact[: len(own.facts)] = [1 / max(fact.highest, 1e-9) for fact in own.facts]
     for k, stage in enumerate(own.stages):
         _fill_stage(own, table, k, stage)
+    if any(stage.open for stage in own.stages[:-1]):
+        raise ValueError(f"{own.name} has an open stage before its last one")
+    if own.open is not None:
+        _fill_open(own, table, own.open)
     table.parameter[: len(own.parameters)] = own.parameters
     if own.private is not None:
         table.private_low[: own.seats], table.private_high[: own.seats] = zip(*own.private.ranges, strict=True)
@@ -87,14 +99,24 @@ def _blank(own: StageGame) -> Tables:
     return blank
 
 
+def _fill_open(own: StageGame, table: Any, opened: Open) -> None:
+    table.start, table.keeps = opened.start, opened.keeps
+    for effect, bits in (("close", "closes"), ("leave", "leaves"), ("clear", "clears")):
+        kinds = [kind for kind, one in enumerate(own.actions) if isinstance(one, Named) and one.effect == effect]
+        setattr(table, bits, sum(1 << kind for kind in kinds))
+
+
 def _fill_stage(own: StageGame, table: Any, k: int, stage: Stage) -> None:
-    names = {one.name: kind for kind, one in enumerate(own.actions)}
+    names = {one.name for one in own.actions}
     for name in stage.actions:
         if name not in names:
             raise ValueError(f"{own.name}: the stage {stage.name} offers {name!r}; known are {', '.join(names)}")
-    chosen = [own.actions[names[name]] for name in stage.actions]
-    table.sealed[k], table.limit[k] = stage.sealed, stage.turns
+    kinds = [kind for kind, one in enumerate(own.actions) if one.name in stage.actions]
+    chosen = [own.actions[kind] for kind in kinds]
+    table.sealed[k], table.limit[k], table.forced[k] = stage.sealed, stage.turns, stage.forced
     table.actors[k] = sum(1 << seat for seat in (range(own.seats) if stage.seats is None else stage.seats))
-    table.offers[k] = sum(1 << names[name] for name in stage.actions) + (stage.may_pass << len(own.actions))
+    table.offers[k] = sum(1 << kind for kind in kinds) + (stage.may_pass << len(own.actions))
     highest = max(one.highest if isinstance(one, Number) else one.value for one in chosen)
+    if stage.open is not None:
+        highest = max(highest, stage.open.highest)
     table.per_number[k] = 1 / max(highest, 1e-9)

@@ -9,9 +9,11 @@ from ..core.loading import amount, moves_in, named_order, payoffs_in
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .actions import PASS
-from .definition import StageGame
+from .definition import Named, StageGame
 from .fields import name_of
+from .open_stage import close
 from .rules import begin_round
+from .standing import Standing
 from .table import MEMORY, NOTHING
 
 
@@ -20,7 +22,7 @@ def load(rules: StageGame, blank: Tables, state: TurnState) -> tuple[Tables, int
 
     Agents may have any names. The state of an observer is read as that of seat 0. A phase that the game does not have,
     such as a negotiation, is read as the first one. If the host does not send ``turns_left``, the agent's own passes in
-    the phase are counted.
+    the phase are counted; in an open stage, its own actions.
 
     Args:
         rules: the game's definition.
@@ -49,8 +51,13 @@ def load(rules: StageGame, blank: Tables, state: TurnState) -> tuple[Tables, int
     _load_passes(rules, table, state, seats)
     _load_rounds(rules, table, game, seats)
     table.turn = seats.get((state.agent_id if state.is_my_turn else state.current_turn_agent_id) or "", -1)
-    if rules.bounds is not None:
-        rules.bounds(table)
+    if rules.open is not None and state.game_over:
+        _load_closing(rules, table, game, seats)
+    if rules.follow is not None and not state.game_over:
+        rules.follow(table)
+        for field in rules.fields:  # what the host tells, not what follows from the passes that are counted here
+            if isinstance(field, Standing):
+                field.read(table, seat, game.get(field.name), seats)
     if state.game_over:
         table.done, table.turn = True, -1
         for agent, utility in payoffs_in(state):
@@ -63,11 +70,15 @@ def _load_passes(rules: StageGame, table: Any, state: TurnState, seats: Mapping[
     """Write the number of turns that are left, and the passes that are final."""
     game, stage = state.game_state, int(table.stage)
     limit = int(table.limit[stage])
+    opened = rules.stages[stage].open is not None
+    kinds = (*(one.name for one in rules.actions), PASS) if opened or rules.loops else (PASS,)
     rows = [
         row
-        for row in moves_in(game.get("action_history"), (PASS,), state.phase)
+        for row in moves_in(game.get("action_history"), kinds, state.phase)
         if row.get("phase", state.phase) == rules.stages[stage].name
     ]
+    if rules.loops:  # what comes after the last action that is no pass
+        rows = rows[max((place + 1 for place, row in enumerate(rows) if row["action"] != PASS), default=0) :]
     if game.get("turns_left") is not None:
         table.cycle = limit - int(amount(game["turns_left"], "turns_left"))
     else:
@@ -79,6 +90,15 @@ def _load_passes(rules: StageGame, table: Any, state: TurnState, seats: Mapping[
                 table.chosen[stage, seats[row["agent_id"]]] = table.kinds
 
 
+def _load_closing(rules: StageGame, table: Any, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
+    """Write the action that closed the open stage."""
+    names = {one.name: kind for kind, one in enumerate(rules.actions) if isinstance(one, Named)}
+    for row in moves_in(game.get("action_history"), names, rules.stages[-1].name)[-1:]:
+        kind = names[row["action"]]
+        if (int(table.closes) >> kind) & 1 and row["agent_id"] in seats:
+            close(table, seats[row["agent_id"]], kind)
+
+
 def _load_rounds(rules: StageGame, table: Any, game: Mapping[str, Any], seats: Mapping[str, int]) -> None:
     """Write the rounds that are over."""
     if rules.rounds == 1:
@@ -87,6 +107,10 @@ def _load_rounds(rules: StageGame, table: Any, game: Mapping[str, Any], seats: M
     past = game.get("past_rounds")
     past = [row for row in past if isinstance(row, Mapping)][:MEMORY] if isinstance(past, list) else []
     table.round_number = min(max(int(amount(game.get("round_number", len(past)), "round_number")), 0), rules.rounds)
+    facts = game.get("past_facts")
+    for age, told in enumerate(facts[:MEMORY] if isinstance(facts, list) else ()):
+        for k, fact in enumerate(rules.facts if isinstance(told, Mapping) else ()):
+            table.past_fact[age, k] = amount(told.get(fact.name, 0.0), fact.name)
     for age, row in enumerate(past):
         for k, stage in enumerate(rules.stages):
             choices = row.get(stage.name)

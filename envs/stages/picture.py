@@ -7,6 +7,7 @@ from ..core.record import Tables
 from ..core.turn_state import TurnState
 from ..render.svg import COLOURS, FAINT, INK, LINE, TURN, box, document, group, line, number, short, speech, text
 from .definition import Named, StageGame
+from .render import facts
 from .rules import is_visible
 
 Load = Callable[[TurnState], tuple[Tables, int]]
@@ -46,6 +47,8 @@ def picture(rules: StageGame, load: Load, states: Sequence[TurnState]) -> str:
             words = ("+" if gain > 0 else "") + number(float(gain))
             things.append(text(616, y + height / 2 + 4, words, 13, anchor="end", bold=True))
     end = "Over" if first.game_over else f"{short(first.current_turn_agent_id, 24)} chooses"
+    if rules.facts:
+        things.append(text(616, 424, facts(rules, known[0].table), 12, fill=FAINT, anchor="end"))
     things += [text(24, 424, end, 14, bold=True), *speech(states, 444, 2)]
     return document(f"{rules.title}: {end}", things)
 
@@ -70,7 +73,8 @@ def _status(rules: StageGame, table: Any, state: TurnState) -> str:
     rounds = f"round {int(table.round_number) + (not state.game_over)} of {rules.rounds} · "
     limit = int(table.limit[int(table.stage)])
     turns = f", turn {min(int(table.cycle) + 1, limit)} of {limit}" if limit > 1 else ""
-    return f"{rounds if rules.rounds > 1 else ''}{_word(state.phase)}{turns}"
+    standing = f", {rules.open.what} {number(float(table.standing))}" if rules.open is not None else ""
+    return f"{rounds if rules.rounds > 1 else ''}{_word(state.phase)}{turns}{standing}"
 
 
 def _word(name: str) -> str:
@@ -100,6 +104,8 @@ def _choice(rules: StageGame, known: Sequence[_Known], k: int, seat: int) -> tup
     table = known[0].table
     if not (int(table.actors[k]) >> seat) & 1:
         return "", None
+    if rules.stages[k].open is not None and not (int(table.within) >> seat) & 1:
+        return "out", None
     made = [one for one in known if one.table.chosen[k, seat] > 0]
     if not made:
         return "–", None
@@ -111,7 +117,7 @@ def _choice(rules: StageGame, known: Sequence[_Known], k: int, seat: int) -> tup
         return "pass", None
     one, value = rules.actions[kind], float(seen.number[k, seat])
     if isinstance(one, Named):
-        return one.name, None
+        return one.label, None
     return number(value), value * float(seen.per_number[k])
 
 

@@ -17,7 +17,12 @@ def shown(rules: StageGame, table: Any, stage: int, other: int, seat: int | None
     if seat is not None and not is_visible(table, stage, other, seat):
         return "sealed"
     one = rules.actions[kind]
-    return one.name if isinstance(one, Named) else f"{float(table.number[stage][other]):g}"
+    return one.label if isinstance(one, Named) else f"{float(table.number[stage][other]):g}"
+
+
+def facts(rules: StageGame, table: Any) -> str:
+    """Return the facts of the round in words."""
+    return ", ".join(one.shown(float(table.fact[place])) for place, one in enumerate(rules.facts))
 
 
 def render(rules: StageGame, table: Any, seat: int | None) -> str:
@@ -38,6 +43,11 @@ def render(rules: StageGame, table: Any, seat: int | None) -> str:
             words.append(f"utility {float(table.total[other]):+.2f}")
         turn = ">" if table.turn == other else " "
         lines.append(f"{turn} {name_of(other):<9} {'  '.join(words)}")
+    if rules.open is not None:
+        owner = f", by {name_of(int(table.owner))}" if table.owner >= 0 else ""
+        lines.append(f"  {rules.open.what} {float(table.standing):g}{owner}")
+    if rules.facts:
+        lines.append(f"  {facts(rules, table)}")
     if table.done:
         lines.append("over: time is up" if table.timeout else "over")
     return "\n".join(lines)

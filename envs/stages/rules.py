@@ -1,6 +1,6 @@
 """The rules that all games in stages share, over one record, compiled.
 
-A game's own `step` calls `choose`, writes `rewards` when the last stage is over, and calls `end_round`.
+`binding` binds a game's own functions to them, as `core.loops` does.
 """
 
 from math import ceil, floor
@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 
 from ..core.compiled import compiled
 from ..core.rng import uniform
-from .table import MEMORY, NOTHING
+from .table import FACTS, LOG, MEMORY, NOTHING
 
-PLAYING, OVER, TIMEOUT = range(3)
-"""What `choose` returns: the round goes on, the last stage is over, or a stage has reached its limit of cycles."""
 CLOSE = 1e-9
 """Rounding error in a comparison of a number with a bound, in steps of the grid."""
 
 
 class Move(NamedTuple):
-    """A move: the index of the action type, and its number."""
+    """A move: the index of the action type, its number, and its further numbers."""
 
     kind: int
     value: float
+    second: float = 0.0
+    third: float = 0.0
 
 
 @compiled
@@ -61,10 +61,19 @@ def begin_round(table: Any) -> None:
             table.number[stage, seat] = 0.0
     for kind in range(table.kinds):
         table.least[kind] = table.origin[kind]
-        table.most[kind] = table.origin[kind] + table.gap[kind] * (table.first[kind + 1] - table.first[kind] - 1)
+        points = (table.first[kind + 1] - table.first[kind]) // table.block[kind]
+        table.most[kind] = table.origin[kind] + table.gap[kind] * (points - 1)
         table.open[kind] = 1
+    for fact in range(FACTS):
+        table.fact[fact] = 0.0
     table.timeout = False
     table.revealed = False
+    table.standing = table.start
+    table.owner = -1
+    table.within = (1 << table.seats) - 1
+    table.closer = -1
+    table.closed_by = -1
+    table.acts = 0
     begin_stage(table, 0)
 
 
@@ -80,16 +89,18 @@ def begin_stage(table: Any, stage: int) -> None:
 
 
 @compiled
-def choose(table: Any, move: Any) -> int:
-    """Store the acting seat's choice and give the turn to the next one; see `PLAYING`."""
+def choose(table: Any, move: Any) -> bool:
+    """Store the acting seat's choice and give the turn to the next one. Return whether the round is over."""
     stage, seat = table.stage, table.turn
-    if table.rounds > 1:
-        for other in range(table.seats):
-            table.rewards[other] = 0.0
+    if table.loops:
+        log(table, move.kind, move.value)
     if move.kind < table.kinds - 1 or table.pass_is_final:
         table.chosen[stage, seat] = 1 + move.kind
         table.chosen_in[stage, seat] = table.cycle
         table.number[stage, seat] = move.value
+        if table.block[move.kind] > 1:
+            table.fact[0] = move.second
+            table.fact[1] = move.third
     for _ in range(table.seats):
         seat += 1
         if seat == table.seats:
@@ -98,14 +109,36 @@ def choose(table: Any, move: Any) -> int:
         if (table.actors[stage] >> seat) & 1 == 1 and table.chosen[stage, seat] == 0:
             if table.cycle >= table.limit[stage]:
                 table.timeout = True
-                return TIMEOUT
+                return True
             table.turn = seat
-            return PLAYING
+            return False
     if stage + 1 == table.stages:
-        table.revealed = True
-        return OVER
+        return True
     begin_stage(table, stage + 1)
-    return PLAYING
+    return False
+
+
+@compiled
+def go_back(table: Any, stage: int) -> None:
+    """Begin an earlier stage again: nobody has chosen in it and in later ones. `StageGame.loops` allows it."""
+    for later in range(stage, table.stages):
+        for seat in range(table.seats):
+            table.chosen[later, seat] = 0
+            table.chosen_in[later, seat] = 0
+            table.number[later, seat] = 0.0
+    begin_stage(table, stage)
+
+
+@compiled
+def log(table: Any, kind: int, number: float) -> None:
+    """Add the acting seat's move to the history."""
+    place = table.acts % LOG
+    table.log_seat[place] = table.turn
+    table.log_stage[place] = table.stage
+    table.log_kind[place] = kind
+    table.log_cycle[place] = table.cycle
+    table.log_number[place] = number
+    table.acts += 1
 
 
 @compiled
@@ -126,11 +159,15 @@ def end_round(table: Any) -> None:
 
 @compiled
 def remember(table: Any) -> None:
-    """Add the choices of a round to the history."""
+    """Add the choices and facts of a round to the history."""
     for age in range(MEMORY - 1, 0, -1):
+        for fact in range(FACTS):
+            table.past_fact[age, fact] = table.past_fact[age - 1, fact]
         for stage in range(table.stages):
             for seat in range(table.seats):
                 table.past[age, stage, seat] = table.past[age - 1, stage, seat]
+    for fact in range(FACTS):
+        table.past_fact[0, fact] = table.fact[fact]
     for stage in range(table.stages):
         for seat in range(table.seats):
             made = table.chosen[stage, seat] > 0
@@ -144,12 +181,12 @@ def legal(table: Any, mask: Any) -> None:
     for kind in range(table.kinds):
         if table.open[kind] == 1 and (table.offers[table.stage] >> kind) & 1 == 1:
             first, end = table.first[kind], table.first[kind + 1]
-            gap, origin = table.gap[kind], table.origin[kind]
+            gap, origin, block = table.gap[kind], table.origin[kind], table.block[kind]
             if gap > 0.0:  # the bounds are usually those of the grid
-                if table.most[kind] < origin + gap * (end - first - 1):
-                    end = first + floor((table.most[kind] - origin) / gap + CLOSE) + 1
+                if table.most[kind] < origin + gap * ((end - first) // block - 1):
+                    end = first + block * (floor((table.most[kind] - origin) / gap + CLOSE) + 1)
                 if table.least[kind] > origin:
-                    first += ceil((table.least[kind] - origin) / gap - CLOSE)
+                    first += block * ceil((table.least[kind] - origin) / gap - CLOSE)
             mask[first : max(first, end)] = 1
 
 
@@ -159,7 +196,12 @@ def decode(table: Any, action: int) -> Move:
     kind = 0
     while action >= table.first[kind + 1]:
         kind += 1
-    return Move(kind, table.origin[kind] + table.gap[kind] * (action - table.first[kind]))
+    inside, block = action - table.first[kind], table.block[kind]
+    if block == 1:
+        return Move(kind, table.origin[kind] + table.gap[kind] * inside, 0.0, 0.0)
+    rest, points = inside % block, table.further_points[1]
+    second, third = table.further_gap[0] * (rest // points), table.further_gap[1] * (rest % points)
+    return Move(kind, table.origin[kind] + table.gap[kind] * (inside // block), second, third)
 
 
 @compiled

@@ -13,8 +13,12 @@ KINDS = 6
 """The most action types, `pass` included."""
 PARAMETERS = 8
 """The most numbers that a game's payoffs depend on."""
+FACTS = 4
+"""The most numbers of a round that everybody knows, besides the choices."""
 MEMORY = 4
 """The rounds that the history of a repeated game shows: the last ones."""
+LOG = 32
+"""The actions that the history of an open stage, or of a round that may go back, shows: the last ones."""
 NOTHING = -1.0
 """Stands in the history for a seat that made no choice. Numbers are 0 or more."""
 
@@ -42,6 +46,7 @@ TABLE = record(
     ("first", "i2", KINDS + 1),  # the first action index of each type, and the number of all indices
     ("origin", "f8", KINDS),  # the number of the first index of a type
     ("gap", "f8", KINDS),  # the step of its grid; 0 for a named action
+    ("block", "i2", KINDS),  # action indices for each number: above 1 for a type with further numbers
     ("per_number", "f8", STAGES),  # 1 / the highest number of a stage
     ("per_unit", "f8"),  # 1 / the least part of a utility: 100 for hundredths
     ("per_private", "f8"),
@@ -57,7 +62,33 @@ TABLE = record(
     ("private", "f8", SEATS),  # a cost, a valuation, a reservation value; 0 in games without
     ("rewards", "f8", SEATS),  # of the last step
     ("total", "f8", SEATS),  # of all rounds so far
+    ("fact", "f8", FACTS),  # numbers that everybody knows; the first ones are the further numbers of a choice
     ("private_low", "f8", SEATS),
     ("private_high", "f8", SEATS),
     ("past", "f8", (MEMORY, STAGES, SEATS)),  # choices of the last rounds, the latest first
+    ("past_fact", "f8", (MEMORY, FACTS)),
+    ("per_fact", "f8", FACTS),  # 1 / the highest number of a fact
+    ("further_gap", "f8", 2),  # the steps of the grids of further numbers
+    ("further_points", "i2", 2),  # and how many numbers they have
+    ("loops", "?"),  # whether a round may go back to an earlier stage
+    # the actions so far, of an open stage or of a round that may go back
+    ("acts", "i4"),
+    ("log_seat", "i1", LOG),  # the last actions, as a ring: action i is in place i % LOG
+    ("log_stage", "i1", LOG),
+    ("log_kind", "i1", LOG),
+    ("log_cycle", "i2", LOG),
+    ("log_number", "f8", LOG),
+    # an open stage: options
+    ("forced", "i1", STAGES),  # whether a seat that does not choose in time has chosen 0
+    ("keeps", "?"),  # whether the last number of every seat is kept
+    ("start", "f8"),  # the standing number at the beginning
+    ("closes", "i4"),  # bit masks of the action types by their effect
+    ("leaves", "i4"),
+    ("clears", "i4"),
+    # an open stage: the round
+    ("standing", "f8"),  # the standing number: a price, the highest bid, a count
+    ("owner", "i2"),  # the seat whose number it is; -1: nobody's
+    ("within", "i4"),  # bit mask of the seats that have not left
+    ("closer", "i2"),  # the seat that closed the stage, or the last one in it; -1: nobody
+    ("closed_by", "i2"),  # the action type that closed it; -1: none
 )

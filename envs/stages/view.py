@@ -1,9 +1,10 @@
 """Record ──► TurnState of a player, and back. `game_state` and `outcome` have the fields of the TurnState platforms.
 
 Besides these, `game_state` has ``agent_ids`` (seat by seat), ``turns_left`` (the turns of the phase that each seat
-still has, this one included) and ``action_history`` of the round. In a repeated game it also has ``round_number`` (from
-0), ``rounds``, ``totals`` (utilities so far) and ``past_rounds`` (the choices of the last rounds by phase, the latest
-first).
+still has, this one included) and ``action_history`` of the round; of an open stage, and of a round that may go back, it
+has the last 32 actions. A row tells the number of an action, but not words or several numbers. In a repeated game it
+also has ``round_number`` (from 0), ``rounds``, ``totals`` (utilities so far), ``past_rounds`` (the choices of the last
+rounds by phase, the latest first) and, with facts, ``past_facts``.
 """
 
 from typing import Any
@@ -11,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from .actions import PASS, payload
-from .definition import Number, StageGame
-from .fields import name_of
-from .rules import cents
-from .table import MEMORY, NOTHING
+from .definition import End, Number, StageGame
+from .fields import LEFT_OUT, name_of
+from .rules import Move, cents
+from .table import LOG, MEMORY, NOTHING
 
 
 def phase(rules: StageGame, table: Any) -> str:
@@ -38,7 +39,8 @@ def game_state(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
 def _seen(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
     seats = range(rules.seats)
     roles = {key: name_of(i) for i, key in enumerate(rules.role_keys)}
-    told = {field.name: field.write(table, seat) for field in rules.fields if seat >= 0 or not field.private}
+    written = {field.name: field.write(table, seat) for field in rules.fields if seat >= 0 or not field.private}
+    told = {name: value for name, value in written.items() if value is not LEFT_OUT}
     limit = int(table.limit[int(table.stage)])
     seen = {
         "agent_ids": [name_of(i) for i in seats],
@@ -52,6 +54,8 @@ def _seen(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
         seen["rounds"] = rules.rounds
         seen["totals"] = {name_of(i): float(table.total[i]) for i in seats}
         seen["past_rounds"] = _past(rules, table)
+        if rules.facts:
+            seen["past_facts"] = _past_facts(rules, table)
     return seen
 
 
@@ -69,13 +73,23 @@ def _past(rules: StageGame, table: Any) -> list[dict[str, dict[str, float]]]:
     ]
 
 
+def _past_facts(rules: StageGame, table: Any) -> list[dict[str, float]]:
+    """Return the facts of the last rounds, the latest first, by name."""
+    ages = range(min(MEMORY, int(table.round_number)))
+    return [{fact.name: float(table.past_fact[age][k]) for k, fact in enumerate(rules.facts)} for age in ages]
+
+
 def history(rules: StageGame, table: Any) -> list[dict[str, Any]]:
     """Return every action of the round so far; the numbers of a sealed stage are left out until it is over."""
     if rules.history is not None:
         return rules.history(table)
-    rows = []
+    if rules.loops:
+        return _log(rules, table)
+    rows: list[dict[str, Any]] = []
     turn, now = int(table.turn), int(table.stage)
     for k, stage in enumerate(rules.stages[: now + 1]):
+        if stage.open is not None:
+            return rows + _log(rules, table)
         actors = [seat for seat in range(rules.seats) if (int(table.actors[k]) >> seat) & 1]
         cycles = 1 + max([int(table.chosen_in[k][seat]) for seat in actors] + [int(table.cycle) if k == now else 0])
         for cycle in range(cycles):
@@ -84,27 +98,50 @@ def history(rules: StageGame, table: Any) -> list[dict[str, Any]]:
                 kind = int(table.chosen[k][seat]) - 1
                 if kind >= 0 and table.chosen_in[k][seat] == cycle:
                     shown = not stage.sealed or k < now
-                    rows.append(_row(rules, stage.name, seat, kind, cycle, float(table.number[k][seat]), shown))
+                    number = float(table.number[k][seat])
+                    rows.append(_row(rules, table, k, seat, kind, cycle, number, shown))
                 elif acted and (kind < 0 or cycle < table.chosen_in[k][seat]):
-                    rows.append(_row(rules, stage.name, seat, len(rules.actions), cycle, 0.0, False))
+                    rows.append(_row(rules, table, k, seat, len(rules.actions), cycle, 0.0, False))
     return rows
 
 
-def _row(rules: StageGame, phase: str, seat: int, kind: int, cycle: int, number: float, shown: bool) -> dict[str, Any]:
+def _log(rules: StageGame, table: Any) -> list[dict[str, Any]]:
+    """Return the last actions of the open stage, or of a round that may go back."""
+    acts = int(table.acts)
+    return [
+        _row(
+            rules,
+            table,
+            int(table.log_stage[place]),
+            int(table.log_seat[place]),
+            int(table.log_kind[place]),
+            int(table.log_cycle[place]),
+            float(table.log_number[place]),
+            True,
+        )
+        for place in (act % LOG for act in range(max(0, acts - LOG), acts))
+    ]
+
+
+def _row(
+    rules: StageGame, table: Any, stage: int, seat: int, kind: int, cycle: int, number: float, shown: bool
+) -> dict[str, Any]:
     one = rules.actions[kind] if kind < len(rules.actions) else None
-    numbers = payload(one, number) if shown and isinstance(one, Number) else {}
+    numbers: dict[str, Any] = {}
+    if shown and isinstance(one, Number) and not one.further:
+        numbers = payload(one, Move(kind, number), seat, float(table.most[kind]))
     name = PASS if one is None else one.name
-    return {"agent_id": name_of(seat), "action": name, **numbers, "phase": phase, "round": cycle}
+    return {"agent_id": name_of(seat), "action": name, **numbers, "phase": rules.stages[stage].name, "round": cycle}
 
 
 def outcome(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
     """Return the end: all utilities, the reason, and what the platform tells of the last round."""
-    end = rules.end(table) if not table.timeout else None
-    rows = end.rows if end is not None and end.rows else [{}] * rules.seats
+    end = rules.end(table) if rules.late is not None or not table.timeout else End()
+    rows = end.rows or [{}] * rules.seats
     return {
         "payoffs": [{"agent_id": name_of(i), **rows[i], "utility": float(table.total[i])} for i in range(rules.seats)],
-        "reason": "max_rounds_exceeded" if end is None else end.reason,
-        **({} if end is None else end.more),
+        "reason": end.reason,
+        **end.more,
     }
 
 

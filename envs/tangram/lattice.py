@@ -53,7 +53,7 @@ def values(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def exact(length: float, tolerance: float = 1e-6) -> int:
-    """Return the exact number nearest to a `length` in u; |b| up to 20 is tried.
+    """Return the exact number nearest to a `length` in u; b from -20 to 20 is tried.
 
     Raises:
         ValueError: if there is none within `tolerance` (at most 0.002: then there are never two).

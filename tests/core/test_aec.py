@@ -5,17 +5,13 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pettingzoo
 import pytest
-import three_cards
 from gymnasium.spaces import Dict
 from parlour import envs
-from parlour.envs import Action, ActionResult, AgentResponse, Capabilities, GameEnv, MessageIntent, Talk, holdem_v0
-from parlour.envs.core.match import WAITS_PER_TURN
+from parlour.envs import Action, ActionResult, AgentResponse, GameEnv, MessageIntent, holdem_v0
 from parlour.envs.core.rng import streams
-from parlour.envs.core.turn_state import MESSAGE_LENGTH, MESSAGES_PER_TURN
-
-WAIT = Action("message_only")
+from parlour.envs.core.turn_state import MESSAGE_LENGTH
+from registry import with_registry
 
 
 def table(**options):
@@ -140,65 +136,6 @@ def test_pass_plays_the_safe_action_where_the_game_has_none_of_its_own():
     assert tiny.turn_state("player_1").game_state["moves"] == ["pass"]
 
 
-# Messages
-
-
-def test_messages_reach_their_readers_before_the_action():
-    env = table()
-    assert env.submit("player_0", AgentResponse(Action("call"), [say("all"), say("you", "private", ["player_2"])])).ok
-    assert [heard(env, agent) for agent in env.agents] == [["all", "you"], ["all"], ["all", "you"]]
-    message = env.turn_state("player_2").messages[1]
-    assert (message.sender_id, message.scope, message.to_agent_ids) == ("player_0", "private", ["player_2"])
-
-
-def test_anyone_may_send_at_any_time_and_it_does_not_move_the_turn():
-    env = table()
-    assert env.send("player_2", {"scope": "public", "content": "hi"}).ok
-    assert (heard(env, "player_0"), env.agent_selection) == (["hi"], "player_0")
-    assert env.send("player_2", {"scope": "public"}).error == "invalid_payload"
-    assert env.send("nobody", say()).error == "agent_not_in_match"
-    assert env.send("player_2", say("\udfff")).error == "invalid_payload"
-
-
-def test_messages_are_limited_per_turn():
-    env = table()
-    results = [env.send("player_2", say()) for _ in range(MESSAGES_PER_TURN + 1)]
-    assert [result.ok for result in results] == [True] * MESSAGES_PER_TURN + [False]
-    assert env.send("player_1", say()).ok
-    env.step(1)
-    assert env.send("player_2", say()).ok
-
-
-def test_message_only_keeps_the_turn_until_the_limit_and_then_the_safe_action_is_played():
-    env = table()
-    for _ in range(WAITS_PER_TURN):
-        assert env.submit("player_0", WAIT).ok
-        assert env.agent_selection == "player_0"
-    assert env.submit("player_0", WAIT).ok
-    assert (env.agent_selection, bool(env.table.folded[0])) == ("player_1", True)
-    assert env.submit("player_1", WAIT).ok
-    assert env.agent_selection == "player_1"
-
-
-def test_messages_end_with_the_episode():
-    env = table()
-    env.send("player_0", say())
-    env.reset()
-    assert heard(env, "player_0") == []
-
-
-def test_what_a_game_hears_is_observed_at_once():
-    def hear(table, seat, intent):
-        table.moves[0], table.count = 1, 1
-
-    heard = Capabilities(talk=Talk(record_message=hear))
-    env = GameEnv(replace(three_cards.game(), capabilities=heard), "flat")
-    env.reset(seed=1)
-    env.submit("player_0", AgentResponse(WAIT, [say()]))
-    shown = env.observe("player_0")["observation"]
-    assert np.array_equal(shown, env.game.observation(env.table, 0))
-
-
 # TurnState
 
 
@@ -250,17 +187,7 @@ def test_an_illegal_number_raises_with_the_legal_ones_and_changes_nothing(action
     assert env.state().tobytes() == before
 
 
-def test_stepping_a_finished_episode():
-    env = table(seats=2)
-    env.step(0)
-    for _ in env.possible_agents:
-        env.step(None)
-    assert env.agents == []
-    with pytest.raises(ValueError, match="reset"):
-        env.step(1)
-
-
-def test_after_the_last_agent_there_is_nothing_to_see_until_a_reset():
+def test_before_a_reset_and_after_the_last_agent_no_episode_runs():
     env = envs.make("holdem", seats=2, button=0)
     with pytest.raises(ValueError, match="call reset"):
         env.last()
@@ -269,8 +196,11 @@ def test_after_the_last_agent_there_is_nothing_to_see_until_a_reset():
     assert env.last()[2]
     for _ in env.possible_agents:
         env.step(None)
+    assert env.agents == []
     with pytest.raises(ValueError, match="call reset"):
         env.last()
+    with pytest.raises(ValueError, match="reset"):
+        env.step(1)
 
 
 @pytest.mark.parametrize("seed", [-1, True, 1.0])
@@ -443,6 +373,5 @@ def test_a_hidden_turn_is_told_to_nobody(module, told):
 
 
 def test_pettingzoo_makes_the_parallel_environment():
-    assert pettingzoo.make("parallel", "parlour/holdem-v0", seats=4).possible_agents == [
-        f"player_{i}" for i in range(4)
-    ]
+    env = with_registry().make("parallel", "parlour/holdem-v0", seats=4)
+    assert env.possible_agents == [f"player_{i}" for i in range(4)]

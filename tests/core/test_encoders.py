@@ -6,12 +6,12 @@ from dataclasses import replace
 import gymnasium
 import numpy as np
 import parlour.envs.holdem.encoders as holdem_encoders
-import pettingzoo
 import pytest
 from parlour import envs
 from parlour.envs import Encoder, Layout, Slice, VectorGame
 from parlour.envs.core.compiled import compiled
 from parlour.envs.core.rollout import play_until_done, tables_with_seed
+from registry import with_registry
 
 STACKS = Slice("game_state.players.stackAgain", (3,), 0, 1, "stacks in the order of the seats, as a share of all chips")
 
@@ -153,14 +153,17 @@ def test_a_new_version_is_one_file_and_one_line(holdem_v1):
     env = holdem_v1.env(seats=2, observation="flat")
     env.reset(seed=1)
     assert env.observe("player_0")["observation"][-1] == 1
-    made = pettingzoo.make("aec", "parlour/holdem-v1", seats=2)
-    made.reset(seed=1)
-    assert made.observe("player_0")["observation"]["game_state"]["handNumber"] == 1
     tables = gymnasium.make_vec("parlour/Holdem-v1", num_envs=2, seats=2)
     assert tables.single_observation_space.shape == (new.layout.size,)
     policies = [Caller(new, "v0"), Caller(new, "v1")]
     play_until_done(new, policies, tables_with_seed(new, 5, 1), who=lambda records: np.tile([0, 1], (5, 1)))
     assert all(policy.shown for policy in policies)
+
+
+def test_pettingzoo_makes_a_new_version(holdem_v1):
+    made = with_registry().make("aec", "parlour/holdem-v1", seats=2)
+    made.reset(seed=1)
+    assert made.observe("player_0")["observation"]["game_state"]["handNumber"] == 1
 
 
 def test_without_it_nothing_of_a_second_version_is_left():

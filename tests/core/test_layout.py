@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from parlour.envs import Layout, Slice
+from parlour.envs import GAMES, Element, Layout, Slice, game
 from parlour.envs.render.chart import chart
 
 LAYOUT = Layout(
@@ -68,3 +68,55 @@ def test_the_chart_shows_every_slice():
     assert np.concatenate([cells.ravel() for cells in drawn]).tolist() == flat.tolist()
     with pytest.raises(ValueError, match=r"\(9,\)"):
         chart(LAYOUT, flat[:9])
+
+
+def test_slices_are_found_by_path_and_by_place():
+    assert LAYOUT[0] is LAYOUT["phase"] is LAYOUT.slices[0]
+    assert LAYOUT[-1].path == "game_state.history"
+    assert len(LAYOUT) == 4 and list(LAYOUT) == list(LAYOUT.slices)
+    with pytest.raises(KeyError, match=r"game_state\.pots.*did you mean 'game_state\.pot'"):
+        LAYOUT["game_state.pots"]
+    with pytest.raises(IndexError):
+        LAYOUT[4]
+
+
+NAMED = Layout(
+    [
+        Slice("phase", (3,), 0, 1, "one-hot", axes=(("day", "night", "end"),)),
+        Slice("game_state.pot", (1,), 0, 9, "chips"),
+        Slice("game_state.history", (2, 2), -1, 1, "moves", axes=("move", ("seat", "bet"))),
+        Slice("rest", (2,), 0, 1, ""),
+    ]
+)
+
+
+def test_every_index_has_a_name():
+    assert [NAMED.at(index).name for index in range(NAMED.size)] == [
+        "day", "night", "end", "pot", "move 0, seat", "move 0, bet", "move 1, seat", "move 1, bet", "0", "1",
+    ]  # fmt: skip
+    assert NAMED.at(6) == Element(6, "game_state.history", (1, 0), "move 1, seat", "moves", -1, 1)
+    assert NAMED.at(-1).index == 9
+    with pytest.raises(IndexError, match=r"index 10 .* 10 elements"):
+        NAMED.at(10)
+
+
+@pytest.mark.parametrize("axes", [(("one", "two"),), ("move", "move")])
+def test_axes_must_fit_the_shape(axes):
+    with pytest.raises(ValueError, match=r"'a': axes .* do not fit the shape \(3,\)"):
+        Layout([Slice("a", (3,), 0, 1, "", axes=axes)])
+
+
+def test_names_of_an_index_in_a_game():
+    layout = game("holdem").layout
+    start = layout["game_state.players.rank"].start
+    assert [layout.at(start + k).name for k in (0, 6, 8, 9)] == [
+        "high card", "full house", "straight flush", "place within the category",
+    ]  # fmt: skip
+    assert layout.at(layout["game_state.players.cards"].start + 51).name == "As"
+
+
+@pytest.mark.parametrize("game_id", [one for one, source in GAMES.items() if isinstance(source, str)])
+def test_names_within_a_slice_differ(game_id):
+    for encoder in game(game_id).encoders.values():
+        seen = {(at.path, at.name) for at in map(encoder.layout.at, range(min(encoder.layout.size, 3_000)))}
+        assert len(seen) == min(encoder.layout.size, 3_000)

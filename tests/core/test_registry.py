@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import gymnasium
-import pettingzoo
 import pytest
 import three_cards
 from parlour import envs
+from registry import with_registry
 
 
 def fresh(code):
@@ -39,7 +39,7 @@ def test_a_mistyped_name_gets_the_nearest_one():
         lambda: envs.holdem_v0.env(seets=3),
         lambda: envs.holdem_v0.vector_env(4, seets=3),
         lambda: gymnasium.make("parlour/Holdem-v0", seets=3),
-        lambda: pettingzoo.make("aec", "parlour/holdem-v0", seets=3),
+        lambda: with_registry().make("aec", "parlour/holdem-v0", seets=3),
     ],
 )
 def test_a_mistyped_option_gets_the_nearest_one(make):
@@ -68,7 +68,7 @@ def test_a_function_that_makes_no_game_is_named(monkeypatch):
 
 
 def test_pettingzoo_and_gymnasium_know_it():
-    env = pettingzoo.make("aec", "parlour/holdem-v0", seats=4)
+    env = with_registry().make("aec", "parlour/holdem-v0", seats=4)
     assert len(env.possible_agents) == 4
     assert "parlour/Holdem-v0" in gymnasium.registry
     assert gymnasium.spec("parlour/Holdem-v0").kwargs == {"game": "holdem-v0"}
@@ -112,7 +112,7 @@ def test_no_module_is_imported_under_the_folders_names():
         import importlib, json, pkgutil, sys
         import parlour.envs, parlour.wrappers
 
-        extras = ("pyspiel", "numba_cuda", "torchrl", "tensordict", "tree")  # not in the extra dev
+        extras = ("pyspiel", "numba_cuda", "ray", "torchrl", "tensordict", "tree")  # not in the extra dev
         for package in (parlour.envs, parlour.wrappers):
             for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
                 try:

@@ -3,7 +3,7 @@
 import pytest
 from parlour import envs
 from parlour.envs.stages import End, Named, Stage, StageGame, make
-from parlour.envs.stages.rules import choose
+from parlour.envs.stages.binding import nothing
 from parlour.wrappers.live.arena.platform_games import hosted_games, platform_game, supported_games
 
 GAMES = sorted(game_id for game_id in envs.GAMES if envs.find(game_id).__module__.startswith("parlour.envs.economics."))
@@ -42,7 +42,7 @@ def test_a_match_can_be_repeated(game_id):
 
 def toy(**more):
     parts = {"stages": [Stage("play", ("take",))], "actions": [Named("take", 1, "take it")]}
-    rest = {"name": "toy", "title": "Toy", "seats": 2, "options": {}, "step": choose, "payoffs": (0, 1), "end": End}
+    rest = {"name": "toy", "title": "Toy", "seats": 2, "options": {}, "pay": nothing, "payoffs": (0, 1), "end": End}
     return StageGame(**{**rest, **parts, **more})
 
 

@@ -111,6 +111,8 @@ def test_of_a_long_street_the_latest_actions_are_seen():
     assert history.shape == (4, slots, 2)
     assert history[0, -1, 1] == chips(int(table.current_bet))
     assert (np.diff(history[0, :, 1]) > 0).all()
+    acted = [0, 1] * LOG  # the button begins before the flop, and they take turns
+    assert table.log_seat[0, : table.log_count[0]].tolist() == acted[30 - table.log_count[0] : 30]
 
 
 def test_hands_to_go():

@@ -217,6 +217,25 @@ def test_it_plays_whole_hands_in_evaluations():
     assert tables.done.all()
 
 
+def test_the_probabilities_of_all_hands_are_those_that_each_hand_plays_by():
+    game = HEADS_UP
+    policy = RaisesAces(game)
+    table = on_the_river(game, policy, 1)
+    resolving = RiverResolving(game, policy, iterations=60)
+    whole = resolving.strategies(table, never)
+    possible = whole.sum(axis=1) > 0
+    board = set(table.board.tolist())
+    np.testing.assert_array_equal(possible, [not board & set(hand.tolist()) for hand in HOLDINGS])
+    np.testing.assert_allclose(whole[possible].sum(axis=1), 1)
+    for index in (np.flatnonzero(possible)[0], np.flatnonzero(possible)[500]):
+        table.cards[int(table.turn)] = HOLDINGS[index]
+        np.testing.assert_array_equal(RiverResolving(game, policy, iterations=60).strategy(table, never), whole[index])
+    search = ResolvingPolicy(policy, resolving, seed=1)
+    hands = np.flatnonzero(possible)[:3]
+    told = search.probabilities_on(table, hands, np.zeros((3, 1), "f4"), np.ones((3, game.num_actions), "i1"))
+    np.testing.assert_array_equal(told, whole[hands])
+
+
 def test_a_policy_that_tells_no_probabilities_is_refused():
     with pytest.raises(ValueError, match="does not tell its probabilities"):
         RiverResolving(HEADS_UP, make_policy("call", HEADS_UP, seed=1))

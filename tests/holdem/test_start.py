@@ -1,6 +1,7 @@
 """Hands that begin on a later street, with a given board and given ranges."""
 
 import json
+import re
 import sys
 from collections import Counter
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs.core import chance
+from parlour.envs.core.installed import install
 from parlour.envs.core.rng import streams
 from parlour.envs.holdem.hands import card_name
 from parlour.envs.holdem.range_text import weights_of
@@ -140,7 +142,7 @@ def test_what_cannot_be_is_refused(options, message):
 
 def test_text_without_pokerkit_tells_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pokerkit", None)
-    with pytest.raises(ImportError, match=r"pip install 'parlour\[phh\]'"):
+    with pytest.raises(ImportError, match=re.escape(install("phh"))):
         envs.game("holdem", **RIVER, ranges=["AA", None])
 
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 import pytest
 from live.small_host import Host
 from parlour import envs
+from parlour.envs import play_until_done
+from parlour.envs.core.rollout import tables_with_seed
 from parlour.wrappers.agents.policy import PolicyAgent
 from tables import BAD, WITHIN
 
@@ -21,6 +23,15 @@ def compiled_poker():
     host.deal()
     host.play(1)
     host.state(0)
+
+
+@pytest.fixture(scope="session")
+def compiled_mafia():
+    """Compile mafia, its agent's end included."""
+    game = envs.game("mafia")
+    policy = game.bots["mixed"](game, 1)
+    PolicyAgent(game, policy).warm_up()
+    play_until_done(game, [policy], tables_with_seed(game, 1, 1))
 
 
 @pytest.fixture

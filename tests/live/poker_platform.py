@@ -7,6 +7,8 @@ streets. A retry of an action gets STALE_SEQ. A showdown reports 0 winnings. A t
 what `restart` forgets gets INVALID_SESSION; a restart with the database kept ends what was running. Two who join at one
 moment may get one seat. A connection that comes while a table starts sees hand 0 with dealer -1, and not the first
 hand. A connection that closes takes a newer one of the same seat off the table.
+
+The file has more than 400 lines: it is one program, whose routes and sockets share the state of its tables.
 """
 
 import asyncio

@@ -11,7 +11,7 @@ from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent
-from parlour.wrappers.live.arena.session_chat import SessionChat
+from parlour.wrappers.live.arena.session_chat import SessionChatClient
 
 
 class Listener:
@@ -70,7 +70,7 @@ def test_a_chat_that_is_broken_or_missing_costs_nothing():
         app = web.Application()
         app.add_routes([web.get("/api/sessions/chat/sync", sync)])
         async with TestServer(app) as server, aiohttp.ClientSession() as http:
-            chat = SessionChat(http, server.make_url("/api/sessions"), "pt")
+            chat = SessionChatClient(http, server.make_url("/api/sessions"), "pt")
             return [[(one.sender_id, one.content) for one in await chat.read()] for _ in range(6)]
 
     hello = [("ann", "hello")]

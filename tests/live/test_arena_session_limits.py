@@ -85,6 +85,16 @@ def test_twenty_actions_are_the_limit_of_two():
     assert session.outcome["reason"] == "max_rounds_exceeded"
 
 
+def test_a_match_that_is_cut_short_pays_the_rounds_that_have_ended():
+    game = envs.game("cournot", rounds=30)  # price 100 less what both produce; a unit costs 20
+    session = ArenaHostSession(game, ("ann", "bob"), seed=1, limits=ArenaLimits(actions=7))
+    while session.turn:
+        assert session.act(session.turn, Action("submit_quantity", {"quantity": 30})).ok
+    assert session.outcome["reason"] == "max_actions_exceeded"
+    # (100 - 60 - 20) for each of 30 units, three times; the fourth round has not ended.
+    assert session.outcome["payoffs"] == [{"agent_id": name, "utility": 1800} for name in ("ann", "bob")]
+
+
 @pytest.mark.parametrize(
     "wrong", [{"actions": 0}, {"messages": 11}, {"waits": -1}, {"attempts": 0}, {"rejected": "shout"}]
 )
@@ -114,6 +124,23 @@ def test_an_agent_may_send_as_many_messages_as_a_turn_has():
     assert sent == [True] * MESSAGES_PER_TURN + [False]
     assert session.act("ann", offer(60)).ok
     assert session.send("bob", TALK["messages"][0]).ok  # in the next turn
+
+
+def test_messages_of_answers_count_towards_the_limit_of_a_turn():
+    session = bargaining(messages=2, waits=9, rejected="keep", attempts=9)
+    assert session.act("ann", TALK).ok
+    assert session.send("ann", TALK["messages"][0]).ok
+    result = session.act("ann", TALK)
+    assert (result.error, session.turn) == ("game_rule_violation", "ann")
+    assert session.act("ann", offer(60)).ok  # without messages there is nothing to count
+
+
+def test_a_match_that_is_over_is_nobodys_turn_in_any_view():
+    session = bargaining(failed="end")
+    session.failed("ann", "RuntimeError: boom")
+    for agent in ("ann", "bob"):
+        state = session.turn_state(agent)
+        assert (state.is_my_turn, state.current_turn_agent_id, state.allowed_actions) == (False, None, [])
 
 
 def test_only_the_acting_agent_can_give_up_and_that_ends_the_match():

@@ -46,16 +46,13 @@ class Socket:
     async def close(self, *, code, message):
         await self.send_str((code, message))
 
-    def __aiter__(self):
-        return self
-
-    async def __anext__(self):
+    async def receive(self, timeout):
         if not self.incoming:
-            raise StopAsyncIteration
+            return SimpleNamespace(type=WSMsgType.CLOSED, data=None)
         item = self.incoming.pop(0)
         if isinstance(item, float):
             await asyncio.sleep(item)
-            return await self.__anext__()
+            return await self.receive(timeout)
         kind = WSMsgType.TEXT if isinstance(item, str) else WSMsgType.BINARY
         return SimpleNamespace(type=WSMsgType.PING if item is None else kind, data=item)
 

@@ -14,7 +14,7 @@ from parlour.wrappers.live.mafia.agent_policy import night_targets, vote_targets
 from parlour.wrappers.live.mafia.conversion import turn_state
 from parlour.wrappers.live.mafia.host_session import MafiaHostSession
 from parlour.wrappers.live.mafia.limits import MafiaLimits
-from parlour.wrappers.live.mafia.match_report import Turn
+from parlour.wrappers.live.mafia.match_report import ActionTaken
 
 # The calls.
 
@@ -111,7 +111,7 @@ def test_no_winner_after_the_last_day():
 
 def test_the_log_gets_every_turn_as_the_game_takes_it():
     driver = Driver(session(2, TEN), vote=votes).play()
-    turns = [one for one in driver.happened if isinstance(one, Turn)]
+    turns = [one for one in driver.happened if isinstance(one, ActionTaken)]
     match = Match(TEN)
     match.reset(driver.session.seed)
     for turn in turns:
@@ -195,6 +195,13 @@ def test_votes_are_sealed_until_all_are_in():
     cast, made = driver.events("VOTE_CAST"), [call for call, _, _ in driver.made if call.method == "vote"]
     assert len(cast) == len(made) >= 8
     assert [vote["voterId"] for vote in cast] == sorted((vote["voterId"] for vote in cast), key=lambda id: int(id[1:]))
+
+
+def test_a_vote_in_which_all_abstain_eliminates_nobody():
+    driver = Driver(session(1, TEN)).play(until=lambda self: bool(self.events("VOTE_RESULT")))
+    [result] = driver.events("VOTE_RESULT")
+    assert result["eliminatedPlayerId"] is None and set(result["votes"].values()) == {None}
+    assert not any(one.get("eliminatedBy") == "vote" for one in driver.events("PLAYER_ELIMINATED"))
 
 
 @pytest.mark.parametrize("options", [{"seats": 5}, {"seats": 10}, {"seats": 13, "discussion_rounds": 2}])

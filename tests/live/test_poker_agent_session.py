@@ -363,3 +363,43 @@ def test_the_outcome_of_a_hand_is_told():
     [over] = [event for event in events if isinstance(event, HandEnded)]
     assert (over.hand, over.won, over.stack) == (1, 0, 199)
     assert session.net == -1
+
+
+def test_a_hand_counts_what_it_won_and_not_what_was_won_before():
+    host, seat, session = table()
+    nets = []
+    for _ in range(3):
+        ended = []
+        while not ended:
+            session.receive(host.state(seat))
+            ended = host.play(0 if host.table.turn == seat else 1)  # we fold, or the other one calls
+        events = [event for message in ended for event in session.receive(message)]
+        nets += [event.net for event in events if isinstance(event, HandEnded)]
+        before = session.net
+        host.deal()
+    assert len(nets) == 3 and sum(nets) == before == session.net
+    assert all(net < 0 for net in nets)
+
+
+def test_players_on_later_seats_are_not_us():
+    host, seat, session = table()
+    assert seat == 0
+    session.receive(host.state(seat))
+    assert session.in_hand
+    players = json.loads(host.state(seat))["players"]
+    own = next(player for player in players if player["seat"] == seat)
+    session.receive(host.state(seat, seq=host.seq + 1, players=[{**own, "folded": True}, players[1 - seat]]))
+    assert not session.in_hand
+
+
+def test_who_is_busted_is_told_so_once():
+    host, seat, session = table()
+    session.receive(host.state(seat))
+    players = json.loads(host.state(seat))["players"]
+    nothing = {"stack": 0, "bet": 0, "cards": None, "all_in": False, "folded": True}
+    gone = [{**player, **nothing} if player["seat"] == seat else player for player in players]
+    told = []
+    for later in (1, 2):
+        told += session.receive(host.state(seat, seq=host.seq + later, hand=2, players=gone, turn=1 - seat, actions=[]))
+    assert [type(event).__name__ for event in told] == ["Busted"]
+    assert session.busted

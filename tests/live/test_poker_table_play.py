@@ -332,3 +332,10 @@ def test_due_names_the_turn_then_the_next_hand_then_nothing():
 
 def test_next_hand_during_a_hand_does_nothing():
     assert Room(2).deal() == []
+
+
+def test_tables_with_the_same_options_share_their_rules():
+    first, second, other = PokerHostSession(), PokerHostSession(seed=2), PokerHostSession(seats=6)
+    assert first.game is second.game  # a game takes more memory than all else of a table that has ended
+    assert first.table is not second.table
+    assert other.game.seats == 6

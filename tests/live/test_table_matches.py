@@ -52,7 +52,7 @@ def test_bargaining_is_played_to_the_end_and_again(table, tmp_path):
             turn = turn_of(page)
             (accept or page.query_selector("[data-action=pass]:enabled")).click()
             passed(page, turn)
-        assert page.inner_text(".outcome h3") == "Agreement"
+        assert page.inner_text(".outcome h2") == "Agreement"
         page.click("#again")
         page.wait_for_selector(MINE)
         assert page.locator("#messages li").count() == 0
@@ -135,7 +135,7 @@ def test_holdem_is_played_to_the_end_and_no_card_is_seen_too_soon(table, tmp_pat
             moves, turn = moves + 1, turn_of(ann)
             raises = ann.query_selector("[data-action=raiseTo]:enabled")
             if moves == 1 and raises:
-                ann.click("text=least")
+                ann.click("[data-preset=min]")
                 raises.click()
             else:
                 ann.keyboard.press("2")  # check or call
@@ -286,7 +286,7 @@ def test_a_tangram_is_built_by_two_people_with_the_mouse(table, tmp_path):
             page.click("[data-action=finish]")
         for page in (eve, *people):
             page.wait_for_selector(OVER)
-            assert page.inner_text(".outcome h3") == "Solved"
+            assert page.inner_text(".outcome h2") == "Solved"
             assert "100 % built" in page.inner_text(".build")
             assert "now the <u>tail</u>" in page.inner_text("#messages")
         assert "figure" not in eve.evaluate("fetch('facts.json').then((reply) => reply.json())")["options"]
@@ -319,7 +319,7 @@ def test_a_piece_that_overlaps_is_marked_and_goes_back_and_the_keyboard_builds(t
         page.wait_for_selector("[data-piece=Red].pending")
         page.keyboard.press("f")  # puts it first
         page.wait_for_selector(OVER)
-        assert page.inner_text(".outcome h3") == "Max turns exceeded"
+        assert page.inner_text(".outcome h2") == "Max turns exceeded"
 
 
 def test_a_tangram_is_built_beside_a_bot_by_touch_on_a_telephone(table):

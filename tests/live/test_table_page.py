@@ -11,7 +11,7 @@ import pytest
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.table.host import TableHost
-from tables import MINE, OVER, WITHIN, move, passed, sit, turn_of
+from tables import MINE, OVER, WITHIN, move, passed, shown, sit, turn_of
 
 pytestmark = pytest.mark.slow
 
@@ -128,7 +128,7 @@ def test_a_lost_connection_comes_back_by_itself(table, game, socket, action):
         page = visit(cut)
         sit(page, "Ann")
         page.wait_for_selector(MINE)
-        before = page.inner_text("#board")
+        before = shown(page)
         here, there = lines[-1]
         down = True
         there.close(code=3001)
@@ -136,7 +136,7 @@ def test_a_lost_connection_comes_back_by_itself(table, game, socket, action):
         page.wait_for_selector("#status:text('Connecting')")
         down = False
         page.wait_for_selector(MINE)
-        assert page.inner_text("#board") == before
+        assert shown(page) == before
         move(page, action)
         assert page.inner_text("#notice") == ""
 
@@ -148,14 +148,14 @@ def test_a_tab_that_was_closed_comes_back_by_a_button(table, game, bot, action):
         assert page.locator("#again:visible").count() == 0
         sit(page, "Ann")
         page.wait_for_selector(MINE)
-        before, address, browser = page.inner_text("#board"), page.url, page.context
+        before, address, browser = shown(page), page.url, page.context
         stranger = visit()
         page.close()
         page = browser.new_page()
         page.goto(address)
         page.click("#again:text('Back to my seat')")
         page.wait_for_selector(MINE)
-        assert page.inner_text("#board") == before
+        assert shown(page) == before
         assert stranger.locator("#again:visible").count() == 0
         move(page, action)
         page.click("#stand")
@@ -275,42 +275,3 @@ def test_a_locked_table_is_opened_by_its_link(table):
         stranger.click("#sit button")
         stranger.wait_for_selector("#notice:text('key')")
         sit(visit(), "Ann")
-
-
-# Hold'em.
-
-
-def test_holdem_of_two_people_by_touch_on_a_telephone(table):
-    phone = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
-    with table("holdem", "--agents", "human", "human", "--seed", "3") as visit:
-        pages = [visit(**phone) for _ in range(2)]
-        for page, name in zip(pages, ("Ann", "Bob"), strict=True):
-            page.fill("#name", name)
-            page.tap("#sit button")
-        for page in pages:
-            page.wait_for_selector("#board .seat .card:not(.back)")
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            assert all(button.bounding_box()["height"] >= 40 for button in page.query_selector_all("button:visible"))
-        acting = next(page for page in pages if page.query_selector(MINE))
-        acting.tap("[data-action=fold]")
-        for page in pages:
-            page.wait_for_selector(".won")
-        shown = [page.locator("#board .seat .card:not(.back)").count() for page in pages]
-        assert shown == [2, 2]  # each its own
-        other = next(page for page in pages if page is not acting)
-        acting.tap("#stand")
-        acting.wait_for_selector("#sit:visible")
-        other.wait_for_selector("#seats li:has-text('free')")
-
-
-def test_a_holdem_page_loaded_anew_keeps_seat_and_cards(table):
-    with table("holdem", "--agents", "call", "--seed", "1") as visit:
-        page = visit()
-        sit(page, "Ann")
-        page.wait_for_selector(MINE)
-        before = page.inner_text("#board")
-        page.reload()
-        page.wait_for_selector(MINE)
-        assert page.inner_text("#board") == before
-        move(page, "fold")
-        page.wait_for_selector(".won")

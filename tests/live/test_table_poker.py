@@ -5,11 +5,14 @@ import json
 import ssl
 
 import aiohttp
+import msgspec
 import pytest
 from live.table_people import Program, caller, on_loop
+from parlour.envs.holdem import hands
 from parlour.wrappers.live.common.server import server_tls
 from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.table.poker import PokerTable
+from parlour.wrappers.live.table.poker_view import turn_state
 
 
 class Guest:
@@ -132,3 +135,49 @@ async def test_people_come_by_tls_and_programs_need_no_certificate(certificate):
         assert joined["ws_url"].startswith("wss://")
         async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
             assert (await until(ann, "game_state"))["hand"] == 1
+
+
+@on_loop
+async def test_the_view_of_a_table_has_what_its_reader_may_know():
+    programs = {1: ("caller", Program(caller)), 2: ("caller 2", Program(caller))}
+    async with PokerTable(3, programs, seed=5, hand_delay=60) as table, aiohttp.ClientSession() as http:
+        guest = Guest(http, table)
+        joined = await guest.join()
+        table_id = joined["table_id"]
+        hosted = table.host.tables[table_id].session
+
+        async def seen(token=None, name=table_id):
+            headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+            async with http.get(f"{table.url}/v1/tables/{name}/view", headers=headers) as reply:
+                return reply.status, await reply.json()
+
+        async with http.ws_connect(f"{joined['ws_url']}?token={joined['session_token']}&format=agent") as ann:
+            while True:
+                message = json.loads(await ann.receive_str())
+                if message["type"] == "hand_complete":
+                    break
+                if hosted.table.done:  # it may be ahead of its messages
+                    continue
+                cards = [hands.card_name(int(card)) for row in hosted.table.cards for card in row]
+                for seat in (None, 0):
+                    told = json.dumps(msgspec.to_builtins(turn_state(hosted, seat)))
+                    found = [card for card in cards if f'"{card}"' in told]
+                    assert found == (cards[:2] if seat == 0 else [])
+                if message.get("turn") == 0:
+                    status, own = await seen(joined["session_token"])
+                    assert (status, own["hand"], own["smallBlind"]) == (200, 1, 1)
+                    assert own["rank"]
+                    _, public = await seen()
+                    assert public["rank"] == ""
+                    assert public["history"] == own["history"]
+                    assert public["picture"] != own["picture"]
+                    kind = message["actions"][1]["kind"]
+                    choice = {"turn_token": message["turn_token"], "kind": kind}
+                    await ann.send_json({"type": "action", "action": choice, "expected_seq": message["seq"]})
+            status, over = await seen()
+            assert "over: showdown" in over["picture"]
+            assert {entry["street"] for entry in over["history"]} == {"preflop", "flop", "turn", "river"}
+            assert [entry["seat"] for entry in over["history"]].count(0) >= 4
+        assert (await seen("made up"))[0] == 400
+        assert (await seen(name="nothing"))[0] == 404
+        assert (await seen(joined["session_token"], "nothing"))[0] == 404

@@ -38,13 +38,14 @@ def test_a_match_waits_for_all_people_and_the_next_until_they_are_ready():
     assert room.table.status == "running"
     room.act(1, "submit_offer", my_share=50)
     room.act(2, "accept")
-    first = room.state(1)["match_id"]
+    first, last_turn = room.state(1)["match_id"], room.last(1, "state")["turn"]
     room.send(1, "again")
     assert room.table.status == "over"
     assert [place["ready"] for place in room.last(2, "seating")["seats"]] == [True, False]
     room.send(2, "again")
     assert room.table.status == "running"
     assert room.state(2)["match_id"] != first
+    assert room.last(1, "state")["turn"] > last_turn  # so that no answer to an earlier match fits
 
 
 def test_the_next_match_does_not_begin_without_somebody_who_is_away():
@@ -125,6 +126,14 @@ def test_who_cannot_sit_is_told_why(fields, code):
     assert room.last(2, "seated") is None
 
 
+def test_where_people_have_every_seat_no_hope_is_given():
+    room = Room((None, None))
+    room.sit(1, "Ann")
+    room.sit(2, "Bob")
+    assert room.sit(3, "Eve") == m.TABLE_FULL
+    assert room.last(3, "error")["message"] == "no seat is free"
+
+
 def test_sitting_twice_is_refused():
     room = Room((None, None))
     room.sit(1, "Ann")
@@ -147,6 +156,7 @@ def test_a_seat_left_in_a_match_is_played_safely_and_nobody_takes_it_before_the_
     assert room.last(1, "unseated")["reason"] == "stood"
     assert room.table.due.seat == 1  # Ann has passed
     assert room.sit(3, "Eve") == m.TABLE_FULL
+    assert room.last(3, "error")["message"] == "no seat is free; one will be after this match"
     room.connect(4).send(4, "sit", token=token)
     assert room.last(4, "error")["code"] == m.INVALID_TOKEN
     while room.table.status == "running":

@@ -3,11 +3,8 @@
 import asyncio
 import io
 import json
-from contextlib import asynccontextmanager
 
-import aiohttp
 import pytest
-from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from live.event_loops import on_loop
@@ -29,13 +26,6 @@ from parlour.wrappers.replay.log_reader import moments
 GAME = envs.game("tangram", figure="A square", aspect="godot", turns=6)
 FINISH = Action("finish")
 RED = {"type": "play", "shape": "Red", "position": [50, 50], "rotation": 405.0, "timestamp": "2026-01-02T03:04:05Z"}
-
-
-class Idle:
-    """A person who only watches."""
-
-    def respond(self, state):
-        return AgentResponse(FINISH)
 
 
 def bot(name, game=GAME):
@@ -236,111 +226,6 @@ async def test_the_log_of_a_match_replays(tmp_path):
     entries = list(read(path))
     assert not any("turn_state" in entry for entry in entries)
     assert sum(entry["kind"] == "turn" and entry["agent"] == "player_1" for entry in entries) > 1
-
-
-@asynccontextmanager
-async def rude(handler):
-    """Serve games with a handler of the test's own."""
-
-    async def connection(request):
-        socket = web.WebSocketResponse()
-        await socket.prepare(request)
-        await handler(socket)
-        return socket
-
-    app = web.Application()
-    app.add_routes([web.get("/", connection)])
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"ws://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
-
-
-async def silent(socket):
-    async for _ in socket:
-        pass
-
-
-async def babbling(socket):
-    async for _ in socket:
-        await socket.send_str("{")
-        await socket.send_str('{"type": "play", "shape": "Orange", "position": [1, 2], "rotation": 0}')
-
-
-async def talking(socket):
-    async for _ in socket:
-        for _ in range(100):
-            await socket.send_str('{"type": "chat", "message": "wait"}')
-
-
-async def endless(socket):
-    async for _ in socket:
-        await socket.send_str(json.dumps(RED))
-
-
-@pytest.mark.parametrize("handler", [silent, babbling, talking, endless], ids=lambda handler: handler.__name__)
-@on_loop
-async def test_rude_agents_lose_turns_and_the_match_goes_on(handler, tmp_path):
-    path, said = tmp_path / "log.jsonl", []
-    async with rude(handler) as url:
-        with MatchLog(path) as log:
-            host = TangramHost(GAME, Idle(), url, timeout=0.2, retry_after=0.05, log=log, on_chat=said.append)
-            (played,) = await host.play(1, seed=1)
-    assert played.turns == 6
-    assert played.lost == (0 if handler is endless else 3)  # plays are limited: the last one ends the turn
-    assert played.outcome["reason"]
-    assert bool(said) is (handler is talking)
-    assert replay(path).state().tobytes() == host._match.table.tobytes()
-    assert sum("problem" in entry for entry in read(path)) == played.lost
-
-
-@on_loop
-async def test_a_connection_that_is_lost_in_a_turn_is_made_again():
-    seen = []
-
-    async def leaving(socket):
-        async for frame in socket:
-            message = json.loads(frame.data)
-            seen.append((message["type"], list(message["state"]["on_board"])))
-            if len(seen) == 1:
-                await socket.send_str(json.dumps(RED))
-            elif len(seen) == 2:
-                await socket.close()  # with a piece in the hand
-            else:
-                await socket.send_str('{"type": "finish"}')
-
-    async with rude(leaving) as url:
-        (played,) = await TangramHost(GAME, Idle(), url, retry_after=0.05).play(1, seed=1)
-    assert seen[:3] == [("playRequest", []), ("playFeedback", ["Red"]), ("playRequest", ["Red"])]
-    assert played.lost == 0
-
-
-@on_loop
-async def test_an_agent_that_always_hangs_up_is_not_waited_for():
-    async def hanging_up(socket):
-        await socket.receive()
-        await socket.close()
-
-    async with rude(hanging_up) as url:
-        (played,) = await TangramHost(GAME, Idle(), url, retry_after=0.0).play(1, seed=1)
-    assert played.lost == 3
-
-
-@on_loop
-async def test_no_agent_no_match():
-    async with rude(silent) as url:
-        pass
-    with pytest.raises(ConnectionError, match="gave up after 10 tries"):
-        await TangramHost(GAME, Idle(), url, retry_after=0.0).play(1, seed=1)
-    async with aiohttp.ClientSession():
-        for bad in ("http://127.0.0.1:5000", "ws://", "nonsense"):
-            with pytest.raises(ValueError, match="no address"):
-                TangramHost(GAME, Idle(), bad)
-    with pytest.raises(ValueError, match="documented, godot"):
-        TangramHost(GAME, Idle(), "ws://localhost", dialect="unity")
 
 
 # The person.

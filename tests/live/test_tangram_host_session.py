@@ -81,6 +81,16 @@ def test_an_error_of_the_agent_ends_its_turn():
     assert session.receive(m.encode(m.Error(message="still"))) == []
 
 
+def test_the_last_play_that_a_turn_has_ends_it():
+    match = Match(envs.game("tangram", seats=2, aspect="godot", split=None, plays=1))
+    match.reset(seed=1)
+    session = TangramHostSession(match)
+    assert session.play(Action("finish"))[0].ok
+    session.request()
+    assert session.receive(m.encode(ON_THE_BOARD)) == [TurnEnded("")]
+    assert session.receive(m.encode(m.Error(message="late"))) == []  # there is no turn that this could end
+
+
 def test_an_answer_repeats_at_most_200_characters():
     session, _ = begun()
     [answer, _] = session.receive({"type": "play", "shape": "x" * 1_000, "position": [50, 50], "rotation": 0})

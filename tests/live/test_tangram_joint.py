@@ -11,11 +11,15 @@ GAME = envs.game("tangram", aspect="godot")
 OBJECTIVES = ("A house", "A fish", "A human", "A rocket", "A cat", "A robot")
 
 
-def reached(seeds, **conditions):
-    """Return the intersection over union of figures that `solver` and a careless person built."""
+def games(seeds, **conditions):
+    """Figures that `solver` and a careless person built."""
     solver = PolicyAgent(GAME, make_policy("solver", GAME, seed=1))
-    built = [build(name, seed, solver.respond, GAME, **conditions) for name in OBJECTIVES for seed in range(seeds)]
-    return np.array([overlap(one) for one in built])
+    return (build(name, seed, solver.respond, GAME, **conditions) for name in OBJECTIVES for seed in range(seeds))
+
+
+def reached(seeds, **conditions):
+    """Return the intersection over union of such figures."""
+    return np.array([overlap(one) for one in games(seeds, **conditions)])
 
 
 def test_figures_are_built_well_with_a_careless_person():
@@ -29,6 +33,14 @@ def test_a_lost_connection_costs_nothing(rounds):
     values = reached(3, dropped_after=rounds)
     assert values.mean() >= 0.95
     assert values.min() >= 0.89
+
+
+def test_figures_are_completed_where_pieces_may_not_touch():
+    """The game's physics may need a gap: a piece without room gets some, and no turn ends empty again and again."""
+    built = list(games(3, margin=0.15))
+    assert np.mean([overlap(one) for one in built]) >= 0.89
+    assert all(len(one.poses) == 7 for one in built)
+    assert sum(one.undone for one in built) <= 2
 
 
 @pytest.mark.slow

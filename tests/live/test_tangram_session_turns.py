@@ -117,6 +117,16 @@ def test_a_piece_that_touches_is_moved_away_until_the_game_is_content(margin, go
     assert len(game.poses) == 3
 
 
+@pytest.mark.parametrize("first", ["Blue", "Red", "Yellow"])
+def test_a_piece_is_moved_away_from_a_piece_of_any_name(first):
+    session, game = TangramAgentSession(GAME), SmallGame("A square", 0.3)
+    assert turn(session, game, scripted(play(first))) == 1
+    name, pose = next(place for place in figure_moves({first: tuple(game.poses[first])}, 0.0))
+    turn(session, game, scripted(play(name, *pose)))
+    assert session.undone == game.undone == 0
+    assert set(game.poses) == {first, name}
+
+
 def test_the_agent_sees_its_pieces_where_it_meant_them():
     session, game = TangramAgentSession(GAME), SmallGame("A square", 0.3, godot=True)
     (name, pose) = next(figure_moves({"Red": (50.0, 50.0, 0.0)}, 0.0))

@@ -11,7 +11,7 @@ from parlour.wrappers.logs.match_log import MatchLog
 from parlour.wrappers.logs.recorder import Recorder
 from parlour.wrappers.replay.log_reader import moments
 from parlour.wrappers.replay.moment import picture
-from parlour.wrappers.replay.page import page
+from parlour.wrappers.replay.page import page, rounded
 
 pytestmark = pytest.mark.slow
 
@@ -81,7 +81,7 @@ def test_every_moment_of_every_view(visit, tmp_path, game_id):
             if moment.agent is None:
                 assert who == "The end"
             elif view in ("all", moment.agent):
-                assert who == f"{moment.agent}: {moment.action}"
+                assert who == f"{moment.agent}: {rounded(moment.action)}"
             else:
                 assert who == "Another decides"
             tab.keyboard.press("ArrowRight")

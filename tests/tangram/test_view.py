@@ -97,7 +97,7 @@ def test_the_documents_fields_alone_are_enough():
     assert (
         game.turn_state(table, seat).game_state["silhouette"] == board().turn_state("player_1").game_state["silhouette"]
     )
-    assert (int(table.turn_number), int(table.moved)) == (1, -1)
+    assert (int(table.turn_number), int(table.moved), int(table.passes)) == (1, -1, 0)
     assert game.mask(table, seat).any()
 
 

@@ -1,6 +1,7 @@
 import io
 import json
 import sys
+from itertools import groupby
 
 import pytest
 from parlour import envs
@@ -21,11 +22,12 @@ def test_quick_figures_of_what_needs_no_peer(capsys, monkeypatch):
     # Timed figures are never held against their targets here: a test machine is busy.
     found = rows(capsys, "vector", "aec", "protocol", "godot", "memory")
     live = {f"{name}-{part}" for name in ("protocol", "godot") for part in ("p50", "p99")}
-    assert set(found) == {
-        "vector-2", "vector-6", "vector-auction", "vector-auction-talk", "vector-bargaining", "vector-bargaining-talk",
-        "vector-cournot", "vector-mafia", "raw-env", "env", "memory", *live,
-    }  # fmt: skip
+    games = ("2", "6", "auction", "auction-talk", "bargaining", "bargaining-talk", "cournot", "mafia", "tangram")
+    vector = {f"vector-{name}{part}" for name in games for part in ("", "-writing")}
+    assert set(found) == {*vector, "raw-env", "env", "memory", *live}
     assert all(row["value"] > 0 for row in found.values())
+    assert all(found[name]["worst"] < found[name]["median"] < found[name]["value"] for name in ("vector-2", "env"))
+    assert found["vector-2-writing"]["value"] > 1  # a decision takes longer than writing zeros
     assert found["protocol-p50"]["value"] <= found["protocol-p99"]["value"]
 
 
@@ -104,6 +106,21 @@ def test_targets_are_held_in_the_right_direction():
 
 def test_rate_is_the_best_round():
     assert base.rate(lambda: 1, 0.01) > 0
+
+
+def test_functions_take_turns():
+    order = []
+    ours, theirs = base.rates(lambda: order.append("a") or 2, lambda: order.append("b") or 1, seconds=1e-6, rounds=3)
+    assert len(ours) == len(theirs) == 3
+    assert [one for one, _ in groupby(order)] == ["a", "b"] * 4  # once before the rounds
+
+
+def test_a_row_of_rounds_has_the_best_the_median_and_the_worst():
+    assert base.ratios([2, 6, 4], [1, 2, 4]) == [2, 3, 1]
+    fast = base.Row.of("a", "a", [1, 2, 5], "1/s", 4)
+    assert (fast.value, fast.median, fast.worst, fast.met) == (5, 2, 1, True)
+    slow = base.Row.of("b", "b", [1, 2, 5], "s", 4, lower=True)
+    assert (slow.value, slow.median, slow.worst, slow.met) == (1, 2, 5, True)
 
 
 def test_a_fresh_process_gives_its_numbers():

@@ -8,6 +8,7 @@ from parlour.training.evaluation.best_response import best_response
 from parlour.training.games.holdem.best_response import _Responder
 from parlour.training.games.holdem.best_response import best_response as play_setting
 from parlour.training.games.holdem.settings import SETTINGS
+from parlour.wrappers.agents.resolving import ResolvingPolicy
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +37,28 @@ def test_one_who_always_folds_loses_exactly_the_blinds(heads_up):
     score = best_response(Fixed(0), heads_up, hands=40, seed=1)
     assert (score.mean, score.low, score.high) == (750, 750, 750)
     assert (score.games, score.unit) == (40, "milli-big-blinds per hand")
+
+
+class Folds:
+    """The game's part of a search that folds every hand wherever a fold is legal."""
+
+    def __init__(self, heads_up):
+        self.game = heads_up
+
+    def strategies(self, table, late):
+        if not self.game.mask(table, int(table.turn))[0]:
+            return None
+        return np.eye(self.game.num_actions)[np.zeros(len(HOLDINGS), int)]
+
+    def strategy(self, table, late):
+        found = self.strategies(table, late)
+        return None if found is None else found[0]
+
+
+def test_it_plays_against_the_search_of_a_policy_and_not_against_the_policy_alone(heads_up):
+    search = ResolvingPolicy(Fixed(1), Folds(heads_up), seed=1)
+    score = best_response(search, heads_up, hands=40, seed=1)
+    assert (score.mean, score.low, score.high) == (750, 750, 750)
 
 
 @pytest.mark.slow

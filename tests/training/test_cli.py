@@ -7,22 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
+from command_line import run
 from parlour import envs
-from parlour.training import cli, supervisor
-from parlour.training.commands import table
+from parlour.training import cli
 from parlour.training.parser import _platforms
-from parlour.wrappers.policies.mlp import MlpPolicy
-from parlour.wrappers.policies.trained_for import TrainedFor
-
-
-def run(capsys, *args):
-    code = cli.main(args)
-    captured = capsys.readouterr()
-    # On the first use of a game, what Numba compiles is told, too.
-    err = "".join(line for line in captured.err.splitlines(True) if not line.startswith("compiling "))
-    return code, captured.out, err
 
 
 def test_the_front_page_names_every_command(capsys):
@@ -69,7 +58,7 @@ def test_every_command_has_help(capsys, name):
         (["evaluate", "call", "--seats", "11"], "seats=11"),
         (["play", "holdme", "--agents", "call", "tight"], "did you mean 'holdem'"),
         (["play", "holdme"], "did you mean 'holdem'"),
-        (["evaluate", "nosuch"], "called 'nosuch'; `parlour list bots runs` shows them"),
+        (["evaluate", "zzqqxx"], "); `parlour list bots runs` shows them"),
         (["--tyro-print-completion", "tcsh"], "no shell is called 'tcsh'"),
         (["play", "holdem", "--agents", "call", "tigth"], "did you mean 'tight'"),
         (["play", "holdem", "--agents", "human", "human"], "two people"),
@@ -206,7 +195,7 @@ def test_the_command_begins_at_once():
     [
         (["replay", "missing.jsonl"], "there is no such file or folder: missing.jsonl"),
         (["replay", "folder"], "this is a folder, not a file: folder"),
-        (["plot", "nosuch"], "there is no run 'nosuch'; there are none yet"),
+        (["plot", "nosuch"], "runs; there are none yet"),
         (["play", "kuhn", "--agents", "random", "broken.npz"], "broken.npz is not a saved MlpPolicy: it is not an"),
     ],
 )
@@ -311,69 +300,53 @@ def test_a_game_that_needs_options_is_listed_with_what_it_needs(capsys, monkeypa
     assert run(capsys, "list", "games")[0] == 0
 
 
-# What a policy was trained for.
-
-
-@pytest.fixture
-def trained(tmp_path, monkeypatch):
-    """A saved policy of hold'em with two seats and antes, in the current folder."""
-    monkeypatch.chdir(tmp_path)
-    table = envs.game("holdem", seats=2, ante=1)
-    weights = np.zeros((table.layout.size, table.num_actions), np.float32)
-    policy = MlpPolicy([(weights, np.zeros(table.num_actions))], "Tanh")
-    policy.set_trained_for(TrainedFor.of(table, preset="holdem"))
-    policy.save("mine.npz")
-    return "mine.npz"
-
-
-def test_a_policy_file_is_played_with_its_own_game_and_options(trained, capsys):
-    code, out, err = run(capsys, "evaluate", trained, "--against", "call", "--deals", "4", "--json")
-    assert (code, err) == (0, "")
-    report = json.loads(out)
-    assert (report["game"], report["options"]["seats"], report["options"]["ante"]) == ("holdem-v0", 2, 1)
-    code, _, err = run(capsys, "evaluate", trained, "--against", "call", "--deals", "4", "--options", "ante=0")
-    assert code == 0
-    assert err == "mine.npz was trained for holdem-v0 with ante=1 (preset holdem); it plays with ante=0\n"
-
-
-@pytest.mark.parametrize(
-    "args",
-    [
-        ["play", "holdem", "--agents", "mine.npz", "call", "--hands", "1", "--delay", "0"],
-        ["watch", "holdem", "--agents", "call", "mine.npz", "--hands", "1", "--delay", "0"],
-        ["host", "arena", "holdem", "--agents", "mine.npz", "call", "--rounds", "1", "--port", "0"],
-    ],
-)
-def test_a_line_warns_if_the_game_to_play_differs_from_the_training(trained, capsys, args):
-    code, _, err = run(capsys, *args)
-    assert code == 0
-    lines = [line for line in err.splitlines() if "was trained" in line]
-    assert len(lines) == 1
-    assert lines[0].endswith("was trained for holdem-v0 with ante=1 (preset holdem); it plays with ante=0")
-
-
-def test_table_and_deploy_say_so_too(trained, capsys, monkeypatch):
-    monkeypatch.setattr(table, "until_done", lambda work: work.close())
-    monkeypatch.setattr(supervisor, "until_done", lambda work: work.close())
-    code, _, err = run(capsys, "table", "holdem", "--agents", trained, "--port", "0")
-    assert code == 0
-    assert "mine.npz was trained for holdem-v0 with ante=1" in err
-    code, _, err = run(capsys, "deploy", "arena", trained, "--port", "0", "--options", "ante=2", "stacks=50")
-    assert code == 0
-    assert "with ante=1, stacks=200 (preset holdem); it plays with ante=2, stacks=50" in err
-    code, _, err = run(capsys, "deploy", "arena", trained, "--port", "0")
-    assert (code, err) == (0, "")
-
-
-def test_a_policy_file_that_does_not_tell_its_game_needs_it_by_name(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    MlpPolicy([(np.zeros((2, 2)), np.zeros(2))], "Tanh").save("plain.npz")
-    code, _, err = run(capsys, "evaluate", "plain.npz")
-    assert code == 2
-    assert "name a game with --game" in err
-
-
 def test_a_bot_is_looked_for_in_every_game(capsys):
     code, out, err = run(capsys, "evaluate", "shade", "--against", "truthful", "--deals", "20")
     assert (code, err) == (0, "")
     assert "shade at auction, 2 seats" in out
+
+
+def test_a_missing_run_says_where_runs_are(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for args in (["plot", "nosuch"], ["evaluate", "nosuch"], ["play", "kuhn", "--agents", "nosuch", "random"]):
+        code, _, err = run(capsys, *args)
+        assert code == 2
+        assert str(tmp_path / "runs") in err
+
+
+@pytest.mark.parametrize("name", ["train", "teams", "play"])
+def test_help_has_no_words_of_the_library(capsys, name):
+    _, out, _ = run(capsys, name, "--help")
+    assert "TEXT" in out
+    assert "STR" not in out
+
+
+def test_a_list_is_written_with_or_without_brackets(capsys):
+    for stacks in ("50,100", "[50,100]", "50, 100"):
+        code, _, err = run(
+            capsys,
+            "play",
+            "holdem",
+            "--agents",
+            "call",
+            "call",
+            "--delay",
+            "0",
+            "--options",
+            f"stacks={stacks}",
+            "seats=2",
+        )
+        assert (code, err.replace("compiling", "")) == (0, err)
+    code, _, err = run(capsys, "play", "holdem", "--agents", "call", "call", "--options", "stacks=50,x")
+    assert code == 2
+    assert "stacks='50,x'" in err
+
+
+def test_a_new_folder_is_told(capsys, tmp_path):
+    args = ["record", "kuhn", "--agents", "random", "random", "--out"]
+    code, _, err = run(capsys, *args, f"{tmp_path}/new/match.html")
+    assert code == 0
+    assert f"new folder: {tmp_path}/new" in err
+    code, _, err = run(capsys, *args, f"{tmp_path}/new/again.html")
+    assert code == 0
+    assert "new folder" not in err

@@ -6,6 +6,7 @@ import json
 import pytest
 import torch
 from parlour.envs import game
+from parlour.envs.core.installed import install
 from parlour.training import cli
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.learning.config import load_config
@@ -137,4 +138,4 @@ def test_a_missing_tracker_is_explained(tmp_path, capsys, monkeypatch, track):
     monkeypatch.setitem(__import__("sys").modules, track, None)
     sizes = ["--n-envs", "8", "--n-steps", "8", "--batch-size", "64", "--total-timesteps", "64", "--no-progress"]
     assert cli.main(["train", "kuhn", "--track", track, "--runs", str(tmp_path), *sizes]) == 2
-    assert f"pip install 'parlour[{track}]'" in capsys.readouterr().err
+    assert install(track) in capsys.readouterr().err

@@ -62,13 +62,14 @@ def test_a_game_without_anything_special_has_no_file():
 
 def test_what_there_is():
     stages = [name.removesuffix("-v0") for name, source in envs.GAMES.items() if str(source).startswith("economics.")]
-    parts = ("compare", "best_responses", "held_out", "team_facts", "experts", "table", "without_luck")
+    parts = ("compare", "best_responses", "held_out", "team_facts", "experts", "searching", "table", "without_luck")
     assert {part: games_with(part) for part in parts} == {
         "compare": sorted(["auction", "bargaining", *stages]),
         "best_responses": ["holdem"],
         "held_out": ["tangram"],
         "team_facts": ["mafia"],
         "experts": ["tangram"],
+        "searching": ["holdem", "tangram"],
         "table": ["holdem"],
         "without_luck": ["holdem"],
     }
@@ -82,6 +83,8 @@ def test_a_missing_method_names_the_games_that_have_it(capsys):
     assert "no best response for auction-v0" in capsys.readouterr().err
     assert cli.main(["figures", "tight", "--game", "holdem"]) == cli.MISTAKE
     assert "no held-out sets; tangram has some" in capsys.readouterr().err
+    assert cli.main(["evaluate", "shade", "--search"]) == cli.MISTAKE
+    assert "shade plays auction; only holdem and tangram have a search" in capsys.readouterr().err
 
 
 # Teams, in any game that has them.

@@ -55,6 +55,7 @@ def test_a_person_sees_only_the_own_cards(heads_up):
     assert shown
     assert all("?? ??" in line for line in shown)
     assert "nonsense" in person._screen.getvalue()
+    assert "smallBlind" not in person._screen.getvalue()  # the table is in the panel
 
 
 def test_a_person_does_not_see_the_bids_of_others():

@@ -16,6 +16,7 @@ from parlour.training.learning.config import load_config
 from parlour.training.learning.league import League
 from parlour.training.learning.run import resume, train
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
+from parlour.training.tasks import Task, Workers
 from parlour.wrappers.policies.loading import load_run
 
 ray = pytest.importorskip("ray")
@@ -164,3 +165,50 @@ def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, capsys):
     args = ["train", "kuhn", "--algorithm", "selfplay", "--engine", "ray", "--address", "127.0.0.1:1"]
     assert cli.main([*args, "--runs", str(tmp_path), "--no-progress"]) == 2
     assert "no Ray cluster answers at 127.0.0.1:1" in capsys.readouterr().err
+
+
+def slow_square(number, *, progress):
+    time.sleep(0.5)
+    return number**2
+
+
+def refuse(*, progress):
+    raise ValueError("not this")
+
+
+def test_cells_and_trials_in_a_cluster_are_those_of_this_machine(cluster, capsys, tmp_path):
+    kuhn = ["random", "equilibrium", "maniac", "--game", "kuhn", "--deals", "50", "--json"]
+    printed = []
+    for more in ([], ["--ray", cluster.address]):
+        assert cli.main(["crossplay", *kuhn, *more]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    sweep = ["sweep", "kuhn", "--search", "learning_rate=1e-4:1e-2", "--trials", "1", "--folder", str(tmp_path)]
+    sweep += ["--settings", "n_envs=16", "n_steps=8", "batch_size=128", "net_arch=[8]", "total_timesteps=128"]
+    assert cli.main([*sweep, "--ray", cluster.address]) == 0
+    assert (tmp_path / "0-0" / "policy.npz").is_file()
+
+
+def test_a_task_is_done_again_when_its_node_is_lost(connected):
+    node = connected.add_node(num_cpus=2)
+    connected.wait_for_nodes()
+    done = []
+
+    def tick(count):
+        if not done:
+            connected.remove_node(node)
+        done.append(count)
+
+    found = Workers(address=connected.address).run([Task(slow_square, (number,)) for number in range(12)], tick)
+    assert found == [number**2 for number in range(12)] and len(done) == 12
+
+
+def test_an_error_of_a_task_in_a_cluster_is_the_tasks_own(connected):
+    with pytest.raises(ValueError, match=r"^not this$"):
+        Workers(address=connected.address).run([Task(refuse)])
+    assert ray.is_initialized()
+
+
+def test_no_cluster_at_an_address_is_one_sentence():
+    with pytest.raises(ConnectionError, match=r"no Ray cluster answers at 127\.0\.0\.1:1"):
+        Workers(address="127.0.0.1:1").run([Task(refuse)])

@@ -1,5 +1,6 @@
 """Training: a tiny run, what it leaves behind, resuming, Ctrl-C."""
 
+import errno
 import json
 import os
 import signal
@@ -24,6 +25,7 @@ from parlour.training.learning.config import (
 )
 from parlour.training.learning.league import League
 from parlour.training.learning.run import resume, train
+from parlour.training.learning.run_folder import replacing
 from parlour.wrappers.policies.loading import load_run
 from parlour.wrappers.rl.single_agent import SingleAgentTables
 from sb3_contrib import MaskablePPO
@@ -307,3 +309,35 @@ def test_an_encoder_that_no_player_may_have_is_refused(encoder, message, tmp_pat
     with pytest.raises(ValueError, match=message):
         train(load_config("holdem", runs=tmp_path, encoder=encoder))
     assert not any(tmp_path.iterdir())
+
+
+def test_an_error_while_a_file_is_written_leaves_the_old_one_alone(tmp_path):
+    file = tmp_path / "model.zip"
+    file.write_text("old")
+    with pytest.raises(OSError, match="disk"), replacing(file) as unfinished:
+        unfinished.write_text("ne")
+        raise OSError("the disk is full")
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("model.zip", "old")]
+    with replacing(file) as unfinished:
+        unfinished.write_text("new")
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("model.zip", "new")]
+
+
+def test_a_full_disk_leaves_no_unfinished_file(tmp_path, monkeypatch):
+    def full(self, path, *args, **kwargs):
+        path.write_text("half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(MaskablePPO, "save", full)
+    config = load_config("kuhn", runs=tmp_path, name="full", **TINY | {"options": {}, "bots": {"random": 1.0}})
+    with pytest.raises(OSError, match="No space"):
+        train(config, [])
+    assert not list(tmp_path.rglob("*.tmp*"))
+
+
+def test_more_timesteps_than_asked_for_are_told(tmp_path, capsys):
+    train(
+        load_config("kuhn", runs=tmp_path, **TINY | {"options": {}, "bots": {"random": 1.0}, "total_timesteps": 100}),
+        [],
+    )
+    assert "412 timesteps more than total_timesteps=100: rollouts are not cut" in capsys.readouterr().out

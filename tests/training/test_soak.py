@@ -11,7 +11,7 @@ from parlour.training.soak import poker_watch
 from parlour.training.soak.claims import Claims, growth
 from parlour.training.soak.faults import Dice, FaultRates
 from parlour.training.soak.poker import CLAIMS, HandLog
-from parlour.training.soak.poker_watch import PokerWatch
+from parlour.training.soak.poker_watch import JOINING, PokerWatch
 
 # Faults.
 
@@ -167,6 +167,19 @@ def test_who_is_killed_while_it_is_away_may_come_back_later(watch):
     connected(watch).closed("cut", None)
     watch.killed("agents-1")
     watch.now.time += 60
+    connected(watch)
+    assert broken(watch) == set()
+
+
+def test_who_leaves_for_a_lost_join_is_away_until_its_next_connection(watch, tmp_path, monkeypatch):
+    # The host deals when the last player has joined; the proxy sees the hand with the first connection of another.
+    monkeypatch.setattr("parlour.training.soak.poker.clock", lambda: watch.now.time)
+    watch.went_away("agt", JOINING)
+    watch.gave_seat_back("agt")
+    watch.now.time += 1
+    watch.hands["tbl", 7] = watch.now.time
+    watch.now.time += 40
+    judged(watch, tmp_path / "one", hand("left"))
     connected(watch)
     assert broken(watch) == set()
 

@@ -109,3 +109,12 @@ def test_the_command_prints_every_combination(capsys):
     assert cli.main(["teams", *args]) == 0
     assert "wins by team" in capsys.readouterr().out
     assert cli.main(["teams", "mafia", "--matches", "0"]) == cli.MISTAKE
+
+
+def test_no_table_is_empty(capsys):
+    assert (
+        cli.main(["teams", "mafia", "--policies", "mafia=mixed", "town=mixed", "--seats", "5", "--matches", "20"]) == 0
+    )
+    out = capsys.readouterr().out
+    assert "how they play" in out
+    assert "compared with the first policy" not in out

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 from parlour import envs
+from parlour.envs.core.installed import install
 from parlour.training import cli
 from parlour.training.evaluation.theory import compare
 from parlour.training.games.bargaining import demands_by_turn
@@ -193,8 +194,8 @@ def test_without_matplotlib_the_numbers_are_printed_and_the_missing_picture_is_e
     code, out, err = report(capsys, *args)
     assert code == 0
     assert "surplus realised" in out
-    assert "pip install 'parlour[plot]'" in err
+    assert install("plot") in err
     code, _, err = report(capsys, *args, "--picture", str(tmp_path / "theory.png"))  # asked for: that is a mistake
     assert code == 2
-    assert "pip install 'parlour[plot]'" in err
+    assert install("plot") in err
     assert not any(tmp_path.iterdir())

@@ -5,7 +5,8 @@ import io
 import numpy as np
 import pytest
 from parlour import envs
-from parlour.envs import Action, AgentResponse, AllowedAction
+from parlour.envs import Action, AgentResponse, AllowedAction, MessageScope
+from parlour.envs.core.turn_state import Message
 from parlour.wrappers.agents.base import Agent, sentence
 from parlour.wrappers.agents.human import HumanAgent, parse
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -108,6 +109,36 @@ def test_a_person_is_asked_again(turn):
     assert "amount must be a whole number from 4 to 200, not 3" in shown
     assert "amount is missing" in shown
     assert "'6' is too much" in shown
+
+
+def test_a_choice_is_played_by_its_number(turn):
+    response, shown = human("0\n9\n3 137\n", turn)
+    assert response == AgentResponse(Action("raiseTo", {"amount": 137}))
+    assert "\n 1 fold\n 2 call\n 3 raiseTo <" in shown
+    assert shown.count("is not one of fold, call") == 2
+
+
+def test_help_explains_the_choices_and_state_shows_the_table(turn):
+    _, shown = human("help\n?\nstate\nfold\n", turn)
+    assert shown.count(" 1 fold  (give up the hand)") == 2
+    assert shown.count("smallBlind: 1") == 2  # at the beginning, and by the word
+
+
+def test_the_compact_view_has_the_choices_and_every_message_once(turn):
+    screen = io.StringIO()
+    person = HumanAgent(io.StringIO("call\n" * 3), screen, compact=True)
+    message = Message("1", "player_1", MessageScope.PUBLIC, "good luck")
+    for messages in ([], [message], [message]):
+        turn.messages = messages
+        person.respond(turn)
+    shown = screen.getvalue()
+    assert shown.count("Your turn") == shown.count(" 2 call") == 3
+    assert shown.count("player_1: good luck") == 1
+    assert "smallBlind" not in shown
+    turn.match_id += " again"
+    person._source = io.StringIO("call\n")
+    person.respond(turn)
+    assert screen.getvalue().count("good luck") == 2
 
 
 SAY = {

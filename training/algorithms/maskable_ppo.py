@@ -1,6 +1,5 @@
 """MaskablePPO of sb3-contrib: PPO with action masks."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from ...wrappers.rl.sb3 import ColumnSelector, SB3VecEnv
 from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.demonstrations import Demonstrations
 from ..learning.league import League
+from ..learning.run_folder import replacing
 from ..learning.settings import TrainConfig
 from ..learning.torch_threads import torch_threads
 from .base import Monitor
@@ -154,8 +154,8 @@ class Learner:
 
     def save(self, folder: Path) -> None:
         """Write ``model.zip``."""
-        self.model.save(folder / "model.tmp.zip")
-        os.replace(folder / "model.tmp.zip", folder / MODEL)
+        with replacing(folder / MODEL) as unfinished:
+            self.model.save(unfinished)
 
     def close(self) -> None:
         """Nothing to end: it has no other processes."""

@@ -6,7 +6,6 @@ descent, Sokota et al. 2023), optionally a second one from a slowly updated poli
 for the saved policy.
 """
 
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +28,7 @@ from ..learning.engines import find
 from ..learning.engines.base import Engine
 from ..learning.league import League
 from ..learning.networks import Forward, copy_of, move, numpy_network
+from ..learning.run_folder import replacing
 from ..learning.schedules import scheduled
 from ..learning.selfplay_settings import SelfPlayConfig
 from ..learning.settings import TrainConfig
@@ -229,8 +229,8 @@ class Learner:
             "version": self._version,
             "engine": self.engine.save(folder),
         }
-        torch.save(state, folder / f"{MODEL}.tmp")
-        os.replace(folder / f"{MODEL}.tmp", folder / MODEL)
+        with replacing(folder / MODEL) as unfinished:
+            torch.save(state, unfinished)
 
     @classmethod
     def load(cls, folder: Path, config: SelfPlayConfig, game: Game, league: League) -> Self:

@@ -1,4 +1,4 @@
-"""Tables on a GPU: whether they give the CPU's bytes, and decisions per second."""
+"""Tables on a GPU: whether they give the CPU's bytes, and decisions per second, alone and with a learner."""
 
 import time
 from typing import Any
@@ -6,12 +6,15 @@ from typing import Any
 from ...envs import GAMES, VectorGame
 from ...envs import game as make_game
 from ...envs.core.game import Game
+from ...envs.core.installed import install
 from .base import Row, Seconds
 
 EPISODES = 10_000
 """Episodes of every game that are compared with the CPU's."""
 SIZES = tuple(2**power for power in range(10, 21))
 """Numbers of tables that are measured."""
+LEARNER_TABLES = 2**15
+"""Tables of the learner that is measured."""
 _ARRAYS = ("tables", "observations", "action_masks", "turn", "rewards", "dones", "truncations")
 
 
@@ -32,7 +35,34 @@ def cuda_tables(seconds: Seconds) -> list[Row]:
             found = decisions_per_second(game, count, seconds / 10)
             note = "" if found else "the GPU's memory is too small"
             rows.append(Row(f"cuda-{game.name}-{count}", f"{count:,} tables", found, "decisions/s", note=note))
-    return rows
+    return [*rows, learner_on_gpu(seconds)]
+
+
+def learner_on_gpu(seconds: Seconds) -> Row:
+    """Measure self-play PPO end to end, tables and networks on the GPU: hold'em heads-up, two networks of 128×128."""
+    what = f"self-play PPO heads-up, end to end, {LEARNER_TABLES:,} tables"
+    try:
+        import torch
+
+        from ..algorithms.selfplay import Learner
+    except ImportError:
+        return Row("cuda-learner", what, None, "decisions/s", note=f"not installed: {install('train')}")
+    if not torch.cuda.is_available():
+        return Row("cuda-learner", what, None, "decisions/s", note="PyTorch finds no GPU; install its CUDA build")
+    from ..learning.config import load_config
+    from ..learning.league import League
+
+    settings: Any = {"engine": "gpu", "device": "cuda", "n_envs": LEARNER_TABLES, "batch_size": LEARNER_TABLES}
+    config: Any = load_config("holdem", algorithm="selfplay", **settings)
+    learner: Any = Learner(config, make_game("holdem", **config.options), League(1, 1.0, {}, 0))
+    learner.rollout()  # compiles the kernels
+    best = 0.0
+    for _ in range(3):
+        begun, decisions = time.perf_counter(), 0
+        while decisions == 0 or time.perf_counter() - begun < seconds:
+            decisions += learner.rollout()
+        best = max(best, decisions / (time.perf_counter() - begun))
+    return Row("cuda-learner", what, best, "decisions/s", note="bfloat16")
 
 
 def equal_episodes(game: Game, count: int, episodes: int) -> int:

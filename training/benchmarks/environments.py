@@ -8,35 +8,61 @@ import numpy as np
 
 from ...envs import VectorGame, holdem_v0
 from ...envs import game as make_game
-from .base import Row, Seconds, rate
+from .base import Row, Seconds, rates, ratios
 
 
 def vector(name: str, num_envs: int, **options: Any) -> Callable[[], int]:
     """Return a function that plays one random legal decision on each of `num_envs` tables and returns their number."""
-    tables = VectorGame(make_game(name, **options), num_envs)
+    return random_play(VectorGame(make_game(name, **options), num_envs))
+
+
+def random_play(tables: VectorGame) -> Callable[[], int]:
+    """Return a function that plays one random legal decision on every table and returns their number."""
     tables.reset(seed=0)
 
     def run() -> int:
         tables.step(tables.sample())
-        return num_envs
+        return tables.num_envs
 
     return run
 
 
 def vector_tables(seconds: Seconds) -> list[Row]:
     """Many tables, observation and mask written at every decision, random legal play."""
+    rows = []
+    for short, what, name, num_envs, options, goal, most in (
+        ("2", "hold'em, 1,024 tables, 2 seats", "holdem", 1_024, {"seats": 2}, 6e6, 7.0),
+        ("6", "hold'em, 1,024 tables, 6 seats", "holdem", 1_024, {"seats": 6}, 3.5e6, 7.0),
+        ("auction", "auction, 4,096 tables, 2 seats", "auction", 4_096, {}, 10e6, None),
+        ("auction-talk", "auction with talk, 4,096 tables", "auction", 4_096, {"talk": True}, 4e6, None),
+        ("bargaining", "bargaining, 4,096 tables", "bargaining", 4_096, {}, 8e6, None),
+        ("bargaining-talk", "bargaining with talk, 4,096 tables", "bargaining", 4_096, {"talk": True}, 4e6, None),
+        ("cournot", "Cournot, 4,096 tables, 2 firms", "cournot", 4_096, {}, 7e6, 7.0),
+        ("mafia", "mafia, 1,024 tables, 10 seats", "mafia", 1_024, {"seats": 10}, 1.5e6, None),
+        ("tangram", "tangram, 1,024 boards", "tangram", 1_024, {}, None, None),
+    ):
+        rows += _beside_writing(short, what, VectorGame(make_game(name, **options), num_envs), goal, most, seconds)
+    return rows
+
+
+def _beside_writing(
+    short: str, what: str, tables: VectorGame, goal: float | None, most: float | None, seconds: Seconds
+) -> list[Row]:
+    """Return the rate of a game, and how many times as long a decision takes as zeros over what it writes."""
+    observations, masks = np.ones_like(tables.observations), np.ones_like(tables.action_masks)
+
+    def write() -> int:
+        observations[:] = 0
+        masks[:] = 0
+        return tables.num_envs
+
+    ours, zeros = rates(random_play(tables), write, seconds=seconds)
+    sizes = [tables.tables.dtype.itemsize, observations[0].nbytes, masks[0].nbytes]
+    touched = f"bytes of record {sizes[0]:,}, observation {sizes[1]:,}, mask {sizes[2]:,}"
+    beside, note = ratios(zeros, ours), f"a decision beside writing zeros over what it writes; {touched}"
     return [
-        Row(f"vector-{short}", what, rate(vector(name, num_envs, **options), seconds), "decisions/s", goal)
-        for short, what, name, num_envs, options, goal in (
-            ("2", "hold'em, 1,024 tables, 2 seats", "holdem", 1_024, {"seats": 2}, 6e6),
-            ("6", "hold'em, 1,024 tables, 6 seats", "holdem", 1_024, {"seats": 6}, 3.5e6),
-            ("auction", "auction, 4,096 tables, 2 seats", "auction", 4_096, {}, 10e6),
-            ("auction-talk", "the same, with talk", "auction", 4_096, {"talk": True}, 4e6),
-            ("bargaining", "bargaining, 4,096 tables", "bargaining", 4_096, {}, 8e6),
-            ("bargaining-talk", "the same, with talk", "bargaining", 4_096, {"talk": True}, 4e6),
-            ("cournot", "Cournot, 4,096 tables, 2 firms", "cournot", 4_096, {}, 7e6),
-            ("mafia", "mafia, 1,024 tables, 10 seats", "mafia", 1_024, {"seats": 10}, 1.5e6),
-        )
+        Row.of(f"vector-{short}", what, ours, "decisions/s", goal),
+        Row.of(f"vector-{short}-writing", "— beside writing", beside, "times", most, lower=True, note=note),
     ]
 
 
@@ -44,9 +70,10 @@ def aec(seconds: Seconds) -> list[Row]:
     """PettingZoo's `step` + `last` with 6 seats, flat observation; the random legal actions are part of the time."""
     raw = holdem_v0.raw_env(seats=6, observation="flat")
     wrapped = holdem_v0.env(seats=6, observation="flat")
+    ours, standard = rates(aec_hands(raw), aec_hands(wrapped), seconds=seconds)
     return [
-        Row("raw-env", "raw_env, 6 seats, step + last", rate(aec_hands(raw), seconds), "decisions/s", 100_000),
-        Row("env", "env, 6 seats, standard wrappers", rate(aec_hands(wrapped), seconds), "decisions/s", 40_000),
+        Row.of("raw-env", "raw_env, 6 seats, step + last", ours, "decisions/s", 100_000),
+        Row.of("env", "env, 6 seats, standard wrappers", standard, "decisions/s", 40_000),
     ]
 
 

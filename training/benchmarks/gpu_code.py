@@ -14,6 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from ...envs.core.encoder import FULL
 from ...envs.core.game import Game
 
 ARCHITECTURES = ("sm_80", "sm_90")
@@ -35,7 +36,8 @@ class KernelCode:
 
     Attributes:
         game: the game's name; ``"every game"`` for kernels that all games share.
-        kernel: ``"reset"``, ``"step"``, ``"check"`` (for illegal actions) or ``"sample"``.
+        kernel: ``"reset"``, ``"step"``, ``"observe"`` (by the encoder `full`), ``"check"`` (for illegal actions) or
+            ``"sample"``.
         architecture: such as ``"sm_90"``; None: there is no `ptxas`, and so no machine code.
         ptx: bytes of PTX.
         registers: the most per thread that any of its functions uses.
@@ -80,7 +82,7 @@ def machine_code(games: list[Game]) -> Iterator[KernelCode]:
 
 def _kernels(games: list[Game]) -> Iterator[tuple[str, str, str]]:
     """Yield every kernel: the game's name, the kernel's, and its PTX."""
-    from ...envs.core.cuda.kernels import CHECK, SAMPLE, kernels
+    from ...envs.core.cuda.kernels import CHECK, SAMPLE, kernels, observe_kernel
 
     def ptx(kernel: Any, *arguments: Any) -> str:
         return str(kernel.ptx(tuple(map(numba.typeof, arguments)), CAPABILITY))
@@ -93,6 +95,10 @@ def _kernels(games: list[Game]) -> Iterator[tuple[str, str, str]]:
         made = kernels(loops.reset, loops.step)
         yield game.name, "reset", ptx(made.reset, tables, *batch)
         yield game.name, "step", ptx(made.step, tables, batch.turn, *batch)
+        full = game.encoders[FULL]
+        seen = np.zeros((1, full.layout.size), np.float32)
+        arguments = tables, batch.turn, batch.turn, full.layout.offsets, seen
+        yield game.name, "observe", ptx(observe_kernel(full.loop), *arguments)
 
 
 def _ptxas(folder: Path) -> Path | None:

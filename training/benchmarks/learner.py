@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ...envs.core.installed import install
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
 from ..learning.config import load_config
@@ -15,7 +16,7 @@ def learner(seconds: Seconds) -> list[Row]:
         import torch
         from sb3_contrib import MaskablePPO
     except ImportError:
-        return [Row("learner", what, None, "learner steps/s", note="not installed: pip install 'parlour[train]'")]
+        return [Row("learner", what, None, "learner steps/s", note=f"not installed: {install('train')}")]
     from ...wrappers.rl.sb3 import sb3_env
 
     torch.set_num_threads(1)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from .base import Row, Seconds, rate
+from .base import Row, Seconds, rates, ratios
 from .environments import aec_hands, vector
 
 OPEN_SPIEL = (
@@ -19,7 +19,7 @@ def openspiel(seconds: Seconds) -> list[Row]:
     except ImportError:
         return [_missing("openspiel", "OpenSpiel universal_poker, 2 seats", "pip install open_spiel")]
     run = _random_play(pyspiel.load_game(OPEN_SPIEL))
-    return _beside("openspiel", "OpenSpiel universal_poker, 2 seats", rate(run, seconds), 20, seconds)
+    return _beside("openspiel", "OpenSpiel universal_poker, 2 seats", run, 20, seconds)
 
 
 def openspiel_auction(seconds: Seconds) -> list[Row]:
@@ -29,14 +29,14 @@ def openspiel_auction(seconds: Seconds) -> list[Row]:
         import pyspiel
     except ImportError:
         return [_missing("openspiel-auction", what, "pip install open_spiel")]
-    theirs = rate(_random_play(pyspiel.load_game("first_sealed_auction(players=2,max_value=101)")), seconds)
-    rows = [Row("openspiel-auction", what, theirs, "decisions/s")]
-    for name, told in (("cournot", "Cournot"), ("auction", "auction"), ("voluntary_contribution", "public good")):
-        ours = rate(vector(name, 4_096), seconds)
-        note = f"{ours:,.0f} decisions/s here in the same run"
-        rows.append(
-            Row(f"openspiel-{name}-ratio", f"{told}, 4,096 tables, beside it", ours / theirs, "times", 40, note=note)
-        )
+    games = {"cournot": "Cournot", "auction": "auction", "voluntary_contribution": "public good"}
+    peer = _random_play(pyspiel.load_game("first_sealed_auction(players=2,max_value=101)"))
+    theirs, *ours = rates(peer, *(vector(name, 4_096) for name in games), seconds=seconds)
+    rows = [Row.of("openspiel-auction", what, theirs, "decisions/s")]
+    for (name, told), found in zip(games.items(), ours, strict=True):
+        note = f"{max(found):,.0f} decisions/s here in the same run"
+        beside = f"{told}, 4,096 tables, beside it"
+        rows.append(Row.of(f"openspiel-{name}-ratio", beside, ratios(found, theirs), "times", 40, note=note))
     return rows
 
 
@@ -71,18 +71,16 @@ def pettingzoo(seconds: Seconds) -> list[Row]:
             env = texas_holdem_no_limit_v6.env(num_players=2)
     except ImportError:
         return [_missing("pettingzoo", "PettingZoo texas_holdem_no_limit, 2 seats", "pip install rlcard pygame")]
-    return _beside(
-        "pettingzoo", "PettingZoo texas_holdem_no_limit, 2 seats", rate(aec_hands(env), seconds), 500, seconds
-    )
+    return _beside("pettingzoo", "PettingZoo texas_holdem_no_limit, 2 seats", aec_hands(env), 500, seconds)
 
 
-def _beside(name: str, what: str, theirs: float, times: float, seconds: Seconds) -> list[Row]:
-    ours = rate(vector("holdem", 1_024, seats=2), seconds)
-    peer = what.partition(" ")[0]
-    note = f"{ours:,.0f} decisions/s here in the same run"
+def _beside(name: str, what: str, run: Callable[[], int], times: float, seconds: Seconds) -> list[Row]:
+    ours, theirs = rates(vector("holdem", 1_024, seats=2), run, seconds=seconds)
+    beside = f"Parlour's vector, 2 seats, beside {what.partition(' ')[0]}"
+    note = f"{max(ours):,.0f} decisions/s here in the same run"
     return [
-        Row(name, what, theirs, "decisions/s"),
-        Row(f"{name}-ratio", f"Parlour's vector, 2 seats, beside {peer}", ours / theirs, "times", times, note=note),
+        Row.of(name, what, theirs, "decisions/s"),
+        Row.of(f"{name}-ratio", beside, ratios(ours, theirs), "times", times, note=note),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ...envs.core.installed import install
 from ..learning.config import load_config
 from ..learning.league import League
 from .base import Row, Seconds, rate
@@ -15,7 +16,7 @@ def selfplay(seconds: Seconds) -> list[Row]:
 
         from ..algorithms.selfplay import Learner
     except ImportError:
-        return [Row("selfplay", what, None, "decisions/s", note="not installed: pip install 'parlour[train]'")]
+        return [Row("selfplay", what, None, "decisions/s", note=f"not installed: {install('train')}")]
     from ...envs import game as make_game
 
     torch.set_num_threads(1)

@@ -13,6 +13,7 @@ import tyro
 
 from ...wrappers.agents.language_model import Model
 from ...wrappers.logs.program_log import Format, Level
+from ..tasks import Workers
 
 GameName = Annotated[
     tyro.conf.Positional[str],
@@ -186,6 +187,22 @@ class ReportArguments:
     seed: int = 0
     """Seed of the deals and of the policies."""
     as_json: AsJson = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerArguments:
+    """Where the work is done. The results are the same everywhere."""
+
+    processes: int = 1
+    """Number of tasks (pairs, opponents, runs) at the same time."""
+    ray: str | None = None
+    """Address of a Ray cluster that does the work, auto or host:port (pip install 'parlour[ray]'). Default: this
+    machine."""
+
+    @property
+    def workers(self) -> Workers:
+        """The workers."""
+        return Workers(processes=self.processes, address=self.ray)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -78,19 +78,22 @@ def _print_machine_code(as_json: bool) -> None:
 
 def report(rows: list[Row]) -> Group:
     """Return the rows as a table, with the notes below."""
-    table = Table("what", "measured", "target", "", title="parlour bench, one core, per second of processor time")
-    table.columns[1].justify = table.columns[2].justify = "right"
+    heads = "what", "best", "median", "worst", "", "target", ""
+    table = Table(*heads, title="parlour bench, one core, per second of processor time")
+    for column in (1, 2, 3, 5):
+        table.columns[column].justify = "right"
     notes: list[Text] = []
     for row in rows:
         sign = "≤" if row.lower else "≥"
         table.add_row(
             row.what,
-            "—" if row.value is None else f"{_figure(row.value)} {row.unit}",
+            *("" if value is None else _figure(value) for value in (row.value, row.median, row.worst)),
+            "not measured" if row.value is None else row.unit,
             "" if row.target is None else f"{sign} {_figure(row.target)}",
             {True: "[green]met[/]", False: "[red]missed[/]", None: ""}[row.met],
         )
         if row.note:
-            notes.append(Text(f"{row.what}: {row.note}", "dim"))
+            notes.append(Text(f"{row.name}: {row.note}", "dim"))
     return Group(table, *notes)
 
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from ...envs import Game
 from ..evaluation.cross_play import Matrix, count_of_matches, cross_play
 from ..progress import counting_bar
-from .arguments import PolicyNames, ReportArguments
+from .arguments import PolicyNames, ReportArguments, WorkerArguments
 from .lookup import game_of, policies_of, silenced, warn_about_differences
 
 
@@ -24,6 +24,7 @@ def command(
     mute: bool = False,
     scramble: bool = False,
     deterministic: bool = False,
+    work: WorkerArguments,
     report: ReportArguments,
 ) -> None:
     """Let every policy play with every policy, and print the matrix of results with 95 % intervals.
@@ -53,7 +54,9 @@ def command(
     }
     lots = count_of_matches(table, len(heard), mixed)
     with counting_bar("cross-play", lots * deals) as done:
-        matrices = cross_play(table, heard, deals=deals, seed=report.seed, mixed=mixed, progress=done)
+        matrices = cross_play(
+            table, heard, deals=deals, seed=report.seed, mixed=mixed, progress=done, workers=work.workers
+        )
     if report.as_json:
         about = {"game": table.id, "options": dict(table.options), "seed": report.seed, "deals": deals}
         about |= {"mute": mute, "scramble": scramble}

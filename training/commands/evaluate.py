@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from ...envs import Game
-from ...wrappers.policies.base import Policy
+from ...envs.core.installed import install
 from ..evaluation.best_response import best_response as play_best_response
 from ..evaluation.comparison import Comparison
 from ..evaluation.duplicate import evaluate
@@ -17,8 +17,9 @@ from ..evaluation.scores import Score, score_table
 from ..evaluation.theory import compare
 from ..learning.run_folder import existing as folder_of
 from ..progress import counting_bar
-from .arguments import PolicyArguments, ReportArguments
-from .lookup import game_of, located, policy, rivals, silenced, warn_about_differences
+from ..tasks import Task
+from .arguments import PolicyArguments, ReportArguments, WorkerArguments
+from .lookup import game_of, located, policy, rivals, searching, silenced, warn_about_differences
 
 
 def command(
@@ -29,10 +30,12 @@ def command(
     best_response: bool = False,
     hands: int = 1_000,
     deterministic: bool = False,
+    search: bool = False,
     mute: bool = False,
     scramble: bool = False,
     raw: bool = False,
     picture: Path | None = None,
+    work: WorkerArguments,
     report: ReportArguments,
 ) -> None:
     """Evaluate a policy over duplicate deals in every seat, and print the mean per hand with its 95 % interval.
@@ -47,6 +50,8 @@ def command(
         best_response: Compute a lower bound on exploitability by a best response (for heads-up hold'em).
         hands: Number of hands of the best response.
         deterministic: Play the most likely action instead of a random draw.
+        search: The policy searches before it acts, without a time limit. Tangram: a beam search. Hold'em: rivers of
+            two players are solved again; it takes about half a second for each decision, so take few deals.
         mute: The policy cannot say anything. What this changes is what its talk is worth.
         scramble: Every statement of the policy is replaced by a random one.
         raw: Count every result as it was, luck included. Default: where the game has a method for it, luck is taken
@@ -56,7 +61,7 @@ def command(
     run, seed = evaluated.run, report.seed
     game = game_of(run, evaluated.game, evaluated.options, evaluated.seats)
     trained = policy(run, game, seed, deterministic)
-    player = silenced(trained, game, mute, scramble, seed)
+    player = silenced(searching(run, trained, game, seed) if search else trained, game, mute, scramble, seed)
     names = against or (() if best_response else rivals(game))
     known = {"random": None, **game.bots}
     opponents = {name: _parts(name, known) for name in names}  # a mistyped name is an error before any play
@@ -66,19 +71,25 @@ def command(
     }
     seated = [(name, one) for name, parts in around.items() for one in parts]
     warn_about_differences([(run, trained), *seated], game)
-    scores = {}
-    for name, parts in around.items():
+    tasks = []
+    for parts in around.values():
         others = [parts[place % len(parts)] for place in range(game.seats - 1)]
-        with counting_bar(f"against {name}", deals) as done:
-            scores[name] = evaluate(player, game, others, deals=deals, seed=seed, progress=done, adjusted=not raw)
-    exploited = _exploited(player, game, hands, seed) if best_response else None
+        settings = {"deals": deals, "seed": seed, "adjusted": not raw}
+        tasks.append(Task(evaluate, (player, game, others), settings, deals))
+    if best_response:
+        tasks.append(Task(play_best_response, (player, game), {"hands": hands, "seed": seed}, hands))
+    with counting_bar("evaluate", sum(task.size for task in tasks)) as done:
+        found = work.workers.run(tasks, done)
+    scores = dict(zip(around, found, strict=False))
+    exploited = found[-1] if best_response else None
     again = policy(run, game, seed, deterministic)  # so that its draws do not depend on the evaluation before
+    again = searching(run, again, game, seed) if search else again
     beside = compare(again, game, matches=deals, seed=seed)
     if report.as_json:
-        record = _record(run, game, seed, scores, exploited)
+        record = {**_record(run, game, seed, scores, exploited), "search": search}
         print(json.dumps({**record, "theory": beside and beside.to_dict()}, indent=2))
     else:
-        _show(run, game, scores, exploited, beside)
+        _show(f"{run} with search" if search else run, game, scores, exploited, beside)
     if beside is not None:
         _save(beside, picture, folder_of(run))
 
@@ -93,11 +104,6 @@ def _parts(name: str, known: Mapping[str, Any]) -> list[str]:
         return [located(part, known) for part in name.split("+")]
 
 
-def _exploited(player: Policy, game: Game, hands: int, seed: int) -> Score:
-    with counting_bar("best response", hands) as done:
-        return play_best_response(player, game, hands=hands, seed=seed, progress=done)
-
-
 def _save(beside: Comparison, picture: Path | None, folder: Path | None) -> None:
     """Save the picture to `picture`, else in the run folder (a bot has none), and print its path or the problem."""
     path = picture or (folder / "theory.png" if folder else None)
@@ -108,7 +114,7 @@ def _save(beside: Comparison, picture: Path | None, folder: Path | None) -> None
     except ImportError:
         if picture is not None:
             raise
-        print("no picture: matplotlib is not installed: pip install 'parlour[plot]'", file=sys.stderr)
+        print(f"no picture: matplotlib is not installed: {install('plot')}", file=sys.stderr)
     else:
         print(f"picture: {path}", file=sys.stderr)
 

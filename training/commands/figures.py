@@ -8,12 +8,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ...wrappers.agents.search import SearchPolicy
 from ..evaluation.scores import Score
 from ..games import games_with, specifics
 from ..progress import counting_bar
 from .arguments import PolicyArguments, ReportArguments
-from .lookup import game_of, game_with, policy
+from .lookup import game_of, game_with, policy, searching
 
 BOTS = "bots"
 """The name for all bots of the game."""
@@ -54,7 +53,7 @@ def command(
             player = policy(one, game, report.seed + number, deterministic)
             shown = one
             if search and one == run:
-                player, shown = SearchPolicy(game, player, held_out.planning(game)), f"{one} with search"
+                player, shown = searching(one, player, game, report.seed), f"{one} with search"
             with counting_bar(f"{shown}, {name}", games) as done:
                 results.append(
                     (name, shown, held_out.score(game, player, games=games, seed=report.seed, progress=done))

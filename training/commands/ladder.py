@@ -20,7 +20,7 @@ from ..evaluation.ladder_page import columns_of, ladder_page
 from ..evaluation.meta_game import PolicyStanding, advantages, standings
 from ..progress import counting_bar
 from ..terminal.match import TerminalMatch
-from .arguments import PolicyNames, ReportArguments
+from .arguments import PolicyNames, ReportArguments, WorkerArguments
 from .lookup import agent, game_of, policies_of, warn_about_differences
 
 
@@ -33,6 +33,7 @@ def command(
     deals: int = 2_000,
     samples: int = 3,
     out: Path = Path("ladder.html"),
+    work: WorkerArguments,
     report: ReportArguments,
 ) -> None:
     """Rate several policies by the game of choosing one of them, and write a page with sample games.
@@ -57,7 +58,9 @@ def command(
     players = policies_of(runs, table, report.seed)
     warn_about_differences(players.items(), table)
     with counting_bar("ladder", count_of_matches(table, len(players), False) * deals) as done:
-        matrices = cross_play(table, players, deals=deals, seed=report.seed, mixed=False, progress=done)
+        matrices = cross_play(
+            table, players, deals=deals, seed=report.seed, mixed=False, progress=done, workers=work.workers
+        )
     payoffs, results = advantages(table, matrices)
     places = standings(runs, payoffs, results)
     unit = "share of matches" if table.capabilities.teams is not None else unit_per_game(table)

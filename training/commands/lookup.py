@@ -8,7 +8,7 @@ from typing import Any
 
 from ...envs import GAMES, Game, find
 from ...envs import game as make_game
-from ...envs.core.options import did_you_mean, named
+from ...envs.core.options import did_you_mean
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.agents.language_model import Model
@@ -18,6 +18,7 @@ from ...wrappers.policies.base import LearnedPolicy, Policy
 from ...wrappers.policies.loading import load_policy, load_run, make_policy, policy_file, run_settings
 from ...wrappers.policies.silenced import MutedPolicy, ScrambledPolicy
 from ...wrappers.policies.trained_for import TrainedFor
+from ..games import games_with, specifics
 from ..learning import run_folder
 from ..learning.config import preset_options
 from ..learning.settings import pair
@@ -112,7 +113,7 @@ def _game_with_bot(spec: str, among: Iterable[str]) -> str:
             return game
         known |= set(bots)
     hint = did_you_mean(spec, sorted(known), "`parlour list bots runs` shows them")
-    raise ValueError(f"no bot, run or policy file is called {spec!r}; {hint}")
+    raise ValueError(f"no bot, run or policy file is called {spec!r} (runs are in {run_folder.RUNS.resolve()}); {hint}")
 
 
 # Policies and agents.
@@ -130,12 +131,27 @@ def located(spec: str, bots: Iterable[str]) -> str:
     folder = run_folder.existing(spec)
     if folder is not None:
         return str(folder)
-    return named("bot, run or policy file", spec, [*known, *run_folder.names()])
+    hint = did_you_mean(spec, [*known, *run_folder.names()])
+    raise ValueError(f"no bot, run or policy file is called {spec!r} (runs are in {run_folder.RUNS.resolve()}); {hint}")
 
 
 def policy(spec: str, game: Game, seed: int | None = None, deterministic: bool = False) -> Policy:
     """Return the policy that `spec` names (see `located`) for `game`."""
     return make_policy(located(spec, {"random": None, **game.bots}), game, seed=seed, deterministic=deterministic)
+
+
+def searching(spec: str, player: Policy, game: Game, seed: int | None = None) -> Policy:
+    """Return a policy with its game's search on top.
+
+    Raises:
+        ValueError: if the game has none, or it cannot search with this policy.
+    """
+    search = specifics(game.name).searching
+    if search is None:
+        raise ValueError(
+            f"--search: {spec} plays {game.name}; only {' and '.join(games_with('searching'))} have a search"
+        )
+    return search(player, game, seed=seed)
 
 
 def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool = False) -> dict[str, Policy]:

@@ -12,6 +12,7 @@ from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.moment import Moment
 from ...wrappers.replay.page import page
+from ..progress import STDERR
 from .arguments import FilmArguments
 
 
@@ -53,7 +54,9 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE) -> None:
         ValueError: for another file name extension, or a log that cannot be replayed.
     """
     check_out(out)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    if not out.parent.is_dir():
+        out.parent.mkdir(parents=True)
+        STDERR.print(f"new folder: {out.parent}", markup=False, soft_wrap=True)
     if out.suffix == ".html":
         out.write_text(page(_moments(log), title), "utf-8")
     else:

@@ -15,11 +15,13 @@ from ..evaluation.exact import Tree, flat_tree
 from .arguments import AsJson, GameArguments
 from .lookup import game_with
 
+Method = Annotated[str, tyro.conf.arg(help=f"The algorithm: {', '.join(METHODS)}.")]
+
 
 def command(
     *,
     chosen: GameArguments,
-    method: Annotated[str, tyro.conf.arg(help=f"The algorithm: {', '.join(METHODS)}.")] = "pcfr+",
+    method: Method = "pcfr+",
     target: float = 1e-6,
     iterations: int = 10_000_000,
     seconds: float = 60.0,

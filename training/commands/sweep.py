@@ -12,7 +12,7 @@ from rich.table import Table
 from ...envs.core.options import number, whole
 from ..learning.settings import ALGORITHM, pair
 from ..learning.sweep import Outcome, space, sweep
-from .arguments import AsJson
+from .arguments import AsJson, WorkerArguments
 
 
 def command(
@@ -26,8 +26,8 @@ def command(
     metric: str = "rollout/return",
     last: float = 0.1,
     minimize: bool = False,
-    processes: int = 1,
     folder: Path = Path("runs/sweep"),
+    work: WorkerArguments,
     as_json: AsJson = False,
 ) -> None:
     """Train with many settings and seeds, and show the best. The runs lie in one folder, for plot and compare.
@@ -42,11 +42,9 @@ def command(
         metric: The metric that is optimised, such as eval/nash_conv.
         last: The share of a run, at its end, over which the metric is averaged.
         minimize: Smaller is better.
-        processes: Number of runs at the same time. Each has a thread of its own.
-        folder: The folder of the sweep.
+        folder: The folder of the sweep. In a cluster, one that every node sees.
     """
-    for name, value in (("trials", trials), ("processes", processes)):
-        whole(name, value, 1)
+    whole("trials", trials, 1)
     if not (search and seeds):
         raise ValueError("give at least one --search name=low:high and one of --seeds")
     console = Console()
@@ -64,7 +62,7 @@ def command(
         metric=metric,
         last=number("last", last, 0, 1, above=True),
         minimize=minimize,
-        processes=processes,
+        workers=work.workers,
         done=done,
         **{"algorithm": algorithm, **dict(map(pair, settings))},
     )

@@ -126,6 +126,7 @@ def tables(rows: Sequence[TeamsRow]) -> list[Table]:
     made = [_wins(rows), _places(rows)]
     names = list(habits)
     made += [_habits(rows, names[start : start + COLUMNS]) for start in range(0, len(names), COLUMNS)]
+    made = [table for table in made if table.row_count]
     for table in made:
         for column in table.columns:
             column.overflow = "fold"

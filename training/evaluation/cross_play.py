@@ -1,6 +1,6 @@
 """Cross-play: every policy against every other, on the same deals; and what it gains or loses beside itself."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...envs import Game
 from ...envs.core.rollout import Policy
+from ..tasks import HERE, Task, Tick, Workers
 from .duplicate import results_of_deals, unit_per_game
 from .scores import Score
 from .teams import Mixed, Share, teams_of, winners
@@ -95,10 +96,6 @@ class Matrix:
         return Score.of(per_deal, self.unit, len(per_deal) * self.games)
 
 
-Tick = Callable[[int], None]
-"""Called with the number of deals just played."""
-
-
 def count_of_matches(game: Game, policies: int, mixed: bool = True) -> int:
     """Return how many lots of deals `cross_play` plays with that many policies."""
     if game.capabilities.teams is None:
@@ -121,8 +118,11 @@ def cross_play(
     seed: int = 0,
     mixed: bool = True,
     progress: Tick | None = None,
+    workers: Workers = HERE,
 ) -> list[Matrix]:
     """Play every policy with every policy.
+
+    Every cell is a task, with copies of its policies: it depends neither on the other cells nor on where it is played.
 
     Without teams there is one matrix over all seats, in which the row's policy sits in one seat and the column's in
     all others, and one for each seat. With teams there is one matrix for each team, in which the row's policy plays
@@ -136,19 +136,19 @@ def cross_play(
         seed: seed of the deals.
         mixed: whether to play mixed teams.
         progress: called with the number of deals just played.
+        workers: where the cells are played.
     """
     if game.capabilities.teams is not None:
-        return _of_teams(game, players, deals, seed, mixed, progress)
+        return _of_teams(game, players, deals, seed, mixed, progress, workers)
     names, policies = tuple(players), list(players.values())
+    mirrored, settings = _mirrored(game), {"deals": deals, "seed": seed}
+    cells = [(i, j) for i, j in product(range(len(names)), repeat=2) if i <= j or not mirrored]
+    tasks = [Task(results_of_deals, (policies[i], game, [policies[j]]), settings, deals) for i, j in cells]
     results = np.zeros((len(names), len(names), deals, game.seats))
-    mirrored = _mirrored(game)
-    for i, j in product(range(len(names)), repeat=2):
-        if mirrored and j < i:  # the same matches, seen from the other seat
-            results[i, j] = -results[j, i, :, ::-1]
-        else:
-            results[i, j] = results_of_deals(
-                policies[i], game, [policies[j]], deals=deals, seed=seed, progress=progress
-            )
+    for (i, j), result in zip(cells, workers.run(tasks, progress), strict=True):
+        results[i, j] = result
+        if mirrored and i < j:  # the same matches, seen from the other seat
+            results[j, i] = -result[:, ::-1]
     unit = unit_per_game(game)
     others = "the other seat" if game.seats == 2 else "all other seats"
     matrices = [Matrix(f"row in one seat, column in {others}", names, results.mean(axis=3), unit, games=game.seats)]
@@ -157,50 +157,61 @@ def cross_play(
     return matrices
 
 
+Seated = tuple[tuple[int, int, int | None], ...]
+"""What plays each team: the number of the policy, of the newcomer, and of the newcomer's seats (None: half)."""
+
+
 def _of_teams(
-    game: Game, players: Mapping[str, Policy], deals: int, seed: int, mixed: bool, progress: Tick | None
+    game: Game,
+    players: Mapping[str, Policy],
+    deals: int,
+    seed: int,
+    mixed: bool,
+    progress: Tick | None,
+    workers: Workers,
 ) -> list[Matrix]:
     names, policies = tuple(players), list(players.values())
     teams = teams_of(game).names
-    known: dict[tuple[Any, ...], NDArray[np.int64]] = {}
-
-    def won(team: int, seated: Sequence[tuple[int, int, int | None]]) -> Floats:
-        """Play matches, each team by (policy, newcomer, number of newcomers)."""
-        key = tuple(seated)
-        if key not in known:
-            chosen = {
-                name: Mixed(policies[one], policies[other], count) if other != one else policies[one]
-                for name, (one, other, count) in zip(teams, seated, strict=True)
-            }
-            known[key] = winners(game, chosen, matches=deals, seed=seed, progress=progress)[0]
-        return np.asarray(known[key] == team, np.float64)
-
-    def matrix(team: int, title: str, seats_of: Callable[[int, int], list[tuple[int, int, int | None]]]) -> Matrix:
-        pairs = product(range(len(names)), repeat=2)
-        results = np.stack([won(team, seats_of(i, j)) for i, j in pairs]).reshape(len(names), len(names), deals)
-        return Matrix(title, names, results, f"share of the matches that {teams[team]} wins", shares=True)
-
-    matrices = []
+    pairs = list(product(range(len(names)), repeat=2))
+    plans: list[tuple[int, str, list[Seated]]] = []  # of each matrix: its team, its title, its cells
     for team, name in enumerate(teams):
-        matrices.append(matrix(team, f"row as {name}, column in the other team", _against(team, len(teams))))
+        against = [_against(team, len(teams), i, j) for i, j in pairs]
+        plans.append((team, f"row as {name}, column in the other team", against))
         if mixed and len(names) > 1:
             for part, count in (("half of", None), ("one seat of", 1)):
-                title = f"row as {name} and in the other team, column in {part} {name}"
-                matrices.append(matrix(team, title, _within(team, len(teams), count)))
-    return matrices
+                within = [_within(team, len(teams), count, i, j) for i, j in pairs]
+                plans.append((team, f"row as {name} and in the other team, column in {part} {name}", within))
+    different = list(dict.fromkeys(seated for *_, cells in plans for seated in cells))
+    settings = {"matches": deals, "seed": seed}
+    tasks = [Task(_winner_of_each, (game, _mixed(teams, policies, one)), settings, deals) for one in different]
+    won = dict(zip(different, workers.run(tasks, progress), strict=True))
+    shape = len(names), len(names), deals
+    return [
+        Matrix(
+            title,
+            names,
+            np.stack([won[seated] == team for seated in cells]).astype(np.float64).reshape(shape),
+            f"share of the matches that {teams[team]} wins",
+            shares=True,
+        )
+        for team, title, cells in plans
+    ]
 
 
-def _against(team: int, teams: int) -> Callable[[int, int], list[tuple[int, int, int | None]]]:
-    def seats_of(row: int, column: int) -> list[tuple[int, int, int | None]]:
-        return [(row, row, None) if one == team else (column, column, None) for one in range(teams)]
-
-    return seats_of
+def _winner_of_each(game: Game, seated: Mapping[str, Policy | Mixed], **settings: Any) -> NDArray[np.int64]:
+    return winners(game, seated, **settings)[0]
 
 
-def _within(team: int, teams: int, count: int | None) -> Callable[[int, int], list[tuple[int, int, int | None]]]:
-    def seats_of(row: int, column: int) -> list[tuple[int, int, int | None]]:
-        if row == column:
-            return [(row, row, None)] * teams
-        return [(row, column, count) if one == team else (row, row, None) for one in range(teams)]
+def _mixed(teams: Sequence[str], policies: Sequence[Policy], seated: Seated) -> dict[str, Policy | Mixed]:
+    return {
+        name: policies[one] if other == one else Mixed(policies[one], policies[other], count)
+        for name, (one, other, count) in zip(teams, seated, strict=True)
+    }
 
-    return seats_of
+
+def _against(team: int, teams: int, row: int, column: int) -> Seated:
+    return tuple((row, row, None) if one == team else (column, column, None) for one in range(teams))
+
+
+def _within(team: int, teams: int, count: int | None, row: int, column: int) -> Seated:
+    return tuple((row, column, count) if one == team and row != column else (row, row, None) for one in range(teams))

@@ -12,7 +12,6 @@ from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy
 from ...envs.core.turn_state import TurnState
 from ...wrappers.agents.base import Agent
-from ...wrappers.agents.search import Planning
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.rl.self_play import ExpectedRewards
 from ..evaluation.comparison import Comparison
@@ -71,6 +70,18 @@ class MakeTable(Protocol):
         ...
 
 
+class Searching(Protocol):
+    """Makes a policy that searches before it acts."""
+
+    def __call__(self, policy: Policy, game: Game, *, seed: int | None) -> Policy:
+        """Return the policy with the search on top, without a time limit; `seed` is for what it draws.
+
+        Raises:
+            ValueError: if the search needs more of the policy, such as its probabilities.
+        """
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class HeldOut:
     """Held-out sets, which are not used in training.
@@ -79,12 +90,10 @@ class HeldOut:
         sets: ``sets(game)`` returns the options of each set, by the set's name, for a game with its options.
         score: ``score(game, policy, games=…, seed=…, progress=…)`` plays at least `games` games of a set with the
             policy in all seats and returns its results by name: scores with intervals, or plain means.
-        planning: the game's part of a search, for a game with its options.
     """
 
     sets: Callable[[Game], Mapping[str, Mapping[str, Any]]]
     score: Callable[..., dict[str, Score | float]]
-    planning: Callable[[Game], Planning]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +118,7 @@ class Specifics:
         best_responses: compute lower bounds on a policy's exploitability, by the name of their setting; the last one
             is the usual one.
         held_out: sets that are not used in training.
+        searching: puts a search on top of a policy.
         team_facts: statistics of matches between teams.
         experts: teachers besides the bots, by name: ``experts[name](game, encoder, count)`` makes an expert
             for `count` tables, for a learner with the observations of `encoder`.
@@ -124,6 +134,7 @@ class Specifics:
     compare: Compare | None = None
     best_responses: Mapping[str, BestResponse] = field(default_factory=dict)
     held_out: HeldOut | None = None
+    searching: Searching | None = None
     team_facts: TeamFacts | None = None
     experts: Mapping[str, Callable[[Game, str, int], Expert]] = field(default_factory=dict)
     expected_rewards: Callable[[Game, int, int], ExpectedRewards] | None = None

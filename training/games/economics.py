@@ -160,8 +160,20 @@ def _gain(policy: Policy, game: Game, matches: int, seed: int) -> Quantity:
     return Quantity("gain", "gain by the best fixed choice, mean over seats", float(np.mean(gains)), 0.0)
 
 
+def _standing_panel(game: Game, tables: Tables, theory: Tables, axes: "Axes") -> None:
+    """Draw the standing number at the end of a game with an open stage: the price, the number of pushes."""
+    own, right = (np.array(one["standing"]) for one in (tables, theory))
+    edges = np.linspace(0, max(float(own.max()), float(right.max()), 1e-9), 51).tolist()
+    axes.hist(own, edges, label="learned", alpha=0.6)
+    axes.hist(right, edges, label="equilibrium", histtype="step", color="k")
+    axes.set(title=game.name, xlabel="standing number at the end", ylabel="matches")
+
+
 def _panel(game: Game, tables: Tables, theory: Tables) -> Any:
     """Return the function that draws the choices of the first phase: by private value, or their distribution."""
+
+    if game.rules.blank[0].closes or game.rules.blank[0].leaves:
+        return partial(_standing_panel, game, tables, theory)
 
     def panel(axes: "Axes") -> None:
         made = tables["chosen"][:, 0, : game.seats] > 0

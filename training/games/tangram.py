@@ -13,6 +13,7 @@ from ...envs.tangram.figure_sets import own_figures
 from ...envs.tangram.planning import TangramPlanning
 from ...envs.tangram.table import LIBRARY, PLACES, SET, SOLVED
 from ...envs.tangram.teacher import advise_batch, begin_batch
+from ...wrappers.agents.search import SearchPolicy
 from ..evaluation.scores import Score
 from .base import HeldOut, Progress, Specifics
 
@@ -112,6 +113,8 @@ class FigureExpert:
         return np.asarray((made.observations[:, self._turn_begins] > 0) & (made.masks[:, :PLACES].sum(1) > 1))
 
 
-SPECIFICS = Specifics(
-    held_out=HeldOut(sets=sets, score=built, planning=TangramPlanning), experts={"expert": FigureExpert}
-)
+def _searching(policy: Policy, game: Game, *, seed: int | None) -> Policy:
+    return SearchPolicy(game, policy, TangramPlanning(game))  # it draws nothing
+
+
+SPECIFICS = Specifics(held_out=HeldOut(sets=sets, score=built), searching=_searching, experts={"expert": FigureExpert})

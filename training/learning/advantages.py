@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import torch
 
 from ...envs.core.compiled import compiled
 
@@ -53,3 +54,33 @@ def seat_advantages(
                 advantage[seat] = error + gamma * gae_lambda * advantage[seat]
                 advantages[step, table] = advantage[seat]
                 expected[seat], gained[seat] = value, 0.0
+
+
+def advantages_of_all_seats(
+    turn: torch.Tensor,
+    rewards: torch.Tensor,
+    dones: torch.Tensor,
+    values: torch.Tensor,
+    last_values: torch.Tensor,
+    gamma: float,
+    gae_lambda: float,
+) -> torch.Tensor:
+    """Return what `seat_advantages` writes if every decision is the learner's, for tensors of any device.
+
+    See `seat_advantages` for the arguments.
+    """
+    expected, advantage, gained = last_values.clone(), torch.zeros_like(last_values), torch.zeros_like(last_values)
+    advantages = torch.empty_like(values)
+    for step in reversed(range(len(turn))):
+        goes_on = ~dones[step][:, None]
+        expected, advantage, gained = expected * goes_on, advantage * goes_on, gained * goes_on
+        gained += rewards[step]
+        seat = turn[step][:, None]
+        value = values[step][:, None]
+        error = gained.gather(1, seat) + gamma * expected.gather(1, seat) - value
+        new = error + gamma * gae_lambda * advantage.gather(1, seat)
+        advantages[step] = new[:, 0]
+        advantage.scatter_(1, seat, new)
+        expected.scatter_(1, seat, value)
+        gained.scatter_(1, seat, 0.0)
+    return advantages

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,7 +21,7 @@ class RolloutBatch:
         actor: the number of the actor that played.
         arrays: by name, one row per decision: observations float32[K, D], critic_observations float32[K, C],
             masks int8[K, A], log_probs float32[K, A] of all actions, actions int64[K], advantages float32[K], and
-            returns float32[K].
+            returns float32[K]. NumPy arrays, or tensors on the GPU where the tables are there.
         rows: int64[R], the rows of the learner's decisions; the others are the opponents'.
         episodes: the number of episodes that ended.
         winnings: the sum of the learner's returns in them, in `Payoffs.unit`.
@@ -31,7 +32,7 @@ class RolloutBatch:
 
     version: int
     actor: int
-    arrays: dict[str, NDArray[np.generic]]
+    arrays: dict[str, Any]
     rows: NDArray[np.int64]
     episodes: int
     winnings: float
@@ -78,5 +79,6 @@ def shuffled(batches: Sequence[RolloutBatch], random: np.random.Generator) -> di
         names = whole[0].arrays
         arrays = {name: np.concatenate([batch.arrays[name][batch.rows] for batch in whole]) for name in names}
         rows = np.arange(len(arrays["actions"]))
-    order = torch.from_numpy(random.permutation(rows))
-    return {name: torch.from_numpy(array).index_select(0, order) for name, array in arrays.items()}
+    tensors = {name: torch.as_tensor(array) for name, array in arrays.items()}
+    order = torch.from_numpy(random.permutation(rows)).to(tensors["actions"].device)
+    return {name: tensor.index_select(0, order) for name, tensor in tensors.items()}

@@ -44,6 +44,13 @@ def critic_encoder(config: SelfPlayConfig, game: Game) -> str:
     return config.critic_encoder or config.encoder or game.encoder
 
 
+def load_weights(actor: nn.Module, critic: nn.Module, weights: Weights) -> None:
+    """Write weights into the networks."""
+    for prefix, net in (("actor.", actor), ("critic.", critic)):
+        own = {name.removeprefix(prefix): each for name, each in weights.items() if name.startswith(prefix)}
+        net.load_state_dict({name: torch.from_numpy(np.array(each)) for name, each in own.items()})
+
+
 class Collector:
     """One actor: its tables, and copies of the networks.
 
@@ -116,9 +123,7 @@ class Collector:
         """
         began = time.perf_counter()
         self.begin(version)
-        for prefix, net in (("actor.", self._actor), ("critic.", self._critic)):
-            own = {name.removeprefix(prefix): each for name, each in weights.items() if name.startswith(prefix)}
-            net.load_state_dict({name: torch.from_numpy(np.array(each)) for name, each in own.items()})
+        load_weights(self._actor, self._critic, weights)
         self._seat(opponents)
         self.tables.random_start_steps = random_start_steps
         episodes, winnings = self.tables.episodes, self.tables.winnings

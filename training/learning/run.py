@@ -146,9 +146,8 @@ def _league(config: TrainConfig) -> League:
 def _save(learner: Learner, folder: Path) -> None:
     """Write the learner and ``policy.npz``. If the process dies meanwhile, the old files stay complete."""
     learner.save(folder)
-    unfinished = folder / "policy.tmp.npz"
-    learner.policy().save(unfinished)
-    unfinished.replace(folder / "policy.npz")
+    with run_folder.replacing(folder / "policy.npz") as unfinished:
+        learner.policy().save(unfinished)
 
 
 def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
@@ -199,6 +198,9 @@ def _learn(
                 soft_wrap=True,
             )
         run.save()
+    more = learner.timesteps - config.total_timesteps
+    if more > config.total_timesteps // 10:
+        console.print(f"{more:,} timesteps more than total_timesteps={config.total_timesteps:,}: rollouts are not cut")
     console.print(f"trained {learner.timesteps:,} timesteps in {run.minutes():.1f} minutes: {folder}", soft_wrap=True)
     return folder
 

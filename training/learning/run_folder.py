@@ -60,7 +60,9 @@ def find_folder(run: str | Path, runs: Path = RUNS) -> Path:
     """
     found = existing(run, runs)
     if found is None:
-        raise FileNotFoundError(f"there is no run {str(run)!r}; {did_you_mean(str(run), names(runs))}")
+        raise FileNotFoundError(
+            f"there is no run {str(run)!r} in {runs.resolve()}; {did_you_mean(str(run), names(runs))}"
+        )
     return found
 
 
@@ -81,11 +83,24 @@ def checkpoint_files(folder: Path) -> list[Path]:
     return sorted(files, key=lambda file: int(file.stem))
 
 
+@contextmanager
+def replacing(file: Path) -> Iterator[Path]:
+    """Yield the path of a temporary file, which replaces `file` at the end; after an error it is deleted.
+
+    If the process dies meanwhile, the old file stays complete.
+    """
+    unfinished = file.with_name(f"{file.stem}.tmp{file.suffix}")
+    try:
+        yield unfinished
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def write_state(folder: Path, state: Mapping[str, Any]) -> None:
     """Write ``league.json``. If the process dies meanwhile, the old file stays complete."""
-    unfinished = folder / "league.json.tmp"
-    unfinished.write_text(json.dumps(state), "utf-8")
-    unfinished.replace(folder / "league.json")
+    with replacing(folder / "league.json") as unfinished:
+        unfinished.write_text(json.dumps(state), "utf-8")
 
 
 def read_state(folder: Path) -> dict[str, Any] | None:

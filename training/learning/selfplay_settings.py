@@ -11,7 +11,7 @@ from .schedules import Schedule
 from .settings import TrainConfig
 
 Precision = Literal["auto", "float32", "bfloat16"]
-EngineName = Literal["local", "process", "ray"]
+EngineName = Literal["local", "process", "ray", "gpu"]
 NetworkKind = Literal["mlp", "residual", "seats"]
 
 
@@ -23,7 +23,7 @@ class SelfPlayConfig(TrainConfig):
     """The learning algorithm, by name. Some of the settings belong to the algorithm."""
     engine: EngineName = "local"
     """Where decisions are collected. local: in the learner's process; process: in processes of this machine; ray: by
-    actors of a Ray cluster, which play while the learner learns."""
+    actors of a Ray cluster, which play while the learner learns; gpu: at tables on the learner's GPU."""
     actors: int = 1
     """Number of actors. Each has its own tables; those of the engine local play one after the other."""
     address: str = ""

@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -18,7 +19,10 @@ ALGORITHM = "maskable_ppo"
 
 
 def pair(text: str) -> tuple[str, Any]:
-    """Return the name and the value of ``name=value``, where the value is JSON or a word.
+    """Return the name and the value of ``name=value``, where the value is JSON, numbers with commas, or a word.
+
+    >>> pair("seats=2"), pair("stacks=50,100"), pair("figure=A house")
+    (('seats', 2), ('stacks', [50, 100]), ('figure', 'A house'))
 
     Raises:
         ValueError: if there is no ``=``.
@@ -26,10 +30,10 @@ def pair(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise ValueError(f"{text!r}: write name=value")
-    try:
-        return name, json.loads(value)
-    except json.JSONDecodeError:
-        return name, value
+    for written in (value, f"[{value}]" if re.fullmatch(r"[-+.\d\s]+(,[-+.\d\s]+)+", value) else value):
+        with suppress(json.JSONDecodeError):
+            return name, json.loads(written)
+    return name, value
 
 
 _PAIRS = tyro.constructors.PrimitiveConstructorSpec(

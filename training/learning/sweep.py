@@ -1,8 +1,7 @@
-"""Sweeps: runs with many settings and seeds, in processes of this machine; Optuna proposes the settings."""
+"""Sweeps: runs with many settings and seeds, in other processes; Optuna proposes the settings."""
 
-import multiprocessing
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import redirect_stdout
 from dataclasses import dataclass, fields
 from io import StringIO
@@ -13,6 +12,7 @@ import numpy as np
 
 from ...envs.core.options import named
 from ..evaluation.curves import Group, read_curve
+from ..tasks import HERE, Workers
 from .config import load_config, to_toml
 from .run import train
 from .settings import pair
@@ -84,7 +84,7 @@ def sweep(
     metric: str = "rollout/return",
     last: float = 0.1,
     minimize: bool = False,
-    processes: int = 1,
+    workers: Workers = HERE,
     done: Callable[[Outcome], None] = lambda outcome: None,
     **settings: Any,
 ) -> list[Outcome]:
@@ -101,7 +101,8 @@ def sweep(
         metric: the metric of ``metrics.jsonl`` that is optimised.
         last: the share of a run, at its end, over which the metric is averaged.
         minimize: whether smaller is better.
-        processes: number of runs at the same time.
+        workers: where the runs are made, `processes` at the same time. In a cluster, `folder` is one that every node
+            sees.
         done: called with every outcome.
         settings: settings of all runs.
 
@@ -125,12 +126,11 @@ def sweep(
         sampler=optuna.samplers.TPESampler(seed=seeds[0]),
         load_if_exists=True,
     )
-    context = multiprocessing.get_context("spawn")
     outcomes: list[Outcome] = []
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+    with workers.executor() as pool:
         running: _Running = {}
         for _ in range(trials):
-            if len(running) == processes:
+            if len(running) == workers.processes:
                 outcomes += _finished(study, running, done)
             trial = study.ask(dict(searched))
             plans = [{**settings, **trial.params, "seed": seed, "name": f"{trial.number}-{seed}"} for seed in seeds]

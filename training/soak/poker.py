@@ -17,7 +17,7 @@ import msgspec
 from ...wrappers.live.common.reconnecting import CONNECTION_ERRORS
 from .claims import Claims
 from .poker_watch import PokerWatch
-from .processes import End
+from .processes import RestartableProcess
 from .proxy import FaultProxy, clock
 from .soak import Soaked, SoakSettings
 
@@ -77,9 +77,11 @@ class PokerSoak(Soaked):
         self._state = settings.folder / "state.sqlite"
         self._port = _free_port()
         names = [f"agents-{number + 1}" for number in range(poker.processes)]
-        host = End("host", self._host_command(), self._folder)
+        host = RestartableProcess("host", self._host_command(), self._folder)
         module = "parlour.training.soak.poker_agents"
-        agents = [End(name, [module, str(self._folder / f"{name}.json")], self._folder) for name in names]
+        agents = [
+            RestartableProcess(name, [module, str(self._folder / f"{name}.json")], self._folder) for name in names
+        ]
         self.ends = {end.name: end for end in (host, *agents)}
         self._watch = PokerWatch(self.claims, 0.8 * poker.timeout, poker.back_within)
         self._hands = HandLog(self._folder / "host.jsonl", self._watch)

@@ -14,6 +14,7 @@ from typing import Any
 from ...envs import game
 from ...wrappers.agents.delayed import DelayedAgent
 from ...wrappers.agents.policy import PolicyAgent
+from ...wrappers.live.common.memory import trim_memory
 from ...wrappers.live.poker.agent import play
 from ...wrappers.policies.loading import make_policy
 from ..stopping import until_done
@@ -38,7 +39,9 @@ async def run(config: dict[str, Any]) -> None:
         )
         logging.error("%s has ended: %s", agent["name"], result.reason)
 
+    trimming = asyncio.create_task(trim_memory())
     await asyncio.gather(*map(one, config["agents"]))
+    trimming.cancel()
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ class PokerWatch:
             self.players[seat["agent_id"]].seated = True
             self.claims.counts["joins"] += 1
         elif request.path.endswith("/leave"):
-            self.came_back(self._keys.get(bearer_token(request), ""), left=True)
+            self.gave_seat_back(self._keys.get(bearer_token(request), ""))
 
     def disturbed(self, request: web.Request, kind: str) -> None:
         """See `Watch`. An agent whose join is lost or doubled gives its seat back, and joins again."""
@@ -152,16 +152,20 @@ class PokerWatch:
             if player.end == end and player.since is not None:
                 player.why = end
 
-    def came_back(self, agent_id: str, left: bool = False) -> None:
-        """Note that an agent has a connection again, or has given its seat back."""
+    def gave_seat_back(self, agent_id: str) -> None:
+        """Note that an agent has left its table. If it was away, it stays so: the host folds its hand for it."""
+        player = self.players.get(agent_id)
+        if player is not None and player.since is not None:
+            player.why = JOINING
+
+    def came_back(self, agent_id: str) -> None:
+        """Note that an agent has a connection again."""
         player = self.players.get(agent_id)
         if player is None or player.since is None:
             return
         now, since, why = clock(), player.since, player.why
         player.away = [one for one in player.away if now - one[1] < KEPT_SECONDS] + [(since, now)]
         player.since = None
-        if left:
-            return
         self.claims.counts["reconnects"] += 1
         seconds = now - max(since, self.up_since.get("host", 0.0))
         self.claims.measure(f"back after {why}", seconds)

@@ -11,7 +11,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
-class End:
+class RestartableProcess:
     """One process, and those that took its place.
 
     Args:
@@ -61,7 +61,8 @@ class End:
         self.processor += self.processor_now()
         self._process.terminate()
         try:
-            await asyncio.wait_for(self._process.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._process.wait()
         except TimeoutError:
             await self.kill()
 

@@ -248,7 +248,8 @@ class _Direction:
             case "reorder":
                 self._line.fault("reorder")
                 try:
-                    overtaking = await asyncio.wait_for(self._frames.get(), REORDER_SECONDS)
+                    async with asyncio.timeout(REORDER_SECONDS):
+                        overtaking = await self._frames.get()
                 except TimeoutError:
                     overtaking = None
                 else:

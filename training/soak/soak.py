@@ -12,7 +12,7 @@ from typing import Any
 
 from .claims import Claims, Growth, growth
 from .faults import Dice, FaultRates
-from .processes import End
+from .processes import RestartableProcess
 from .proxy import clock
 
 SAMPLE_SECONDS = 10.0
@@ -54,7 +54,7 @@ class Soaked(ABC):
     """
 
     claims: Claims
-    ends: dict[str, End]
+    ends: dict[str, RestartableProcess]
 
     @abstractmethod
     def running(self) -> contextlib.AbstractAsyncContextManager[None]:
@@ -133,7 +133,7 @@ class Memory:
         warm_up: seconds after a start that do not count.
     """
 
-    def __init__(self, ends: dict[str, End], warm_up: float) -> None:
+    def __init__(self, ends: dict[str, RestartableProcess], warm_up: float) -> None:
         self._ends = ends
         self._warm_up = warm_up
         self._samples: dict[str, list[tuple[float, float]]] = {name: [] for name in ends}

@@ -59,6 +59,9 @@ class TerminalMatch:
         if len(people) > 1:
             raise ValueError("two people cannot share one terminal: they would see each other's cards")
         self.eyes = people[0] if people else None
+        for one in self.agents:
+            if isinstance(one, HumanAgent):
+                one.compact = True  # the table is on the screen already
         self.totals = [0.0] * self.game.seats
 
     def play(self, episodes: int, seed: int | None) -> None:

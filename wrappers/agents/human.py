@@ -10,6 +10,10 @@ import numpy as np
 from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, TurnState
 from .base import printable
 
+HELP = """Write the number of a choice or the first letters of its name, and after it the values of its fields:
+in order, or as name=value. Fields in <> are required, fields in [] are not. Text takes the rest of the line.
+help or ?: this text and what each choice does.   state: all that you see of the table.   Ctrl-C: leave."""
+
 
 class HumanAgent:
     """A person at a terminal.
@@ -17,37 +21,59 @@ class HumanAgent:
     Args:
         source: the stream of answers, one per line (None: standard input).
         screen: the stream for the table and the questions (None: standard output).
+        compact: whether a turn shows only new messages and the choices, for programs that show the table themselves.
+
+    Attributes:
+        compact: see above.
     """
 
-    def __init__(self, source: TextIO | None = None, screen: TextIO | None = None) -> None:
+    def __init__(self, source: TextIO | None = None, screen: TextIO | None = None, *, compact: bool = False) -> None:
         self._source = source
         self._screen = screen
+        self.compact = compact
+        self._heard: tuple[str, int] = ("", 0)  # the match, and the number of its messages that were shown
 
     def respond(self, state: TurnState) -> AgentResponse:
-        """Show the turn and read an answer such as ``raiseTo 137``; ask again until it is legal.
+        """Show the turn and read an answer such as ``raiseTo 137`` or ``3 137``; ask again until it is legal.
 
         Raises:
             EOFError: at the end of `source`.
         """
-        self._write(_as_text(state))
+        self._write(self._news(state) if self.compact else _as_text(state))
+        self._write(_choices(state.allowed_actions))
         while True:
             self._write("> ", end="")
             line = (self._source or sys.stdin).readline()
             if not line:
                 raise EOFError("no more answers from the person at the terminal")
-            try:
-                return AgentResponse(parse(line, state.allowed_actions))
-            except ValueError as error:
-                self._write(str(error))
+            word = line.strip().lower()
+            if word in ("help", "?"):
+                self._write("\n".join([HELP, _choices(state.allowed_actions, described=True)]))
+            elif word == "state":
+                self._write(_as_text(state))
+            else:
+                try:
+                    return AgentResponse(parse(line, state.allowed_actions))
+                except ValueError as error:
+                    self._write(f"{error} (help explains the choices)")
+
+    def _news(self, state: TurnState) -> str:
+        """Return the turn in one line, and the messages since the last turn."""
+        match, shown = self._heard
+        new = state.messages[shown:] if match == state.match_id else state.messages
+        self._heard = state.match_id, len(state.messages)
+        said = [f"  {message.sender_id}: {printable(message.content)}" for message in new]
+        return "\n".join([*said, f"Your turn ({state.agent_id}, {state.phase}). help explains the choices."])
 
     def _write(self, text: str, end: str = "\n") -> None:
         print(text, end=end, file=self._screen or sys.stdout, flush=True)
 
 
 def parse(line: str, allowed: list[AllowedAction]) -> Action:
-    """Read an action from text: its type, and the values of its payload in order or as ``name=value``.
+    """Read an action from text: its type or its number, and the values of its payload in order or as ``name=value``.
 
-    Optional values may be left out. Free text is the last value and takes the rest of the line.
+    The type may be cut to its first letters. The numbers count from 1, in the order of `allowed`. Optional values may
+    be left out. Free text is the last value and takes the rest of the line.
 
     Raises:
         ValueError: if it does not fit; the error shows the right form.
@@ -58,6 +84,8 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
     word, *values = line.split() or [""]
     found = [offer for offer in allowed if offer.action_type.lower() == word.lower()]
     found = found or [offer for offer in allowed if word and offer.action_type.lower().startswith(word.lower())]
+    if not found and word.isdecimal() and 1 <= int(word) <= len(allowed):
+        found = [allowed[int(word) - 1]]
     if len(found) != 1:
         raise ValueError(f"{word!r} is not one of {', '.join(_usage(offer) for offer in allowed)}")
     fields = _fields(found[0])
@@ -132,6 +160,15 @@ def _bounds(field: Mapping[str, Any]) -> str:
     return kind + (f" from {low}" if low is not None else "") + (f" to {high}" if high is not None else "")
 
 
+def _choices(allowed: list[AllowedAction], *, described: bool = False) -> str:
+    """Return the numbered choices, one per line."""
+    meanings = [f"  ({offer.description})" if described and offer.description else "" for offer in allowed]
+    return "\n".join(
+        f"{number:>2} {_usage(offer)}{meaning}"
+        for number, (offer, meaning) in enumerate(zip(allowed, meanings, strict=True), 1)
+    )
+
+
 def _as_text(state: TurnState) -> str:
     lines = [f"{state.game_id} · {state.agent_id} · {state.phase}"]
     for name, value in state.game_state.items():
@@ -140,7 +177,6 @@ def _as_text(state: TurnState) -> str:
         elif name != "actions":
             lines.append(f"  {name}: {_row(value)}")
     lines += [f"  {message.sender_id}: {printable(message.content)}" for message in state.messages]
-    lines += [f"{_usage(offer)}  ({offer.description})" for offer in state.allowed_actions]
     return "\n".join(lines)
 
 

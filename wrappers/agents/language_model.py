@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ...envs.core.installed import install
 from .prompt import Chat as Chat
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ def library() -> Any:
     try:
         import openai
     except ImportError as error:
-        raise ImportError("language models need openai: pip install 'parlour[llm]'", name="openai") from error
+        raise ImportError(f"language models need openai: {install('llm')}", name="openai") from error
     return openai
 
 

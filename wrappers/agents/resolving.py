@@ -20,6 +20,10 @@ class Resolving(Protocol):
         """
         ...
 
+    def strategies(self, table: Any, late: Callable[[], bool]) -> NDArray[np.float64] | None:
+        """Return the same for each private hand of the acting seat, float64[H, A], in the game's order of hands."""
+        ...
+
 
 class ResolvingPolicy:
     """Plays as a policy does, and by a new solution where the game's part finds one in time.
@@ -80,3 +84,20 @@ class ResolvingPolicy:
                 actions[index] = self._random.choice(len(open_chances), p=open_chances / open_chances.sum())
                 self.resolved += 1
         return actions
+
+    def probabilities_on(
+        self, table: Any, hands: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
+    ) -> NDArray[np.float64]:
+        """Return how likely it plays each action at a table with each of some private hands: float64[M, A].
+
+        This is for measures: it takes no account of `seconds`.
+
+        Args:
+            table: the record; its acting seat decides.
+            hands: int64[M], indices in the game's order of hands (hold'em: `HOLDINGS`).
+            observations: the seat's observations with these hands, float32[M, D].
+            masks: their masks, int8[M, A].
+        """
+        chances = self._resolving.strategies(table, lambda: False)
+        found = self.policy.probabilities(observations, masks) if chances is None else chances[hands]
+        return np.asarray(found, np.float64)

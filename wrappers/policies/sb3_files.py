@@ -8,6 +8,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from ...envs.core.installed import install
+
 RENAMED = {("parlour.wrappers.sb3", "Parts"): ("parlour.wrappers.rl.sb3", "ColumnSelector")}
 """Renamed classes: module and name in earlier versions, and the current ones."""
 
@@ -29,7 +31,7 @@ def load_model(file: Path) -> Any:
         import sb3_contrib
         import stable_baselines3
     except ImportError as error:
-        raise ImportError(f"{file} is a {name} model and needs {error.name}: pip install 'parlour[train]'") from None
+        raise ImportError(f"{file} is a {name} model and needs {error.name}: {install('train')}") from None
     algorithm = getattr(stable_baselines3, name, None) or getattr(sb3_contrib, name)
     return algorithm.load(file, device="cpu", custom_objects=renamed_objects(data))
 

@@ -42,6 +42,15 @@ def page(moments: Iterable[Moment], title: str) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], html)
 
 
+def rounded(text: str) -> str:
+    """Return a text with at most two decimals in its numbers.
+
+    >>> rounded("play Blue [41.156122493545624, 52.50078124725483] 180")
+    'play Blue [41.16, 52.5] 180'
+    """
+    return re.sub(r"\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), text)
+
+
 class PageBuilder:
     """Collects the data of the page; `viewer.js` describes the lists."""
 
@@ -75,10 +84,10 @@ class PageBuilder:
         self._add_messages(moment)
         told = {
             "agent": moment.agent,
-            "action": moment.action,
+            "action": rounded(moment.action),
             "said": [intent.content for intent in moment.said],
             "think": moment.think,
-            "chances": list(moment.probabilities.items()),
+            "chances": [(rounded(action), chance) for action, chance in moment.probabilities.items()],
             "value": moment.value,
             "note": moment.note or ("" if moment.agent else _outcome(next(iter(moment.states.values())))),
         }

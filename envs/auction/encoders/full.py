@@ -4,7 +4,7 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Slice
+from ...core.layout import PER_SEAT, Slice
 from ...core.seats import relative
 from ..actions import highest
 from . import v0
@@ -14,8 +14,8 @@ def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
     bidders, most = int(table.num_bidders), highest(table) / float(table.quantiles.max())
     slices = [
-        Slice("hidden.valuations", (bidders,), 0, 1, "by relative seat: what the good is worth to it"),
-        Slice("hidden.bids", (bidders,), 0, max(most, 1), "by relative seat: its bid; 0 before it bids"),
+        Slice("hidden.valuations", (bidders,), 0, 1, "by relative seat: what the good is worth to it", axes=PER_SEAT),
+        Slice("hidden.bids", (bidders,), 0, max(most, 1), "by relative seat: its bid; 0 before it bids", axes=PER_SEAT),
     ]
     return v0.encoder(table).extended(slices, observe, full_information=True)
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...core import structured_talk
 from ...core.compiled import compiled, inlined
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice
+from ...core.layout import PER_SEAT, Layout, Slice
 from ...core.seats import relative
 from ...core.structured_talk import observe_talk
 from ..actions import highest
@@ -20,18 +20,39 @@ def encoder(table: Any) -> Encoder:
     most = highest(table) / float(table.quantiles.max())  # the highest bid, by the highest valuation
     layout = Layout(
         [
-            Slice("agent_id", (bidders,), 0, 1, "own seat, one-hot: distributions may differ by seat"),
+            Slice("agent_id", (bidders,), 0, 1, "own seat, one-hot: distributions may differ by seat", axes=("seat",)),
             Slice("phase", (1,), 0, 1, "always 1: auction"),
             Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-            Slice("current_turn_agent_id", (bidders,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
+            Slice(
+                "current_turn_agent_id",
+                (bidders,),
+                0,
+                1,
+                "one-hot by relative seat; all 0 when it is over",
+                axes=PER_SEAT,
+            ),
             Slice("game_state.my_valuation", (1,), 0, 1, "what the good is worth to the observer"),
-            Slice("game_state.my_bid", (2,), 0, max(most, 1), "whether there is one, and its amount"),
-            Slice("game_state.opponents_with_bid", (bidders - 1,), 0, 1, "by relative seat, from 1"),
+            Slice(
+                "game_state.my_bid",
+                (2,),
+                0,
+                max(most, 1),
+                "whether there is one, and its amount",
+                axes=(("is there", "amount"),),
+            ),
+            Slice(
+                "game_state.opponents_with_bid",
+                (bidders - 1,),
+                0,
+                1,
+                "by relative seat, from 1",
+                axes=(tuple(f"relative seat {one}" for one in range(1, bidders)),),
+            ),
             Slice("game_state.action_history.rounds_left", (1,), 0, 1, "share of the rounds, this one included"),
             *(structured_talk.slices(bidders) if talks else ()),
             Slice("game_over", (1,), 0, 1, "whether the auction is over"),
-            Slice("outcome.payoffs", (bidders,), -most, 1, "utilities by relative seat"),
-            Slice("outcome.winner", (bidders,), 0, 1, "one-hot by relative seat; all 0 without one"),
+            Slice("outcome.payoffs", (bidders,), -most, 1, "utilities by relative seat", axes=PER_SEAT),
+            Slice("outcome.winner", (bidders,), 0, 1, "one-hot by relative seat; all 0 without one", axes=PER_SEAT),
         ]
     )
     return Encoder(layout, observe_with_talk if talks else observe)

@@ -8,7 +8,7 @@ from typing import Any
 from ...core import structured_talk
 from ...core.compiled import compiled, inlined
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice
+from ...core.layout import PER_SEAT, Layout, Slice
 from ...core.structured_talk import observe_talk
 from ..table import OFFER
 
@@ -25,9 +25,18 @@ def encoder(table: Any) -> Encoder:
             Slice("agent_id", (1,), 0, 1, "1: the observer is player_0, who moves first"),
             Slice("phase", (1,), 0, 1, "always 1: negotiation"),
             Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-            Slice("current_turn_agent_id", (2,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
+            Slice(
+                "current_turn_agent_id", (2,), 0, 1, "one-hot by relative seat; all 0 when it is over", axes=PER_SEAT
+            ),
             Slice("game_state.current_offer", (1,), 0, 1, "the observer's share in the current offer; 0 without one"),
-            Slice("game_state.last_offer_by", (2,), 0, 1, "who made the current offer, one-hot by relative seat"),
+            Slice(
+                "game_state.last_offer_by",
+                (2,),
+                0,
+                1,
+                "who made the current offer, one-hot by relative seat",
+                axes=PER_SEAT,
+            ),
             Slice("game_state.my_reservation_value", (1,), 0, 1, "the observer's own"),
             *((opponent,) if public else ()),
             Slice("game_state.action_history.moves_left", (1,), 0, 1, "share of all moves, this one included"),
@@ -38,10 +47,11 @@ def encoder(table: Any) -> Encoder:
                 1,
                 f"the last {LAST} moves, newest first: whether it was an offer, the observer's share in it, "
                 "whether it was a rejection or a pass",
+                axes=("move", ("offer", "share", "rejection or pass")),
             ),
             *(structured_talk.slices(2) if talks else ()),
             Slice("game_over", (1,), 0, 1, "whether the negotiation is over"),
-            Slice("outcome.payoffs", (2,), -1, 1, "utilities by relative seat"),
+            Slice("outcome.payoffs", (2,), -1, 1, "utilities by relative seat", axes=PER_SEAT),
         ]
     )
     return Encoder(layout, OBSERVE[public, talks])

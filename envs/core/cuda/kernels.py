@@ -11,6 +11,7 @@ from .toolchain import Kernel, cuda
 
 reset_batch: Any = None
 step_batch: Any = None
+observe_rows: Any = None
 
 
 class Kernels(NamedTuple):
@@ -64,6 +65,14 @@ def step_tables(
         )
 
 
+def observe_tables(tables: Any, rows: Any, seats: Any, offsets: Any, out: Any) -> None:
+    """Write the observation of one seat of every table."""
+    i = cuda.grid(1)
+    if i < len(rows):
+        j = i + 1
+        observe_rows(tables, rows[i:j], seats[i:j], offsets, out[i:j])
+
+
 def _check(masks: Any, given: Any, actions: Any, bad: Any) -> None:
     i = cuda.grid(1)
     if i < len(actions):
@@ -90,6 +99,12 @@ SAMPLE = Kernel(_sample)
 def kernels(reset: Callable[..., None], step: Callable[..., None]) -> Kernels:
     """Return the kernels that call a game's compiled loops (see `Game.loops`)."""
     return Kernels(Kernel(_bound(reset_tables, reset_batch=reset)), Kernel(_bound(step_tables, step_batch=step)))
+
+
+@cache
+def observe_kernel(observe: Callable[..., None]) -> Kernel:
+    """Return the kernel ``(tables, rows, seats, offsets, out)`` of an encoder's compiled loop `observe_rows`."""
+    return Kernel(_bound(observe_tables, observe_rows=observe))
 
 
 def _bound(kernel: Callable[..., None], **loops: Callable[..., None]) -> Callable[..., None]:

@@ -19,12 +19,13 @@ from numba import config
 from numba.extending import is_jitted
 
 from ..compiled import widened
+from ..installed import install
 
 SIMULATED: bool = vars(config)["ENABLE_CUDASIM"]
 """Whether Numba's simulator takes the place of a GPU (``NUMBA_ENABLE_CUDASIM=1``)."""
 
 if not SIMULATED and find_spec("numba_cuda") is None:
-    raise ImportError("device='cuda' needs numba-cuda: pip install 'parlour[cuda]'", name="numba_cuda")
+    raise ImportError(f"device='cuda' needs numba-cuda: {install('cuda')}", name="numba_cuda")
 
 import numba.cuda  # noqa: E402  # without numba-cuda, Numba has an older module of this name
 
@@ -100,7 +101,7 @@ def _as_on_the_cpu(capability: Capability | None = None) -> Iterator[None]:
 
 def _change(stack: ExitStack, place: Any, name: str, value: Any) -> None:
     if name not in vars(place):
-        raise ImportError(f"this version of numba-cuda has no {place.__name__}.{name}: pip install 'parlour[cuda]'")
+        raise ImportError(f"this version of numba-cuda has no {place.__name__}.{name}: {install('cuda')}")
     stack.callback(setattr, place, name, vars(place)[name])
     setattr(place, name, value)
 

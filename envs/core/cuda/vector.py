@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..game import Game
 from ..loops import Batch
 from ..vector import SAMPLING, VectorGame, illegal
-from .kernels import CHECK, SAMPLE, kernels
+from .kernels import CHECK, SAMPLE, kernels, observe_kernel
 from .toolchain import SIMULATED, cuda, require_gpu
 
 
@@ -44,6 +44,7 @@ class CudaVectorGame(VectorGame):
         self._words: Any = cuda.device_array(count, np.uint64)
         self._actions = cuda.device_array(count, np.int64)
         self._bad = cuda.to_device(np.array([count]))
+        self._rows = cuda.to_device(np.arange(count))
 
     def _prepare(self) -> None:
         loops = self.game.loops(self.encoder)
@@ -77,6 +78,18 @@ class CudaVectorGame(VectorGame):
     def _arrays(self) -> list[Any]:
         """Return the arrays that are the state."""
         return [self.tables, self._words, *self._batch[:-1]]
+
+    def observe(self, encoder: str, seats: Any, out: Any) -> None:
+        """Write the observation of one seat of every table, by any encoder of the game.
+
+        Args:
+            encoder: the name of the encoder.
+            seats: int64[N], the seats: a device array of any library.
+            out: float32[N, D] for the D numbers of the encoder: a device array of any library.
+        """
+        found = self.game.encoders[encoder]
+        arrays = self._rows, self._array(seats), cuda.to_device(found.layout.offsets), self._array(out)
+        observe_kernel(found.loop)(self.num_envs, self.tables, *arrays)
 
     def _seed(self, words: NDArray[np.uint64]) -> None:
         tables = self.game.tables(self.num_envs)

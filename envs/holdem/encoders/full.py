@@ -7,14 +7,28 @@ from ...core.encoder import Encoder
 from ...core.layout import Slice
 from ...core.seats import relative
 from . import v0
-from .v0 import DECK
+from .v0 import CARDS, DECK
 
 
 def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
     slices = [
-        Slice("hidden.players.cards", (int(table.seats), DECK), 0, 1, "by relative seat: its two cards"),
-        Slice("hidden.board", (DECK,), 0, 1, "by card: 1 on the flop, 3/4 the turn, 1/2 the river, open or not"),
+        Slice(
+            "hidden.players.cards",
+            (int(table.seats), DECK),
+            0,
+            1,
+            "by relative seat: its two cards",
+            axes=("relative seat", CARDS),
+        ),
+        Slice(
+            "hidden.board",
+            (DECK,),
+            0,
+            1,
+            "by card: 1 on the flop, 3/4 the turn, 1/2 the river, open or not",
+            axes=(CARDS,),
+        ),
     ]
     return v0.encoder(table).extended(slices, observe, full_information=True)
 

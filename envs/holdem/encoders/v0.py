@@ -9,12 +9,19 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice
+from ...core.layout import PER_SEAT, Layout, Slice
 from ...core.seats import relative
-from ..hands import card_set, pocket_strength, set_strength
+from ..hands import card_name, card_set, pocket_strength, set_strength
 from ..table import FOLD, LOG, PHASES
 
 DECK, CATEGORIES = 52, 9
+CARDS = tuple(map(card_name, range(DECK)))
+"""The cards in the order of the observation's indices."""
+CATEGORY_NAMES = (
+    "high card", "pair", "two pair", "three of a kind", "straight", "flush", "full house", "four of a kind",
+    "straight flush",
+)  # fmt: skip
+"""The categories of hands, from the lowest."""
 
 
 def encoder(table: Any) -> Encoder:
@@ -29,36 +36,52 @@ def slices(table: Any) -> list[Slice]:
     high = sqrt(most_chips)
     slots = history_slots(seats)
     return [
-        Slice("phase", (len(PHASES),), 0, 1, "one-hot: " + ", ".join(PHASES)),
+        Slice("phase", (len(PHASES),), 0, 1, "one-hot: " + ", ".join(PHASES), axes=(PHASES,)),
         Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-        Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 when the episode is over"),
+        Slice(
+            "current_turn_agent_id",
+            (seats,),
+            0,
+            1,
+            "one-hot by relative seat; all 0 when the episode is over",
+            axes=PER_SEAT,
+        ),
         Slice("game_state.hand", (1,), 0, 1, "share of the episode's hands still to be played, this one included"),
-        Slice("game_state.board", (DECK,), 0, 1, "by card: 1 on the flop, 3/4 the turn, 1/2 the river"),
+        Slice("game_state.board", (DECK,), 0, 1, "by card: 1 on the flop, 3/4 the turn, 1/2 the river", axes=(CARDS,)),
         Slice(
             "game_state.board_rank",
             (CATEGORIES,),
             0,
             1,
             "category of the board alone, one-hot; before the flop all 0",
+            axes=(CATEGORY_NAMES,),
         ),
         Slice("game_state.pot", (1,), 0, high, "all chips put in"),
-        Slice("game_state.players.cards", (DECK,), 0, 1, "own two cards"),
+        Slice("game_state.players.cards", (DECK,), 0, 1, "own two cards", axes=(CARDS,)),
         Slice(
             "game_state.players.rank",
             (CATEGORIES + 1,),
             0,
             1,
             "own best hand so far: category one-hot, place within it",
+            axes=((*CATEGORY_NAMES, "place within the category"),),
         ),
-        Slice("game_state.players.stack", (seats,), 0, high, "chips behind"),
-        Slice("game_state.players.bet", (seats,), 0, high, "chips put in on this street"),
-        Slice("game_state.players.committed", (seats,), 0, high, "chips put in in this hand"),
-        Slice("game_state.players.folded", (seats,), 0, 1, "gave up this hand"),
-        Slice("game_state.players.allIn", (seats,), 0, 1, "in this hand with no chips behind"),
-        Slice("game_state.players.seated", (seats,), 0, 1, "dealt into this hand"),
-        Slice("game_state.dealer", (seats,), 0, 1, "the button, one-hot by relative seat"),
+        Slice("game_state.players.stack", (seats,), 0, high, "chips behind", axes=PER_SEAT),
+        Slice("game_state.players.bet", (seats,), 0, high, "chips put in on this street", axes=PER_SEAT),
+        Slice("game_state.players.committed", (seats,), 0, high, "chips put in in this hand", axes=PER_SEAT),
+        Slice("game_state.players.folded", (seats,), 0, 1, "gave up this hand", axes=PER_SEAT),
+        Slice("game_state.players.allIn", (seats,), 0, 1, "in this hand with no chips behind", axes=PER_SEAT),
+        Slice("game_state.players.seated", (seats,), 0, 1, "dealt into this hand", axes=PER_SEAT),
+        Slice("game_state.dealer", (seats,), 0, 1, "the button, one-hot by relative seat", axes=PER_SEAT),
         Slice("game_state.toCall", (1,), 0, high, "own turn only"),
-        Slice("game_state.actions.raiseTo", (2,), 0, high, "least and greatest amount; 0 if no raise is open"),
+        Slice(
+            "game_state.actions.raiseTo",
+            (2,),
+            0,
+            high,
+            "least and greatest amount; 0 if no raise is open",
+            axes=(("least", "greatest"),),
+        ),
         Slice(
             "game_state.history",
             (4, slots, 2),
@@ -66,9 +89,17 @@ def slices(table: Any) -> list[Slice]:
             max(high, 1),
             f"the last {slots} actions of each street in order: (relative seat + 1) / seats, and the actor's bet "
             "afterwards or −1 for a fold",
+            axes=(PHASES[1:5], "action", ("seat", "bet")),
         ),
         Slice("game_over", (1,), 0, 1, "whether the episode is over"),
-        Slice("outcome.payoffs", (seats,), -most_chips, most_chips, "net hundreds of big blinds of the episode"),
+        Slice(
+            "outcome.payoffs",
+            (seats,),
+            -most_chips,
+            most_chips,
+            "net hundreds of big blinds of the episode",
+            axes=PER_SEAT,
+        ),
     ]
 
 

@@ -4,19 +4,26 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice
-from ..table import MOST, MOVES, RANKS
+from ...core.layout import PER_SEAT, Layout, Slice
+from ..table import KINDS, MOST, MOVES, RANKS
 
 LAYOUT = Layout(
     [
         Slice("agent_id", (1,), 0, 1, "1: the observer is player_0, who acts first"),
         Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-        Slice("current_turn_agent_id", (2,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
-        Slice("game_state.my_card", (len(RANKS),), 0, 1, f"own card, one-hot: {', '.join(RANKS)}"),
-        Slice("game_state.shown", (len(RANKS),), 0, 1, "the other's card, one-hot, after a showdown"),
-        Slice("game_state.action_history", (MOVES, 2), 0, 1, "the moves in order, one-hot: pass, bet"),
+        Slice("current_turn_agent_id", (2,), 0, 1, "one-hot by relative seat; all 0 when it is over", axes=PER_SEAT),
+        Slice("game_state.my_card", (len(RANKS),), 0, 1, f"own card, one-hot: {', '.join(RANKS)}", axes=(RANKS,)),
+        Slice("game_state.shown", (len(RANKS),), 0, 1, "the other's card, one-hot, after a showdown", axes=(RANKS,)),
+        Slice(
+            "game_state.action_history",
+            (MOVES, 2),
+            0,
+            1,
+            "the moves in order, one-hot: pass, bet",
+            axes=("move", KINDS),
+        ),
         Slice("game_over", (1,), 0, 1, "whether the deal is over"),
-        Slice("outcome.payoffs", (2,), -MOST, MOST, "chips won, by relative seat"),
+        Slice("outcome.payoffs", (2,), -MOST, MOST, "chips won, by relative seat", axes=PER_SEAT),
     ]
 )
 

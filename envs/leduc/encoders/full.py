@@ -8,7 +8,7 @@ from ...core.layout import Slice
 from ..table import RANKS
 from . import v0
 
-SLICES = [Slice("hidden.card", (len(RANKS),), 0, 1, "the other's card, one-hot")]
+SLICES = [Slice("hidden.card", (len(RANKS),), 0, 1, "the other's card, one-hot", axes=(RANKS,))]
 
 
 def encoder(table: Any) -> Encoder:

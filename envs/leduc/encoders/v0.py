@@ -4,7 +4,7 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice
+from ...core.layout import PER_SEAT, Layout, Slice
 from ..table import MOST, MOVES, RANKS, ROUNDS
 
 KINDS = 3
@@ -14,16 +14,25 @@ LAYOUT = Layout(
         Slice("agent_id", (1,), 0, 1, "1: the observer is player_0, who acts first in both rounds"),
         Slice("phase", (1,), 0, 1, "0: first round, 1: second round"),
         Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-        Slice("current_turn_agent_id", (2,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
-        Slice("game_state.my_card", (len(RANKS),), 0, 1, f"own card, one-hot: {', '.join(RANKS)}"),
-        Slice("game_state.board", (len(RANKS),), 0, 1, "the open card, one-hot; all 0 in the first round"),
-        Slice("game_state.shown", (len(RANKS),), 0, 1, "the other's card, one-hot, after a showdown"),
-        Slice("game_state.chips", (2,), 0, 1, f"put in by relative seat, as a share of {MOST:g}"),
-        Slice("game_state.action_history", (ROUNDS, MOVES, KINDS), 0, 1, "moves in order, one-hot: fold, call, raise"),
+        Slice("current_turn_agent_id", (2,), 0, 1, "one-hot by relative seat; all 0 when it is over", axes=PER_SEAT),
+        Slice("game_state.my_card", (len(RANKS),), 0, 1, f"own card, one-hot: {', '.join(RANKS)}", axes=(RANKS,)),
+        Slice(
+            "game_state.board", (len(RANKS),), 0, 1, "the open card, one-hot; all 0 in the first round", axes=(RANKS,)
+        ),
+        Slice("game_state.shown", (len(RANKS),), 0, 1, "the other's card, one-hot, after a showdown", axes=(RANKS,)),
+        Slice("game_state.chips", (2,), 0, 1, f"put in by relative seat, as a share of {MOST:g}", axes=PER_SEAT),
+        Slice(
+            "game_state.action_history",
+            (ROUNDS, MOVES, KINDS),
+            0,
+            1,
+            "moves in order, one-hot: fold, call, raise",
+            axes=("round", "move", ("fold", "call", "raise")),
+        ),
         Slice("game_over", (1,), 0, 1, "whether the deal is over"),
-        Slice("outcome.payoffs", (2,), -1, 1, f"chips won by relative seat, as a share of {MOST:g}"),
+        Slice("outcome.payoffs", (2,), -1, 1, f"chips won by relative seat, as a share of {MOST:g}", axes=PER_SEAT),
     ]
-)  # fmt: skip
+)
 
 
 def encoder(table: Any) -> Encoder:

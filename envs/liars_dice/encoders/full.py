@@ -10,7 +10,16 @@ from . import v0
 
 def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
-    slices = [Slice("hidden.dice", (int(table.faces),), 0, 1, "the other's dice, as own dice are shown")]
+    slices = [
+        Slice(
+            "hidden.dice",
+            (int(table.faces),),
+            0,
+            1,
+            "the other's dice, as own dice are shown",
+            axes=(v0.face_names(int(table.faces)),),
+        )
+    ]
     return v0.encoder(table).extended(slices, observe, full_information=True)
 
 

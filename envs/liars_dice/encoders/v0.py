@@ -4,26 +4,60 @@ from typing import Any
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice
+from ...core.layout import PER_SEAT, Layout, Slice
 from ..rules import last_bid
+
+
+def face_names(faces: int) -> tuple[str, ...]:
+    """Return the names of the faces, from 1."""
+    return tuple(f"face {face}" for face in range(1, faces + 1))
 
 
 def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
     faces, most = int(table.faces), 2 * int(table.dice)
+    named = face_names(faces)
     return Encoder(
         Layout(
             [
                 Slice("agent_id", (1,), 0, 1, "1: the observer is player_0, who acts first"),
                 Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-                Slice("current_turn_agent_id", (2,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
-                Slice("game_state.my_dice", (faces,), 0, 1, "how many own dice show each face, as a share of them"),
-                Slice("game_state.shown", (faces,), 0, 1, "the other's dice in the same way, when it is over"),
+                Slice(
+                    "current_turn_agent_id",
+                    (2,),
+                    0,
+                    1,
+                    "one-hot by relative seat; all 0 when it is over",
+                    axes=PER_SEAT,
+                ),
+                Slice(
+                    "game_state.my_dice",
+                    (faces,),
+                    0,
+                    1,
+                    "how many own dice show each face, as a share of them",
+                    axes=(named,),
+                ),
+                Slice(
+                    "game_state.shown",
+                    (faces,),
+                    0,
+                    1,
+                    "the other's dice in the same way, when it is over",
+                    axes=(named,),
+                ),
                 Slice("game_state.current_bid.quantity", (1,), 0, 1, "as a share of all dice; 0 without a bid"),
-                Slice("game_state.current_bid.face", (faces,), 0, 1, "one-hot; all 0 without a bid"),
-                Slice("game_state.action_history", (most, faces), 0, 1, "the bids made, by quantity and face"),
+                Slice("game_state.current_bid.face", (faces,), 0, 1, "one-hot; all 0 without a bid", axes=(named,)),
+                Slice(
+                    "game_state.action_history",
+                    (most, faces),
+                    0,
+                    1,
+                    "the bids made, by quantity and face",
+                    axes=(tuple(f"quantity {one}" for one in range(1, most + 1)), named),
+                ),
                 Slice("game_over", (1,), 0, 1, "whether the round is over"),
-                Slice("outcome.payoffs", (2,), -1, 1, "utilities by relative seat"),
+                Slice("outcome.payoffs", (2,), -1, 1, "utilities by relative seat", axes=PER_SEAT),
             ]
         ),
         observe,

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.compiled import compiled, inlined
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice
+from ...core.layout import PER_SEAT, Layout, Slice
 from ...core.seats import relative
 from ..statements import KIND
 from ..suspicion import suspicion
@@ -28,27 +28,92 @@ def slices(table: Any) -> list[Slice]:
     pairs = (seats, seats)
     says = "1 claimed to have found it mafia, .5 accused it, −.5 defended it, −1 claimed to have found it innocent"
     return [
-        Slice("phase", (len(PHASES),), 0, 1, "one-hot: " + ", ".join(PHASES)),
+        Slice("phase", (len(PHASES),), 0, 1, "one-hot: " + ", ".join(PHASES), axes=(PHASES,)),
         Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-        Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot; at night only one's own turn; all 0 at the end"),
+        Slice(
+            "current_turn_agent_id",
+            (seats,),
+            0,
+            1,
+            "one-hot; at night only one's own turn; all 0 at the end",
+            axes=PER_SEAT,
+        ),
         Slice("game_state.dayNumber", (1,), 0, 1, "share of max_days"),
         Slice("game_state.mafiaCount", (1,), 0, 1, "living mafia, share of the seats"),
-        Slice("game_state.players.alive", (seats,), 0, 1, "whether it lives"),
-        Slice("game_state.players.eliminatedRound", (seats,), 0, 1, "share of max_days; 0: alive"),
-        Slice("game_state.players.role", (seats, 4), 0, 1, "where it is known, one-hot: " + ", ".join(ROLES[1:])),
-        Slice("game_state.lastNightResult.killed", (seats,), 0, 1, "one-hot"),
+        Slice("game_state.players.alive", (seats,), 0, 1, "whether it lives", axes=PER_SEAT),
+        Slice("game_state.players.eliminatedRound", (seats,), 0, 1, "share of max_days; 0: alive", axes=PER_SEAT),
+        Slice(
+            "game_state.players.role",
+            (seats, 4),
+            0,
+            1,
+            "where it is known, one-hot: " + ", ".join(ROLES[1:]),
+            axes=("relative seat", ROLES[1:]),
+        ),
+        Slice("game_state.lastNightResult.killed", (seats,), 0, 1, "one-hot", axes=PER_SEAT),
         Slice("game_state.lastNightResult.prevented", (1,), 0, 1, "whether the mafia's target was protected"),
-        Slice("game_state.privateKnowledge.lastProtected", (seats,), 0, 1, "doctor: one-hot, last night"),
-        Slice("game_state.privateKnowledge.investigationResults", (seats,), -1, 1, "sheriff: 1 mafia, −1 not"),
-        Slice("game_state.nightActions", (seats,), 0, 5, "mafia: 0.5 for each of its choices so far tonight"),
-        Slice("game_state.votingHistory.eliminated", (seats,), 0, 1, "whether it was voted out"),
-        Slice("game_state.votingHistory.latest", pairs, 0, 1, "[voter, target] of the latest vote"),
-        Slice("game_state.votingHistory.all", pairs, 0, DAYS / 4, "[voter, target], 0.25 per vote"),
-        Slice("game_state.statements.made", (seats,), 0, 4, "0.5 for each of today's"),
-        Slice("game_state.statements.today", pairs, -1, 1, f"[speaker, target] of the latest day: {says}"),
-        Slice("game_state.statements.stance", pairs, -1, 1, "the same of all days: the last one, but results stay"),
-        Slice("game_state.statements.claimed", (seats, 4), 0, 1, "the role last claimed, one-hot as above"),
-        Slice("suspicion", (seats,), 0, 1, "0.01 per point; see parlour.envs.mafia.suspicion"),
+        Slice(
+            "game_state.privateKnowledge.lastProtected", (seats,), 0, 1, "doctor: one-hot, last night", axes=PER_SEAT
+        ),
+        Slice(
+            "game_state.privateKnowledge.investigationResults",
+            (seats,),
+            -1,
+            1,
+            "sheriff: 1 mafia, −1 not",
+            axes=PER_SEAT,
+        ),
+        Slice(
+            "game_state.nightActions",
+            (seats,),
+            0,
+            5,
+            "mafia: 0.5 for each of its choices so far tonight",
+            axes=PER_SEAT,
+        ),
+        Slice("game_state.votingHistory.eliminated", (seats,), 0, 1, "whether it was voted out", axes=PER_SEAT),
+        Slice(
+            "game_state.votingHistory.latest",
+            pairs,
+            0,
+            1,
+            "[voter, target] of the latest vote",
+            axes=("voter", "target"),
+        ),
+        Slice(
+            "game_state.votingHistory.all",
+            pairs,
+            0,
+            DAYS / 4,
+            "[voter, target], 0.25 per vote",
+            axes=("voter", "target"),
+        ),
+        Slice("game_state.statements.made", (seats,), 0, 4, "0.5 for each of today's", axes=PER_SEAT),
+        Slice(
+            "game_state.statements.today",
+            pairs,
+            -1,
+            1,
+            f"[speaker, target] of the latest day: {says}",
+            axes=("speaker", "target"),
+        ),
+        Slice(
+            "game_state.statements.stance",
+            pairs,
+            -1,
+            1,
+            "the same of all days: the last one, but results stay",
+            axes=("speaker", "target"),
+        ),
+        Slice(
+            "game_state.statements.claimed",
+            (seats, 4),
+            0,
+            1,
+            "the role last claimed, one-hot as above",
+            axes=("relative seat", ROLES[1:]),
+        ),
+        Slice("suspicion", (seats,), 0, 1, "0.01 per point; see parlour.envs.mafia.suspicion", axes=PER_SEAT),
         Slice("game_over", (1,), 0, 1, "whether the match is over"),
         Slice("outcome.payoffs", (1,), -1, 1, "one's own utility"),
     ]

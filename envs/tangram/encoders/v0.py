@@ -11,12 +11,12 @@ import numpy as np
 
 from ...core.compiled import compiled
 from ...core.encoder import Encoder
-from ...core.layout import Layout, Slice
+from ...core.layout import PER_SEAT, Layout, Slice
 from ...core.local_array import local_array
 from ...core.seats import relative
 from ..forms import COSINES
 from ..lattice import RINGS, VERTICES
-from ..pieces import BOARD, CORNERS
+from ..pieces import BOARD, CORNERS, PIECES
 from ..raster import DRAWERS, toggle, unpack, unpack_shares
 from ..table import BONUS, NUMERIC, PIXELS, PLACES, ROWS, SKIP
 
@@ -41,10 +41,38 @@ def slices(table: Any) -> list[Slice]:
     seats, modality = int(table.seats), int(table.modality)
     lowest = lowest_utility(table)
     numeric = [
-        Slice("game_state.on_board", (7, 6), -1, 1, "by piece: on the board, x, y, cosine, sine, collides"),
-        Slice("game_state.silhouette.outline", (VERTICES, 4), 0, 1, "by vertex: present, begins a ring, x, y"),
-        Slice("game_state.silhouette.occupancy", (COARSE, COARSE), 0, 1, "share of each cell of the board, from below"),
-        Slice("game_state.silhouette.uncovered", (COARSE, COARSE), 0, 1, "the same of what no piece covers"),
+        Slice(
+            "game_state.on_board",
+            (7, 6),
+            -1,
+            1,
+            "by piece: on the board, x, y, cosine, sine, collides",
+            axes=(PIECES, ("on the board", "x", "y", "cosine", "sine", "collides")),
+        ),
+        Slice(
+            "game_state.silhouette.outline",
+            (VERTICES, 4),
+            0,
+            1,
+            "by vertex: present, begins a ring, x, y",
+            axes=("vertex", ("present", "begins a ring", "x", "y")),
+        ),
+        Slice(
+            "game_state.silhouette.occupancy",
+            (COARSE, COARSE),
+            0,
+            1,
+            "share of each cell of the board, from below",
+            axes=("row", "column"),
+        ),
+        Slice(
+            "game_state.silhouette.uncovered",
+            (COARSE, COARSE),
+            0,
+            1,
+            "the same of what no piece covers",
+            axes=("row", "column"),
+        ),
         Slice("game_state.silhouette.remaining", (1,), 0, 1, "share of its area that is uncovered"),
         Slice(
             "allowed_actions.focus.around",
@@ -52,34 +80,79 @@ def slices(table: Any) -> list[Slice]:
             0,
             1,
             f"which points around the focus are uncovered, every {CELL:g} u; rows along its right side, from below",
+            axes=("row", "column"),
         ),
     ]
     pixels = [
-        Slice("game_state.board_img", (2, ROWS, ROWS), 0, 1, "figure; pieces on the board; rows from below"),
-        Slice("game_state.drawer_img", (7, ROWS, ROWS), 0, 1, "each piece, while it is in the drawer"),
+        Slice(
+            "game_state.board_img",
+            (2, ROWS, ROWS),
+            0,
+            1,
+            "figure; pieces on the board; rows from below",
+            axes=(("figure", "pieces"), "row", "column"),
+        ),
+        Slice(
+            "game_state.drawer_img",
+            (7, ROWS, ROWS),
+            0,
+            1,
+            "each piece, while it is in the drawer",
+            axes=(PIECES, "row", "column"),
+        ),
     ]
     return [
-        Slice("phase", (2,), 0, 1, "one-hot: play, feedback"),
+        Slice("phase", (2,), 0, 1, "one-hot: play, feedback", axes=(("play", "feedback"),)),
         Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-        Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
+        Slice(
+            "current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 when it is over", axes=PER_SEAT
+        ),
         Slice("game_state.turns_left", (1,), 0, 1, "share of the turns, this one included"),
         Slice("game_state.plays_left", (1,), 0, 1, "share of this turn's plays"),
         Slice("game_state.passes", (1,), 0, 1, "turns skipped in a row, as a share of all turns"),
         Slice("game_state.iou", (1,), 0, 1, "when the turn began"),
-        Slice("game_state.off_board", (7,), 0, 1, "by piece: in the drawer"),
-        Slice("game_state.moved", (7,), 0, 1, "one-hot: the piece played in this turn"),
-        Slice("allowed_actions.focus.position", (2,), 0, 1, "of the focus"),
-        Slice("allowed_actions.focus.ray", (8,), 0, 1, "one-hot: direction of its right side, from east to the left"),
-        Slice("allowed_actions.focus.width", (7,), 0, 1, "one-hot: its open angle, 45° to 315°; all 0: no focus"),
+        Slice("game_state.off_board", (7,), 0, 1, "by piece: in the drawer", axes=(PIECES,)),
+        Slice("game_state.moved", (7,), 0, 1, "one-hot: the piece played in this turn", axes=(PIECES,)),
+        Slice("allowed_actions.focus.position", (2,), 0, 1, "of the focus", axes=(("x", "y"),)),
+        Slice(
+            "allowed_actions.focus.ray",
+            (8,),
+            0,
+            1,
+            "one-hot: direction of its right side, from east to the left",
+            axes=(tuple(f"{45 * step}°" for step in range(8)),),
+        ),
+        Slice(
+            "allowed_actions.focus.width",
+            (7,),
+            0,
+            1,
+            "one-hot: its open angle, 45° to 315°; all 0: no focus",
+            axes=(tuple(f"{45 * step}°" for step in range(1, 8)),),
+        ),
         Slice("allowed_actions.dead", (1,), 0, 1, "corners that nothing in the drawer fits, as a share of 8"),
         Slice("allowed_actions.play.fitting", (1,), 0, 1, "the open places fit; else nothing in the drawer fits"),
-        Slice("allowed_actions.play.open", (PLACES,), 0, 1, "the places that can be played, as in the mask"),
-        Slice("allowed_actions.play.gain", (PLACES,), -1, 1, "by open place: change of iou"),
-        Slice("allowed_actions.play.snug", (PLACES,), 0, 1, "by open place: share of its border that would touch"),
+        Slice(
+            "allowed_actions.play.open",
+            (PLACES,),
+            0,
+            1,
+            "the places that can be played, as in the mask",
+            axes=("place",),
+        ),
+        Slice("allowed_actions.play.gain", (PLACES,), -1, 1, "by open place: change of iou", axes=("place",)),
+        Slice(
+            "allowed_actions.play.snug",
+            (PLACES,),
+            0,
+            1,
+            "by open place: share of its border that would touch",
+            axes=("place",),
+        ),
         *(numeric if modality != PIXELS else ()),
         *(pixels if modality != NUMERIC else ()),
         Slice("game_over", (1,), 0, 1, "whether the game is over"),
-        Slice("outcome.payoffs", (seats,), lowest, 1 + BONUS, "utilities by relative seat"),
+        Slice("outcome.payoffs", (seats,), lowest, 1 + BONUS, "utilities by relative seat", axes=PER_SEAT),
     ]
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ....envs import Game
 from ....envs.core.record import Tables
 from ....envs.core.rng import streams
-from ....envs.core.rollout import encoder_of
+from ....envs.core.rollout import act_of, encoder_of
 from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
 from ....envs.holdem.table import CALL_ACTION, FOLD_ACTION, PREFLOP
 from ....wrappers.policies.base import Policy
@@ -32,7 +32,10 @@ STREETS = ("preflop", "flop", "turn", "river")
 WAYS = ("folds won", "folds lost", "showdowns")
 """How a hand can end."""
 
-Probabilities = Callable[[NDArray[np.float32], NDArray[np.int8]], NDArray[np.float64]]
+FIRST = np.zeros(1, np.int64)
+
+ProbabilitiesOn = Callable[[Any, NDArray[np.int64], NDArray[np.float32], NDArray[np.int8]], NDArray[np.float64]]
+"""By the record, indices into `HOLDINGS`, and the observations and masks of the acting seat with these holdings."""
 
 
 def best_response(
@@ -48,7 +51,8 @@ def best_response(
 
     Args:
         policy: the policy to exploit. If it has ``probabilities(observations, masks) -> float[N, A]``, the belief uses
-            them; else they are estimated from repeated calls of `act`, and the bound is valid but lower.
+            them; else they are estimated from repeated calls of `act`, and the bound is valid but lower. A policy that
+            searches has ``probabilities_on`` (see `ResolvingPolicy`): the bound is that of the policy with its search.
         game: heads-up hold'em, one hand per episode.
         hands: number of hands, in pairs: every deal is played in both seats.
         seed: seed of the deals and boards. All settings play the same deals.
@@ -92,7 +96,7 @@ class _Responder:
         self.policy, self.game, self.me, self.word = policy, game, me, word
         self.setting = setting
         self.street, self.way = 0, WAYS[-1]  # of the last action; how the hand ended
-        self.probabilities = probabilities_of(policy)
+        self.probabilities_on = probabilities_on(policy)
         self.encoder = game.encoders[encoder_of(policy, game)]
         self.holdings = HOLDINGS
         self.belief = np.ones(len(HOLDINGS))
@@ -156,30 +160,27 @@ class _Responder:
         table = self.table
         mask = game_mask(self.game, table)
         seen = self.encoder.observation(table, int(table.turn))
-        action = int(self.policy.act(seen[None], mask[None])[0])
+        action = int(act_of(self.policy, self.tables, FIRST, seen[None], mask[None])[0])
         alive = np.flatnonzero(self.belief)
-        chances = self.probabilities(*self._seen(self.tables, alive, mask))[:, action]
-        self._believe(alive, self.belief[alive] * chances)
+        self._believe(alive, self.belief[alive] * self._chances(self.tables, alive)[:, action])
         return action
 
     def _folds(self, raises: list[int], alive: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the policy's probability of folding to each raise at each holding: float64[raises, holdings]."""
-        if not raises:
-            return np.zeros((0, len(alive)))
-        seen = []
-        for action in raises:
+        folds = np.zeros((len(raises), len(alive)))
+        for number, action in enumerate(raises):
             after = self.tables.copy().view(np.recarray)
             self.game.rules.play(after[0], action)
-            seen.append(self._seen(after, alive, game_mask(self.game, after[0])))
-        observations, masks = (np.concatenate(parts) for parts in zip(*seen, strict=True))
-        return self.probabilities(observations, masks)[:, FOLD_ACTION].reshape(len(raises), len(alive))
+            folds[number] = self._chances(after, alive)[:, FOLD_ACTION]
+        return folds
 
-    def _seen(
-        self, tables: Tables, alive: NDArray[np.int64], mask: NDArray[np.int8]
-    ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        copy = tables.copy().view(np.recarray)
-        observations = observe_holdings(self.encoder, copy, 1 - self.me, self.holdings[alive])
-        return observations, np.repeat(mask[None], len(alive), axis=0)
+    def _chances(self, tables: Tables, alive: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the policy's probabilities of its actions at a table with each of these holdings: float64[M, A]."""
+        observations = observe_holdings(
+            self.encoder, tables.copy().view(np.recarray), 1 - self.me, self.holdings[alive]
+        )
+        masks = np.repeat(game_mask(self.game, tables[0])[None], len(alive), axis=0)
+        return self.probabilities_on(tables[0], alive, observations, masks)
 
     def _forget_dealt_cards(self) -> None:
         table = self.table
@@ -214,13 +215,18 @@ def game_mask(game: Game, table: Any) -> NDArray[np.int8]:
     return game.mask(table, int(table.turn))
 
 
-def probabilities_of(policy: Policy) -> Probabilities:
-    """Return the policy's own ``probabilities``, or an estimate from `TRIES` calls of `act` with add-one smoothing."""
-    known: Probabilities | None = getattr(policy, "probabilities", None)
-    return known if known is not None else _Tried(policy)
+def probabilities_on(policy: Policy) -> ProbabilitiesOn:
+    """Return the policy's ``probabilities_on`` or ``probabilities``, or an estimate from `TRIES` calls of `act`."""
+    known: ProbabilitiesOn | None = getattr(policy, "probabilities_on", None)
+    if known is not None:
+        return known
+    observed = getattr(policy, "probabilities", None) or _Tried(policy)
+    return lambda table, hands, observations, masks: np.asarray(observed(observations, masks), np.float64)
 
 
 class _Tried:
+    """Estimates with add-one smoothing."""
+
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
 

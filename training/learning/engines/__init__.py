@@ -1,6 +1,7 @@
 """Engines: where a learner's decisions are collected, one module each, found by its name.
 
-``local`` plays in the learner's process, ``process`` in other processes of this machine, ``ray`` in a Ray cluster.
+``local`` plays in the learner's process, ``process`` in other processes of this machine, ``ray`` in a Ray cluster,
+``gpu`` on the learner's GPU.
 """
 
 from importlib import import_module

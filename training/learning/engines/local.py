@@ -7,6 +7,7 @@ from ....envs import Game
 from ....wrappers.rl.opponents import Pool
 from ..batch import RolloutBatch
 from ..collector import Collector, Weights
+from ..run_folder import replacing
 from ..selfplay_settings import SelfPlayConfig
 from .base import Engine, check_files, tables_file
 
@@ -34,9 +35,8 @@ class LocalEngine(Engine):
     def _save_actors(self, folder: Path) -> list[dict[str, Any]]:
         states = []
         for actor, collector in enumerate(self.collectors):
-            unfinished = folder / f"tables-{actor}.tmp"
-            states.append(collector.save(unfinished))
-            unfinished.replace(tables_file(folder, actor))
+            with replacing(tables_file(folder, actor)) as unfinished:
+                states.append(collector.save(unfinished))
         return states
 
     def _load_actors(self, folder: Path, actors: list[dict[str, Any]]) -> None:

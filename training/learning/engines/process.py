@@ -2,6 +2,7 @@
 
 import multiprocessing
 import signal
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from ....envs import game as make_game
 from ....wrappers.rl.opponents import Pool
 from ..batch import RolloutBatch
 from ..collector import Collector, Weights
+from ..run_folder import replacing
 from ..selfplay_settings import SelfPlayConfig
 from .base import Engine, check_files, tables_file
 
@@ -44,11 +46,9 @@ class ProcessEngine(Engine):
         return found
 
     def _save_actors(self, folder: Path) -> list[dict[str, Any]]:
-        unfinished = [folder / f"tables-{actor}.tmp" for actor in range(self.config.actors)]
-        states = self._ask("save", [(file,) for file in unfinished])
-        for actor, file in enumerate(unfinished):
-            file.replace(tables_file(folder, actor))
-        return states
+        with ExitStack() as stack:
+            files = [tables_file(folder, actor) for actor in range(self.config.actors)]
+            return self._ask("save", [(stack.enter_context(replacing(file)),) for file in files])
 
     def _load_actors(self, folder: Path, actors: list[dict[str, Any]]) -> None:
         check_files(folder, self.config.actors)

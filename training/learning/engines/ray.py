@@ -6,13 +6,8 @@ after `FAILURES` failures in a row it is in quarantine and is tried once in `QUA
 of an actor again, on another node if its own is gone.
 """
 
-import os
-import signal
-import socket
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +18,7 @@ from ray.exceptions import ActorDiedError, RayActorError, RayError
 from ....envs import Game
 from ....envs import game as make_game
 from ....wrappers.rl.opponents import Pool
+from ...ray_cluster import connect
 from ..batch import RolloutBatch
 from ..collector import Collector, Opponents, Weights
 from ..selfplay_settings import SelfPlayConfig
@@ -88,10 +84,7 @@ class RayEngine(Engine):
     def __init__(self, config: SelfPlayConfig, game: Game, pool: Pool) -> None:
         super().__init__(config, game, pool)
         self.lost, self.dropped = 0, 0
-        self._own_connection = not ray.is_initialized()
-        if self._own_connection:
-            with _signal_handler_kept():
-                _connect(config)
+        self._own_connection = connect(config.address, config.actors)
         self._remote = ray.remote(num_cpus=1, max_restarts=-1, scheduling_strategy="SPREAD")(RemoteActor)
         self._actors: list[_Actor] = []
         self._opponents_put: tuple[list[int], Any] = ([], None)
@@ -203,33 +196,6 @@ class RayEngine(Engine):
 def _nodes() -> list[dict[str, Any]]:
     nodes: Any = ray.nodes  # it has no type
     return list(nodes())
-
-
-def _connect(config: SelfPlayConfig) -> None:
-    common: dict[str, Any] = {"log_to_driver": False, "logging_level": "warning"}
-    host, colon, port = config.address.rpartition(":")
-    if colon and port.isdecimal():  # Ray itself waits for minutes
-        try:
-            socket.create_connection((host, int(port)), timeout=10).close()
-        except OSError as error:
-            raise ConnectionError(f"no Ray cluster answers at {config.address}: {error}") from None
-    if config.address:
-        ray.init(address=config.address, **common)
-    else:
-        ray.init(num_cpus=max(config.actors, os.cpu_count() or 1), include_dashboard=False, **common)
-
-
-@contextmanager
-def _signal_handler_kept() -> Iterator[None]:
-    """Keep the handler of SIGTERM, which `ray.init` replaces: a run that gets SIGTERM is saved."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 ENGINE = RayEngine

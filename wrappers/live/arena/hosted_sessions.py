@@ -91,14 +91,17 @@ class HostedSessions:
     def create(
         self, game_id: str, name: str, players: int, most_actions: int | None, now: float
     ) -> tuple[HostedSession, dict[str, Any]]:
-        """Create a session; return the session and the creator's seat.
+        """Create a session; return the session and the creator's seat. With too many, the oldest waiting one ends.
 
         Raises:
-            SessionRefused: if too many are open.
+            SessionRefused: if too many are running.
         """
         self.expire(now)
-        if sum(one.status in ("waiting", "running") for one in self._sessions.values()) >= MOST_SESSIONS:
-            raise SessionRefused(f"{MOST_SESSIONS} sessions are open", 409)
+        waiting = [one for one in self._sessions.values() if one.status == "waiting"]
+        if len(waiting) + sum(one.status == "running" for one in self._sessions.values()) >= MOST_SESSIONS:
+            if not waiting:
+                raise SessionRefused(f"{MOST_SESSIONS} sessions are running", 409)
+            self._give_up(waiting[0], "the session was ended: too many sessions waited for players")
         codes = [f"inv_{secrets.token_urlsafe(16)}" for _ in range(players - 1)]
         session = HostedSession(f"sess_{secrets.token_urlsafe(8)}", game_id, {}, codes, most_actions, now)
         self._sessions[session.session_id] = session
@@ -215,11 +218,15 @@ class HostedSessions:
         """End the sessions that have waited too long."""
         for session in list(self._sessions.values()):
             if session.status == "waiting" and now - session.created > WAITING_SECONDS:
-                session.status, session.error = "finished", "the session expired: not all players came"
-                for code in session.codes:
-                    del self._by_code[code]
-                session.codes.clear()
-                self._forget()
+                self._give_up(session, "the session expired: not all players came")
+
+    def _give_up(self, session: HostedSession, why: str) -> None:
+        """End a session that waits for players."""
+        session.status, session.error = "finished", why
+        for code in session.codes:
+            del self._by_code[code]
+        session.codes.clear()
+        self._forget()
 
     def _forget(self) -> None:
         """Remove the oldest ended sessions if there are too many."""

@@ -23,7 +23,7 @@ from .agent import ArenaAgent
 from .decisions import ArenaDecisions, arena_client, arena_url, call, register
 from .foreign_types import read_state
 from .messages import ANSWER_SECONDS, JoinedSession
-from .session_chat import SessionChat
+from .session_chat import SessionChatClient
 
 logger = logging.getLogger(__name__)
 
@@ -283,7 +283,7 @@ class ArenaPollingAgent:
     async def _poll(self, session: JoinedSession) -> None:
         """Request states and answer turns until the session is over. The agent reads the chat with each turn."""
         token, match_id = session.token, session.session_id
-        chat = SessionChat(self._http, self._sessions, token)
+        chat = SessionChatClient(self._http, self._sessions, token)
         answered: tuple[Any, float] = (None, 0.0)
         while True:
             body = await self._call("GET", "state", params={"token": token})

@@ -19,7 +19,7 @@ SECONDS = aiohttp.ClientTimeout(total=2.0)
 """How long the chat may take. The turn waits for it."""
 
 
-class SessionChat:
+class SessionChatClient:
     """The chat beside a session's match. Other players use it to speak at any time, and not in their turns only.
 
     Args:

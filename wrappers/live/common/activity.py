@@ -1,16 +1,14 @@
 """Activity: what a live agent or host has done since its start. Status lines, summaries and metrics show it."""
 
-import os
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 
 from ....envs.core.counted import counted
 from .agent_statistics import AgentStatistics
 from .link import Link
+from .memory import resident_bytes
 
 COUNTERS = {
     "hands": "Hands that have ended.",
@@ -92,10 +90,3 @@ class Activity:
         if self.statistics is not None and self.statistics.replaced_in_a_row >= REPLACED_IN_A_ROW:
             return f"the safe action replaced the agent's last {self.statistics.replaced_in_a_row} answers"
         return None
-
-
-def resident_bytes() -> int | None:
-    """Return the memory of this process in bytes; None where the system does not tell it as Linux does."""
-    if sys.platform != "linux":
-        return None
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -10,6 +10,7 @@ from typing import Self
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
+from .pings import receive
 from .rate_limit import RateLimit
 
 logger = logging.getLogger(__name__)
@@ -48,7 +49,7 @@ class Connection:
     """One WebSocket with a bounded outgoing queue, so that a slow peer does not delay others. An async context manager.
 
     Args:
-        socket: the prepared WebSocket, with ``autoping=False``: this class answers pings.
+        socket: the prepared WebSocket, with ``autoping=False``: this class sends and answers pings.
         transport: its transport; None if it is already closed.
         limits: the limits of the connection.
 
@@ -152,7 +153,8 @@ class Connection:
         self._rate = None if limits.rate is None else RateLimit(limits.rate, clock())
         controls = RateLimit(limits.controls, clock())
         try:
-            async for message in self._socket:
+            while True:
+                message = await receive(self._socket)
                 if self._aborted:  # earlier messages are not read any more
                     return
                 if message.type in (WSMsgType.PING, WSMsgType.PONG):
@@ -162,7 +164,7 @@ class Connection:
                         await self._socket.pong(message.data)
                     continue
                 if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
-                    continue
+                    return
                 if self._rate is not None and not self._rate.take(clock()):
                     refuse(Excess.RATE, f"more than {limits.rate:g} messages a second")
                     await asyncio.sleep(1 / (limits.rate or 1))  # as above
@@ -172,8 +174,8 @@ class Connection:
                     yield message.data
                 if 2 * self._queue.qsize() > limits.queue:
                     await asyncio.sleep(0)  # messages that came at once are answered at once; let the answers go out
-        except ConnectionError:
-            logger.info("a peer has reset its connection")
+        except ConnectionError as error:
+            logger.info("a peer is lost: %s", error)
 
     def spare(self) -> None:
         """Take the latest message out of the rate's count."""

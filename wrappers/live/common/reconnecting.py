@@ -16,8 +16,6 @@ logger = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 30.0
 """The timeout of a handshake in seconds."""
-HEARTBEAT = 30.0
-"""Seconds between WebSocket pings, which detect a lost peer."""
 CLOSE_SECONDS = 2.0
 """Seconds to wait for the answer to a close."""
 UNREACHABLE = "UNREACHABLE"
@@ -166,7 +164,7 @@ def tls_context(ca_file: str | PathLike[str] | None) -> ssl.SSLContext | bool:
 async def open_websocket(
     http: aiohttp.ClientSession, url: URL | str, *, most_bytes: int = 2**20, seconds: float = CONNECT_SECONDS
 ) -> aiohttp.ClientWebSocketResponse:
-    """Connect to a server's WebSocket.
+    """Connect to a server's WebSocket. Read it with `next_message`, which pings the server and answers its pings.
 
     Args:
         http: the HTTP session.
@@ -179,4 +177,4 @@ async def open_websocket(
     """
     closing = aiohttp.ClientWSTimeout(ws_close=CLOSE_SECONDS)
     async with asyncio.timeout(seconds):
-        return await http.ws_connect(url, heartbeat=HEARTBEAT, max_msg_size=most_bytes, timeout=closing)
+        return await http.ws_connect(url, autoping=False, max_msg_size=most_bytes, timeout=closing)

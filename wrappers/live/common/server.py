@@ -19,8 +19,6 @@ from .origins import Origins
 
 logger = logging.getLogger(__name__)
 
-HEARTBEAT = 30.0
-"""Seconds between WebSocket pings, which detect a lost peer."""
 BODY_SECONDS = 10.0
 """The timeout of a request's body in seconds."""
 
@@ -156,11 +154,10 @@ class Server(ABC):
         limits = self._connection_limits
         # No compression: a small frame could expand to gigabytes.
         socket = web.WebSocketResponse(
-            heartbeat=HEARTBEAT,
             max_msg_size=limits.frame,
             compress=False,
             timeout=limits.closing,
-            autoping=False,  # `Connection` answers pings, and limits them
+            autoping=False,  # `Connection` sends and answers pings, and limits those of the peer
         )
         if not socket.can_prepare(request).ok:
             raise web.HTTPUpgradeRequired(text="this is a WebSocket: connect to it as one\n")

@@ -20,7 +20,7 @@ class MatchEvent(NamedTuple):
     admin: Mapping[str, Any] | None = None
 
 
-class Turn(NamedTuple):
+class ActionTaken(NamedTuple):
     """An action that the referee has taken, as match logs write it.
 
     `agent` is the game's name of the player; `replaced` tells why the action is not the player's own, None if it is.
@@ -50,7 +50,7 @@ class Fault:
     instead: str = ""
 
 
-Happened = MatchEvent | Turn | Fault
+Happened = MatchEvent | ActionTaken | Fault
 
 
 class MatchReport:
@@ -119,7 +119,7 @@ class MatchReport:
 
     def turn(self, agent: str, action: Action, replaced: str | None = None) -> None:
         """Note an action that the referee takes, and why it is not the player's own, where it is not."""
-        self._happened.append(Turn(agent, action, replaced))
+        self._happened.append(ActionTaken(agent, action, replaced))
 
     def night_resolved(self, killed: int, prevented: bool) -> None:
         """Tell what the night has brought. Seat −1: nobody was killed."""

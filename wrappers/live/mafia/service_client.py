@@ -11,6 +11,7 @@ import aiohttp
 from yarl import URL
 
 from ...logs.log_text import escaped as shown
+from ..common.pings import next_message
 from ..common.reconnecting import Backoff, LiveError, open_websocket, retry
 from .agent_session import MESSAGE_LIMIT
 from .caller_session import Chunk, Done, Failed, MafiaCallerSession
@@ -128,10 +129,8 @@ class ServiceConnection:
     async def _read(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         """Put what comes into the inboxes of the calls; when the connection is lost, they have all failed."""
         complaints = 0
-        async for message in socket:
-            if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
-                continue
-            part = self._session.receive(message.data)
+        while (data := await next_message(socket)) is not None:
+            part = self._session.receive(data)
             if isinstance(part, Failed) and part.id is None:
                 complaints += 1
                 logger.warning("%s: %s", self.url, shown(part.problem))

@@ -39,22 +39,29 @@ class PokerHost(Server):
     ...     print(host.url)
 
     Args:
-        tables: how many tables are open; one that ends is replaced by a new one. seats, small_blind, big_blind, stack,
-        min_players, raise_cap, max_hands: of every table, see `PokerHostSession`. seed: makes the cards reproducible
-        (every table has its own from it); None takes the operating system's. timeout: seconds to act; then check if
-        free, else fold. hand_delay: seconds from `hand_complete` to the next hand. abandoned_after: seconds without any
-        connection after which a table with players ends. away_after: seconds without a connection after which a player
-        loses its seat; None: never. address, port: where to listen; port 0 takes a free one. access_token: what ``POST
-        /v1/agents`` must bear; None lets everybody in. session_lifetime: seconds for which a session token lives while
-        no connection uses it. message_limit: longest message in bytes (at most `FRAME_LIMIT`); a longer one is refused.
-        rate: messages a second on one connection, without those that move the game on; None: no limit. observers: how
-        many may look on, by a WebSocket with every state without cards: ``/v1/ws/observe/{table_id}`` has the
-            platform's full-table form, ``/v1/tables/{table_id}/watch`` the agent format. beside: more
-        that is served on the same port: a page for people. origins: which web pages may speak to the server. on_event:
-        called as ``on_event(kind, table_id=…, …)`` with what happens at the tables, as plain data; the kind is
-            ``joined``, ``left``, ``hand`` (all cards included: not for players' eyes) or ``ended``. `MatchLog.write`
-            can be given. state: the file (SQLite) that keeps agents, tables, seats, chips and tokens over restarts; a
-            hand that a restart interrupts is void, and its stakes are returned. None: all ends with the server.
+        tables: how many tables are open; one that ends is replaced by a new one.
+        seats, small_blind, big_blind, stack, min_players, raise_cap, max_hands: of every table, see `PokerHostSession`.
+        seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
+        timeout: seconds to act; then check if free, else fold.
+        hand_delay: seconds from `hand_complete` to the next hand.
+        abandoned_after: seconds without any connection after which a table with players ends.
+        away_after: seconds without a connection after which a player loses its seat; None: never.
+        address: where to listen.
+        port: where to listen; 0 takes a free port.
+        access_token: what ``POST /v1/agents`` must bear; None lets everybody in.
+        session_lifetime: seconds for which a session token lives while no connection uses it.
+        message_limit: longest message in bytes (at most `FRAME_LIMIT`); a longer one is refused.
+        rate: messages a second on one connection, without those that move the game on; None: no limit.
+        observers: how many may look on, by a WebSocket with every state without cards:
+            ``/v1/ws/observe/{table_id}`` has the platform's full-table form, ``/v1/tables/{table_id}/watch`` the agent
+            format.
+        beside: more that is served on the same port: a page for people.
+        origins: which web pages may speak to the server.
+        on_event: called as ``on_event(kind, table_id=…, …)`` with what happens at the tables, as plain data; the kind
+            is ``joined``, ``left``, ``hand`` (all cards included: not for players' eyes) or ``ended``. `MatchLog.write`
+            can be given.
+        state: the file (SQLite) that keeps agents, tables, seats, chips and tokens over restarts; a hand that a restart
+            interrupts is void, and its stakes are returned. None: all ends with the server.
 
     Attributes:
         url: base of the REST calls, once started.
@@ -183,7 +190,7 @@ class PokerHost(Server):
         async def live(connection: Connection) -> None:
             form = FullTableForm(None, skill_url(request)) if full else None
             try:
-                token = self._admit(request.query.get("token", ""))
+                token = self.admit(request.query.get("token", ""))
             except Refusal as refusal:
                 return _close_refused(connection, refusal, form)
             form = None if form is None else FullTableForm(token.table.table_id, form.skill_doc_url)
@@ -191,7 +198,12 @@ class PokerHost(Server):
 
         return await self.upgrade(request, live)
 
-    def _admit(self, token: str) -> SeatToken[HostedTable]:
+    def admit(self, token: str) -> SeatToken[HostedTable]:
+        """Return the table and the seat of a session token.
+
+        Raises:
+            Refusal: UNAUTHORIZED, INVALID_SESSION, SESSION_EXPIRED.
+        """
         found = self._tokens.find(token, asyncio.get_running_loop().time())
         seated = found.table.session.seats.get(found.seat)
         if seated is not None and seated.agent_id != found.agent_id:

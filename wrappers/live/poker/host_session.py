@@ -11,6 +11,7 @@ bets are 0, since the chips lie in the stacks; a hand that `end` interrupts has 
 
 import uuid
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ....envs.core.game import Game
@@ -45,6 +46,10 @@ class PokerDue(NamedTuple):
     what: Literal["act", "hand"]
     seat: int
     token: str
+
+
+_game = lru_cache(16)(holdem)
+"""Makes the game of a table. Tables with the same options share one: it takes more memory than all else of a table."""
 
 
 class PokerHostSession:
@@ -92,7 +97,7 @@ class PokerHostSession:
             raise ValueError(f"min_players={min_players}: with {seats} seats it is 2 to {seats}")
         if max_hands is not None and max_hands < 1:
             raise ValueError(f"max_hands={max_hands}: need at least 1, or None for no limit")
-        game = holdem(seats=seats, small_blind=small_blind, big_blind=big_blind, stacks=stack, raise_cap=raise_cap)
+        game = _game(seats=seats, small_blind=small_blind, big_blind=big_blind, stacks=stack, raise_cap=raise_cap)
         self.status: Literal["waiting", "running", "ended"] = "waiting"
         self.reason: Reason | None = None
         self.seats: dict[int, PokerSeat] = {}

@@ -66,7 +66,8 @@ class KeepPlaying:
             wait = min(self._retry_after * (self._failures + 1), max(LONGEST_WAIT, self._retry_after))
             logger.info("%s; the next table in %.1f s", self.result.reason, wait)
             try:
-                await asyncio.wait_for(self._wake.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await self._wake.wait()
             except TimeoutError:
                 self._request.forget_seat()
         self.result.reason = self._leaving

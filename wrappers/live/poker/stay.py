@@ -14,6 +14,7 @@ from ....envs.core.turn_state import Action, AgentResponse
 from ..common.agent_driver import AgentAnswer, AgentDriver
 from ..common.agent_runner import AgentRunner
 from ..common.link import Link
+from ..common.pings import next_message
 from ..common.reconnecting import (
     CONNECTION_ERRORS,
     Backoff,
@@ -311,11 +312,8 @@ class Stay:
         self.link.up()
         pinging, watching = asyncio.create_task(self._ping()), asyncio.create_task(self._watch(socket))
         try:
-            async for frame in socket:
-                if frame.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
-                    await self.runner.receive(frame.data)
-                    if self.runner.reason:
-                        break
+            while not self.runner.reason and (data := await next_message(socket)) is not None:
+                await self.runner.receive(data)
         finally:
             pinging.cancel()
             watching.cancel()

@@ -13,7 +13,7 @@ from .seats import Refusal
 from .snapshot import TableSnapshot
 from .store import PokerStore
 
-MOST_ENDED = 1_000
+MOST_ENDED = 300
 """Tables that ended and are remembered; beyond, the oldest are forgotten."""
 
 

@@ -31,6 +31,8 @@ from .messages import Error, State
 
 PAGE = files(__package__) / "page"
 """The page's files."""
+DRAWN_BY_PAGE = ("mafia", "tangram")
+"""The games whose page draws the table, because people act in the picture. Of the others the server sends pictures."""
 MESSAGE_LIMIT = 2**17
 """The most bytes of a message; a longer one is refused. Ten messages of 4,000 characters fit."""
 RATE = 20.0
@@ -90,6 +92,7 @@ class TableHost(Server):
             timeout=round(1000 * timeout),
             seed=seed,
             access_token=access_token,
+            pictures=game.name not in DRAWN_BY_PAGE,
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
         self._drivers: dict[int, AgentDriver] = {}

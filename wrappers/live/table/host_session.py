@@ -92,6 +92,7 @@ class TableHostSession:
         seed: the seed of the deals; None takes entropy from the operating system.
         access_token: the token that people need to take a seat; None: no token.
         token: the function that makes seat tokens.
+        pictures: whether states have a picture, drawn by the game's renderer.
 
     Attributes:
         seats: the seats and their players.
@@ -112,6 +113,7 @@ class TableHostSession:
         seed: int | None = None,
         access_token: str | None = None,
         token: Callable[[], str] = lambda: secrets.token_urlsafe(24),
+        pictures: bool = False,
     ) -> None:
         if len(programs) != game.seats:
             raise ValueError(f"{counted(len(programs), 'players')} for {counted(game.seats, 'seats')} of {game.id}")
@@ -130,6 +132,7 @@ class TableHostSession:
         self._seeds = np.random.SeedSequence(seed)
         self._access_token = access_token
         self._new_token = token
+        self._pictures = pictures
 
     # For the I/O shell.
 
@@ -336,7 +339,8 @@ class TableHostSession:
             shown = seat, State(turn=-1 if hidden else self.turn, turn_state=state)
             if self._latest.get(client) != shown:
                 self._latest[client] = shown
-                sends.append(Outgoing(client, shown[1]))
+                drawn = self.game.renderer.picture([state]) if self._pictures else None
+                sends.append(Outgoing(client, State(turn=shown[1].turn, turn_state=state, picture=drawn)))
         return sends
 
     def _seatings(self) -> Sends:

@@ -106,12 +106,14 @@ class Unseated(Struct, kw_only=True, tag_field="type", tag="unseated"):
 class State(Struct, kw_only=True, tag_field="type", tag="state"):
     """The receiver's state, and the number of the current turn; `left` is the turn's time left, in milliseconds.
 
-    If the receiver may not know whose turn it is, the number is −1, and `left` is null.
+    If the receiver may not know whose turn it is, the number is −1, and `left` is null. `picture` is the state as SVG;
+    null for a game whose page draws the table.
     """
 
     turn: int
     turn_state: TurnState
     left: int | None = None
+    picture: str | None = None
 
 
 class Result(Struct, kw_only=True, tag_field="type", tag="result"):

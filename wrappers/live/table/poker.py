@@ -9,13 +9,19 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
+from aiohttp import web
+
 from ....envs.holdem import game as holdem
 from ...agents.base import Agent
 from ..common.origins import Origins
 from ..common.reconnecting import LiveError
+from ..common.tokens import bearer_token
+from ..poker import messages
 from ..poker.agent import play
 from ..poker.host import PokerHost
+from ..poker.seats import Refusal
 from .host import MOST_CLIENTS, page
+from .poker_view import turn_state
 
 AWAY = 120.0
 """Seconds without a connection after which a person loses the seat."""
@@ -79,7 +85,10 @@ class PokerTable:
             port=port,
             access_token=access_token,
             observers=MOST_CLIENTS,
-            beside=page(holdem(seats=seats), protocol="poker", people=people),
+            beside=[
+                web.get("/v1/tables/{table_id}/view", self._view),
+                *page(holdem(seats=seats), protocol="poker", people=people),
+            ],
             origins=Origins.of(address, names),
             on_event=self._count_joins,
             **options,
@@ -140,6 +149,23 @@ class PokerTable:
             except LiveError as error:  # another player took the seat; there will be a new table
                 logger.warning("%s has no seat: %s", name, error)
                 await asyncio.sleep(COME_BACK)
+
+    async def _view(self, request: web.Request) -> web.Response:
+        """Answer with the picture of a table and the actions of its hand, as the seat of the session token sees them.
+
+        Without a token they are what somebody who watches sees.
+        """
+        table_id, token = request.match_info["table_id"], bearer_token(request)
+        found = self.host.admit(token) if token else None
+        table = self.host.tables.get(table_id)
+        if table is None or (found is not None and found.table is not table):
+            raise Refusal(messages.TABLE_NOT_FOUND, f"there is no table {table_id[:40]!a} for this seat")
+        state = turn_state(table.session, None if found is None else found.seat)
+        game = state.game_state
+        own: dict[str, Any] = next((row for row in game["players"] if row["seat"] == game["seat"]), {})
+        facts = {name: game[name] for name in ("hand", "history", "smallBlind", "bigBlind")}
+        drawn = table.session.game.renderer.picture([state])
+        return web.json_response({"picture": drawn, "rank": own.get("rank", ""), **facts})
 
     def _count_joins(self, kind: str, **fields: Any) -> None:
         if kind == "joined":

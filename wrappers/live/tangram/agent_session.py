@@ -4,7 +4,8 @@ It is given what the game sent and returns the events that follow: a `Decision` 
 answer (`ChatRequested`). Nothing that a game sends makes it raise. In a turn one piece moves: a play goes out, and the
 game's feedback says where it lies and what it collides with. A piece that collides is moved away in small steps, then
 put elsewhere; in the end the turn is finished, and the game undoes a move that still collides. If the piece in the way
-is one that the person did not place exactly, the turn is used to place that one exactly.
+is one that the person did not place exactly, the turn is used to place that one exactly. Where gaps leave a piece no
+room, the turn is used to move a piece that is in its way.
 
 An agent that ends its turn without a move, or repeats a place that collided, may have missed something: its menu shows
 one corner at a time. With `useful` set, the session then plays a move that brings the board nearer to the figure.
@@ -30,7 +31,7 @@ from ..common.sessions import Decision, LogNote, SendMessage
 from . import messages
 from .board_tracker import SAME, BoardTracker, same
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, Unknown
-from .placing import Pose, collisions, figure_moves, separated
+from .placing import Pose, collisions, figure_moves, roomiest, separated, spread
 
 STEPS = (0.2, 0.2, 0.4)
 """Board units that a colliding piece is moved away, each more than the try before."""
@@ -40,8 +41,6 @@ PLACES = 3
 """Places of the agent tried in one turn."""
 USEFUL_PLACES = 3
 """Places of `useful` tried in one turn."""
-ARM = 5.4
-"""Least distance of the centres of two pieces that touch, in board units, at right angles to the common edge."""
 MOST_CHATS = 3
 """Chat messages sent with one answer of the agent."""
 CHATS_KEPT = 50
@@ -98,6 +97,8 @@ class TangramAgentSession:
         self._steps = list(STEPS)
         self._tried: list[tuple[str, Pose]] = []  # places that collided in this turn
         self._corrected = False  # a piece of the person was placed exactly in this turn
+        self._nudged = False  # the latest colliding piece was put where most room is
+        self._blocking: list[str] | None = []  # pieces that were in the way in this turn; None: one was moved
 
     @property
     def turn(self) -> int | None:
@@ -143,7 +144,7 @@ class TangramAgentSession:
             self._board.interrupted(*sent, self._meant)
         self._board.begin()
         self.turns += 1
-        self._tried, self._corrected, self._useful_places = [], False, 0
+        self._tried, self._corrected, self._useful_places, self._blocking = [], False, 0, []
         return self._decide()
 
     def _feedback(self, feedback: PlayFeedback) -> list[TangramEvent]:
@@ -158,8 +159,8 @@ class TangramAgentSession:
         if self._board.collided[name]:
             return self._move_away(name)
         self._gap = max(self._gap, self._trial)
-        more = self._board.known and self._board.plays_left > 0 and not self._corrected
-        return self._decide() if more else self._finish()
+        used_up = self._corrected or self._blocking is None
+        return self._finish() if used_up or not self._board.known or self._board.plays_left <= 0 else self._decide()
 
     def _receive_chat(self, request: ChatRequest) -> list[TangramEvent]:
         if request.state is not None:
@@ -287,11 +288,21 @@ class TangramAgentSession:
                 self._useful_places += 1
                 self.helped += 1
                 return self._put(name, pose, self._with_gaps(name, pose))
+        return self._make_room()
+
+    def _make_room(self) -> list[TangramEvent]:
+        """Move a piece that was in the way to where a figure with gaps has it; where there is none, finish."""
+        blocking, self._blocking, meant = self._blocking or [], None, self._board.meant()
+        for name in blocking if self._gap else []:
+            if name in meant:
+                pose = self._with_gaps(name, meant[name])
+                if math.dist(pose[:2], self._board.poses[name][:2]) > SAME:
+                    return self._put(name, meant[name], pose)
         return self._finish()
 
     def _put(self, name: str, meant: Pose, pose: Pose) -> list[TangramEvent]:
         """Play a piece at `pose`, where `meant` is what is wanted without gaps."""
-        self._meant, self._steps, self._trial = meant, list(STEPS), self._gap
+        self._meant, self._steps, self._trial, self._nudged = meant, list(STEPS), self._gap, False
         return self._play(name, pose)
 
     def _play(self, name: str, pose: Pose) -> list[TangramEvent]:
@@ -315,6 +326,10 @@ class TangramAgentSession:
             pose = separated(name, self._with_gaps(name, self._meant, gap), others, gap)
             if pose is not None and math.dist(pose[:2], poses[name][:2]) > SAME:
                 return self._play(name, pose)
+        roomy = None if self._nudged else roomiest(name, self._meant, others)
+        if roomy is not None:
+            self._nudged, self._trial = True, self._gap
+            return self._play(name, roomy)
         inexact = self._inexact(self._board.collided[name])
         return self._try_elsewhere(name) if inexact is None else self._correct(*inexact)
 
@@ -330,6 +345,8 @@ class TangramAgentSession:
 
     def _try_elsewhere(self, name: str) -> list[TangramEvent]:
         self._tried.append((name, self._meant))
+        if self._blocking is not None:
+            self._blocking += [one for one in self._board.collided.get(name, ()) if one not in self._blocking]
         return self._decide() if len(self._tried) < PLACES else self._help_or_finish()
 
     def _with_gaps(self, name: str, pose: Pose, gap: float | None = None) -> Pose:
@@ -338,10 +355,7 @@ class TangramAgentSession:
         others = {one: there for one, there in self._board.poses.items() if one != name}
         if not gap or not others:
             return pose
-        x, y, _ = self._board.meant()[next(iter(others))]
-        grown = 1 + gap / ARM
-        wider = (x + grown * (pose[0] - x), y + grown * (pose[1] - y), pose[2])
-        return separated(name, wider, others, gap) or pose
+        return spread(name, pose, self._board.meant()[next(iter(others))], others, gap)
 
     def give_up(self) -> list[TangramEvent]:
         """End the turn, whatever has happened in it: there was a mistake of ours."""

@@ -6,6 +6,7 @@ any `Agent`. An agent that is late, or sends what cannot be read, loses its turn
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import time
 from collections.abc import Callable
@@ -17,18 +18,19 @@ from yarl import URL
 from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ....envs.core.rng import streams
-from ....envs.core.turn_state import Action, AgentResponse, TurnState
+from ....envs.core.turn_state import Action, AgentResponse
 from ...agents.base import Agent
 from ...logs.log_text import describe_error
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
 from ..common.agent_driver import AgentDriver
 from ..common.link import Link
+from ..common.pings import next_message
 from ..common.reconnecting import Backoff, open_websocket, retry
 from ..common.sessions import SendMessage
 from . import messages
 from .agent import now
-from .host_session import AgentSaid, TangramHostSession, TurnEnded
+from .host_session import AgentSaid, TangramHostEvent, TangramHostSession, TurnEnded
 from .messages import Dialect, GameMessage
 
 logger = logging.getLogger(__name__)
@@ -147,7 +149,7 @@ class TangramHost:
 
     async def _persons_turn(self, session: TangramHostSession) -> None:
         for _ in range(ANSWERS):
-            result, said = session.play(*await self._answer(session.state()))
+            result, said = session.play(*await self._answer(session))
             for request in said:
                 await self._send(request)
             if not result.ok:
@@ -156,16 +158,31 @@ class TangramHost:
                 return
         session.play(Action("finish"), f"{ANSWERS} answers, and no finish")
 
-    async def _answer(self, state: TurnState) -> tuple[AgentResponse, str]:
-        """Return the person's answer and ""; for a policy that fails, `finish` and why."""
+    async def _answer(self, session: TangramHostSession) -> tuple[AgentResponse, str]:
+        """Return the person's answer and ""; for a policy that fails, `finish` and why. The agent is read meanwhile."""
+        listening = asyncio.create_task(self._listen(session))
         try:
-            response: AgentResponse = await self._driver.call(self._person.respond, state)
+            response: AgentResponse = await self._driver.call(self._person.respond, session.state())
             return response, ""
         except RuntimeError as error:
             if isinstance(error.__cause__, EOFError):
                 raise error.__cause__ from None
             logger.warning("finish instead of the person's answer: %s", error)
             return AgentResponse(Action("finish")), str(error)
+        finally:
+            listening.cancel()
+            await asyncio.wait([listening])
+            if not listening.cancelled():
+                listening.result()
+
+    async def _listen(self, session: TangramHostSession) -> None:
+        """Read what the agent sends out of turn: its pings want an answer, and nothing may wait for its next turn."""
+        for number in itertools.count():
+            if self._socket is None or (data := await self._receive()) is None:
+                return
+            if number < ANSWERS:
+                for event in session.receive(data):
+                    await self._carry_out(event)
 
     async def _agents_turn(self, session: TangramHostSession) -> TurnEnded:
         await self._send(session.request())
@@ -180,26 +197,28 @@ class TangramHost:
                 await self._send(session.request())  # the turn begins again
                 continue
             for event in session.receive(data):
-                match event:
-                    case SendMessage():
-                        await asyncio.sleep(self._delay)
-                        await self._send(event.message)
-                    case AgentSaid():
-                        self._on_chat(event.text)
-                    case TurnEnded():
-                        return event
+                if isinstance(event, TurnEnded):
+                    return event
+                await self._carry_out(event)
         return session.skip(f"{ANSWERS} answers, and no finish")
+
+    async def _carry_out(self, event: TangramHostEvent) -> None:
+        match event:
+            case SendMessage():
+                await asyncio.sleep(self._delay)
+                await self._send(event.message)
+            case AgentSaid():
+                self._on_chat(event.text)
 
     # The connection.
 
     async def _receive(self) -> str | bytes | None:
         """Return the agent's next message; None if the connection was lost."""
         assert self._socket is not None
-        frame = await self._socket.receive()
-        if frame.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
-            return frame.data  # type: ignore[no-any-return]
-        self.link.down()
-        return None
+        data = await next_message(self._socket)
+        if data is None:
+            self.link.down()
+        return data
 
     async def _send(self, message: GameMessage) -> None:
         documented = self._dialect == "documented"

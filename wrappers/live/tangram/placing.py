@@ -23,6 +23,12 @@ REACH = 5.0
 """Board units that `separated` moves a piece at most."""
 CLOSE = 1.0
 """Board units between two pieces that belong together."""
+ARM = 5.4
+"""Least distance of the centres of two pieces that touch, in board units, at right angles to the common edge."""
+NUDGES = (0.4, 0.2, 0.2, 0.1, 0.1, 0.05)
+"""Board units of the moves of `roomiest`, one after another."""
+WAYS = [np.array([math.cos(angle), math.sin(angle)]) for angle in np.arange(8) * math.pi / 4]
+"""The eight directions of these moves."""
 MIDDLE: Pose = (BOARD / 2, BOARD / 2, 0.0)
 ORDER = sorted(PIECES, key=lambda name: -AREAS[PIECES.index(name)])
 """The pieces, large ones first, since they need the most room."""
@@ -61,6 +67,34 @@ def separated(name: str, pose: Pose, others: Poses, gap: float) -> Pose | None:
         if math.dist(own[0], start[0]) > REACH:
             return None
     return None
+
+
+def spread(name: str, pose: Pose, anchor: Pose, others: Poses, gap: float) -> Pose:
+    """Return the pose in a figure grown from `anchor` until its pieces keep `gap`; without room the pose itself."""
+    x, y, _ = anchor
+    grown = 1 + gap / ARM
+    wider = (x + grown * (pose[0] - x), y + grown * (pose[1] - y), pose[2])
+    return separated(name, wider, others, gap) or pose
+
+
+def roomiest(name: str, pose: Pose, others: Poses) -> Pose | None:
+    """Return the pose, moved a little (some `NUDGES`), with the largest distance to other pieces; None: it overlaps."""
+    polygons = [polygon(one, other) for one, other in others.items()]
+    start = polygon(name, pose)
+
+    def room(shift: Polygon) -> float:
+        own = start + shift
+        edge = min(float(own.min()), float(BOARD - own.max()))
+        return min([edge, *(-_separation(own, other)[0] for other in polygons)])
+
+    best = np.zeros(2)
+    most = room(best)
+    for step in NUDGES:
+        for way in WAYS:
+            here = room(best + step * way)
+            if here > most:
+                best, most = best + step * way, here
+    return (pose[0] + float(best[0]), pose[1] + float(best[1]), pose[2]) if most > 0 else None
 
 
 def _separation(own: Polygon, other: Polygon) -> tuple[float, Polygon]:

@@ -124,7 +124,8 @@ function numeric(label, schema, required, range) {
   const whole = kind(schema) === "integer";
   const { minimum: min, maximum: max } = schema;
   const exact = el("input", { type: "number", min, max, step: whole ? 1 : "any", required, inputmode: "decimal" });
-  const node = el("div", { class: "field" }, el("label", {}, label, exact));
+  const line = el("label", {}, label, exact);
+  const node = el("div", { class: "field" }, line);
   if (range === null && min !== undefined && max !== undefined) range = plain(min, max, whole);
   if (range !== null) {
     const { low, high, step, start } = range;
@@ -143,13 +144,15 @@ function numeric(label, schema, required, range) {
     node.append(slider);
     if (range.presets?.length) {
       const buttons = range.presets.map((preset) => {
-        const button = el("button", { type: "button", class: "preset" }, preset.label);
+        const { label, key } = preset;
+        const button = el("button", { type: "button", class: "preset", "data-preset": label, "data-key": key }, label);
+        if (key) button.append(" ", el("kbd", { "aria-hidden": "true" }, key.toUpperCase()));
         button.addEventListener("click", () => (slider.value = exact.value = String(preset.value)));
         return button;
       });
       node.append(el("div", { class: "presets" }, ...buttons));
     }
-    node.append(el("small", { class: "bounds" }, `${number(min ?? low)} to ${number(max ?? high)}`));
+    line.append(el("small", { class: "bounds" }, `${number(min ?? low)} to ${number(max ?? high)}`));
   }
   return { node, value: () => (exact.value === "" ? undefined : Number(exact.value)) };
 }

@@ -3,6 +3,7 @@
 import { control } from "./controls.js";
 import { byId, el, fill, isWriting } from "./dom.js";
 import { nameOf, nameTag } from "./names.js";
+import { picture } from "./picture.js";
 import { PokerClient } from "./poker.js";
 import { TurnStateClient } from "./turnstate.js";
 
@@ -15,6 +16,8 @@ const notice = byId("notice", HTMLElement);
 const clock = byId("clock", HTMLElement);
 const hand = byId("hand", HTMLElement);
 const seconds = byId("seconds", HTMLElement);
+const ahead = byId("ahead", HTMLButtonElement);
+const beside = byId("beside", HTMLElement);
 const seats = byId("seats", HTMLElement);
 const sit = byId("sit", HTMLFormElement);
 const stand = byId("stand", HTMLButtonElement);
@@ -38,6 +41,7 @@ const title = game.title || facts.game;
 const client = facts.protocol === "poker" ? new PokerClient(show, facts) : new TurnStateClient(show);
 
 let shown = ""; // the turn that the controls are for
+let planned = false; // whether the choice before the turn is made
 let seen = 0; // messages that have been in sight
 
 /** @type {Act} */
@@ -53,13 +57,43 @@ function show() {
   again.hidden = !(back || (view.you !== null && view.status === "over" && !waits(view)));
   again.textContent = view.elsewhere ? "Play in this window" : view.back ? "Back to my seat" : "Play again";
   seats.replaceChildren(...view.seats.map((place) => seat(view, place)));
-  fill(board, view.state === null ? invitation(view) : game.draw(view, act, facts.options));
+  fill(board, view.state === null ? invitation(view) : [...drawn(view), ...game.draw(view, act, facts.options)]);
   document.title = mine(view) ? `● Your turn: ${title}` : title;
   document.body.classList.toggle("mine", mine(view));
   document.body.classList.toggle("empty", view.state === null);
   showControls(view);
+  showBeside(view);
   showMessages(view);
+  showAhead(view);
   tick();
+}
+
+/** @param {View} view */
+function showBeside(view) {
+  const told = view.state === null ? null : (game.beside?.(view) ?? null);
+  beside.hidden = told === null;
+  byId("besides", HTMLElement).textContent = told?.title ?? "";
+  beside.lastElementChild?.replaceChildren(...(told?.nodes ?? []));
+}
+
+/**
+ * The choice before the turn, which is played when the turn comes.
+ * @param {View} view
+ */
+function showAhead(view) {
+  if (mine(view) && planned && !view.busy) {
+    planned = false;
+    const allowed = (view.state?.allowed_actions ?? []).map((one) => one.action_type);
+    const chosen = game.ahead?.(view)?.actions.find((one) => allowed.includes(one));
+    if (chosen !== undefined) act({ action_type: chosen, payload: {} });
+  }
+  const offer = view.status === "running" && !view.elsewhere && !mine(view) ? (game.ahead?.(view) ?? null) : null;
+  planned &&= offer !== null;
+  ahead.hidden = offer === null;
+  ahead.setAttribute("aria-pressed", String(planned));
+  if (offer === null || ahead.dataset["key"] === offer.key) return;
+  ahead.dataset["key"] = offer.key;
+  ahead.replaceChildren(`${offer.label} `, el("kbd", { "aria-hidden": "true" }, offer.key.toUpperCase()));
 }
 
 /**
@@ -72,6 +106,18 @@ function invitation(view) {
     el("p", { class: "big" }, ["Nothing is dealt yet.", wanted].join(" ")),
     ...about.map((line) => el("p", { class: "empty" }, line)),
   ];
+}
+
+/**
+ * The server's picture, with the names of people in place of those of agents.
+ * @param {View} view
+ */
+function drawn(view) {
+  const named = facts.protocol === "poker" ? [] : view.seats; // the poker host writes the names itself
+  return picture(
+    view.picture,
+    Object.fromEntries(named.map((place) => [place.agent_id, place.name ?? `Seat ${place.seat + 1}`])),
+  );
 }
 
 /** @param {View} view */
@@ -240,6 +286,10 @@ sit.addEventListener("submit", (event) => {
 });
 stand.addEventListener("click", () => client.stand());
 again.addEventListener("click", () => (client.view.elsewhere || client.view.back ? client.comeBack() : client.again()));
+ahead.addEventListener("click", () => {
+  planned = !planned;
+  show();
+});
 latest.addEventListener("click", () => byId("chat", HTMLElement).scrollIntoView({ block: "end" }));
 say.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -252,7 +302,7 @@ say.addEventListener("submit", (event) => {
 document.addEventListener("scroll", () => !latest.hidden && inSight() && show(), { passive: true });
 document.addEventListener("keydown", (event) => {
   if (isWriting(event) || event.ctrlKey || event.metaKey || event.altKey || !/^[a-z1-9]$/.test(event.key)) return;
-  const target = controls.querySelector(`[data-key="${event.key}"]:not(:disabled)`);
+  const target = document.querySelector(`#move [data-key="${event.key}"]:not(:disabled, [hidden])`);
   if (target instanceof HTMLElement && target.checkVisibility()) {
     event.preventDefault();
     target.click();

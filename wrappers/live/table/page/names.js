@@ -45,7 +45,7 @@ export function outcome(view, unit = "points") {
     el(
       "section",
       { class: "outcome", "aria-label": "Outcome" },
-      el("h3", {}, (end.reason ?? "over").replaceAll("_", " ")),
+      el("h2", {}, (end.reason ?? "over").replaceAll("_", " ")),
       el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "who"), el("th", {}, unit))), el("tbody", {}, ...rows)),
     ),
   ];

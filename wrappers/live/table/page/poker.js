@@ -25,6 +25,7 @@ export class PokerClient {
     /** @type {any} */
     this.last = null; // the latest game_state
     this.answered = ""; // the token of the turn that was answered
+    this.looks = 0; // requests for the picture
     /** @type {Wire | null} */
     this.wire = null;
   }
@@ -45,7 +46,7 @@ export class PokerClient {
   /** @param {{ table_id: string, ws_url: string, session_token: string }} seat */
   connect(seat) {
     this.table = seat.table_id;
-    this.last = null;
+    this.forget();
     const url = new URL(seat.ws_url);
     url.searchParams.set("token", seat.session_token);
     url.searchParams.set("format", "agent");
@@ -55,12 +56,20 @@ export class PokerClient {
 
   async watch() {
     this.view.you = null;
-    this.last = null;
+    this.forget();
     const [table] = (await this.rest("GET", "v1/tables")).tables;
     this.table = table.id;
     this.list(table);
     this.view.notice = "";
     this.open(socketUrl(`v1/tables/${encodeURIComponent(this.table)}/watch`));
+  }
+
+  /** Forget the latest state, and the picture of another seat. */
+  forget() {
+    this.last = null;
+    this.looks += 1;
+    this.view.picture = "";
+    this.view.drawn = null;
   }
 
   /** @param {string} url */
@@ -105,10 +114,12 @@ export class PokerClient {
         break;
       case "game_state":
         this.showState(message);
+        this.look();
         break;
       case "hand_complete":
         if (view.state !== null) view.state.game_state.results = message.results;
         view.deadline = null;
+        this.look();
         break;
       case "table_status":
         this.showStatus(message);
@@ -130,6 +141,20 @@ export class PokerClient {
       default: // pong, and what later versions may say
         return;
     }
+    this.changed();
+  }
+
+  /** Ask for the picture and the hand's history, which the platform's messages do not have. */
+  async look() {
+    const number = ++this.looks;
+    const token = this.seat()?.session_token;
+    /** @type {Record<string, string>} */
+    const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+    const reply = await fetch(`v1/tables/${encodeURIComponent(this.table)}/view`, { headers }).catch(() => null);
+    if (!reply?.ok || number !== this.looks) return; // the next message asks again
+    const { picture, ...drawn } = await reply.json();
+    this.view.picture = picture;
+    this.view.drawn = drawn;
     this.changed();
   }
 

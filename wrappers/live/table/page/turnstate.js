@@ -64,6 +64,7 @@ export class TurnStateClient {
       case "unseated":
         view.you = null;
         view.state = null;
+        view.picture = "";
         view.elsewhere = message.reason === "replaced";
         if (!view.elsewhere) SEAT.drop();
         break;
@@ -72,6 +73,7 @@ export class TurnStateClient {
           view.notice = LATE;
         }
         view.state = message.turn_state;
+        view.picture = message.picture ?? "";
         view.busy = view.busy && this.number === message.turn;
         this.number = message.turn;
         view.turn = `${message.turn} ${message.turn_state.agent_id}`;

@@ -82,6 +82,10 @@ export interface View {
   /** An answer is on its way, and nothing can be done until it is there. */
   busy: boolean;
   notice: string;
+  /** The table as SVG, drawn by the server; empty before the first. */
+  picture: string;
+  /** What the server says beside the picture; null before the first. */
+  drawn: any;
   /** A message that was refused; whoever shows it takes it from here. */
   unsaid: string;
   /** Something to bring the seat back that another window has taken. */
@@ -122,7 +126,14 @@ export interface Range {
   high: number;
   start: number;
   step: number;
-  presets?: { label: string; value: number }[];
+  presets?: { label: string; value: number; key?: string }[];
+}
+
+/** A choice that a person can make before the turn: its button, its key; the first allowed of the actions is played. */
+export interface Ahead {
+  label: string;
+  key: string;
+  actions: string[];
 }
 
 /** Plays an action of the turn under way. */
@@ -150,6 +161,10 @@ export interface GamePage {
   draw(view: View, act: Act, options: Record<string, any>): Node[];
   /** Controls of the game's own; default: a form for every action. */
   controls?(view: View, act: Act): Node[];
+  /** A section beside the table; null: none now. */
+  beside?(view: View): { title: string; nodes: Node[] } | null;
+  /** What can be chosen before the turn comes, if anything. */
+  ahead?(view: View): Ahead | null;
   /** Default: everybody hears everything, and everybody can be written to. */
   talk?(view: View): Talk;
   /** What the page says while it is hidden who acts; default: others choose in secret. */

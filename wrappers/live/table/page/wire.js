@@ -158,6 +158,8 @@ export function blankView() {
     timeout: 0,
     busy: false,
     notice: "",
+    picture: "",
+    drawn: null,
     unsaid: "",
     elsewhere: false,
     back: false,

@@ -25,7 +25,7 @@ export default {
  * @returns {Node}
  */
 function part(view, value) {
-  if (Array.isArray(value)) return el("ol", { class: "history" }, ...value.map((one) => el("li", {}, part(view, one))));
+  if (Array.isArray(value)) return el("ol", { class: "history", tabindex: 0 }, ...value.map((one) => el("li", {}, part(view, one))));
   if (value !== null && typeof value === "object") {
     const rows = Object.entries(value).map(([name, one]) => [
       el("dt", {}, name.replaceAll("_", " ")),

@@ -37,7 +37,7 @@ export default {
       ...outcome(view),
       el(
         "ol",
-        { class: "history" },
+        { class: "history", tabindex: 0 },
         ...game.action_history.map((/** @type {any} */ row) =>
           el(
             "li",

@@ -1,7 +1,7 @@
 /** Two split a pie. */
 
 import { el, number } from "../dom.js";
-import { nameOf, nameTag, outcome } from "../names.js";
+import { nameTag, outcome } from "../names.js";
 
 /** @import { View } from "../types.d.ts" */
 
@@ -29,11 +29,11 @@ export default {
     facts.push(el("dt", {}, "Round"), el("dd", {}, `${round} of ${rounds}`));
     return [
       el("dl", { class: "facts" }, ...facts),
-      ...(game.current_offer === null ? [el("p", { class: "big" }, "No offer stands.")] : [pie(view, game)]),
+      ...(game.current_offer === null ? [el("p", { class: "big" }, "No offer stands.")] : [offer(view, game)]),
       ...outcome(view),
       el(
         "ol",
-        { class: "history" },
+        { class: "history", tabindex: 0 },
         ...game.action_history.map((/** @type {any} */ row) => el("li", {}, nameTag(view, row.agent_id), said(row))),
       ),
     ];
@@ -76,34 +76,14 @@ function said(row) {
 }
 
 /**
- * The standing offer as a bar: what the proposer wants, and what is left.
+ * The standing offer: what the proposer wants, and what is left.
  * @param {View} view
  * @param {any} game
  */
-function pie(view, game) {
-  const other = view.seats.find((place) => place.agent_id !== game.last_offer_by)?.agent_id ?? null;
-  const first = view.seats[view.you ?? 0]?.agent_id;
-  const parts = [
-    part(view, game.last_offer_by, game.current_offer, first),
-    part(view, other, game.total - game.current_offer, first),
-  ];
-  const names = `${nameOf(view, game.last_offer_by)} ${number(game.current_offer)}, ${nameOf(view, other)} ${number(game.total - game.current_offer)}`;
-  return el("div", { class: "pie", role: "img", "aria-label": names }, ...parts);
-}
-
-/**
- * @param {View} view
- * @param {string | null} agent
- * @param {number} share
- * @param {string | undefined} first whose part has the first colour: the person's own
- */
-function part(view, agent, share, first) {
-  const node = el(
-    "div",
-    { class: agent === first ? "first" : "" },
-    nameTag(view, agent),
-    ` ${number(share)}`,
-  );
-  node.style.flexGrow = String(share);
-  return node;
+function offer(view, game) {
+  const left = ` for ${game.last_offer_by === view.state?.agent_id ? "the other" : "you"}`;
+  const wants = game.last_offer_by === view.state?.agent_id ? " want " : " wants ";
+  const rest = view.you === null ? "" : left;
+  const shares = `${number(game.current_offer)}: ${number(game.total - game.current_offer)} is left${rest}.`;
+  return el("p", { class: "big" }, nameTag(view, game.last_offer_by), wants, shares);
 }

@@ -1,4 +1,4 @@
-/** No-limit hold'em, drawn from the poker platform's game_state. */
+/** No-limit hold'em: beside the server's picture, in words what the person holds and what has happened in the hand. */
 
 import { el, number } from "../dom.js";
 import { nameTag } from "../names.js";
@@ -12,7 +12,7 @@ export default {
   title: "Hold'em",
   about: () => [
     "Everybody has two cards of their own; up to five more are laid open for all. The best five of the seven win the pot.",
-    "When it is your turn, fold, check or call, or raise: the slider and the field say to how much in all.",
+    "When it is your turn, fold, check or call, or bet or raise: the slider and the field say to how much in all.",
     "Who has won all chips, or most of them after the last hand, has won.",
   ],
 
@@ -20,142 +20,117 @@ export default {
 
   draw(view) {
     const game = view.state?.game_state;
-    const own = game.players.findIndex((/** @type {any} */ one) => one.seat === view.you);
-    const first = Math.max(0, own); // the person's own seat comes first, and below
-    const players = [...game.players.slice(first), ...game.players.slice(0, first)];
-    const around = players.map((player, i) => seat(view, game, player, i));
-    const middle = el(
-      "div",
-      { class: "middle" },
-      el("p", { class: "phase" }, `Hand ${game.hand}, ${game.phase}`),
-      el("div", { class: "cards", "aria-label": "Board" }, ...game.board.map(card)),
-      ...(game.results ? [] : [el("p", { class: "pot" }, "Pot ", el("b", {}, number(game.pot)))]),
-      ...winners(view, game),
+    return [el("p", { class: "word holding" }, ...words(view, game)), ...ending(view, game)];
+  },
+
+  beside(view) {
+    if (view.state === null || view.drawn === null) return null;
+    const { hand, smallBlind, bigBlind, history } = view.drawn;
+    const blinds = el("p", {}, `Blinds ${number(smallBlind)} and ${number(bigBlind)}`);
+    const rows = deeds(history, view.you).map(({ street, seat, deed }) =>
+      el("li", {}, el("small", {}, street), " ", nameTag(view, String(seat)), ` ${deed}`),
     );
-    const stacks = game.final_stacks ?? [];
-    const ending = stacks.length
-      ? [
-          el(
-            "section",
-            { class: "outcome", "aria-label": "Outcome" },
-            el("h3", {}, "The table has ended"),
-            el(
-              "table",
-              {},
-              el(
-                "tbody",
-                {},
-                ...stacks.map((/** @type {any} */ row) =>
-                  el(
-                    "tr",
-                    {},
-                    el("th", { scope: "row" }, nameTag(view, String(row.seat_id))),
-                    el("td", {}, number(row.stack)),
-                  ),
-                ),
-              ),
-            ),
-          ),
-        ]
-      : [];
-    return [el("div", { class: around.length > 7 ? "felt many" : "felt" }, middle, ...around), ...ending];
+    // The latest first, so that it is in sight.
+    const list = el("ol", { class: "history", reversed: true, tabindex: 0, "aria-label": "Actions" }, ...rows.reverse());
+    return { title: `Hand ${number(hand)}`, nodes: rows.length ? [blinds, list] : [blinds] };
+  },
+
+  ahead(view) {
+    const game = view.state?.game_state;
+    const own = game?.players.find((/** @type {any} */ one) => one.seat === view.you);
+    const waits = own?.cards !== undefined && !own.folded && !own.allIn && game.turn != null;
+    return waits ? { label: "Check or fold when it is my turn", key: "c", actions: ["check", "fold"] } : null;
   },
 
   label(action, view) {
-    const { toCall } = view.state?.game_state ?? {};
-    const words = { fold: "Fold", check: "Check", call: `Call ${number(toCall ?? 0)}`, raiseTo: "Raise to" };
+    const { toCall = 0 } = view.state?.game_state ?? {};
+    const raise = highest(view) > 0 ? "Raise to" : "Bet";
+    const words = { fold: "Fold", check: "Check", call: `Call ${number(toCall)}`, raiseTo: raise };
     return words[/** @type {keyof typeof words} */ (action.action_type)] ?? action.action_type;
   },
 
   range(action, field, view) {
     const { minimum: low = 0, maximum: high = 0 } = action.payload_schema.properties?.[field] ?? {};
     const game = view.state?.game_state;
-    const toCall = game.toCall ?? 0;
-    const bet = Math.max(...game.players.map((/** @type {any} */ player) => player.bet));
-    const sized = (/** @type {number} */ part) => Math.round(bet + part * (game.pot + toCall));
-    const sizes = [
-      { label: "½ pot", value: sized(0.5) },
-      { label: "pot", value: sized(1) },
-    ];
+    const sized = (/** @type {number} */ part) =>
+      Math.min(high, Math.max(low, Math.round(highest(view) + part * (game.pot + (game.toCall ?? 0)))));
     const presets = [
-      { label: "least", value: low },
-      ...sizes.filter(({ value }) => low < value && value < high),
-      { label: "all-in", value: high },
+      { label: "min", value: low, key: "m" },
+      { label: "½ pot", value: sized(0.5), key: "h" },
+      { label: "pot", value: sized(1), key: "p" },
+      { label: "all-in", value: high, key: "a" },
     ];
     return { low, high, start: low, step: 1, presets };
   },
 };
 
+/**
+ * The highest bet on this street.
+ * @param {View} view
+ * @returns {number}
+ */
+function highest(view) {
+  return Math.max(...view.state?.game_state.players.map((/** @type {any} */ player) => player.bet));
+}
+
+/**
+ * The actions of the hand in words; the first bet of a street is a bet, and later ones are raises.
+ * @param {{ street: string, seat: number, kind: string, bet: number }[]} history
+ * @param {number | null} you
+ */
+function deeds(history, you) {
+  const opened = new Set(["preflop"]); // by the blinds
+  return history.map(({ street, seat, kind, bet }) => {
+    const verb = kind !== "raiseTo" ? kind : opened.has(street) ? "raise" : "bet";
+    if (kind === "raiseTo") opened.add(street);
+    const amount = { raise: ` to ${number(bet)}`, bet: ` ${number(bet)}`, call: ` ${number(bet)}` }[verb] ?? "";
+    return { street, seat, deed: `${verb}${seat === you ? "" : "s"}${amount}` };
+  });
+}
+
+/**
+ * What the person holds; at the end of a hand, who has won it.
+ * @param {View} view
+ * @param {any} game
+ * @returns {(Node | string)[]}
+ */
+function words(view, game) {
+  const won = (game.results ?? []).filter((/** @type {any} */ row) => row.won > 0);
+  if (won.length) return won.map((/** @type {any} */ row) => winner(view, row));
+  const own = game.players.find((/** @type {any} */ one) => one.seat === view.you);
+  if (own?.cards === undefined) return [""];
+  const rank = view.drawn?.rank;
+  return ["You hold ", ...own.cards.map(card), rank ? `: ${rank}.` : "."];
+}
+
+/**
+ * @param {View} view
+ * @param {any} row
+ */
+function winner(view, row) {
+  const rank = row.rank ? ` with ${row.rank}` : "";
+  return el("span", { class: "won" }, nameTag(view, String(row.seat)), ` won ${number(row.won)}${rank}. `);
+}
+
+/**
+ * The chips at the end of the table.
+ * @param {View} view
+ * @param {any} game
+ * @returns {Node[]}
+ */
+function ending(view, game) {
+  const rows = (game.final_stacks ?? []).map((/** @type {any} */ row) =>
+    el("tr", {}, el("th", { scope: "row" }, nameTag(view, String(row.seat_id))), el("td", {}, number(row.stack))),
+  );
+  if (!rows.length) return [];
+  const table = el("table", {}, el("tbody", {}, ...rows));
+  return [el("section", { class: "outcome", "aria-label": "Outcome" }, el("h2", {}, "The table has ended"), table)];
+}
+
 /** @param {string} name */
 function card(name) {
   const suit = SUITS[/** @type {keyof typeof SUITS} */ (name[1])] ?? "";
   const rank = name[0] === "T" ? "10" : (name[0] ?? "");
-  return el(
-    "span",
-    { class: `card ${"hd".includes(name[1] ?? "") ? "red" : ""}`, "aria-label": name },
-    `${rank}${suit}`,
-  );
-}
-
-function back() {
-  return el("span", { class: "card back", "aria-label": "hidden card" });
-}
-
-/**
- * @param {View} view
- * @param {any} game
- * @param {any} player
- * @param {number} i its place around the table, from below
- */
-function seat(view, game, player, i) {
-  const result = game.results?.find((/** @type {any} */ row) => row.seat === player.seat);
-  const cards = player.cards ?? result?.cards;
-  const count = game.players.length;
-  const angle = Math.PI / 2 + (2 * Math.PI * i) / count;
-  const last =
-    game.last?.seat === player.seat
-      ? `${game.last.kind === "raiseTo" ? "raises to" : `${game.last.kind}s`} ${game.last.amount ?? ""}`
-      : "";
-  const out = !player.stack && !player.bet && !player.allIn && !cards?.length;
-  const shown = cards?.length ? cards.map(card) : player.folded || out ? [] : [back(), back()];
-  const state = out ? "out" : player.folded ? "folded" : player.allIn ? "all-in" : "";
-  const notes = [state, player.folded ? "" : last].filter(Boolean);
-  const node = el(
-    "div",
-    { class: `seat ${game.turn === player.seat ? "turn" : ""} ${player.folded || out ? "folded" : ""}` },
-    el("div", { class: "cards" }, ...shown),
-    el(
-      "div",
-      { class: "who" },
-      nameTag(view, String(player.seat)),
-      game.dealer === player.seat ? el("span", { class: "button", title: "dealer" }, "D") : "",
-    ),
-    el(
-      "div",
-      { class: "stack" },
-      number(player.stack),
-      player.bet ? el("b", { class: "bet" }, `bet ${number(player.bet)}`) : "",
-    ),
-    el("div", { class: "note" }, notes.join(", ")),
-  );
-  node.style.left = `${50 + 40 * Math.cos(angle)}%`;
-  node.style.top = `${50 + 38 * Math.sin(angle)}%`;
-  return node;
-}
-
-/**
- * @param {View} view
- * @param {any} game
- */
-function winners(view, game) {
-  const won = (game.results ?? []).filter((/** @type {any} */ row) => row.won > 0);
-  return won.map((/** @type {any} */ row) =>
-    el(
-      "p",
-      { class: "won" },
-      nameTag(view, String(row.seat)),
-      ` won ${number(row.won)}`,
-      row.rank ? ` with ${row.rank}` : "",
-    ),
-  );
+  const colour = "hd".includes(name[1] ?? "") ? "red" : "";
+  return el("span", { class: `card ${colour}`, role: "img", "aria-label": name }, `${rank}${suit}`);
 }

@@ -30,7 +30,7 @@ export default {
       ...outcome(view),
       el(
         "ol",
-        { class: "history" },
+        { class: "history", tabindex: 0 },
         ...game.action_history.map((/** @type {any} */ row) => el("li", {}, nameTag(view, row.agent_id), said(row))),
       ),
     ];
@@ -50,8 +50,8 @@ export default {
 /** @param {number} face */
 function die(face) {
   return face === 0
-    ? el("span", { class: "card back", "aria-label": "covered die" })
-    : el("span", { class: "card", "aria-label": String(face) }, String(face));
+    ? el("span", { class: "card back", role: "img", "aria-label": "covered die" })
+    : el("span", { class: "card", role: "img", "aria-label": String(face) }, String(face));
 }
 
 /** @param {any} row */

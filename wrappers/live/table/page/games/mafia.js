@@ -180,7 +180,7 @@ function story(view, game) {
     if (lines.length) rounds.push(el("li", {}, el("h3", {}, `Round ${round}`), el("ul", {}, ...lines)));
   }
   return rounds.length
-    ? [el("ol", { class: "story", "aria-label": "What has happened, the latest first" }, ...rounds)]
+    ? [el("ol", { class: "story", tabindex: 0, "aria-label": "What has happened, the latest first" }, ...rounds)]
     : [];
 }
 

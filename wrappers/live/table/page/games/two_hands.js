@@ -26,7 +26,7 @@ export function twoHands(view, words) {
     ...outcome(view, "chips"),
     el(
       "ol",
-      { class: "history" },
+      { class: "history", tabindex: 0 },
       ...game.action_history.map((/** @type {any} */ row) =>
         el("li", {}, nameTag(view, row.agent_id), ` ${words[row.action] ?? row.action}`),
       ),
@@ -37,6 +37,6 @@ export function twoHands(view, words) {
 /** @param {string | undefined} rank */
 function card(rank) {
   return rank === undefined
-    ? el("span", { class: "card back", "aria-label": "hidden card" })
-    : el("span", { class: "card", "aria-label": rank }, rank);
+    ? el("span", { class: "card back", role: "img", "aria-label": "hidden card" })
+    : el("span", { class: "card", role: "img", "aria-label": rank }, rank);
 }

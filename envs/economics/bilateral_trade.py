@@ -1,0 +1,181 @@
+"""Bilateral trade: a buyer and a seller with private values propose prices in turn until one accepts or leaves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core.compiled import compiled
+from ..core.game import Game
+from ..core.loading import amount
+from ..core.options import number, whole
+from ..core.random_policy import random_bot
+from ..stages import Bots, End, Named, Number, Open, Private, Seen, Stage, StageGame, Told, bot, make
+from ..stages.fields import is_resolved, name_of, seats_of
+from ..stages.options import Ranges, ranges, shown
+from ..stages.standing import own
+
+PROPOSE, ACCEPT, LEAVE, WAIT = range(4)
+"""The action types; the last one is `pass`."""
+SCOPE = "A service"
+
+
+def game(
+    *,
+    reservations: Ranges = (0, 100),
+    highest: float = 100.0,
+    prices: int = 101,
+    max_rounds: int = 10,
+    rounds: int = 1,
+) -> Game:
+    """Return bilateral trade with these options.
+
+    Args:
+        reservations: the private values, what the good is worth to the buyer and what it costs the seller: uniform
+            between a lowest and a highest value, one pair for both or a pair for each.
+        highest: the highest price, 0.01 to 1,000,000.
+        prices: number of prices that have an action index, evenly spaced from 0 to `highest`; 2 to 256.
+        max_rounds: turns of each seat, 1 to 1,000. Without an agreement in them, both get 0.
+        rounds: number of trades, one after the other, 1 to 1,000. The private values stay the same.
+
+    Raises:
+        ValueError: naming the option, its value and its range.
+    """
+    values = ranges("reservations", reservations, 2)
+    highest = number("highest", highest, 0.01, 1e6)
+    options: dict[str, Any] = {
+        "reservations": shown(values),
+        "highest": highest,
+        "prices": whole("prices", prices, 2, 256),
+        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
+        "rounds": whole("rounds", rounds, 1, 1000),
+    }
+    (least_value, most_value), (least_cost, most_cost) = values
+    stage = Stage(
+        "negotiate",
+        ("propose", "accept_proposal", "reject_and_exit"),
+        turns=options["max_rounds"],
+        open=Open("price", highest),
+    )
+    return make(
+        StageGame(
+            name="bilateral_trade",
+            title="Bilateral trade",
+            seats=2,
+            options=options,
+            stages=[stage],
+            actions=[
+                Number("propose", "price", highest, options["prices"], "propose this price"),
+                Named("accept_proposal", 1.0, "accept the other's price", "close"),
+                Named("reject_and_exit", 0.0, "leave without a trade", "close", words=("reason",)),
+            ],
+            private=Private("my_reservation_value", values),
+            payoffs=(min(0.0, least_value - highest, -most_cost), max(0.0, most_value, highest - least_cost)),
+            pay=pay,
+            follow=follow,
+            end=end,
+            roles=("buyer", "seller"),
+            role_keys=("buyer", "seller"),
+            fields=[
+                Told("num_agents", seats_of),
+                Told("fixed_scope", _scope),
+                Proposal("proposal"),
+                Told("agreement", _agreement),
+                Told("resolved", is_resolved),
+            ],
+            bots=BOTS,
+            rounds=options["rounds"],
+        )
+    )
+
+
+def _scope(table: Any) -> str:
+    return SCOPE
+
+
+def _agreement(table: Any) -> dict[str, Any] | None:
+    return {"scope": SCOPE, "price": float(table.standing)} if table.closed_by == ACCEPT else None
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The last price and who proposed it, or None."""
+
+    name: str
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> dict[str, Any] | None:
+        """Return the proposal."""
+        if table.owner < 0:
+            return None
+        return {"scope": SCOPE, "price": float(table.standing), "proposed_by": name_of(int(table.owner))}
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the proposal."""
+        by = value.get("proposed_by") if isinstance(value, Mapping) else None
+        if isinstance(by, str) and by in seats:
+            table.standing = amount(value.get("price"), "price")
+            own(table, seats[by])
+
+
+@compiled
+def follow(table: Any) -> None:
+    """Nobody accepts its own price."""
+    table.open[ACCEPT] = table.owner >= 0 and table.owner != table.turn
+
+
+@compiled
+def pay(table: Any) -> None:
+    """With an agreement, the buyer gets value − price, and the seller price − cost."""
+    if table.closed_by == ACCEPT:
+        table.rewards[0] = table.private[0] - table.standing
+        table.rewards[1] = table.standing - table.private[1]
+
+
+def end(table: Any) -> End:
+    """Return the end in the platform's words."""
+    return End("trade_completed" if table.closed_by == ACCEPT else "negotiation_failed")
+
+
+def last_offer(value: Any, least_cost: float, most_cost: float) -> Any:
+    """Return the buyer's best last price, float64[N]; the seller's cost is uniform from `least_cost` to `most_cost`.
+
+    The price maximises (value − price) · P(cost ≤ price): half-way between the least cost and the value.
+    """
+    return np.clip((np.asarray(value, np.float64) + least_cost) / 2, least_cost, most_cost)
+
+
+def _equilibrium(seen: Seen) -> Any:
+    costs = seen.game.options["reservations"]
+    least, most = costs[1] if np.ndim(costs) == 2 else costs
+    last = seen.turns_left <= 1.001 / seen.game.options["max_rounds"]
+    buyer = np.where(last & (seen.private > least), PROPOSE, WAIT)
+    fits = last & seen.owner[:, 1] & (seen.standing >= seen.private - 1e-4)
+    return np.where(seen.seat == 0, buyer, np.where(fits, ACCEPT, WAIT)), last_offer(seen.private, least, most)
+
+
+def _linear(seen: Seen) -> Any:
+    value, top = seen.private, seen.game.options["highest"]
+    price = 2 * value / 3 + np.where(seen.seat == 0, top / 12, top / 4)
+    fits = np.where(seen.seat == 0, seen.standing <= price, seen.standing >= price) & seen.owner[:, 1]
+    return np.where(fits, ACCEPT, PROPOSE), price
+
+
+def _gradual(seen: Seen) -> Any:
+    fits = np.where(seen.seat == 0, seen.standing <= seen.private, seen.standing >= seen.private) & seen.owner[:, 1]
+    aim = np.where(seen.seat == 0, 0.0, seen.game.options["highest"])
+    return np.where(fits, ACCEPT, PROPOSE), seen.private + (aim - seen.private) * seen.turns_left / 2
+
+
+BOTS: Bots = {
+    "random": random_bot,
+    "equilibrium": bot(_equilibrium),
+    "linear": bot(_linear),
+    "gradual": bot(_gradual),
+}
+"""`random`: any legal action. `equilibrium`: a perfect Bayesian equilibrium without discounting: all wait for the last
+round, in which the buyer offers the price half-way between the least cost and its value, and the seller accepts every
+price that covers its cost. `linear`: proposes by the linear equilibrium of the sealed double auction of Chatterjee and
+Samuelson, for values from 0 to `highest`: 2/3 · value + 1/12 (buyer) or 1/4 (seller) of `highest`, and accepts what is
+as good. `gradual`: begins half-way to the best price for itself, comes down to its value, and accepts every gain."""

@@ -1,0 +1,336 @@
+"""Insurance with moral hazard: an insurer offers a contract, the insured accepts it and chooses a hidden effort."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.compiled import compiled
+from ..core.game import Game
+from ..core.loading import amount
+from ..core.options import number, whole
+from ..core.random_policy import random_bot
+from ..core.rng import uniform
+from ..stages import (
+    Bots,
+    End,
+    Fact,
+    FactOf,
+    Further,
+    Named,
+    Number,
+    Parameter,
+    Seen,
+    Stage,
+    StageGame,
+    Told,
+    bot,
+    make,
+)
+from ..stages.fields import LEFT_OUT, is_resolved, put, seats_of
+from ..stages.rules import go_back
+
+INCOME, LOSS, COST, LOW, HIGH = range(5)
+"""The parameters; the last two are the probabilities of the good state."""
+OFFER, ACCEPT, REJECT, LITTLE, MUCH, WAIT = range(6)
+"""The action types; the last one is `pass`."""
+IN_GOOD, IN_BAD, OFFERS, STATE = range(4)
+"""The facts: both transfers, the number of offers, and the state."""
+STATES = ("unknown", "bad", "good")
+TERMS = ("premium", "transfer_good", "transfer_bad")
+
+
+def game(
+    *,
+    base_income: float = 10.0,
+    loss: float = 10.0,
+    effort_cost: float = 1.0,
+    p_good_low_effort: float = 0.6,
+    p_good_high_effort: float = 0.8,
+    highest: float | None = None,
+    premiums: int = 11,
+    transfers: int = 6,
+    max_rounds: int = 3,
+    rounds: int = 1,
+) -> Game:
+    """Return insurance with moral hazard with these options.
+
+    Args:
+        base_income: what the insured earns, 0 to 1,000,000.
+        loss: what it loses in the bad state, 0 to 1,000,000.
+        effort_cost: the cost of high effort, 0 to 1,000,000.
+        p_good_low_effort: the probability of the good state with low effort, 0 to 1.
+        p_good_high_effort: the same with high effort.
+        highest: the highest premium and the highest transfer, 0.01 to 1,000,000. None: the larger one of `base_income`
+            and `loss`, and at least 1.
+        premiums: number of premiums that have an action index, evenly spaced from 0 to `highest`; 2 to 64.
+        transfers: number of transfers that have an action index, in each state; 2 to 16.
+        max_rounds: the most offers, and the turns of the insurer for each offer; 1 to 1,000.
+        rounds: number of games, one after the other, 1 to 1,000.
+
+    Raises:
+        ValueError: naming the option, its value and its range.
+    """
+    options: dict[str, Any] = {
+        "base_income": number("base_income", base_income, 0, 1e6),
+        "loss": number("loss", loss, 0, 1e6),
+        "effort_cost": number("effort_cost", effort_cost, 0, 1e6),
+        "p_good_low_effort": number("p_good_low_effort", p_good_low_effort, 0, 1),
+        "p_good_high_effort": number("p_good_high_effort", p_good_high_effort, 0, 1),
+    }
+    parameters = list(options.values())
+    most = number("highest", max(base_income, loss, 1.0) if highest is None else highest, 0.01, 1e6)
+    options |= {
+        "highest": most,
+        "premiums": whole("premiums", premiums, 2, 64),
+        "transfers": whole("transfers", transfers, 2, 16),
+        "max_rounds": whole("max_rounds", max_rounds, 1, 1000),
+        "rounds": whole("rounds", rounds, 1, 1000),
+    }
+    further = tuple(Further(key, most, options["transfers"]) for key in TERMS[1:])
+    return make(
+        StageGame(
+            name="insurance_moral_hazard",
+            title="Insurance with moral hazard",
+            seats=2,
+            options=options,
+            stages=[
+                Stage("offer_contract", ("offer",), seats=(0,), turns=options["max_rounds"]),
+                Stage("accept_contract", ("accept", "reject"), seats=(1,), may_pass=False),
+                Stage("choose_effort", ("choose_effort",), seats=(1,), sealed=True, may_pass=False),
+            ],
+            actions=[
+                Number("offer", TERMS[0], most, options["premiums"], "offer this contract", further=further),
+                Named("accept", 1.0, "accept the contract"),
+                Named("reject", 0.0, "reject the contract"),
+                Named("choose_effort", 0.0, "choose the hidden effort", says={"effort": "low"}),
+                Named("choose_effort", 1.0, "choose the hidden effort", says={"effort": "high"}),
+            ],
+            parameters=parameters,
+            payoffs=(min(-most, base_income - loss - most - effort_cost), max(most, base_income + most)),
+            pay=pay,
+            early=answered,
+            loops=True,
+            facts=[
+                *(Fact(one.key, one.highest) for one in further),
+                Fact("offers", float(options["max_rounds"])),
+                Fact("state", 2.0, STATES),
+            ],
+            end=end,
+            roles=("insurer", "insured"),
+            role_keys=("insurer", "insured"),
+            fields=[
+                Told("num_agents", seats_of),
+                *(Parameter(name, index) for index, name in enumerate(list(options)[:5])),
+                Contract("contract"),
+                Accepted("accepted"),
+                FactOf("state_realized", STATE, STATES),
+                FactOf("offer_count", OFFERS),
+                Told("resolved", is_resolved),
+                Effort("effort"),
+            ],
+            bots=BOTS,
+            rounds=options["rounds"],
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The offered contract, or None.
+
+    A contract with a negative number is read as the one with the same payments whose numbers are not negative.
+    """
+
+    name: str
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> dict[str, float] | None:
+        """Return its terms."""
+        numbers = (float(table.number[0][0]), float(table.fact[IN_GOOD]), float(table.fact[IN_BAD]))
+        return dict(zip(TERMS, numbers, strict=True)) if table.chosen[0][0] else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write its terms."""
+        if isinstance(value, Mapping):
+            numbers = [amount(value.get(key), key) for key in TERMS]
+            least = max(0.0, -min(numbers))
+            put(table, 0, 0, numbers[0] + least)
+            table.fact[IN_GOOD], table.fact[IN_BAD] = numbers[1] + least, numbers[2] + least
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Whether the contract was accepted; None: there is no answer."""
+
+    name: str
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> bool | None:
+        """Return the answer."""
+        return bool(table.chosen[1][1] == 1 + ACCEPT) if table.chosen[1][1] else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the answer."""
+        if isinstance(value, bool):
+            put(table, 1, 1, float(value))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The effort, which only the insured knows. It comes after the state, which is known once there is an effort."""
+
+    name: str
+    private: ClassVar[bool] = True
+
+    def write(self, table: Any, seat: int) -> Any:
+        """Return the word."""
+        if seat != 1:
+            return LEFT_OUT
+        return ("low", "high")[int(table.number[2][1])] if table.chosen[2][1] else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the choice; another seat knows that there is one."""
+        if value in ("low", "high") or table.fact[STATE] > 0:
+            put(table, 2, 1, float(value == "high"))
+
+
+@compiled
+def answered(table: Any) -> bool:
+    """Count the offers; after a rejection the insurer may offer again, or the round is over."""
+    if table.stage == 1:
+        table.fact[OFFERS] += 1
+    elif table.stage == 2 and table.chosen[1, 1] == 1 + REJECT:
+        if table.fact[OFFERS] >= table.limit[0]:
+            table.stage = 1
+            return True
+        table.fact[IN_GOOD] = 0.0
+        table.fact[IN_BAD] = 0.0
+        go_back(table, 0)
+    return False
+
+
+@compiled
+def pay(table: Any) -> None:
+    """Draw the state and pay what the contract says; without a contract both get 0."""
+    if table.chosen[1, 1] == 1 + REJECT:
+        return
+    effort = table.number[2, 1]
+    good = uniform(table) < table.parameter[HIGH if effort > 0 else LOW]
+    table.fact[STATE] = 2.0 if good else 1.0
+    paid = table.number[0, 0] - (table.fact[IN_GOOD] if good else table.fact[IN_BAD])
+    table.rewards[0] = paid
+    suffered = 0.0 if good else table.parameter[LOSS]
+    table.rewards[1] = table.parameter[INCOME] - suffered - paid - table.parameter[COST] * effort
+
+
+def end(table: Any) -> End:
+    """Return the end in the platform's words."""
+    if table.chosen[1][1] == 1 + REJECT:
+        return End("insurance_rejected")
+    state = STATES[int(table.fact[STATE])]
+    return End(
+        "insurance_resolved",
+        more={
+            "effort": ("low", "high")[int(table.number[2][1])],
+            "state_realized": state,
+            "transfer": float(table.fact[IN_GOOD if state == "good" else IN_BAD]),
+            "premium": float(table.number[0][0]),
+        },
+    )
+
+
+class Values(NamedTuple):
+    """What contracts are worth if the insured chooses its best effort; the high one, if both are as good.
+
+    Attributes:
+        insurer: float64[N], the insurer's expected utility.
+        insured: float64[N], the insured's.
+        high: bool[N], whether the effort is high.
+    """
+
+    insurer: NDArray[np.float64]
+    insured: NDArray[np.float64]
+    high: NDArray[np.bool_]
+
+
+CLOSE = 1e-4
+"""A difference of utilities that is rounding in an observation."""
+
+
+def values_of(game: Game, contracts: NDArray[np.float64]) -> Values:
+    """Return what contracts, float64[N, 3], are worth. The columns are the premium and both transfers."""
+    parameter = game.rules.blank[0].parameter
+    premium, in_good, in_bad = contracts.T
+    transfer = [p * in_good + (1 - p) * in_bad for p in (parameter[LOW], parameter[HIGH])]
+    earned = [parameter[INCOME] - (1 - p) * parameter[LOSS] for p in (parameter[LOW], parameter[HIGH])]
+    low = earned[0] + transfer[0] - premium
+    high = earned[1] + transfer[1] - premium - parameter[COST]
+    works = high >= low - CLOSE
+    return Values(premium - np.where(works, transfer[1], transfer[0]), np.where(works, high, low), works)
+
+
+def contracts_of(game: Game) -> NDArray[np.float64]:
+    """Return the contracts that have an action index, float64[N, 3]."""
+    moves = [game.rules.decode(game.rules.blank[0], index) for index in range(int(game.rules.blank[0].first[ACCEPT]))]
+    return np.array([(move.value, move.second, move.third) for move in moves])
+
+
+def best_contract(game: Game) -> NDArray[np.float64]:
+    """Return the contract of the insurer's highest expected utility that the insured accepts: float64[3].
+
+    This is subgame-perfect: the insured's effort is its best one, and it accepts what is worth 0 or more, because
+    without a contract it gets 0, now and after further offers. The lowest premium is taken if several are as good. If
+    every contract that is accepted is a loss for the insurer, it is the one without payments, which is then rejected.
+    """
+    contracts = contracts_of(game)
+    worth = values_of(game, contracts)
+    profit = np.where((worth.insured >= -CLOSE) & (worth.insurer >= -CLOSE), worth.insurer, -np.inf)
+    return np.asarray(contracts[int(np.argmax(np.round(profit, 6)))])
+
+
+def _play(seen: Seen, contract: NDArray[np.float64], least: Any) -> Any:
+    """Offer `contract`; accept what is worth `least`, float64[N]; choose the best effort."""
+    offered = np.stack([seen.number[:, 0, 1], seen.facts[:, IN_GOOD], seen.facts[:, IN_BAD]], axis=1)
+    worth = values_of(seen.game, offered)
+    accepts = worth.insured >= least - CLOSE
+    answer = np.where(accepts, ACCEPT, REJECT)
+    kinds = np.choose(seen.stage, [np.full(len(answer), OFFER), answer, np.where(worth.high, MUCH, LITTLE)])
+    numbers = np.choose(seen.stage, [np.full(len(answer), contract[0]), accepts * 1.0, worth.high * 1.0])
+    return kinds, numbers, np.tile(contract[1:], (len(answer), 1))
+
+
+def _equilibrium(seen: Seen) -> Any:
+    return _play(seen, best_contract(seen.game), 0.0)
+
+
+def _equal(seen: Seen) -> Any:
+    contracts = contracts_of(seen.game)
+    worth = values_of(seen.game, contracts)
+    both = worth.insurer + worth.insured
+    distance = np.where(both >= both.max() - CLOSE, np.abs(worth.insurer - worth.insured), np.inf)
+    fair = int(np.argmin(np.round(distance, 6)))
+    return _play(seen, contracts[fair], min(float(worth.insured[fair]), float(both.max()) / 2))
+
+
+def _full_cover(seen: Seen) -> Any:
+    contracts = contracts_of(seen.game)
+    loss = np.abs(contracts[:, 2] - contracts[:, 1] - seen.parameter(LOSS))
+    worth = values_of(seen.game, contracts)
+    paid = np.where(worth.insurer >= -CLOSE, worth.insurer, np.inf)
+    covers = np.where(np.isclose(loss, loss[np.isfinite(paid)].min()), paid, np.inf)
+    return _play(seen, contracts[int(np.argmin(np.round(covers, 6)))], 0.0)
+
+
+BOTS: Bots = {
+    "random": random_bot,
+    "equilibrium": bot(_equilibrium),
+    "equal": bot(_equal),
+    "full_cover": bot(_full_cover),
+}
+"""`random`: any legal action. `equilibrium`: subgame-perfect, on the grid of contracts. `equal`: offers the efficient
+contract that divides the utility most equally, and accepts no less. `full_cover`: offers to cover the loss as far as
+the grid allows, for a premium without a loss to the insurer; then effort does not pay. All insured choose their best
+effort."""

@@ -1,0 +1,70 @@
+"""Fields of `game_state` of an open stage: the standing number, its owner, and who has left (see `fields.Field`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..core.loading import amount
+from .fields import name_of
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The standing number; `owned`: None if it is nobody's."""
+
+    name: str
+    owned: bool = False
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> float | None:
+        """Return the number."""
+        return None if self.owned and table.owner < 0 else float(table.standing)
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the number."""
+        if value is not None:
+            table.standing = amount(value, self.name)
+
+
+@dataclass(frozen=True)
+class StandingBy:
+    """The agent whose number stands, or None. It comes after the field of the number."""
+
+    name: str
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> str | None:
+        """Return the agent."""
+        return name_of(int(table.owner)) if table.owner >= 0 else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the owner, and the number as its choice."""
+        if isinstance(value, str) and value in seats:
+            own(table, seats[value])
+
+
+def own(table: Any, seat: int) -> None:
+    """Write that the standing number is a seat's."""
+    stage = int(table.stages) - 1
+    kinds = [kind for kind in range(int(table.kinds)) if (int(table.offers[stage]) >> kind) & 1 and table.gap[kind] > 0]
+    table.owner = seat
+    table.chosen[stage, seat] = 1 + kinds[0]
+    table.number[stage, seat] = table.standing
+
+
+@dataclass(frozen=True)
+class WhoLeft:
+    """The agents that have left the stage."""
+
+    name: str
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> list[str]:
+        """Return their names."""
+        return [name_of(other) for other in range(int(table.seats)) if not (int(table.within) >> other) & 1]
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write that they have left."""
+        for agent in value if isinstance(value, list) else ():
+            if isinstance(agent, str) and agent in seats:
+                table.within &= ~(1 << seats[agent])

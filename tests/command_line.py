@@ -1,0 +1,12 @@
+"""Runs the command `parlour` inside a test."""
+
+from parlour.training import cli
+
+
+def run(capsys, *args):
+    """Return the exit code, stdout and stderr of a command; `capsys` is the fixture of pytest."""
+    code = cli.main(args)
+    captured = capsys.readouterr()
+    # On the first use of a game, what Numba compiles is told, too.
+    err = "".join(line for line in captured.err.splitlines(True) if not line.startswith("compiling "))
+    return code, captured.out, err

@@ -1,0 +1,97 @@
+"""Both ends of mafia's forwarding protocol under a flood of broken frames; see `flooding` for their number."""
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+from live.flooding import FRAMES, beside, flood, no_traceback, pool
+from live.mafia_service import client, personality, request, serve
+from mafia_players import FIVE, NAMES, scripted
+from parlour.wrappers.live.mafia.host import MafiaHost
+from parlour.wrappers.live.mafia.limits import MafiaLimits
+from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
+
+
+@asynccontextmanager
+async def closing(connection):
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+def test_a_service_of_agents_plays_on(caplog):
+    matches = 0
+
+    async def honest(service):
+        nonlocal matches
+        connection = ServiceConnection(service.url)
+        players = [RemoteAgent(f"p{seat + 1}", NAMES[seat], connection) for seat in range(5)]
+        async with closing(connection), MafiaHost(FIVE, seed=1) as host:
+            while True:
+                result = await host.play(players)
+                assert not result.faults, result.faults
+                matches += 1
+
+    async def main():
+        async with serve(personality) as service:
+            calls = [request(number, method) for number, method in enumerate(("think", "say", "nightAction", "vote"))]
+            frames = pool(*calls, {"id": 0, "cancel": True})
+            async with beside(honest(service)):
+                await flood(lambda number: client(service), frames)
+                while matches < 2:
+                    await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+    no_traceback(caplog)
+
+
+@asynccontextmanager
+async def hostile_service(frames):
+    """A service that answers every call with a hundred broken frames; it yields its URL and a count of the frames."""
+    sent = [0]
+
+    async def connect(received):
+        socket = web.WebSocketResponse()
+        await socket.prepare(received)
+        async for message in socket:
+            call = json.loads(message.data).get("id")
+            for _ in range(100):
+                frame = frames[sent[0] % len(frames)]
+                frame = frame.replace(":7,", f":{call},") if isinstance(frame, str) else frame  # its own call's
+                if socket.closed:
+                    break
+                await (socket.send_str(frame) if isinstance(frame, str) else socket.send_bytes(frame))
+                sent[0] += 1
+        return socket
+
+    app = web.Application()
+    app.add_routes([web.get("/", connect)])
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"ws://127.0.0.1:{runner.addresses[0][1]}", sent
+    finally:
+        await runner.cleanup()
+
+
+def test_a_host_plays_on_with_a_service_that_floods(caplog):
+    frames = pool(
+        {"id": 7, "chunk": "a"}, {"id": 7, "done": True, "result": {"targetId": "p2"}}, {"id": 7, "error": ""}
+    )
+    limits = MafiaLimits(think=0.2, say=0.2, act=0.2)
+
+    async def main():
+        faults = []
+        async with hostile_service(frames) as (url, sent), MafiaHost(FIVE, seed=1, limits=limits) as host:
+            while sent[0] < FRAMES:
+                async with closing(ServiceConnection(url)) as connection:
+                    seats = [RemoteAgent("p1", NAMES[0], connection), *(scripted(seat) for seat in range(1, 5))]
+                    faults += (await host.play(seats)).faults
+        return faults
+
+    faults = asyncio.run(main())
+    assert faults and {fault.agent_id for fault in faults} == {"p1"}
+    no_traceback(caplog)

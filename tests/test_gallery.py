@@ -1,0 +1,43 @@
+"""The gallery of pictures and texts: it has every game, is the same twice, and names what has changed."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+@pytest.fixture
+def gallery(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
+    spec = importlib.util.spec_from_file_location("gallery", DOCS / "gallery.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    for name in ("games", "wires", "words"):
+        sys.modules.pop(name, None)
+
+
+def test_what_has_changed_is_named_and_framed(gallery, tmp_path):
+    drawn = list(gallery.drawings(["kuhn-v0", "auction-v0"]))
+    names = [name for name, _ in drawn]
+    assert len(set(names)) == len(names)
+    assert {"kuhn-v0/0-all.svg", "kuhn-v0/0-first.txt", "auction-v0/0-public.svg"} <= set(names)
+    assert gallery.write(tmp_path, iter(drawn)) == names
+    again = list(gallery.drawings(["kuhn-v0", "auction-v0"]))
+    assert gallery.write(tmp_path, iter(again)) == []
+    assert "<figure class=changed>" not in (tmp_path / "index.html").read_text(encoding="utf-8")
+    other = [(name, text + "<!-- new -->" * (name == "kuhn-v0/0-all.svg")) for name, text in again[:-1]]
+    assert gallery.write(tmp_path, iter(other)) == ["kuhn-v0/0-all.svg", names[-1]]  # changed, and gone
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert page.count("<figure class=changed>") == 1
+    assert page.count("<figure") == len(names) - 1
+    assert not (tmp_path / names[-1]).exists()
+
+
+def test_a_view_shows_what_its_seat_may_know(gallery):
+    drawn = dict(gallery.drawings(["kuhn-v0"]))
+    assert drawn["kuhn-v0/0-first.svg"] != drawn["kuhn-v0/0-last.svg"] != drawn["kuhn-v0/0-all.svg"]
+    assert drawn["kuhn-v0/0-first.txt"] != drawn["kuhn-v0/0-all.txt"]

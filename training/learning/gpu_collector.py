@@ -1,0 +1,182 @@
+"""GpuCollector: self-play tables on a GPU beside the networks. Nothing but the counts of a rollout leaves the GPU."""
+
+import pickle
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...envs import Game, VectorGame
+from ...envs.core.cuda.vector import CudaVectorGame
+from .advantages import advantages_of_all_seats
+from .batch import RolloutBatch
+from .collector import Weights, critic_encoder, load_weights, make_networks
+from .networks import Forward
+from .selfplay_settings import SelfPlayConfig
+
+
+class GpuCollector:
+    """One actor whose tables are on the GPU. The current policy plays every seat.
+
+    Its decisions and episodes differ from those of `Collector` with the same seed: actions are drawn on the GPU, by
+    PyTorch.
+
+    Args:
+        config: the settings.
+        game: the game with its options.
+
+    Attributes:
+        tables: the tables; a `CudaVectorGame`.
+    """
+
+    def __init__(self, config: SelfPlayConfig, game: Game) -> None:
+        self._config, self._game, self._device = config, game, torch.device(config.device)
+        tables = VectorGame(game, config.n_envs, config.encoder or None, device="cuda")
+        assert isinstance(tables, CudaVectorGame)
+        self.tables = tables
+        self._critic_encoder = critic_encoder(config, game)
+        self._forward = Forward(config.device, config.precision)
+        self._actor, self._critic = (net.to(self._device) for net in make_networks(config, game))
+        self._generator = torch.Generator(self._device)
+        self._began = False
+        shape = config.n_steps, config.n_envs
+        sizes = [game.encoders[name].layout.size for name in (tables.encoder, self._critic_encoder)]
+        self._observations, self._critic_observations = (self._zeros(*shape, size) for size in sizes)
+        self._masks = self._zeros(*shape, game.num_actions, dtype=torch.int8)
+        self._log_probs = self._zeros(*shape, game.num_actions)
+        self._turn, self._actions = (self._zeros(*shape, dtype=torch.int64) for _ in range(2))
+        self._dones = self._zeros(*shape, dtype=torch.bool)
+        self._rewards = self._zeros(*shape, game.seats)
+        self._results = self._zeros(config.n_envs, game.seats)  # of the current episodes, so far
+
+    def _zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        return torch.zeros(shape, dtype=dtype, device=self._device)
+
+    def begin(self, version: int = 0) -> None:
+        """Begin episodes at all tables, unless they have begun. The random numbers depend on seed and version."""
+        if self._began:
+            return
+        seed = self._config.seed
+        if version:
+            seed = int(np.random.SeedSequence([seed, version]).generate_state(1, np.uint64)[0])
+        self._generator.manual_seed(seed % 2**63)
+        self.tables.reset(seed)
+        self._results.zero_()
+        self._began = True
+
+    @torch.no_grad()
+    def rollout(self, version: int, weights: Weights) -> RolloutBatch:
+        """Play ``n_steps`` decisions on every table.
+
+        Args:
+            version: the version of the weights, from 0.
+            weights: the weights of both networks.
+
+        Returns:
+            The decisions, as tensors on the GPU. The next rollout overwrites them.
+        """
+        began = time.perf_counter()
+        self.begin(version)
+        load_weights(self._actor, self._critic, weights)
+        seconds, episodes, winnings = self._play()
+        advantages, values = self._estimate()
+        arrays = {
+            "observations": self._observations,
+            "critic_observations": self._critic_observations,
+            "masks": self._masks,
+            "log_probs": self._log_probs,
+            "actions": self._actions,
+            "advantages": advantages,
+            "returns": values + advantages,
+        }
+        self._wait()
+        return RolloutBatch(
+            version=version,
+            actor=0,
+            arrays={name: array.flatten(0, 1) for name, array in arrays.items()},
+            rows=np.arange(self._turn.numel()),
+            episodes=episodes,
+            winnings=winnings,
+            seconds=seconds,
+            total_seconds=time.perf_counter() - began,
+        )
+
+    def _play(self) -> tuple[float, int, float]:
+        """Play the decisions. Return the duration of the tables' steps in seconds, the ended episodes, the winnings."""
+        seen = self._shared(self.tables.observations), self._shared(self.tables.action_masks)
+        turn, rewards, dones = map(self._shared, (self.tables.turn, self.tables.rewards, self.tables.dones))
+        unit = self._game.payoffs.unit
+        spent, ended = 0.0, self._zeros(1, dtype=torch.int64)
+        won = self._zeros(1)
+        for step in range(self._config.n_steps):
+            self._observations[step], self._masks[step] = seen
+            self._turn[step] = turn
+            self.tables.observe(self._critic_encoder, turn, self._critic_observations[step])
+            log_probs = self._forward.log_probs(self._actor, self._observations[step], self._masks[step])
+            self._log_probs[step] = log_probs
+            self._actions[step] = self._draw(log_probs)
+            self._wait()
+            began = time.perf_counter()
+            self.tables.step(self._actions[step])
+            self._wait()
+            spent += time.perf_counter() - began
+            self._dones[step] = dones
+            self._rewards[step] = rewards * (self._config.reward_scale / unit)
+            self._results += rewards
+            won += (self._results.mean(1) * dones).sum()
+            ended += dones.sum()
+            self._results *= ~dones[:, None]
+        return spent, int(ended), float(won) / unit
+
+    def _shared(self, array: Any) -> torch.Tensor:
+        """Return a tensor that shares the memory of a device array."""
+        return torch.as_tensor(array, device=self._device)
+
+    def _draw(self, log_probs: torch.Tensor) -> torch.Tensor:
+        """Draw an action per row: the greatest of p / x, with x from an exponential distribution."""
+        probabilities = log_probs.exp()
+        return (probabilities / torch.empty_like(probabilities).exponential_(generator=self._generator)).argmax(1)
+
+    def _estimate(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the advantages and the values of the rollout, float32[T, N] each."""
+        config, seats = self._config, self._game.seats
+        values = torch.stack([self._value(seen) for seen in self._critic_observations])
+        last = self._zeros(config.n_envs, seats)
+        seen = torch.empty_like(self._critic_observations[0])
+        for seat in range(seats):
+            seat_of_all = torch.full((config.n_envs,), seat, dtype=torch.int64, device=self._device)
+            self.tables.observe(self._critic_encoder, seat_of_all, seen)
+            last[:, seat] = self._value(seen)
+        advantages = advantages_of_all_seats(
+            self._turn, self._rewards, self._dones, values, last, config.gamma, config.gae_lambda
+        )
+        return advantages, values
+
+    def _value(self, observations: torch.Tensor) -> torch.Tensor:
+        return self._forward(self._critic, observations)[:, 0]
+
+    def _wait(self) -> None:
+        """Wait for the GPU, so that a duration is that of its work."""
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+
+    def save(self, path: Path) -> dict[str, Any]:
+        """Write the tables, and return the rest of the state."""
+        with path.open("wb") as file:
+            state = {name: value for name, value in self.tables.__getstate__().items() if name != "game"}
+            pickle.dump(state, file, protocol=5)
+        return {"generator": self._generator.get_state(), "results": self._results.cpu(), "began": self._began}
+
+    def load(self, path: Path, state: Mapping[str, Any]) -> None:
+        """Load what `save` wrote and returned: the next rollout is as if there had been no break.
+
+        Load only trusted files: a pickle may contain code.
+        """
+        with path.open("rb") as file:
+            self.tables.__setstate__({**pickle.load(file), "game": self._game})
+        self._generator.set_state(state["generator"].cpu())
+        self._results.copy_(state["results"])
+        self._began = state["began"]

@@ -1,0 +1,118 @@
+"""Tasks: independent calls, in this process, in processes of this machine, or in a Ray cluster.
+
+Every task gets copies of its arguments. So its result depends neither on where it runs nor on the other tasks.
+"""
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+Tick = Callable[[int], None]
+"""Called with the number of games (decisions, …) just played."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A call ``function(*args, **settings, progress=…)``.
+
+    Attributes:
+        function: a function of a module, with the argument `progress`, a `Tick`.
+        args: its arguments by position.
+        settings: its arguments by name.
+        size: what its progress counts up to.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    size: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers:
+    """Where tasks run.
+
+    Attributes:
+        processes: number of tasks at the same time; in a cluster, the cluster has as many as its processors.
+        address: of a Ray cluster, ``"auto"`` or ``host:port``; None: this machine. With `processes` 1, the tasks run
+            in this process.
+
+    Raises:
+        ValueError: if `processes` is less than 1.
+    """
+
+    processes: int = 1
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        if self.processes < 1:
+            raise ValueError(f"processes={self.processes}: need 1 or more")
+
+    def run(self, tasks: Sequence[Task], progress: Tick | None = None) -> list[Any]:
+        """Run the tasks, and return their results in the order of the tasks.
+
+        Args:
+            tasks: the tasks.
+            progress: called with what was just played: by a task in this process while it runs, else at its end.
+
+        Raises:
+            Exception: the first error of a task. Tasks that have not started are left out.
+        """
+        tick = progress or _ignore
+        if self.processes == 1 and self.address is None:
+            return [_run(*deepcopy((task.function, task.args, dict(task.settings))), tick) for task in tasks]
+        with self.executor() as executor:
+            sizes: dict[Future[Any], int] = {}
+            for task in tasks:
+                sizes[executor.submit(_run, task.function, task.args, dict(task.settings), _ignore)] = task.size
+            for future in as_completed(sizes):
+                future.result()
+                tick(sizes[future])
+            return [future.result() for future in sizes]
+
+    @contextmanager
+    def executor(self) -> Iterator[Executor]:
+        """Yield an executor that runs calls in other processes. At the end, calls that wait are cancelled.
+
+        Raises:
+            ConnectionError: if there is no cluster at the address.
+            ImportError: if Ray is not installed, and there is an address.
+        """
+        executor: Executor
+        if self.address is not None:
+            from .ray_tasks import RayExecutor  # imported here: Ray is an extra
+
+            executor = RayExecutor(self.address)
+        else:
+            context = multiprocessing.get_context("spawn")  # a fork would copy the locks of PyTorch's threads
+            executor = ProcessPoolExecutor(self.processes, mp_context=context, initializer=_on_one_thread)
+        try:
+            yield executor
+        finally:
+            executor.shutdown(cancel_futures=True)
+
+
+HERE = Workers()
+"""All tasks in this process."""
+
+
+def _run(function: Callable[..., Any], args: tuple[Any, ...], settings: dict[str, Any], progress: Tick) -> Any:
+    return function(*args, **settings, progress=progress)
+
+
+def _ignore(count: int) -> None:
+    """Take no notice of progress."""
+
+
+def _on_one_thread() -> None:
+    """Let the matrix products of this process use one thread, because every processor has a task."""
+    if find_spec("threadpoolctl") is not None:
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(1, "blas")
