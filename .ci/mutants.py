@@ -52,17 +52,21 @@ TESTS = {
     "tests/economics/test_two_seats.py tests/economics/test_public_goods.py tests/economics/test_open_games.py "
     "-k 'not revenue_equivalence'",
     "wrappers/live/poker/offers.py": "tests/live/test_poker_offers.py",
-    "wrappers/live/poker/agent_session.py": "tests/live/test_poker_agent_session.py "
-    "tests/live/test_poker_agent_reading.py tests/live/test_poker_agent_unreadable.py",
-    "wrappers/live/poker/host_session.py": "tests/live/test_poker_host_*.py tests/live/test_poker_table_*.py",
-    "wrappers/live/arena/*": "tests/live/test_arena_session.py tests/live/test_arena_session_limits.py "
+    "wrappers/live/poker/agent_session.py": "tests/live/test_poker_agent_*.py tests/live/test_poker_both_ends.py "
+    "tests/live/test_poker_fuzz.py",
+    "wrappers/live/poker/host_session.py": "tests/live/test_poker_host_*.py tests/live/test_poker_table_*.py "
+    "tests/live/test_poker_fuzz.py",
+    "wrappers/live/arena/*": "tests/live/test_arena_session*.py tests/live/test_arena_fuzz.py "
     "-k 'not (tangram or mafia or holdem)'",
-    "wrappers/live/mafia/host_session.py": "tests/live/test_mafia_host_*.py",
-    "wrappers/live/mafia/*": "tests/live/test_mafia_session.py",
-    "wrappers/live/tangram/host_session.py": "tests/live/test_tangram_host_session.py",
-    "wrappers/live/tangram/*": "tests/live/test_tangram_session_*.py "
+    "wrappers/live/mafia/host_session.py": "tests/live/test_mafia_host*.py tests/live/test_mafia_fuzz.py",
+    "wrappers/live/mafia/*": "tests/live/test_mafia_session.py tests/live/test_mafia_service.py "
+    "tests/live/test_mafia_fuzz.py",
+    "wrappers/live/tangram/host_session.py": "tests/live/test_tangram_host*.py tests/live/test_tangram_fuzz.py",
+    "wrappers/live/tangram/*": "tests/live/test_tangram_session_*.py tests/live/test_tangram_joint.py "
+    "tests/live/test_tangram_fuzz.py tests/live/test_tangram_agent.py "
     "-k 'not is_what_the_environment_shows and not bots_build'",
-    "wrappers/live/table/*": "tests/live/test_table_session_*.py",
+    "wrappers/live/table/*": "tests/live/test_table_session_*.py tests/live/test_table_matches.py "
+    "tests/live/test_table_server.py tests/live/test_table_fuzz.py",
 }
 """What pytest is to run for a file, by the first pattern that fits. For a game come `GOLDEN` and `LAWS`."""
 
@@ -90,6 +94,9 @@ EQUIVALENT = (
 )
 """Operators left out: of annotations (`X | None`), of decorators, and such as change nothing that can be seen."""
 
+CHECKS = ("@dataclass(", "strict=True")
+"""`True` stays in lines with these: it guards against mistakes in the code, and nothing that runs depends on it."""
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -103,13 +110,15 @@ class Mutant:
 
 def places(file: str) -> Iterator[Mutant]:
     """Find what can be changed in a file."""
-    nodes = list(ast_nodes(get_ast((ROOT / file).read_text(encoding="utf-8"))))
+    source = (ROOT / file).read_text(encoding="utf-8")
+    lines, nodes = source.splitlines(), list(ast_nodes(get_ast(source)))
     for name in operator_names():
         if not any(part in name for part in EQUIVALENT):
             operator, occurrence = get_operator(name)(), 0
             for node in nodes:
-                for start, _ in operator.mutation_positions(node):
-                    yield Mutant(file, name, occurrence, start[0])
+                for (line, _), _ in operator.mutation_positions(node):
+                    if "TrueWithFalse" not in name or not any(check in lines[line - 1] for check in CHECKS):
+                        yield Mutant(file, name, occurrence, line)
                     occurrence += 1
 
 

@@ -4,6 +4,7 @@ All games have the same slices, so `observe` is compiled once. What a number mea
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..core.compiled import compiled, inlined
@@ -16,7 +17,7 @@ from .table import FACTS, MEMORY
 
 
 def encoders(rules: StageGame, table: Any) -> dict[str, Encoder]:
-    """Return the encoders by name; `full` only if something is hidden."""
+    """Return the encoders by name. Where nothing is hidden, `full` shows what `v0` shows."""
     seats, stages = int(table.seats), int(table.stages)
     names = ", ".join(stage.name for stage in rules.stages)
     mine = f"`{rules.private.name}`, as a share of the highest" if rules.private else "always 0: nothing is private"
@@ -42,14 +43,14 @@ def encoders(rules: StageGame, table: Any) -> dict[str, Encoder]:
         shown = shown.extended(_open_slices(rules.open, seats), observe_open)
     if rules.facts:
         shown = shown.extended(_fact_slices(rules.facts, repeated), observe_past_facts if repeated else observe_facts)
-    found = {"v0": shown}
+    full = replace(shown, full_information=True)
     if rules.hides:
         slices = [
             Slice("hidden.private_values", (seats,), 0, 1, f"by relative seat: {mine}"),
             Slice("hidden.choices", (stages, seats), 0, 1, "by phase and relative seat: the number"),
         ]
-        found["full"] = shown.extended(slices, observe_hidden, full_information=True)
-    return found
+        full = shown.extended(slices, observe_hidden, full_information=True)
+    return {"v0": shown, "full": full}
 
 
 def _repeated_slices(stages: int, seats: int) -> list[Slice]:

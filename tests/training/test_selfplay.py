@@ -13,6 +13,7 @@ from parlour.training import cli
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.learning.advantages import seat_advantages
+from parlour.training.learning.collector import critic_encoder
 from parlour.training.learning.config import load_config
 from parlour.training.learning.league import League
 from parlour.training.learning.run import resume, train
@@ -224,6 +225,15 @@ def test_the_critic_may_see_everything_and_the_policy_may_not():
     assert seen._critic[0].in_features == policy.inputs and seen.policy().critic
     with pytest.raises(ValueError, match="full"):
         make("holdem", encoder="full")
+    with pytest.raises(ValueError, match="critic_encoder='all': holdem has the encoders full, v0"):
+        make("holdem", critic_encoder="all")
+
+
+def test_a_game_without_a_full_encoder_has_the_critic_see_what_the_policy_sees():
+    trust = game("trust")
+    alone = replace(trust, encoders={"v0": trust.encoders["v0"]})
+    config = SelfPlayConfig(game="trust")
+    assert critic_encoder(config, trust) == "full" and critic_encoder(config, alone) == "v0"
 
 
 def test_metrics_are_in_the_games_unit():

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ...envs import Game
+from ...envs.core.encoder import FULL
 from ...envs.core.rng import streams
 from ...wrappers.policies.base import draw
 from ...wrappers.policies.mlp import MlpPolicy
@@ -40,8 +41,15 @@ def make_networks(config: SelfPlayConfig, game: Game) -> tuple[nn.Sequential, nn
 
 
 def critic_encoder(config: SelfPlayConfig, game: Game) -> str:
-    """Return the name of the encoder of the value function's observations."""
-    return config.critic_encoder or config.encoder or game.encoder
+    """Return the name of the encoder of the value function's observations; a game without `full` has the policy's.
+
+    Raises:
+        ValueError: if the game has no encoder of the name in `config`.
+    """
+    name = config.critic_encoder
+    if name not in ("", FULL, *game.encoders):
+        raise ValueError(f"critic_encoder={name!r}: {game.name} has the encoders {', '.join(game.encoders)}")
+    return name if name in game.encoders else config.encoder or game.encoder
 
 
 def load_weights(actor: nn.Module, critic: nn.Module, weights: Weights) -> None:

@@ -44,7 +44,8 @@ class SelfPlayConfig(TrainConfig):
     critic_net_arch: tuple[int, ...] = (128, 128)
     """Sizes of the hidden layers of the value function."""
     critic_encoder: str = FULL
-    """The encoder of the value function's observations. full: with hidden information. Empty: that of the policy."""
+    """The encoder of the value function's observations. full: with hidden information, if the game has it. Empty: that
+    of the policy."""
     activation_fn: str = "ReLU"
     """Activation function of the hidden layers: ReLU or Tanh."""
     learning_rate: float = 1e-3
