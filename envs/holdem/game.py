@@ -17,7 +17,7 @@ from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, setup, view
 from .hands import card_number
 from .range_text import weights_of
-from .starting import Start, chance_of, reset_from
+from .starting import Start, chance_of, reset_from, start_of
 from .table import FIRST_FRACTION, FRACTIONS, PREFLOP, SEATS, TABLE
 from .view import STREETS
 
@@ -123,8 +123,10 @@ def _start(options: dict[str, Any]) -> Start | None:
     street, board, ranges = options["start"], options["board"], options["ranges"]
     if street == "preflop" and board is None and ranges is None:
         return None
-    weights = tuple(None if each is None else weights_of(each) for each in ranges or [None] * options["seats"])
-    start = Start(PREFLOP + STREETS.index(street), tuple(map(card_number, board or ())), weights)
+    each = [
+        None if one is None else weights_of(one).astype(float).tobytes() for one in ranges or [None] * options["seats"]
+    ]
+    start = start_of(PREFLOP + STREETS.index(street), tuple(map(card_number, board or ())), tuple(each))
     if not start.can_be_dealt():
         raise ValueError(f"board={board}, ranges={ranges!r:.60}: no hands of these ranges can be dealt together")
     return start

@@ -7,6 +7,7 @@ probability in proportion to the product of their weights.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations, product
 from typing import Any, cast
 
@@ -26,9 +27,13 @@ MOST_DEALS = 10_000
 """The most deals of a game whose random events are enumerated."""
 
 
-@dataclass(frozen=True)
+MOST_STARTS = 64
+"""How many starts keep their compiled functions, for the next game with the same options."""
+
+
+@dataclass(frozen=True, eq=False)
 class Start:
-    """How every hand begins.
+    """How every hand begins. See `start_of`.
 
     Attributes:
         phase: the street of the first decision, as in the record.
@@ -75,6 +80,12 @@ class Start:
         return np.array(cards, np.int8), np.array(weights) / np.sum(weights)
 
 
+@lru_cache(MOST_STARTS)
+def start_of(phase: int, board: tuple[int, ...], ranges: tuple[bytes | None, ...]) -> Start:
+    """Return the start with these attributes, the ranges as the bytes of their weights; the same one if asked again."""
+    return Start(phase, board, tuple(None if each is None else np.frombuffer(each) for each in ranges))
+
+
 def _fit(ranges: list[NDArray[np.int8]], taken: frozenset[int]) -> bool:
     """Tell whether each of these ranges has a hand, none sharing a card with another or with `taken`."""
     if not ranges:
@@ -82,8 +93,9 @@ def _fit(ranges: list[NDArray[np.int8]], taken: frozenset[int]) -> bool:
     return any(not taken.intersection(hand) and _fit(ranges[1:], taken.union(hand)) for hand in ranges[0].tolist())
 
 
+@lru_cache(MOST_STARTS)
 def reset_from(start: Start) -> Callable[[Any], None]:
-    """Return the `reset` of a game with this start. It is compiled in every process."""
+    """Return the `reset` of a game with this start. It is compiled once in every process."""
     phase, board = start.phase, np.array(start.board, np.int64)
     opened = sum(1 << card for card in start.board)
     ranged = np.array([seat for seat, weights in enumerate(start.ranges) if weights is not None], np.int64)
@@ -119,6 +131,7 @@ def reset_from(start: Start) -> Callable[[Any], None]:
     return cast(Callable[[Any], None], njit(reset_on_street))
 
 
+@lru_cache(MOST_STARTS)
 def chance_of(start: Start) -> Chance | None:
     """Return the capability `Chance`: one random event that deals all cards; None if there are too many deals."""
     found = start.deals()

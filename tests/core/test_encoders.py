@@ -58,6 +58,12 @@ def test_an_extended_encoder_shows_what_the_first_does_and_more(game):
     assert game.encoders["full"].extended([Slice("more", (1,), 0, 1, "")], observe_nothing).full_information
 
 
+@pytest.mark.parametrize("game_id", [each for each in envs.GAMES if each != "nim-v0"])  # which the tests register
+def test_every_game_has_an_encoder_for_players_and_one_for_critics(game_id):
+    encoders = envs.game(game_id).encoders
+    assert not encoders["v0"].full_information and encoders["full"].full_information
+
+
 @compiled
 def observe_nothing(table, seat, at, out):
     pass

@@ -78,7 +78,7 @@ def test_a_dutch_auction_without_a_sale(rounds, reason, price):
     assert (outcome["reason"], outcome["final_price"]) == (reason, price)
 
 
-@pytest.mark.parametrize("seats", [2, 3])
+@pytest.mark.parametrize("seats", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_revenue_equivalence(seats):
     expected = 100 * (seats - 1) / (seats + 1)
     dutch = matches("dutch_auction", "equilibrium", seats=seats, decrement=0.5, max_rounds=200)
