@@ -39,12 +39,12 @@ def test_a_host_plays_on_with_agents_that_poll_and_agents_that_it_calls(caplog):
             while True:
                 _, ann = await client.post("create", player_name="ann")
                 async with polling("bob", url) as bob:
-                    playing = asyncio.create_task(bob.play(1, 1, invites=ann["invite_codes"]))
-                    while (state := await client.turn(ann["token"]))["status"] == "running":
-                        _, told = await client.post("act", token=ann["token"], **OFFER)
-                        assert told == {"ok": True}, state
-                    assert state["status"] == "finished" and state["error"] is None, state
-                    await playing
+                    async with asyncio.TaskGroup() as group:
+                        group.create_task(bob.play(1, 1, invites=ann["invite_codes"]))
+                        while (state := await client.turn(ann["token"]))["status"] == "running":
+                            _, told = await client.post("act", token=ann["token"], **OFFER)
+                            assert told == {"ok": True}, state
+                        assert state["status"] == "finished" and state["error"] is None, state
                     assert (bob.matches, bob.lost, bob.agent.statistics.replaced) == (1, 0, 0)
                 matches += 1
 
