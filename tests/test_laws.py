@@ -6,14 +6,13 @@ PARLOUR_GOLDEN=1 writes the golden playthroughs anew: read the difference before
 
 import json
 import os
-from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import OPTIONS
+from cases import CASES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from parlour import envs
@@ -47,18 +46,15 @@ MAY_BE_SKIPPED = (
 )
 
 
-@cache
-def elsewhere(game_id):
-    """The options of a game's cases, and their fingerprints from another process."""
-    function = envs.find(game_id)
-    source = f"{function.__module__}:{function.__qualname__}"
-    options = list(OPTIONS.get(game_id, {"default": {}}).values())
-    return options, fingerprints_elsewhere([(source, one, envs.game(game_id).encoder) for one in options])
-
-
-def test_same_seed_and_actions_same_bytes_in_another_process(case):
-    options, fingerprints = elsewhere(case[0])
-    assert fingerprints[options.index(case[1])] == fingerprint(envs.game(case[0], **case[1]))
+@pytest.mark.slow
+def test_same_seed_and_actions_same_bytes_in_another_process():
+    games, sources = {}, []
+    for case in CASES:
+        game_id, options = case.values[0]
+        function, games[case.id] = envs.find(game_id), envs.game(game_id, **options)
+        sources.append((f"{function.__module__}:{function.__qualname__}", options, games[case.id].encoder))
+    there = dict(zip(games, fingerprints_elsewhere(sources), strict=True))
+    assert there == {name: fingerprint(game) for name, game in games.items()}
 
 
 JSON = st.recursive(

@@ -133,6 +133,7 @@ def test_theory_is_backward_induction_over_all_contracts():
     assert worth.insured == pytest.approx([-0.2, 0.4, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bot", "expected"), [("equilibrium", (7, 0)), ("full_cover", (0, 6)), ("equal", (3.6, 3.4))])
 def test_the_bots_get_what_their_contracts_are_worth(bot, expected):
     game = envs.game(NAME)

@@ -78,7 +78,8 @@ def test_a_dutch_auction_without_a_sale(rounds, reason, price):
     assert (outcome["reason"], outcome["final_price"]) == (reason, price)
 
 
-@pytest.mark.parametrize("seats", [2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seats", [2, 3])
 def test_revenue_equivalence(seats):
     expected = 100 * (seats - 1) / (seats + 1)
     dutch = matches("dutch_auction", "equilibrium", seats=seats, decrement=0.5, max_rounds=200)
@@ -139,6 +140,7 @@ def test_who_leaves_may_say_why():
     assert utilities(env) == [0, 0] and env.turn_state("player_0").outcome["reason"] == "negotiation_failed"
 
 
+@pytest.mark.slow
 def test_gains_from_trade_beside_the_bounds():
     tables = matches("bilateral_trade", "equilibrium", prices=201, max_rounds=2, count=100_000)
     value, cost = tables["private"][:, 0], tables["private"][:, 1]

@@ -130,6 +130,7 @@ def test_a_mistake_in_a_process_reaches_the_learner():
     assert not learner.engine._processes[0].is_alive()
 
 
+@pytest.mark.slow
 def test_the_engine_of_a_gpu_collects_what_the_cpu_would_and_resumes(tmp_path):
     """Numba's simulator is the GPU, in a process of its own (see `simulated_learner`)."""
     script = Path(simulated_learner.__file__)

@@ -123,6 +123,7 @@ def test_schedules():
     assert [scheduled(4.0, 1.0, kind, 1.0) for kind in ("constant", "linear", "power")] == [4.0, 1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_it_learns_kuhn_poker():
     """By the exact best response, after some seconds of self-play; uniform play has a NashConv of 0.92."""
     budget = {"total_timesteps": 1_000_000, "n_envs": 256, "n_steps": 16, "batch_size": 1024}
