@@ -4,6 +4,7 @@ import asyncio
 from contextlib import asynccontextmanager
 
 from aiohttp import web
+from live.small_server import served
 from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
@@ -48,7 +49,6 @@ def passing(state):
 @asynccontextmanager
 async def endpoint(act, hook=None):
     """Serve an agent of others that answers ``/act`` with what `act` returns."""
-    app = web.Application()
     posted = []
 
     async def handle(request):
@@ -57,14 +57,8 @@ async def endpoint(act, hook=None):
             return await hook(request) if hook is not None else web.Response()
         return await act(request)
 
-    app.add_routes([web.post("/agent/{call}", handle)])
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/agent", posted
-    finally:
-        await runner.cleanup()
+    async with served(web.post("/agent/{call}", handle)) as address:
+        yield f"http://{address}/agent", posted
 
 
 def flood(state):

@@ -18,6 +18,7 @@ from contextlib import asynccontextmanager
 import numpy as np
 from aiohttp import WSMsgType, web
 from live.platform_table import PlatformTable, Player, card
+from live.small_server import served
 
 
 class Refused(Exception):
@@ -341,19 +342,15 @@ class Platform:
 
     @asynccontextmanager
     async def serve(self):
-        app = web.Application()
-        app.add_routes([web.get("/v1/ws", self._socket), web.post("/v1/agents", self._rest)])
-        app.add_routes([web.get("/v1/tables", self._tables), web.get("/v1/tables/{id}", self._tables)])
-        app.add_routes([web.post("/v1/tables/{call:.*}", self._rest)])
-        runner = web.AppRunner(app, shutdown_timeout=0.1, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        try:
-            yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-        finally:
-            for table in self.tables.values():
-                table.stop()
-            await runner.cleanup()
+        gets = {"/v1/ws": self._socket, "/v1/tables": self._tables, "/v1/tables/{id}": self._tables}
+        posts = {"/v1/agents": self._rest, "/v1/tables/{call:.*}": self._rest}
+        routes = [*(web.get(*one) for one in gets.items()), *(web.post(*one) for one in posts.items())]
+        async with served(*routes) as address:
+            try:
+                yield f"http://{address}"
+            finally:
+                for table in self.tables.values():
+                    table.stop()
 
 
 def compact(kind, payload):

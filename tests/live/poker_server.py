@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import WSMsgType, web
 from live.small_host import Host
+from live.small_server import served
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.poker.agent import play
@@ -133,15 +134,8 @@ class Server:
 
     @asynccontextmanager
     async def serve(self):
-        app = web.Application()
-        app.add_routes([web.get("/v1/ws", self.websocket), web.post("/v1/{call:.*}", self.rest)])
-        runner = web.AppRunner(app, shutdown_timeout=0.1, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        try:
-            yield runner.addresses[0][1]
-        finally:
-            await runner.cleanup()
+        async with served(web.get("/v1/ws", self.websocket), web.post("/v1/{call:.*}", self.rest)) as address:
+            yield int(address.split(":")[1])
 
 
 FAST = {"retry_after": 0.01, "ping_every": 30.0}

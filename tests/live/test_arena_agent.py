@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from live.event_loops import on_loop
+from live.small_server import served
 from live.test_poker_stop import SIGNALS, command
 from logs import Even
 from parlour import envs
@@ -355,19 +356,14 @@ def test_registration_retries_and_gives_up():
         return web.json_response({}, status=[503, 201, 409][min(len(calls), 3) - 1])
 
     async def main():
-        app = web.Application()
-        app.add_routes([web.post("/api/register", register)])
-        runner = web.AppRunner(app)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        arena = f"http://127.0.0.1:{runner.addresses[0][1]}"
         async with serving(None) as server:
-            await server.register(arena, wait=0.01)
-            told = {"agent_id": "me", "endpoint": server.endpoint, "agent_type": "remote", "display_name": "me"}
-            assert calls[-1] == told
-            with pytest.raises(ConnectionError, match="409"):
-                await server.register(arena)
-            await runner.cleanup()
+            async with served(web.post("/api/register", register)) as address:
+                arena = f"http://{address}"
+                await server.register(arena, wait=0.01)
+                told = {"agent_id": "me", "endpoint": server.endpoint, "agent_type": "remote", "display_name": "me"}
+                assert calls[-1] == told
+                with pytest.raises(ConnectionError, match="409"):
+                    await server.register(arena)
             with pytest.raises(ConnectionError, match="after 2 tries"):
                 await server.register(arena, retries=1, wait=0.01)
             with pytest.raises(ValueError, match="is no address"):

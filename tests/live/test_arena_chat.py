@@ -4,14 +4,15 @@ import asyncio
 
 import aiohttp
 from aiohttp import web
-from aiohttp.test_utils import TestServer
 from live.arena_players import BARGAINING, run
 from live.arena_sessions import QUICK, Client
+from live.small_server import served
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent
 from parlour.wrappers.live.arena.session_chat import SessionChatClient
+from yarl import URL
 
 
 class Listener:
@@ -67,10 +68,9 @@ def test_a_chat_that_is_broken_or_missing_costs_nothing():
         return answers.pop(0)
 
     async def main():
-        app = web.Application()
-        app.add_routes([web.get("/api/sessions/chat/sync", sync)])
-        async with TestServer(app) as server, aiohttp.ClientSession() as http:
-            chat = SessionChatClient(http, server.make_url("/api/sessions"), "pt")
+        routed = web.get("/api/sessions/chat/sync", sync)
+        async with served(routed) as address, aiohttp.ClientSession() as http:
+            chat = SessionChatClient(http, URL(f"http://{address}/api/sessions"), "pt")
             return [[(one.sender_id, one.content) for one in await chat.read()] for _ in range(6)]
 
     hello = [("ann", "hello")]

@@ -8,6 +8,7 @@ from aiohttp import web
 from live.arena_players import ours, run
 from live.arena_sessions import polling
 from live.event_loops import on_loop
+from live.small_server import served
 from live.test_poker_stop import command
 from parlour import envs
 from parlour.envs import TurnState
@@ -101,17 +102,13 @@ def test_an_arena_with_the_platforms_manners():
     )
 
     async def main():
-        app = web.Application()
-        app.add_routes(arena.routes())
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        player = polling("me", f"http://127.0.0.1:{runner.addresses[0][1]}", policy="fair", games=["ultimatum"])
-        async with player:
+        async with (
+            served(*arena.routes()) as address,
+            polling("me", f"http://{address}", policy="fair", games=["ultimatum"]) as player,
+        ):
             await player.register()
             await player.play(1, 1)
-        await runner.cleanup()
-        return player
+            return player
 
     player = run(main())
     register, join, *acts = arena.posted
@@ -129,15 +126,12 @@ def test_a_session_without_an_outcome_is_lost_and_the_next_one_is_played():
     arena = RudeArena([], {"status": "finished", "game_over": True, "outcome": None, "error": "idle"})
 
     async def main():
-        app = web.Application()
-        app.add_routes(arena.routes())
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        async with polling("me", f"http://127.0.0.1:{runner.addresses[0][1]}", games=["ultimatum"]) as player:
+        async with (
+            served(*arena.routes()) as address,
+            polling("me", f"http://{address}", games=["ultimatum"]) as player,
+        ):
             await player.play(1, 2)
-        await runner.cleanup()
-        return player
+            return player
 
     player = run(main())
     assert (player.matches, player.lost) == (0, 2)

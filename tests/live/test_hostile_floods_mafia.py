@@ -4,9 +4,9 @@ import asyncio
 import json
 from contextlib import asynccontextmanager
 
-from aiohttp import web
 from live.flooding import FRAMES, beside, flood, no_traceback, pool
 from live.mafia_service import client, personality, request, serve
+from live.small_server import socket_served
 from mafia_players import FIVE, NAMES, scripted
 from parlour.wrappers.live.mafia.host import MafiaHost
 from parlour.wrappers.live.mafia.limits import MafiaLimits
@@ -52,9 +52,7 @@ async def hostile_service(frames):
     """A service that answers every call with a hundred broken frames; it yields its URL and a count of the frames."""
     sent = [0]
 
-    async def connect(received):
-        socket = web.WebSocketResponse()
-        await socket.prepare(received)
+    async def connect(socket):
         async for message in socket:
             call = json.loads(message.data).get("id")
             for _ in range(100):
@@ -64,17 +62,9 @@ async def hostile_service(frames):
                     break
                 await (socket.send_str(frame) if isinstance(frame, str) else socket.send_bytes(frame))
                 sent[0] += 1
-        return socket
 
-    app = web.Application()
-    app.add_routes([web.get("/", connect)])
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"ws://127.0.0.1:{runner.addresses[0][1]}", sent
-    finally:
-        await runner.cleanup()
+    async with socket_served(connect) as url:
+        yield url, sent
 
 
 def test_a_host_plays_on_with_a_service_that_floods(caplog):

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
-from aiohttp import web
 from live.mafia_service import answers, client, personality, request, run, serve
+from live.small_server import socket_served
 from logs import Even
 from mafia_players import FIVE, NAMES, Answers, Plain, context, dealt, scripted, warnings
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
@@ -59,22 +59,12 @@ def test_a_service_that_dies_and_comes_back():
 async def rude(answer):
     """A service that answers each call with whatever `answer` sends."""
 
-    async def connect(request):
-        socket = web.WebSocketResponse()
-        await socket.prepare(request)
+    async def connect(socket):
         async for message in socket:
             await answer(socket, json.loads(message.data))
-        return socket
 
-    app = web.Application()
-    app.add_routes([web.get("/", connect)])
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"ws://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async with socket_served(connect) as url:
+        yield url
 
 
 async def hangs_up(socket, call):

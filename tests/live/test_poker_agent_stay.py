@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestServer
 from live.poker_server import CALLER, FAST, KEY, SEAT, TOKEN, Scripted, Server, Silent, actions, checks, stay
+from live.small_server import served
 from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.reconnecting import LiveError
@@ -134,10 +134,8 @@ def test_a_server_that_was_there_is_waited_for_longer():
         return socket
 
     async def stay():
-        app = web.Application()
-        app.router.add_get("/ws", answer)
-        async with TestServer(app) as server:
-            await play(f"ws://{server.host}:{server.port}/ws", CALLER, retry_after=0.001, retries=5)
+        async with served(web.get("/ws", answer)) as address:
+            await play(f"ws://{address}/ws", CALLER, retry_after=0.001, retries=5)
 
     with pytest.raises(LiveError, match="HTTP 503; gave up after 6 tries"):
         asyncio.run(stay())

@@ -11,6 +11,7 @@ from aiohttp import web
 from live.event_loops import on_loop
 from live.poker_client import hosting
 from live.poker_server import CALLER
+from live.small_server import served
 from parlour.training.stopping import TRY_AGAIN
 from parlour.wrappers.live.common.reconnecting import LiveError, tls_context
 from parlour.wrappers.live.poker.agent import play
@@ -60,19 +61,14 @@ async def test_a_connection_that_is_closed_without_a_word_is_no_success(tmp_path
         await socket.close()
         return socket
 
-    app = web.Application()
-    app.add_routes([web.get("/v1/ws", close)])
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    url = f"ws://127.0.0.1:{runner.addresses[0][1]}/v1/ws"
     (tmp_path / "seat").write_text("from-file")
-    results = [
-        await deploy("--url", url, PARLOUR_SESSION_TOKEN="from-environment"),
-        await deploy("--url", url, "--session-token-file", str(tmp_path / "seat")),
-        await deploy("--url", url + "?token=from-url", PARLOUR_SESSION_TOKEN="from-environment"),
-    ]
-    await runner.cleanup()
+    async with served(web.get("/v1/ws", close)) as address:
+        url = f"ws://{address}/v1/ws"
+        results = [
+            await deploy("--url", url, PARLOUR_SESSION_TOKEN="from-environment"),
+            await deploy("--url", url, "--session-token-file", str(tmp_path / "seat")),
+            await deploy("--url", url + "?token=from-url", PARLOUR_SESSION_TOKEN="from-environment"),
+        ]
     assert [code for code, _ in results] == [TRY_AGAIN] * 3
     assert seen == ["from-environment", "from-file", "from-url"]
     assert not any("from-" in out for _, out in results)
@@ -87,17 +83,12 @@ async def test_an_untrusted_certificate_is_named_and_a_ca_file_trusts_it(certifi
     async def refuse(request):
         return web.json_response({"error": {"code": "VALIDATION_ERROR", "message": "reached"}}, status=400)
 
-    app = web.Application()
-    app.add_routes([web.post("/v1/agents", refuse)])
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
-    url = f"https://127.0.0.1:{runner.addresses[0][1]}"
-    with pytest.raises(LiveError, match=r"UNTRUSTED_CERTIFICATE: the certificate of 127.0.0.1:.* self-signed"):
-        await play(url, CALLER)
-    with pytest.raises(LiveError, match="reached"):
-        await play(url, CALLER, ca_file=cert)
-    await runner.cleanup()
+    async with served(web.post("/v1/agents", refuse), ssl_context=context) as address:
+        url = f"https://{address}"
+        with pytest.raises(LiveError, match=r"UNTRUSTED_CERTIFICATE: the certificate of 127.0.0.1:.* self-signed"):
+            await play(url, CALLER)
+        with pytest.raises(LiveError, match="reached"):
+            await play(url, CALLER, ca_file=cert)
 
 
 def test_a_ca_file_that_is_none_is_named(tmp_path):

@@ -3,12 +3,11 @@
 import asyncio
 import json
 import time
-from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
-from aiohttp import web
 from live.event_loops import on_loop
+from live.small_server import socket_served
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.policy import PolicyAgent
@@ -28,27 +27,6 @@ class Idle:
 
     def respond(self, state):
         return AgentResponse(Action("finish"))
-
-
-@asynccontextmanager
-async def rude(handler):
-    """Serve games with a handler of the test's own."""
-
-    async def connection(request):
-        socket = web.WebSocketResponse()
-        await socket.prepare(request)
-        await handler(socket)
-        return socket
-
-    app = web.Application()
-    app.add_routes([web.get("/", connection)])
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"ws://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
 
 
 async def silent(socket):
@@ -77,7 +55,7 @@ async def endless(socket):
 @on_loop
 async def test_rude_agents_lose_turns_and_the_match_goes_on(handler, tmp_path):
     path, said = tmp_path / "log.jsonl", []
-    async with rude(handler) as url:
+    async with socket_served(handler) as url:
         with MatchLog(path) as log:
             host = TangramHost(GAME, Idle(), url, timeout=0.2, retry_after=0.05, log=log, on_chat=said.append)
             (played,) = await host.play(1, seed=1)
@@ -104,7 +82,7 @@ async def test_a_connection_that_is_lost_in_a_turn_is_made_again():
             else:
                 await socket.send_str('{"type": "finish"}')
 
-    async with rude(leaving) as url:
+    async with socket_served(leaving) as url:
         (played,) = await TangramHost(GAME, Idle(), url, retry_after=0.05).play(1, seed=1)
     assert seen[:3] == [("playRequest", []), ("playFeedback", ["Red"]), ("playRequest", ["Red"])]
     assert played.lost == 0
@@ -140,7 +118,7 @@ async def test_what_comes_while_the_person_thinks_is_refused_at_once_and_not_kep
                 await socket.send_str('{"type": "chat", "message": "done"}')
                 await socket.send_str(json.dumps(RED))
 
-    async with rude(eager) as url:
+    async with socket_served(eager) as url:
         host = TangramHost(GAME, Slow(), url, on_chat=said.append)
         (played,) = await host.play(1, seed=1)
     # The person has the turns 1, 3 and 5; the last play comes when the match is over.
@@ -156,14 +134,14 @@ async def test_an_agent_that_always_hangs_up_is_not_waited_for():
         await socket.receive()
         await socket.close()
 
-    async with rude(hanging_up) as url:
+    async with socket_served(hanging_up) as url:
         (played,) = await TangramHost(GAME, Idle(), url, retry_after=0.0).play(1, seed=1)
     assert played.lost == 3
 
 
 @on_loop
 async def test_no_agent_no_match():
-    async with rude(silent) as url:
+    async with socket_served(silent) as url:
         pass
     with pytest.raises(ConnectionError, match="gave up after 10 tries"):
         await TangramHost(GAME, Idle(), url, retry_after=0.0).play(1, seed=1)
