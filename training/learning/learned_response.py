@@ -1,6 +1,5 @@
 """A learned best response: a fresh learner that plays against a frozen policy."""
 
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
 from ..algorithms import find
 from ..algorithms.base import Learner
+from .budget import Budget
 from .config import load_config, settings_from
 from .league import HasPolicy, League
 from .settings import ALGORITHM
@@ -92,23 +92,21 @@ class _Monitor:
         self.remaining = 1.0
         self.curve: Curve = []
         self._learner, self._league, self._progress = learner, league, progress
-        self._decisions, self._minutes = decisions, minutes
-        self._started = time.monotonic()
+        self._budget = Budget(decisions, minutes)
         self._counted = (0, 0.0, 0)  # episodes, returns and decisions of the earlier rollouts
 
     def on_start(self) -> None:
         """Start the clock."""
-        self._started = time.monotonic()
+        self._budget.start()
 
     def on_rollout_start(self) -> None:
         """Update the budget and the learner's copy."""
-        time_used = 0.0 if self._minutes is None else self._used_minutes() / self._minutes
-        self.remaining = 1 - min(1.0, max(self._learner.timesteps / self._decisions, time_used))
+        self.remaining = 1 - self._budget.used(self._learner.timesteps)
         self._league.update_self_play(self._learner, self._learner.tables.policies)
 
     def goes_on(self) -> bool:
         """Return whether there is time left."""
-        return self._minutes is None or self._used_minutes() < self._minutes
+        return self._budget.has_time()
 
     def on_rollout_end(self) -> dict[str, float]:
         """Add a point to the curve."""
@@ -123,6 +121,3 @@ class _Monitor:
 
     def write(self, metrics: Mapping[str, Any]) -> None:
         """Do nothing: the curve is all that is kept."""
-
-    def _used_minutes(self) -> float:
-        return (time.monotonic() - self._started) / 60

@@ -3,7 +3,6 @@
 import dataclasses
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from ..games import specifics
 from ..progress import training_bar
 from . import run_folder
 from .behavioural_cloning import clone
+from .budget import Budget
 from .config import load_config, write_config
 from .dagger import corrections
 from .demonstrations import TABLES, demonstrations
@@ -224,12 +224,12 @@ class _Run:
         self._metrics, self._bar = metrics, bar
         self._stopped = False  # by a callback
         self._tables = learner.tables
-        self._started = time.monotonic()
+        self._budget = Budget(config.total_timesteps, config.minutes)
         self._next_checkpoint = next_checkpoint  # timesteps; None: after the interval
 
     def on_start(self) -> None:
         """Start the clock. The first reset has already compiled the game."""
-        self._started = time.monotonic()
+        self._budget.start()
         self._first = self._evaluated = self._learner.timesteps
         self._task = self._bar.add_task("training", total=self._config.total_timesteps, completed=self._first, note="")
         self._counted = (self._tables.episodes, self._tables.winnings)  # of the earlier rollouts
@@ -242,7 +242,7 @@ class _Run:
 
     def on_rollout_start(self) -> None:
         """Update the budget, the random start steps and the opponents; make a checkpoint if the interval has passed."""
-        used, most = self._used(), self._config.random_start_steps
+        used, most = self._budget.used(self._learner.timesteps), self._config.random_start_steps
         self.remaining = 1 - used
         self._tables.random_start_steps = (round(most * max(0.0, 1 - 2 * used)), most)
         if self._next_checkpoint is not None and self._learner.timesteps >= self._next_checkpoint:
@@ -253,21 +253,21 @@ class _Run:
 
     def goes_on(self) -> bool:
         """Return whether there is time left, and no callback has ended the run."""
-        return not self._stopped and (self._config.minutes is None or self.minutes() < self._config.minutes)
+        return not self._stopped and self._budget.has_time()
 
     def on_rollout_end(self) -> dict[str, float]:
         """Evaluate if it is time to. Return the rollout's mean return, the speed and the results, and show them."""
         steps, tables, unit = self._learner.timesteps, self._tables, self._tables.game.payoffs.unit_name
         episodes, winnings = tables.episodes - self._counted[0], tables.winnings - self._counted[1]
         self._counted = (tables.episodes, tables.winnings)
-        per_second = (steps - self._first) / (time.monotonic() - self._started)
+        per_second = (steps - self._first) / self._budget.seconds()
         mean = winnings / max(1, episodes)
         results = {}
         if self._evaluations.due(self._evaluated, steps):
             results = self._evaluations.run(self._learner.policy(self._config.seed))
         self._evaluated = steps
         note = f"{per_second:,.0f} timesteps/s, {mean:+.2f} {unit} an episode{self._evaluations.note}"
-        self._bar.update(self._task, completed=steps, total=steps / self._used(), note=note)
+        self._bar.update(self._task, completed=steps, total=steps / self._budget.used(steps), note=note)
         return {"rollout/return": mean, "time/steps_per_second": per_second, **results}
 
     def write(self, metrics: Mapping[str, Any]) -> None:
@@ -283,16 +283,11 @@ class _Run:
 
     def minutes(self) -> float:
         """Return the duration of learning so far, in minutes."""
-        return (time.monotonic() - self._started) / 60
+        return self._budget.seconds() / 60
 
     def _checkpoint(self) -> None:
         checkpoint = self._league.add_checkpoint(self._learner, self._tables.policies)
         checkpoint.save(run_folder.checkpoint_file(self._folder, self._learner.timesteps))
-
-    def _used(self) -> float:
-        """Return the used share of the budget, in timesteps or in time."""
-        time_used = 0.0 if self._config.minutes is None else self.minutes() / self._config.minutes
-        return min(1.0, max(self._learner.timesteps / self._config.total_timesteps, time_used))
 
 
 @contextmanager
