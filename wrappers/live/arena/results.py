@@ -8,7 +8,7 @@ from typing import Any
 
 from ....envs.core.turn_state import TurnState
 
-DEALS = {"agreement": True, "auction_resolved": True, "max_rounds_exceeded": False}
+DEALS = {"agreement": True, "auction_resolved": True, "max_rounds_exceeded": False, "no_sale": False}
 """Whether an outcome's reason is a deal. Other reasons say nothing about it."""
 MOST_AGENTS = 10_000
 """The most agents in the standings."""
