@@ -111,8 +111,8 @@ def _check_noise(options: dict[str, Any], tables: list[tuple[float, ...]]) -> No
         raise ValueError(f"valuations={options['valuations']!r}: with values={values!r} give one table for all seats")
     elif not 0 < noise <= tables[0][0]:
         raise ValueError(
-            f"noise={noise:g}: with values={values!r} it needs to be above 0, and at most the lowest quantile, which is "
-            f"{tables[0][0]:g}"
+            f"noise={noise:g}: with values={values!r} it needs to be above 0, and at most {tables[0][0]:g}, the lowest "
+            "quantile"
         )
 
 

@@ -6,6 +6,7 @@ risk aversion, 6 for common and affiliated values, 12 and 13 for several units. 
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 from math import comb
 from typing import Any
 
@@ -36,10 +37,10 @@ def equilibrium_bid(
 ) -> Floats:
     """Return the symmetric equilibrium bids of an auction with these options (see `game`).
 
-    With F the distribution of one valuation and H(v) the chance that fewer than `units` of the n − 1 others are above v,
-    a bidder of valuation v bids v − ∫H/H(v) in a first-price auction, v in a second-price auction and v·H(v) − ∫H in an
-    all-pay auction, with the integral up to v. For one unit and valuations uniform on [0, 1] these are (n−1)/n·v, v and
-    (n−1)/n·vⁿ.
+    With F the distribution of one valuation and H(v) the chance that fewer than `units` of the n − 1 others are above
+    v, a bidder of valuation v bids v − ∫H/H(v) in a first-price auction, v in a second-price auction and v·H(v) − ∫H in
+    an all-pay auction, with the integral up to v. For one unit and valuations uniform on [0, 1] these are (n−1)/n·v, v
+    and (n−1)/n·vⁿ.
 
     With a reserve price or an entry fee, valuations below a threshold t stay out and bid 0; there (t − reserve)·H(t) is
     the fee, in an all-pay auction t·H(t) is the sum of both. The integral begins at t. With risk aversion ρ, a
@@ -165,8 +166,8 @@ class Winning:
 def _average_bid(rule: str, bidders: int, low: float, high: float, signal: Floats) -> Floats:
     """Return the bids where the good is worth the mean of all signals, which are independent and uniform.
 
-    If two signals are y and the others below, the good is worth low + c (y − low) on average, with c = (n + 2) / 2n. The
-    second-price bid is that of the own signal; the others are its integral over the highest signal of the others.
+    If two signals are y and the others below, the good is worth low + c (y − low) on average, with c = (n + 2) / 2n.
+    The second-price bid is that of the own signal; the others are its integral over the highest signal of the others.
     """
     share = np.clip((signal - low) / (high - low), 0, 1)
     slope = (high - low) * (bidders + 2) / (2 * bidders)
@@ -177,10 +178,11 @@ def _average_bid(rule: str, bidders: int, low: float, high: float, signal: Float
 
 
 def optimal_reserve(quantiles: ArrayLike) -> float:
-    """Return the reserve price with the highest revenue, for a good that is worth nothing to the seller.
+    """Return the reserve price of a first-price or second-price auction with the highest revenue.
 
-    It maximises r (1 − F(r)) and does not depend on the number of bidders (Myerson 1981; Krishna, section 2.5.2), if the
-    virtual valuation v − (1 − F(v)) / f(v) does not fall. For valuations uniform on [0, 1] it is 1/2.
+    The good is worth nothing to the seller. The price maximises r (1 − F(r)) and does not depend on the number of
+    bidders, if the virtual valuation v − (1 − F(v)) / f(v) does not fall (Myerson 1981; Krishna, section 2.5.2). For
+    valuations uniform on [0, 1] it is 1/2.
 
     Args:
         quantiles: the distribution, as in the option `valuations`, never falling.
@@ -188,7 +190,7 @@ def optimal_reserve(quantiles: ArrayLike) -> float:
     knots = np.asarray(quantiles, np.float64)
     chances = np.linspace(0, 1, len(knots))
     found = [(0.0, 0.0), *((low * (1 - chance), low) for low, chance in zip(knots, chances, strict=True))]
-    for k, (low, high) in enumerate(zip(knots[:-1], knots[1:], strict=True)):
+    for k, (low, high) in enumerate(pairwise(knots)):
         if high > low:
             slope = (chances[1] - chances[0]) / (high - low)
             best = float(np.clip(((1 - chances[k]) / slope + low) / 2, low, high))

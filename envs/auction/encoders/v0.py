@@ -19,9 +19,9 @@ def encoder(table: Any) -> Encoder:
     bidders, talks = int(table.num_bidders), bool(table.talk)
     bid, scale = highest(table), float(table.quantiles.max() + table.noise)
     most, least = bid / scale, -(bid + float(table.entry_fee)) / scale
-    winner = (
-        "one-hot by relative seat; all 0 without one" if table.units == 1 else "1 for each winner, by relative seat"
-    )
+    winner = "one-hot by relative seat; all 0 without one"
+    if table.units > 1:
+        winner = "1 for each winner, by relative seat"
     layout = Layout(
         [
             Slice("agent_id", (bidders,), 0, 1, "own seat, one-hot: distributions may differ by seat", axes=("seat",)),
