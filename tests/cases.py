@@ -126,6 +126,11 @@ OPTIONS = {
         "default": {},
         "repeated": {"endowment": 7, "multiplier": 2.5, "amounts": 8, "returns": 6, "max_rounds": 1, "rounds": 3},
     },
+    "ultimatum-v0": {
+        "default": {},
+        "three": {"seats": 3, "offers": 7, "max_rounds": 3},
+        "four, repeated": {"seats": 4, "total": 10, "reservations": (1, 3), "offers": 5, "max_rounds": 2, "rounds": 3},
+    },
     "hold_up-v0": {
         "default": {},
         "few, repeated": {"surplus_base": 2.5, "investments": 3, "splits": 7, "max_rounds": 2, "rounds": 2},
