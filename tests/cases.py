@@ -51,6 +51,19 @@ OPTIONS = {
             "talk": True,
         },
         "few bids, ties": {"seats": 5, "bids": 2},
+        "reserve, fee, risk aversion, two units": {
+            "seats": 4,
+            "rule": "second-price",
+            "reserve": 40,
+            "entry_fee": 5,
+            "risk_aversion": 0.5,
+            "units": 2,
+            "bids": 11,
+            "rounds": 2,
+        },
+        "common values, talk": {"seats": 3, "values": "common", "valuations": (25, 60, 225), "noise": 12, "talk": True},
+        "the mean of all valuations, all pay": {"seats": 3, "rule": "all-pay", "values": "average", "reserve": 20},
+        "affiliated values": {"values": "affiliated", "valuations": (50, 100), "noise": 50, "units": 1, "bids": 9},
     },
     "bargaining-v0": {
         "default": {},
@@ -112,6 +125,11 @@ OPTIONS = {
     "trust-v0": {
         "default": {},
         "repeated": {"endowment": 7, "multiplier": 2.5, "amounts": 8, "returns": 6, "max_rounds": 1, "rounds": 3},
+    },
+    "ultimatum-v0": {
+        "default": {},
+        "three": {"seats": 3, "offers": 7, "max_rounds": 3},
+        "four, repeated": {"seats": 4, "total": 10, "reservations": (1, 3), "offers": 5, "max_rounds": 2, "rounds": 3},
     },
     "hold_up-v0": {
         "default": {},

@@ -17,7 +17,7 @@ from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, view
 from .load import load
-from .table import POINTS, RULES, SEATS, TABLE
+from .table import POINTS, RULES, SEATS, TABLE, VALUES
 
 Quantiles = Sequence[float]
 
@@ -31,6 +31,12 @@ def game(
     highest_bid: float | None = None,
     rounds: int = 10,
     talk: bool = False,
+    reserve: float = 0.0,
+    entry_fee: float = 0.0,
+    units: int = 1,
+    values: str = "private",
+    noise: float = 0.0,
+    risk_aversion: float = 0.0,
 ) -> Game:
     """Return a sealed-bid auction with these options.
 
@@ -50,6 +56,22 @@ def game(
         talk: whether talk is a part of actions and observation (see
             `parlour.envs.core.structured_talk`). False by default: then there are only the game's own actions;
             messages can be sent by `submit` and `send` in both cases.
+        reserve: the reserve price, 0 to 1,000,000. A bid below it does not take part: it does not win and pays
+            nothing. With the second-price rule it is the least price.
+        entry_fee: what every bid that takes part pays besides, 0 to 1,000,000. Where there is a fee, a bid of 0 does
+            not take part.
+        units: number of equal goods, 1 to `seats` − 1; each bidder wants one. The highest bids win. With several, the
+            first-price rule is the discriminatory auction, and the second-price rule the uniform-price auction, where
+            every winner pays the highest losing bid.
+        values: what the good is worth to a bidder, given `valuations`. ``"private"``: its own valuation.
+            ``"average"``: the mean of all valuations, to everybody (a common value). ``"common"``: a hidden number, the
+            same for all, which is drawn from `valuations`; a bidder's valuation is an estimate of it.
+            ``"affiliated"``: its own valuation, where valuations are close to each other: they are drawn around such a
+            hidden number.
+        noise: with common and affiliated values, the largest distance of a valuation from the hidden number, which is
+            uniform; above 0, and at most the lowest quantile, so that no valuation is negative. Else 0.
+        risk_aversion: the coefficient ρ of constant relative risk aversion, at least 0, less than 1. A gain x has the
+            utility m (x / m)^(1 − ρ), with m the highest valuation; a loss counts in full.
 
     Raises:
         ValueError: naming the option, its value and its range.
@@ -66,8 +88,32 @@ def game(
         "highest_bid": None if highest_bid is None else number("highest_bid", highest_bid, 0.01, 1e6),
         "rounds": whole("rounds", rounds, 1, 2**20),
         "talk": switch("talk", talk),
+        "reserve": number("reserve", reserve, 0, 1e6),
+        "entry_fee": number("entry_fee", entry_fee, 0, 1e6),
+        "units": whole("units", units, 1, seats - 1),
+        "values": values,
+        "noise": number("noise", noise, 0, 1e6),
+        "risk_aversion": number("risk_aversion", risk_aversion, 0, 0.99),
     }
+    _check_noise(options, tables)
     return _made(options, tables)
+
+
+def _check_noise(options: dict[str, Any], tables: list[tuple[float, ...]]) -> None:
+    """Raise ValueError unless `values` is known and `noise` fits it."""
+    values, noise = options["values"], options["noise"]
+    if values not in VALUES:
+        raise ValueError(f"values={values!r}: choose from {', '.join(map(repr, VALUES))}")
+    if values not in ("common", "affiliated"):
+        if noise:
+            raise ValueError(f"noise={noise:g}: with values={values!r} there is none")
+    elif len(set(tables)) > 1:
+        raise ValueError(f"valuations={options['valuations']!r}: with values={values!r} give one table for all seats")
+    elif not 0 < noise <= tables[0][0]:
+        raise ValueError(
+            f"noise={noise:g}: with values={values!r} it needs to be above 0, and at most {tables[0][0]:g}, the lowest "
+            "quantile"
+        )
 
 
 def _quantiles(valuations: Any, seats: int) -> list[tuple[float, ...]]:
@@ -91,7 +137,7 @@ def _quantiles(valuations: Any, seats: int) -> list[tuple[float, ...]]:
 
 
 def _blank(options: dict[str, Any], tables: list[tuple[float, ...]], most: float) -> Tables:
-    """Return one table with these options; `most` is the highest valuation."""
+    """Return one table with these options; `most` is the highest valuation, with the noise."""
     blank = new_table(TABLE)
     table = blank[0]
     top = most if options["highest_bid"] is None else options["highest_bid"]
@@ -107,12 +153,15 @@ def _blank(options: dict[str, Any], tables: list[tuple[float, ...]], most: float
         table.first_point[seat], table.points[seat] = first, len(quantiles)
     table.quantiles[: len(pool)] = pool
     table.talk, table.winner = options["talk"], -1
+    table.values, table.units = VALUES.index(options["values"]), options["units"]
+    for name in ("noise", "reserve", "entry_fee", "risk_aversion"):
+        table[name] = options[name]
     return blank
 
 
 def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
     agents = tuple(f"player_{seat}" for seat in range(options["seats"]))
-    most, talk = max(map(max, tables)), options["talk"]
+    most, talk = max(map(max, tables)) + options["noise"], options["talk"]
     words = StructuredTalk(
         claim="My valuation is {}",
         announce="I will bid {}",
@@ -136,7 +185,7 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
             legal=moves.legal,
         ),
         encoders=Encoders(__package__, blank),
-        payoffs=Payoffs(-highest, most),
+        payoffs=Payoffs(-highest - options["entry_fee"], most),
         view=View(
             action_spaces=actions.action_spaces(blank[0]),
             action_ranges=actions.action_ranges(options["bids"], highest / actions.HIGHEST, words if talk else None),

@@ -79,6 +79,10 @@ def _load_end(table: Any, state: TurnState, seats: dict[str, int]) -> None:
     winner = (state.outcome or {}).get("winner")
     if winner is not None:
         table.winner = seats.get(winner, -1)
+    winners = (state.outcome or {}).get("winners")
+    for agent in winners if isinstance(winners, list) else [winner]:
+        if isinstance(agent, str) and agent in seats:
+            table.won[seats[agent]] = 1
 
 
 def _seating(state: TurnState, bidders: int, acted: list[str]) -> dict[str, int]:

@@ -37,6 +37,7 @@ def picture(states: Sequence[TurnState]) -> str:
     bids = {state.agent_id: state.game_state["my_bid"] for state in states if state.agent_id}
     deeds = {entry["agent_id"]: entry["action"] for entry in game["action_history"]}
     outcome = first.outcome or {}
+    winners = outcome.get("winners") or [outcome.get("winner")]
     gains = {payoff["agent_id"]: payoff["utility"] for payoff in outcome.get("payoffs", ())}
     most = ceiling(max([1.0, *valuations.values(), *(bid for bid in bids.values() if bid is not None)]))
     height = min(72.0, (BOTTOM - TOP) / len(names))
@@ -55,7 +56,7 @@ def picture(states: Sequence[TurnState]) -> str:
         things += [
             row.frame(turn=turn),
             row.name(name, status, own=len(states) == 1 and name == first.agent_id),
-            row.envelope(sealed=sealed, won=outcome.get("winner") == name),
+            row.envelope(sealed=sealed, won=name in winners),
             row.valuation(valuations.get(name), most),
             row.bid(bids.get(name), most, sealed=sealed),
             row.gain(gains.get(name)),
@@ -85,8 +86,8 @@ def _result(state: TurnState, bids: dict[str, Any]) -> str:
         return f"{short(state.current_turn_agent_id, 24)} is to bid or to pass"
     winner = (state.outcome or {}).get("winner")
     if winner is None:
-        reason = (state.outcome or {}).get("reason")
-        return "Over: nobody gets it" if reason == "max_rounds_exceeded" else "Over"
+        unsold = (state.outcome or {}).get("reason") in ("max_rounds_exceeded", "no_sale")
+        return "Over: nobody gets it" if unsold else "Over"
     bid = bids.get(winner)
     return f"Over: {short(winner, 24)} gets it" + (f" with a bid of {number(bid)}" if bid is not None else "")
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..core.structured_talk import LIMIT
-from .rules import draw_valuation
+from .rules import cents, draw_valuation
+from .table import COMMON, PRIVATE, VALUES
 
 
 def phase(table: Any) -> str:
@@ -17,12 +18,31 @@ def phase(table: Any) -> str:
 
 
 def public(table: Any) -> dict[str, Any]:
-    """Return the public view of the auction: who has bid, without amounts."""
+    """Return the public view of the auction: who has bid, without amounts, and the options that are not as usual."""
     return {
         "num_bidders": int(table.num_bidders),
         "num_bids_submitted": int(table.num_bids_submitted),
         "action_history": _history(table),
+        **unusual(table),
     }
+
+
+def unusual(table: Any) -> dict[str, Any]:
+    """Return the options that the platforms do not have, where they are not as usual."""
+    told: dict[str, Any] = {}
+    if table.reserve > 0:
+        told["reserve_price"] = float(table.reserve)
+    if table.entry_fee > 0:
+        told["entry_fee"] = float(table.entry_fee)
+    if table.units > 1:
+        told["units"] = int(table.units)
+    if table.values != PRIVATE:
+        told["values"] = VALUES[int(table.values)]
+    if table.noise > 0:
+        told["noise"] = float(table.noise)
+    if table.risk_aversion > 0:
+        told["risk_aversion"] = float(table.risk_aversion)
+    return told
 
 
 def game_state(table: Any, seat: int) -> dict[str, Any]:
@@ -62,20 +82,36 @@ def _history(table: Any) -> list[dict[str, Any]]:
 
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
-    """Return the outcome of the auction: every seat's utility, the reason, the winner's id."""
-    resolved = bool(table.winner >= 0)
-    return {
-        "payoffs": [{"agent_id": _name(i), "utility": float(table.rewards[i])} for i in range(int(table.num_bidders))],
-        "reason": "auction_resolved" if resolved else "max_rounds_exceeded",
+    """Return the outcome of the auction: every seat's utility, the reason, the winner's id; of several units, all
+    winners' too."""
+    bidders, resolved = int(table.num_bidders), bool(table.winner >= 0)
+    unsold = "no_sale" if table.num_bids_submitted == bidders else "max_rounds_exceeded"
+    told = {
+        "payoffs": [{"agent_id": _name(i), "utility": float(table.rewards[i])} for i in range(bidders)],
+        "reason": "auction_resolved" if resolved else unsold,
         "winner": _name(int(table.winner)) if resolved else None,
     }
+    if table.units > 1:
+        told["winners"] = [_name(i) for i in range(bidders) if table.won[i]]
+    return told
 
 
 def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
-    """Draw the other seats' valuations and bids again, in place, and the stream."""
+    """Draw the other seats' valuations and bids again, in place, and the stream; a hidden centre, too."""
     table.stream = generator.integers(0, 2**64, dtype=np.uint64)
+    if table.values >= COMMON:
+        table.centre = _centre(table, seat, generator)
     for other in range(int(table.num_bidders)):
         if other != seat:
             table.valuation[other] = draw_valuation(table, other)
             if table.bid_round[other] > 0:
                 table.bid[other] = table.bid_step * generator.integers(int(table.bids))
+
+
+def _centre(table: Any, seat: int, generator: np.random.Generator) -> float:
+    """Draw the centre given the seat's valuation: from its distribution within the noise of the valuation."""
+    quantiles = table.quantiles[: int(table.points[0])]
+    chances = np.linspace(0, 1, len(quantiles))
+    own, noise = float(table.valuation[seat]), float(table.noise)
+    low, high = np.interp([own - noise, own + noise], quantiles, chances)
+    return float(cents(np.interp(generator.uniform(low, high), chances, quantiles)))

@@ -67,7 +67,7 @@ def action_spaces(rules: StageGame) -> dict[str, spaces.Dict]:
         for key, words in _words(rules, one.name).items():
             numbers[key] = spaces.Text(max(map(len, words)), min_length=1, charset="".join(sorted(set("".join(words)))))
         if isinstance(one, Number) and one.shares:
-            numbers = {one.key: spaces.Dict({name_of(seat): numbers[one.key] for seat in range(2)})}
+            numbers = {one.key: spaces.Dict({name_of(seat): numbers[one.key] for seat in range(rules.seats)})}
         found[one.name] = spaces.Dict(numbers)
     return {**found, PASS: spaces.Dict({}), "message_only": spaces.Dict({})}
 
@@ -86,11 +86,13 @@ def keys_of(one: Number) -> tuple[str, ...]:
     return (one.key,) if one.rest is None else (one.key, one.rest)
 
 
-def payload(one: Number, move: Move, seat: int, total: float) -> dict[str, Any]:
-    """Return the payload of a move of `seat`; `total`: the sum of shares by agent."""
+def payload(one: Number, move: Move, seat: int, total: float, seats: int = 2) -> dict[str, Any]:
+    """Return the payload of a move of `seat`; `total`: the sum of shares by agent, of which there are `seats`."""
     value = float(move.value)
     if one.shares:
-        return {one.key: {name_of(other): value if other == seat else total - value for other in range(2)}}
+        shares = [float(share) for share in move[1:seats]]
+        shares.append(max(total - sum(shares), 0.0))
+        return {one.key: {name_of(other): shares[(other - seat) % seats] for other in range(seats)}}
     more = {} if one.rest is None else {one.rest: one.highest - value}
     further = zip(one.further, (float(move.second), float(move.third)), strict=False)
     return {one.key: value, **more, **{key.key: number for key, number in further}}
@@ -136,7 +138,7 @@ def _schema(rules: StageGame, table: Any, kind: int) -> dict[str, Any]:
     least, most = bounds(table, kind)
     properties: dict[str, Any] = {one.key: {"type": "number", "minimum": least, "maximum": most}}
     if one.shares:
-        properties = {one.key: _object({name_of(seat): properties[one.key] for seat in range(2)})}
+        properties = {one.key: _object({name_of(seat): properties[one.key] for seat in range(rules.seats)})}
     if one.rest is not None:
         properties[one.rest] = {"type": "number", "minimum": one.highest - most, "maximum": one.highest - least}
     for more in one.further:
@@ -157,7 +159,7 @@ def encode(rules: StageGame, table: Any, action: int) -> AgentResponse:
     if not isinstance(one, Number):
         return AgentResponse(Action(one.name, dict(one.says)))
     total = float(table.most[move.kind])
-    return AgentResponse(Action(one.name, payload(one, move, int(table.turn), total)))
+    return AgentResponse(Action(one.name, payload(one, move, int(table.turn), total, rules.seats)))
 
 
 def parse(rules: StageGame, table: Any, action: Action) -> Move | ActionResult:
@@ -187,7 +189,7 @@ def parse(rules: StageGame, table: Any, action: Action) -> Move | ActionResult:
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {name} now; legal: {open_now}")
     if not isinstance(one, Number):
         return Move(kind, float(table.origin[kind]))
-    for more, value in zip(one.further, further, strict=False):
+    for more, value in zip(one.further, further, strict=False):  # shares have no bounds of their own
         if not 0 <= value <= more.highest:
             return ts.refused(ts.INVALID_PAYLOAD, f"{more.key} is {value:g}: the bounds are 0 to {more.highest:g}")
     least, most = bounds(table, kind)
@@ -226,7 +228,7 @@ def _numbers(one: Number, given: Mapping[str, Any]) -> list[float] | ActionResul
 
 def _share(one: Number, given: Mapping[str, Any], table: Any, kind: int) -> list[float] | ActionResult:
     """Read the acting seat's share of a payload with shares by agent."""
-    total, agents = float(table.most[kind]), [name_of(seat) for seat in range(2)]
+    total, agents = float(table.most[kind]), [name_of(seat) for seat in range(int(table.seats))]
     wanted = f"{one.name} needs {one.key} with the shares of {' and '.join(agents)}"
     try:
         shares = msgspec.convert(given, dict[str, dict[str, float]])[one.key]
@@ -236,7 +238,10 @@ def _share(one: Number, given: Mapping[str, Any], table: Any, kind: int) -> list
         return ts.refused(ts.INVALID_PAYLOAD, f"{wanted}, got {repr(dict(given))}")
     if abs(sum(shares.values()) - total) > 0.01:
         return ts.refused(ts.INVALID_PAYLOAD, f"the shares need to sum to {total:g}")
-    return [shares[name_of(int(table.turn))]]
+    if min(shares.values()) < 0:
+        return ts.refused(ts.INVALID_PAYLOAD, f"a share is {min(shares.values()):g}: the bounds are 0 to {total:g}")
+    turn = int(table.turn)
+    return [shares[agents[(turn + k) % len(agents)]] for k in range(len(agents) - 1)]
 
 
 def nearest(table: Any, move: Move) -> int:

@@ -49,8 +49,9 @@ class Number:
         points: the numbers that have an action index: so many, evenly spaced from 0 to `highest`; at least 2.
         meaning: a description.
         rest: a second key, whose number is `highest` minus the first one; None: there is none.
-        shares: whether the payload holds shares by agent under `key`: of the two seats, which sum to the highest number
-            of the turn. The number is the acting seat's own share.
+        shares: whether the payload holds shares by agent under `key`, which sum to the highest number of the turn: of
+            two seats, or of up to 4 if the stage divides (`Open.divides`). The number is the acting seat's own share;
+            an action index gives the others equal parts of the rest.
         further: up to two further numbers of the payload, with any of which each number may be combined. They are the
             first facts of the game; one action type of a game may have them.
     """
@@ -115,12 +116,15 @@ class Open:
         highest: the highest standing number; the lowest is 0.
         start: the standing number at the beginning.
         keeps: whether the last number of every seat is kept; if not, only the owner's is.
+        divides: whether the standing number is part of a division among all seats, with all shares as their choices. A
+            seat that leaves has accepted it; a new division, or none, brings all back.
     """
 
     what: str
     highest: float
     start: float = 0.0
     keeps: bool = False
+    divides: bool = False
 
 
 @dataclass(frozen=True)

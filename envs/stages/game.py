@@ -16,7 +16,7 @@ from .encoders import encoders
 from .fields import name_of
 from .load import load
 from .picture import picture
-from .table import FACTS, KINDS, PARAMETERS, SEATS, STAGES, TABLE
+from .table import DIVIDED, FACTS, KINDS, PARAMETERS, SEATS, STAGES, TABLE
 
 
 def make(own: StageGame) -> Game:
@@ -100,7 +100,9 @@ def _blank(own: StageGame) -> Tables:
 
 
 def _fill_open(own: StageGame, table: Any, opened: Open) -> None:
-    table.start, table.keeps = opened.start, opened.keeps
+    table.start, table.keeps, table.divides = opened.start, opened.keeps, opened.divides
+    if opened.divides and own.seats > DIVIDED:
+        raise ValueError(f"{own.name} has {own.seats} seats; a division has room for {DIVIDED}")
     for effect, bits in (("close", "closes"), ("leave", "leaves"), ("clear", "clears")):
         kinds = [kind for kind, one in enumerate(own.actions) if isinstance(one, Named) and one.effect == effect]
         setattr(table, bits, sum(1 << kind for kind in kinds))

@@ -27,6 +27,8 @@ def act(table: Any, move: Any) -> bool:
         table.number[stage, seat] = move.value
         table.standing = move.value
         table.owner = seat
+        if table.divides:
+            divide(table, move)
     elif (table.closes >> kind) & 1 == 1:
         close(table, seat, kind)
         return True
@@ -59,6 +61,24 @@ def clear(table: Any) -> None:
         table.number[table.stage, seat] = 0.0
     table.standing = table.start
     table.owner = -1
+    if table.divides:
+        table.within = (1 << table.seats) - 1
+
+
+@compiled
+def divide(table: Any, move: Any) -> None:
+    """Write the shares of the other seats: those of the move, and what is left for the last one."""
+    stage, seat, seats = table.stage, table.turn, table.seats
+    rest = table.most[move.kind] - move.value
+    for k in range(1, seats):
+        share = rest
+        if k < seats - 1:
+            share = move.second if k == 1 else move.third
+        other = (seat + k) % seats
+        table.chosen[stage, other] = 1 + move.kind
+        table.chosen_in[stage, other] = table.cycle
+        table.number[stage, other] = max(share, 0.0)
+        rest -= share
 
 
 @compiled

@@ -198,7 +198,10 @@ def decode(table: Any, action: int) -> Move:
         kind += 1
     inside, block = action - table.first[kind], table.block[kind]
     if block == 1:
-        return Move(kind, table.origin[kind] + table.gap[kind] * inside, 0.0, 0.0)
+        value, part = table.origin[kind] + table.gap[kind] * inside, 0.0
+        if table.divides and table.seats > 2 and table.gap[kind] > 0.0:
+            part = (table.most[kind] - value) / (table.seats - 1)
+        return Move(kind, value, part, part if table.seats > 3 else 0.0)
     rest, points = inside % block, table.further_points[1]
     second, third = table.further_gap[0] * (rest // points), table.further_gap[1] * (rest % points)
     return Move(kind, table.origin[kind] + table.gap[kind] * (inside // block), second, third)

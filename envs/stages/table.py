@@ -7,6 +7,8 @@ from ..core.record import record
 
 SEATS = 8
 """The most seats."""
+DIVIDED = 4
+"""The most seats among which an offer divides something."""
 STAGES = 4
 """The most stages of a round."""
 KINDS = 6
@@ -81,6 +83,7 @@ TABLE = record(
     # an open stage: options
     ("forced", "i1", STAGES),  # whether a seat that does not choose in time has chosen 0
     ("keeps", "?"),  # whether the last number of every seat is kept
+    ("divides", "?"),  # whether the standing number is part of a division among all seats
     ("start", "f8"),  # the standing number at the beginning
     ("closes", "i4"),  # bit masks of the action types by their effect
     ("leaves", "i4"),

@@ -128,7 +128,7 @@ def _row(
 ) -> dict[str, Any]:
     one = rules.actions[kind] if kind < len(rules.actions) else None
     numbers: dict[str, Any] = {}
-    if shown and isinstance(one, Number) and not one.further:
+    if shown and isinstance(one, Number) and not one.further and not (one.shares and rules.seats > 2):
         numbers = payload(one, Move(kind, number), seat, float(table.most[kind]))
     name = PASS if one is None else one.name
     return {"agent_id": name_of(seat), "action": name, **numbers, "phase": rules.stages[stage].name, "round": cycle}

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...envs import Game
-from ...envs.auction.bots import equilibrium_bid
+from ...envs.auction.theory import OPTIONS, equilibrium_bid
+from ...envs.auction.theory import revenue as revenue_of
 from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy
 from ...envs.core.turn_state import TurnState
@@ -22,31 +23,41 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
     """Compare the bids of a policy with those of the equilibrium.
 
     Returns:
-        The comparison; None if the bidders' valuations have different distributions, or atoms.
+        The comparison; None if no equilibrium is known, for example if the bidders' valuations have different
+        distributions, or atoms.
     """
-    return _beside(play(policy, game, matches, seed), game) if _has_equilibrium(game) else None
+    if isinstance(game.options["valuations"][0], list):
+        return None
+    try:
+        _theory(game, np.zeros(1))
+    except ValueError:
+        return None
+    return _beside(play(policy, game, matches, seed), game)
 
 
-def _has_equilibrium(game: Game) -> bool:
-    quantiles, rule = game.options["valuations"], game.options["rule"]
-    return not isinstance(quantiles[0], list) and (rule == "second-price" or bool((np.diff(quantiles) > 0).all()))
+def _theory(game: Game, valuations: Floats) -> Floats:
+    """Return the equilibrium's bids."""
+    options = game.options
+    more = {name: options[name] for name in OPTIONS}
+    return equilibrium_bid(options["rule"], game.seats, options["valuations"], valuations, **more)
 
 
 def _beside(tables: Tables, game: Game) -> Comparison:
-    rule, bidders, distribution = game.options["rule"], game.seats, game.options["valuations"]
+    rule, bidders = game.options["rule"], game.seats
     valuations, bids = (np.array(tables[name][:, :bidders]) for name in ("valuation", "bid"))
-    theory = equilibrium_bid(rule, bidders, distribution, valuations)
+    theory = _theory(game, valuations)
     middle, counts, learned, right = means(valuations, bids, theory)
     errors = np.abs(learned - right)
     upper = middle >= min(np.median(valuations), middle[-1])
     upper_error = float(np.average(errors[upper], weights=counts[upper]))
-    revenue, expected = (float(_revenue(rule, each).mean()) for each in (bids, theory))
+    revenue, expected = (float(revenue_of(each, game.options).mean()) for each in (bids, theory))
     lines = [
         Quantity("bid_error", "error of the mean bid, over all valuations", float(np.average(errors, weights=counts))),
         Quantity("bid_error_upper", "in the upper half of them", upper_error),
         Quantity("bid_error_largest", "in the worst class of the upper half", float(errors[upper].max())),
         Quantity("each_bid_error", "error of a single bid, mean", float(np.abs(bids - theory).mean())),
         Quantity("revenue", "revenue", revenue, expected),
+        Quantity("utility", "utility, mean over bidders", float(tables["rewards"][:, :bidders].mean())),
     ]
 
     def panel(axes: "Axes") -> None:
@@ -56,13 +67,6 @@ def _beside(tables: Tables, game: Game) -> Comparison:
         axes.set(title=f"{rule}, {bidders} bidders", xlabel="valuation", ylabel="bid")
 
     return Comparison(lines, [panel])
-
-
-def _revenue(rule: str, bids: Floats) -> Floats:
-    """Return the revenue of bids float64[N, bidders]; a bidder without a bid counts as 0."""
-    if rule == "all-pay":
-        return np.asarray(bids.sum(axis=1))
-    return np.asarray(np.sort(bids, axis=1)[:, -1 if rule == "first-price" else -2])
 
 
 def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:

@@ -2,28 +2,39 @@
 
 from typing import Any
 
-from ...core.compiled import compiled
+from ...core.compiled import compiled, inlined
 from ...core.encoder import Encoder
 from ...core.layout import PER_SEAT, Slice
 from ...core.seats import relative
 from ..actions import highest
+from ..table import COMMON
 from . import v0
 
 
 def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
-    bidders, most = int(table.num_bidders), highest(table) / float(table.quantiles.max())
+    bidders, most = int(table.num_bidders), highest(table) / float(table.quantiles.max() + table.noise)
     slices = [
         Slice("hidden.valuations", (bidders,), 0, 1, "by relative seat: what the good is worth to it", axes=PER_SEAT),
         Slice("hidden.bids", (bidders,), 0, max(most, 1), "by relative seat: its bid; 0 before it bids", axes=PER_SEAT),
     ]
-    return v0.encoder(table).extended(slices, observe, full_information=True)
+    if table.values < COMMON:
+        return v0.encoder(table).extended(slices, observe, full_information=True)
+    slices.append(Slice("hidden.centre", (1,), 0, 1, "what the valuations are drawn around"))
+    return v0.encoder(table).extended(slices, observe_with_centre, full_information=True)
 
 
-@compiled
+@inlined
 def observe(table: Any, seat: int, at: Any, out: Any) -> None:
     """Write the hidden slices."""
     for other in range(table.num_bidders):
         place = relative(other, seat, table.num_bidders)
         out[at.hidden_valuations + place] = table.valuation[other] * table.per_money
         out[at.hidden_bids + place] = table.bid[other] * table.per_money
+
+
+@compiled
+def observe_with_centre(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the hidden slices, and the centre."""
+    observe(table, seat, at, out)
+    out[at.hidden_centre] = table.centre * table.per_money

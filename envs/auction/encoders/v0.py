@@ -1,6 +1,6 @@
 """The observation, version 0. Seats are relative to the observer: 0 is the observer.
 
-Money is observed as a share of the highest valuation that any seat can have.
+Money is observed as a share of the highest valuation that any seat can see.
 """
 
 from typing import Any
@@ -17,7 +17,11 @@ from ..actions import highest
 def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
     bidders, talks = int(table.num_bidders), bool(table.talk)
-    most = highest(table) / float(table.quantiles.max())  # the highest bid, by the highest valuation
+    bid, scale = highest(table), float(table.quantiles.max() + table.noise)
+    most, least = bid / scale, -(bid + float(table.entry_fee)) / scale
+    winner = "one-hot by relative seat; all 0 without one"
+    if table.units > 1:
+        winner = "1 for each winner, by relative seat"
     layout = Layout(
         [
             Slice("agent_id", (bidders,), 0, 1, "own seat, one-hot: distributions may differ by seat", axes=("seat",)),
@@ -51,8 +55,8 @@ def encoder(table: Any) -> Encoder:
             Slice("game_state.action_history.rounds_left", (1,), 0, 1, "share of the rounds, this one included"),
             *(structured_talk.slices(bidders) if talks else ()),
             Slice("game_over", (1,), 0, 1, "whether the auction is over"),
-            Slice("outcome.payoffs", (bidders,), -most, 1, "utilities by relative seat", axes=PER_SEAT),
-            Slice("outcome.winner", (bidders,), 0, 1, "one-hot by relative seat; all 0 without one", axes=PER_SEAT),
+            Slice("outcome.payoffs", (bidders,), least, 1, "utilities by relative seat", axes=PER_SEAT),
+            Slice("outcome.winner", (bidders,), 0, 1, winner, axes=PER_SEAT),
         ]
     )
     return Encoder(layout, observe_with_talk if talks else observe)
@@ -79,9 +83,9 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
     if table.done:
         out[at.game_over] = 1
         for other in range(bidders):
-            out[at.outcome_payoffs + relative(other, seat, bidders)] = table.rewards[other] * table.per_money
-        if table.winner >= 0:
-            out[at.outcome_winner + relative(table.winner, seat, bidders)] = 1
+            place = relative(other, seat, bidders)
+            out[at.outcome_payoffs + place] = table.rewards[other] * table.per_money
+            out[at.outcome_winner + place] = table.won[other]
 
 
 @compiled

@@ -1,8 +1,9 @@
 """The platforms' games that our games can play, and the translation of their states and answers.
 
-In `ultimatum` an offer has shares for all n agents, and all others must accept it. Our agent sees it as bargaining with
-one other agent over 2/n of the pie, with the same reservation value. An offer gives the agent the share that it demands
-and the others equal parts of the rest. With two agents this is bargaining itself.
+In `ultimatum` an offer has shares for all n agents, and all others must accept it. The game `ultimatum` plays it as it
+is, with up to 4 agents. A policy for bargaining sees it as bargaining with one other agent over 2/n of the pie, with
+the same reservation value. An offer gives the agent the share that it demands and the others equal parts of the rest.
+With two agents this is bargaining itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import Any
 
 from ....envs.core.turn_state import TurnState
 
-DEALS = {"agreement": True, "auction_resolved": True, "max_rounds_exceeded": False}
+DEALS = {"agreement": True, "auction_resolved": True, "max_rounds_exceeded": False, "no_sale": False}
 """Whether an outcome's reason is a deal. Other reasons say nothing about it."""
 MOST_AGENTS = 10_000
 """The most agents in the standings."""
@@ -56,7 +56,7 @@ def assess(states: Sequence[TurnState], outcome: Mapping[str, Any]) -> tuple[boo
             return (True, None) if deal else (None, None)
         won = sum(row["utility"] for row in outcome["payoffs"])
         return deal, won / surplus if deal else 0.0
-    if all("my_valuation" in game for game in games):
+    if all("my_valuation" in game and "values" not in game for game in games):
         values = {state.agent_id: game["my_valuation"] for state, game in zip(states, games, strict=True)}
         highest = max(values.values())
         return deal, None if highest <= 0 else values.get(str(outcome.get("winner")), 0.0) / highest

@@ -1,0 +1,164 @@
+"""Ultimatum: unanimous consent to a division of shares, by named situation; the best offer of theory."""
+
+import numpy as np
+import pytest
+from economics.matches import played, utilities
+from parlour import envs
+from parlour.envs import Action, TurnState, play_until_done
+from parlour.envs.core.rollout import tables_with_seed
+from parlour.envs.economics.ultimatum import best_demand
+
+KNOWN = {"reservations": (0, 0)}
+
+
+def offer(*shares):
+    return "submit_offer", {"shares": {f"player_{seat}": share for seat, share in enumerate(shares)}}
+
+
+def submit(env, kind, payload=None):
+    return env.submit(env.agent_selection, Action(kind, payload or {}))
+
+
+def seen_by(env, agent):
+    return env.turn_state(agent).game_state
+
+
+def test_two_agree():
+    env = played("ultimatum", offer(70.5, 29.5), "accept", reservations=[(10, 10), (20, 20)])
+    assert utilities(env) == [60.5, 9.5]
+    outcome = env.turn_state("player_1").outcome
+    assert (outcome["reason"], outcome["split"]) == ("agreement", {"player_0": 70.5, "player_1": 29.5})
+    assert outcome["payoffs"][1] == {"agent_id": "player_1", "share": 29.5, "utility": 9.5}
+
+
+def test_all_others_need_to_accept_and_who_has_accepted_waits():
+    env = played("ultimatum", offer(50, 30, 20), "accept", "pass", "pass", seats=3, **KNOWN)
+    assert seen_by(env, "player_2")["acceptances"] == {"player_1": True}
+    assert env.agent_selection == "player_2"
+    assert submit(env, "accept").ok
+    assert utilities(env) == [50, 30, 20]
+
+
+@pytest.mark.parametrize("last", ["reject", offer(20, 30, 50)])
+def test_a_rejection_or_another_offer_makes_acceptances_void(last):
+    env = played("ultimatum", offer(50, 30, 20), "accept", last, seats=3, **KNOWN)
+    seen = seen_by(env, "player_0")
+    assert seen["acceptances"] == {}
+    if last == "reject":
+        assert (seen["current_offer"], seen["last_offer_by"]) == (None, None)
+        assert submit(env, "accept").error == "game_rule_violation"
+    else:
+        assert seen["last_offer_by"] == "player_2"
+        assert submit(env, "accept").ok
+        assert env.agent_selection == "player_1"
+
+
+def test_nobody_accepts_its_own_offer():
+    env = played("ultimatum", offer(60, 40), "pass", **KNOWN)
+    assert submit(env, "accept").error == "game_rule_violation"
+
+
+def test_without_agreement_all_get_0():
+    env = played("ultimatum", offer(60, 20, 20), "accept", "pass", seats=3, max_rounds=1, reservations=(5, 5))
+    assert utilities(env) == [0, 0, 0]
+    assert env.turn_state("player_0").outcome["reason"] == "max_rounds_exceeded"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {}, {"shares": 5}, {"shares": {"player_0": 100}}, {"shares": {"player_0": 60, "player_1": 50}},
+        {"shares": {"player_0": 120, "player_1": -20}}, {"shares": {"player_0": float("nan"), "player_1": 0}},
+        {"shares": {"player_0": 60, "player_2": 40}}, {"shares": {"player_0": 60, "player_1": 40}, "more": 1},
+    ],
+)  # fmt: skip
+def test_bad_shares_are_an_invalid_payload(payload):
+    env = played("ultimatum", **KNOWN)
+    assert submit(env, "submit_offer", payload).error == "invalid_payload"
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_an_action_index_gives_the_others_equal_parts(seats):
+    env = played("ultimatum", seats=seats, offers=11, **KNOWN)
+    env.step(4)
+    shares = seen_by(env, "player_0")["current_offer"]
+    assert shares["player_0"] == 40
+    assert [shares[f"player_{seat}"] for seat in range(1, seats)] == pytest.approx([60 / (seats - 1)] * (seats - 1))
+
+
+def test_an_offer_is_observed_by_relative_seat():
+    env = played("ultimatum", "pass", offer(10, 50, 25, 15), seats=4, **KNOWN)
+    choices = env.game.layout["game_state.choices"]
+    rows = [env.game.observation(env.table, seat)[choices.start : choices.stop].tolist() for seat in (1, 3)]
+    assert rows == [pytest.approx([0.5, 0.25, 0.15, 0.1]), pytest.approx([0.15, 0.1, 0.5, 0.25])]
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+@pytest.mark.parametrize(("low", "high"), [(0, 100 / 4), (10, 20), (0, 60)])
+def test_no_other_equal_offer_is_better(seats, low, high):
+    """The only proposer's gain, by trying every offer."""
+    offers = np.linspace(low, high, 10_001)
+    for own in (0.0, 15.0, 40.0):
+        gains = (100 - (seats - 1) * offers - own) * ((offers - low) / (high - low)) ** (seats - 1)
+        best = offers[gains.argmax()] if gains.max() > 0 else None
+        demand = float(best_demand(seats, 100.0, np.array(own), low, high))
+        if best is None:
+            assert demand == own
+        else:
+            assert (100 - demand) / (seats - 1) == pytest.approx(best, abs=0.01)
+
+
+def totals(game, *names, count=4_000):
+    tables = tables_with_seed(game, count, 3)
+    who = np.minimum(np.arange(game.seats), len(names) - 1)
+    policies = [game.bots[name](game, seed=1) for name in names]
+    play_until_done(game, policies, tables, who=lambda rows: np.tile(who, (len(rows), 1)))
+    return tables["total"][:, : game.seats]
+
+
+def test_subgame_perfect_play_with_known_values():
+    game = envs.game("ultimatum", seats=3, reservations=(10, 10), offers=201)
+    assert totals(game, "equilibrium", count=5)[0].tolist() == [70, 0, 0]
+
+
+def test_one_round_with_private_values_pays_what_theory_says():
+    """Two agents with values uniform on [0, 50]: the offer is (100 − r) / 2 but at most 50, and 50 only for r = 0."""
+    game = envs.game("ultimatum", max_rounds=1, offers=256)
+    own = np.linspace(0, 50, 2_001)
+    share = (100 - own) / 2
+    expected = ((100 - share - own) * share / 50).mean()
+    assert totals(game, "equilibrium")[:, 0].mean() == pytest.approx(expected, rel=0.03)
+
+
+@pytest.mark.parametrize("other", ["equal", "concede", "random"])
+@pytest.mark.parametrize("seats", [2, 3])
+def test_no_bot_gains_by_leaving_the_equilibrium(seats, other):
+    game = envs.game("ultimatum", seats=seats, max_rounds=1)
+    usual = totals(game, "equilibrium").mean(axis=0)
+    assert totals(game, other, "equilibrium")[:, 0].mean() <= usual[0] + 0.1
+
+
+def test_values_with_different_ranges_have_no_equilibrium_here():
+    assert "equilibrium" not in envs.game("ultimatum", seats=3, reservations=[(0, 10), (0, 10), (0, 20)]).bots
+    assert "equilibrium" in envs.game("ultimatum", seats=3, reservations=[(0, 30), (0, 10), (0, 10)]).bots
+
+
+def test_a_state_of_the_platform_is_read():
+    told = {
+        "num_agents": 3, "agent_ids": ["bob", "ann", "joe"], "total": 100, "last_offer_by": "joe",
+        "current_offer": {"bob": "20", "ann": 30, "joe": 50}, "acceptances": {"bob": True},
+        "my_reservation_value": 12.5,
+        "action_history": [
+            {"agent_id": "joe", "action": "submit_offer", "shares": {"bob": 20, "ann": 30, "joe": 50}, "round": 0},
+            {"agent_id": "bob", "action": "accept", "round": 1},
+            {"agent_id": "ann", "action": "message_only", "round": 1, "advances_turn": False},
+        ],
+    }  # fmt: skip
+    game = envs.game("ultimatum", seats=3)
+    tables, seat = game.view.load(TurnState("m", "ultimatum", "ann", "negotiation", True, "ann", told))
+    table = tables[0]
+    assert (seat, table.turn, table.owner, table.standing, table.within) == (1, 1, 2, 50, 0b110)
+    assert table.number[0, :3].tolist() == [20, 30, 50]
+    choices = game.layout["game_state.choices"]
+    assert game.observation(table, 1)[choices.start : choices.stop].tolist() == pytest.approx([0.3, 0.5, 0.2])
+    assert game.mask(table, 1)[game.num_actions - 3]  # accept
