@@ -47,10 +47,9 @@ def picture(states: Sequence[TurnState]) -> str:
     first = states[0]
     game = first.game_state
     players: list[Row] = game["players"]
-    bottom = game["seat"] if len(states) == 1 and game["seat"] is not None else 0
-    base = next((i for i, player in enumerate(players) if player["seat"] == bottom), 0)
-    hands, ranks = _hands(states)
-    tags = _tags(first)
+    base = bottom_index(states)
+    hands, ranks = hands_of(states)
+    tags = tags_of(first)
     things = [
         f'<ellipse cx="{CENTRE[0]:g}" cy="{CENTRE[1]:g}" rx="238" ry="134" fill="{RIM}"/>',
         f'<ellipse cx="{CENTRE[0]:g}" cy="{CENTRE[1]:g}" rx="228" ry="124" fill="{FELT}"/>',
@@ -73,7 +72,7 @@ def picture(states: Sequence[TurnState]) -> str:
         turn = not first.game_over and game["turn"] == seat
         own = len(states) == 1 and game["seat"] == seat
         things += _plate(seat, player["name"], stack, x, y, turn=turn, own=own, folded=folded, gone=chips == 0)
-        bright = _last(first, seat)
+        bright = last_acted(first, seat)
         things.append(_pill(tags.get(seat, ""), x, y + 22, INK if bright else TAG, PAPER if bright else INK))
     things.append(text(12, 468, _footer(first, own=len(states) == 1), 12, bold=True))
     things.append(text(628, 468, _result(first), 12, anchor="end", bold=True))
@@ -91,7 +90,14 @@ def _title(game: Row) -> str:
     return f"Hold'em{which} · {game['phase']}"
 
 
-def _hands(states: Sequence[TurnState]) -> tuple[dict[int, list[str]], dict[int, str]]:
+def bottom_index(states: Sequence[TurnState]) -> int:
+    """Return the index of the player who is drawn at the bottom."""
+    game = states[0].game_state
+    bottom = game["seat"] if len(states) == 1 and game["seat"] is not None else 0
+    return next((i for i, player in enumerate(game["players"]) if player["seat"] == bottom), 0)
+
+
+def hands_of(states: Sequence[TurnState]) -> tuple[dict[int, list[str]], dict[int, str]]:
     """Return the cards of every seat whose cards are in `states`, and the hand rank of the seats still in the hand."""
     hands: dict[int, list[str]] = {}
     ranks: dict[int, str] = {}
@@ -106,7 +112,7 @@ def _hands(states: Sequence[TurnState]) -> tuple[dict[int, list[str]], dict[int,
     return hands, ranks
 
 
-def _tags(state: TurnState) -> dict[int, str]:
+def tags_of(state: TurnState) -> dict[int, str]:
     """Return each seat's last action on this street; at the end its winnings."""
     game = state.game_state
     tags: dict[int, str] = {}
@@ -132,7 +138,8 @@ def _deed(kind: str, amount: int, opened: bool) -> str:
     return kind  # what a call costs is in the footer; the bet in front of the seat is its sum
 
 
-def _last(state: TurnState, seat: int) -> bool:
+def last_acted(state: TurnState, seat: int) -> bool:
+    """Return whether a seat acted last; at the end, whether it has won."""
     if state.outcome is not None:
         return any(row["seat"] == seat and row["won"] > 0 for row in state.outcome.get("results", ()))
     last = state.game_state["last"]
@@ -181,7 +188,8 @@ def card(name: str, x: float, y: float, width: float, height: float) -> str:
 
 
 @remembered
-def _back(x: float, y: float, width: float, height: float) -> str:
+def back(x: float, y: float, width: float, height: float) -> str:
+    """Return a card that is face down; (`x`, `y`) is its upper left corner."""
     return group(
         box(0, 0, width, height, "#fff", round=width / 9, stroke="#b9b5a8"),
         box(2.5, 2.5, width - 5, height - 5, BACK, round=2),
@@ -199,7 +207,7 @@ def _cards(hand: Sequence[str] | None, x: float, y: float, *, folded: bool, deal
     """Return a seat's two cards above its plate: open, face down, or none if it is out of the hand."""
     if hand is not None:
         return [_open(hand[i], x - 35 + 36 * i, y - 66, folded) for i in range(2)]
-    return [_back(x - 35 + 36 * i, y - 66, 34, 47) if dealt and not folded else "" for i in range(2)]
+    return [back(x - 35 + 36 * i, y - 66, 34, 47) if dealt and not folded else "" for i in range(2)]
 
 
 @remembered

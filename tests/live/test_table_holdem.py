@@ -126,3 +126,25 @@ def test_a_choice_before_the_turn_is_played_when_the_turn_comes(table):
         page.wait_for_selector("#beside li:has-text('flop You check')")
         page.wait_for_selector(MINE)  # it holds for one turn
         assert page.locator("#ahead:visible").count() == 0
+
+
+def test_names_in_the_picture_can_be_read_on_a_phone(table):
+    with table("holdem", "--agents", *["call"] * 9, "--seats", "10", "--seed", "1") as visit:
+        page = visit(**PHONE)
+        sit(page, "Annabella")
+        page.wait_for_selector(MINE)
+        page.wait_for_selector(PICTURE)
+        names = page.locator(f"{PICTURE} text:text('Annabe…'), {PICTURE} text:text('call')")
+        sizes = names.evaluate_all(
+            "all => all.map((one) => parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a)"
+        )
+        assert len(sizes) >= 10
+        assert min(sizes) >= 9
+        assert max(sizes) >= 10.5
+        plates = [one for one in page.locator(f"{PICTURE} rect[height='48']").all()]
+        boxes = [plate.bounding_box() for plate in plates]
+        assert len(boxes) == 10
+        for i, one in enumerate(boxes):
+            for other in boxes[:i]:
+                apart = abs(one["x"] - other["x"]) >= one["width"] or abs(one["y"] - other["y"]) >= one["height"]
+                assert apart, (one, other)

@@ -28,3 +28,41 @@ def test_the_server_draws_the_table_with_peoples_names(table, name):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         eve.wait_for_selector(DRAWN)
         assert "Ann <b>" in eve.text_content(DRAWN)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", [*TABLES, "leduc", "holdem"])
+def test_words_in_the_picture_stand_out(table, name, scheme):
+    args = TABLES.get(name, [name, "--agents", "call", "--seed", "2"])
+    with table(*args) as visit:
+        page = visit(color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1280, "height": 1200})
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        page.wait_for_selector(DRAWN)
+        weak = page.locator(DRAWN).evaluate(CONTRASTS)
+        assert [(words, ratio) for words, ratio in weak if ratio < 4.4] == []  # what WCAG asks for, rounded
+
+
+CONTRASTS = """
+picture => {
+  const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1})
+    .getContext("2d", {willReadFrequently: true});
+  const luminance = (colour) => {
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
+      .map((one) => one / 255)
+      .map((one) => (one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const fill = (node) => getComputedStyle(node).fill;
+  return [...picture.querySelectorAll("text")].map((text) => {
+    const box = text.getBoundingClientRect();
+    const under = document.elementsFromPoint(box.x + box.width / 2, box.y + box.height / 2)
+      .find((node) => node.tagName !== "text" && picture.contains(node) && node !== picture && fill(node) !== "none");
+    const [low, high] = [luminance(fill(text)), luminance(fill(under))].sort((a, b) => a - b);
+    return [text.textContent, (high + 0.05) / (low + 0.05)];
+  });
+}
+"""
+"""The words of a picture and the WCAG contrast ratio of each with the shape under it."""

@@ -12,6 +12,7 @@ from typing import Any, Self
 from aiohttp import web
 
 from ....envs.holdem import game as holdem
+from ....envs.holdem import small_picture
 from ...agents.base import Agent
 from ..common.origins import Origins
 from ..common.reconnecting import LiveError
@@ -153,7 +154,7 @@ class PokerTable:
     async def _view(self, request: web.Request) -> web.Response:
         """Answer with the picture of a table and the actions of its hand, as the seat of the session token sees them.
 
-        Without a token they are what somebody who watches sees.
+        Without a token they are what somebody who watches sees. The query ``narrow`` asks for the picture for phones.
         """
         table_id, token = request.match_info["table_id"], bearer_token(request)
         found = self.host.admit(token) if token else None
@@ -164,7 +165,8 @@ class PokerTable:
         game = state.game_state
         own: dict[str, Any] = next((row for row in game["players"] if row["seat"] == game["seat"]), {})
         facts = {name: game[name] for name in ("hand", "history", "smallBlind", "bigBlind")}
-        drawn = table.session.game.renderer.picture([state])
+        narrow = "narrow" in request.query
+        drawn = (small_picture.picture if narrow else table.session.game.renderer.picture)([state])
         return web.json_response({"picture": drawn, "rank": own.get("rank", ""), **facts})
 
     def _count_joins(self, kind: str, **fields: Any) -> None:

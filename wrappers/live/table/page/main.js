@@ -5,6 +5,7 @@ import { byId, el, fill, isWriting } from "./dom.js";
 import { nameOf, nameTag } from "./names.js";
 import { picture } from "./picture.js";
 import { PokerClient } from "./poker.js";
+import { soundFor, soundLate } from "./sound.js";
 import { TurnStateClient } from "./turnstate.js";
 
 /** @import { Act, Client, Facts, GamePage, Talk, View } from "./types.d.ts" */
@@ -65,6 +66,7 @@ function show() {
   showBeside(view);
   showMessages(view);
   showAhead(view);
+  soundFor(view, mine(view));
   tick();
 }
 
@@ -275,6 +277,7 @@ function tick() {
   seconds.textContent = `${Math.ceil(left / 1000)} s`;
   hand.style.width = `${Math.min(100, (100 * left) / (timeout || 1))}%`;
   clock.classList.toggle("late", left < 10_000);
+  if (left < 10_000 && timeout > 10_000) soundLate(mine(client.view) ? client.view.turn : "");
 }
 
 sit.addEventListener("submit", (event) => {

@@ -7,6 +7,7 @@ import { CUT_OFF, LATE, Wire, accessToken, blankView, seatKept, socketUrl } from
 const SEAT = seatKept("parlour.poker.seat"); // the API key, the table, the session token
 const CLOCK = "parlour.poker.clock"; // in this tab's storage: when the turn under way ends
 const GONE = ["UNAUTHORIZED", "INVALID_SESSION", "SESSION_EXPIRED", "TABLE_NOT_FOUND", "NOT_SEATED"];
+const narrow = window.matchMedia("(max-width: 760px)");
 const NOTHING = { type: "object", properties: {}, required: [] };
 
 /** @implements {Client} */
@@ -31,6 +32,7 @@ export class PokerClient {
   }
 
   start() {
+    narrow.onchange = () => this.last !== null && this.look();
     const seat = this.seat();
     if (seat === null) this.watch();
     else this.connect(seat);
@@ -150,7 +152,8 @@ export class PokerClient {
     const token = this.seat()?.session_token;
     /** @type {Record<string, string>} */
     const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-    const reply = await fetch(`v1/tables/${encodeURIComponent(this.table)}/view`, { headers }).catch(() => null);
+    const form = narrow.matches ? "?narrow" : "";
+    const reply = await fetch(`v1/tables/${encodeURIComponent(this.table)}/view${form}`, { headers }).catch(() => null);
     if (!reply?.ok || number !== this.looks) return; // the next message asks again
     const { picture, ...drawn } = await reply.json();
     this.view.picture = picture;

@@ -1,7 +1,7 @@
 /** Liar's dice for two. */
 
-import { el } from "../dom.js";
-import { nameTag, outcome } from "../names.js";
+import { el, number } from "../dom.js";
+import { nameOf, nameTag, outcome } from "../names.js";
 
 /** @type {import("../types.d.ts").GamePage} */
 export default {
@@ -18,15 +18,12 @@ export default {
     const game = view.state?.game_state;
     const own = view.state?.agent_id;
     const dice = { ...game.shown, ...(game.my_dice === undefined ? {} : { [own ?? ""]: game.my_dice }) };
-    const hidden = Array.from({ length: game.dice }, () => 0);
-    const rows = view.seats.flatMap(({ agent_id }) => [
-      el("dt", {}, nameTag(view, agent_id)),
-      el("dd", { class: "cards" }, ...(dice[agent_id] ?? hidden).map(die)),
-    ]);
-    const bid = game.current_bid;
+    const rolled = view.seats.map(
+      ({ agent_id }) => `${nameOf(view, agent_id)}: ${dice[agent_id]?.join(" ") ?? `${number(game.dice)} hidden`}`,
+    );
+    const bid = game.current_bid === null ? "No bid yet" : `Bid: ${game.current_bid.quantity} × ${game.current_bid.face}`;
     return [
-      el("dl", { class: "facts" }, ...rows),
-      el("p", { class: "big" }, bid === null ? "No bid yet." : `${bid.quantity} × ${bid.face}`),
+      el("p", { class: "unseen" }, [...rolled, bid].join(". ")), // the picture shows it
       ...outcome(view),
       el(
         "ol",
@@ -46,13 +43,6 @@ export default {
     return { low: least, high, step: 1, start: field === "face" ? next : least };
   },
 };
-
-/** @param {number} face */
-function die(face) {
-  return face === 0
-    ? el("span", { class: "card back", role: "img", "aria-label": "covered die" })
-    : el("span", { class: "card", role: "img", "aria-label": String(face) }, String(face));
-}
 
 /** @param {any} row */
 function said(row) {
