@@ -80,9 +80,9 @@ def _load_end(table: Any, state: TurnState, seats: dict[str, int]) -> None:
     if winner is not None:
         table.winner = seats.get(winner, -1)
     winners = (state.outcome or {}).get("winners")
-    for agent in winners if isinstance(winners, list) else [winner]:
-        if isinstance(agent, str) and agent in seats:
-            table.won[seats[agent]] = 1
+    for one in winners if isinstance(winners, list) else [winner]:
+        if isinstance(one, str) and one in seats:
+            table.won[seats[one]] = 1
 
 
 def _seating(state: TurnState, bidders: int, acted: list[str]) -> dict[str, int]:

@@ -86,7 +86,7 @@ def outcome(table: Any, seat: int) -> dict[str, Any]:
     winners' too."""
     bidders, resolved = int(table.num_bidders), bool(table.winner >= 0)
     unsold = "no_sale" if table.num_bids_submitted == bidders else "max_rounds_exceeded"
-    told = {
+    told: dict[str, Any] = {
         "payoffs": [{"agent_id": _name(i), "utility": float(table.rewards[i])} for i in range(bidders)],
         "reason": "auction_resolved" if resolved else unsold,
         "winner": _name(int(table.winner)) if resolved else None,

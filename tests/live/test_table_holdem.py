@@ -141,8 +141,7 @@ def test_names_in_the_picture_can_be_read_on_a_phone(table):
         assert len(sizes) >= 10
         assert min(sizes) >= 9
         assert max(sizes) >= 10.5
-        plates = [one for one in page.locator(f"{PICTURE} rect[height='48']").all()]
-        boxes = [plate.bounding_box() for plate in plates]
+        boxes = [plate.bounding_box() for plate in page.locator(f"{PICTURE} rect[height='48']").all()]
         assert len(boxes) == 10
         for i, one in enumerate(boxes):
             for other in boxes[:i]:
