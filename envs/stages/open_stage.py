@@ -73,7 +73,7 @@ def divide(table: Any, move: Any) -> None:
     for k in range(1, seats):
         share = rest
         if k < seats - 1:
-            share = move.second if k == 1 else move.third
+            share = min(rest, move.second if k == 1 else move.third)  # a sum may be off by a hundredth
         other = (seat + k) % seats
         table.chosen[stage, other] = 1 + move.kind
         table.chosen_in[stage, other] = table.cycle

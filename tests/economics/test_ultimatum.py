@@ -77,6 +77,15 @@ def test_bad_shares_are_an_invalid_payload(payload):
     assert submit(env, "submit_offer", payload).error == "invalid_payload"
 
 
+@pytest.mark.parametrize("shares", [(0, 100.009, 0), (0, 0, 100.009), (100, 0.009, 0), (30, 40, 30.009)])
+def test_shares_that_sum_to_a_little_more_divide_no_more_than_the_total(shares):
+    env = played("ultimatum", offer(*shares), "accept", "accept", seats=3, **KNOWN)
+    split = env.turn_state("player_0").outcome["split"]
+    assert sum(split.values()) == pytest.approx(100, abs=1e-9)
+    assert list(split.values()) == pytest.approx(shares, abs=0.01)
+    assert max(utilities(env)) <= env.game.payoffs.high
+
+
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_an_action_index_gives_the_others_equal_parts(seats):
     env = played("ultimatum", seats=seats, offers=11, **KNOWN)
