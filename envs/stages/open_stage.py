@@ -36,6 +36,8 @@ def act(table: Any, move: Any) -> bool:
         table.within &= ~(1 << seat)
     elif (table.clears >> kind) & 1 == 1:
         clear(table)
+    elif (table.recalls >> kind) & 1 == 1:
+        table.within = (1 << table.seats) - 1
     return give_on(table)
 
 

@@ -45,8 +45,11 @@ def test_a_rejection_or_another_offer_makes_acceptances_void(last):
     seen = seen_by(env, "player_0")
     assert seen["acceptances"] == {}
     if last == "reject":
-        assert (seen["current_offer"], seen["last_offer_by"]) == (None, None)
-        assert submit(env, "accept").error == "game_rule_violation"
+        assert seen["last_offer_by"] == "player_0"
+        assert seen["current_offer"] == {"player_0": 50, "player_1": 30, "player_2": 20}
+        assert submit(env, "accept").error == "game_rule_violation"  # its own
+        assert all(submit(env, kind).ok for kind in ("pass", "accept", "accept"))
+        assert utilities(env) == [50, 30, 20]
     else:
         assert seen["last_offer_by"] == "player_2"
         assert submit(env, "accept").ok
