@@ -153,6 +153,8 @@ class ArenaAgentSession:
             own = msgspec.structs.replace(platform.seen(state), game_id=self._game.id)
         answers = self._names(own)
         names = None if answers is None or self._words.intersection(answers.seat_of) else answers
+        if names is None and answers is not None and named_order(own) != list(answers.seat_of):
+            answers = None  # the game itself finds the seats in the state, and these may be others
         seen = own if names is None else names.state_for_game(own)
         return ArenaTurn(state, seen, None, own, names, answers, self._game, platform)
 
