@@ -221,6 +221,32 @@ def test_an_auction_with_more_bidders_or_fewer_than_the_policy_knows(bidders):
         assert tables[0].num_bids_submitted == min(bidders, 3) - 1
 
 
+JUNK = (True, -1, 10**6, 10**30, "x", [], {}, [{}], {"player_1": True}, [[1]])
+ROWS = tuple(
+    {"agent_id": "player_1", "action": one, "round": two} for one in ("submit_bid", "accept", [], {}) for two in JUNK
+)
+
+
+@pytest.mark.parametrize("name", ["auction", "bargaining", "ultimatum", "hold_up"])
+def test_a_field_of_another_kind_is_left_out_or_named(name):
+    game = envs.game(name, **({"talk": True} if name in ("auction", "bargaining") else {}))
+    last = {}
+    for _, seat, state in states(game, 2):
+        last[seat, state.game_over] = state.to_json()
+    for text in last.values():
+        for part in ("game_state", "outcome"):
+            for key in getattr(TurnState.from_json(text), part) or ():
+                for junk in (*JUNK, *([row] for row in ROWS)):
+                    state = TurnState.from_json(text)
+                    getattr(state, part)[key] = junk
+                    try:
+                        tables, own = game.view.load(state)
+                    except ValueError as error:
+                        assert "no number" in str(error) or "it must be above 0" in str(error)
+                    else:
+                        game.observation(tables[0], own)
+
+
 def test_a_player_is_found_by_its_name_where_no_seat_is_told():
     game = envs.game("holdem", seats=3)
     env = GameEnv(game, "flat")

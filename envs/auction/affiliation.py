@@ -27,7 +27,7 @@ def affiliated_bid(
     Args:
         rule: ``"first-price"`` or ``"second-price"``.
         bidders: n, at least 2.
-        low, high, noise: of the signals; `noise` is above 0.
+        low, high, noise: of the signals.
         signals: float64, any shape; signals that cannot occur count as the nearest one that can.
         common: whether the good is worth C to everybody.
 
@@ -37,8 +37,10 @@ def affiliated_bid(
     Raises:
         ValueError: for another rule, which has no closed form, or a number that cannot vary.
     """
-    if rule == "all-pay" or not high > low:
-        raise ValueError(f"rule {rule!r} with signals around a number from {low:g} to {high:g}: no closed form")
+    if rule == "all-pay" or not high > low or not noise > 0:
+        raise ValueError(
+            f"rule {rule!r} with signals within {noise:g} of a number from {low:g} to {high:g}: no closed form"
+        )
     x = np.clip(signals, low - noise, high + noise)
     if rule == "second-price":
         return _worth(bidders, low, high, noise, x, common)[0]

@@ -77,7 +77,7 @@ def _load_end(table: Any, state: TurnState, seats: dict[str, int]) -> None:
         if agent in seats:
             table.rewards[seats[agent]] = utility
     winner = (state.outcome or {}).get("winner")
-    if winner is not None:
+    if isinstance(winner, str):
         table.winner = seats.get(winner, -1)
     winners = (state.outcome or {}).get("winners")
     for one in winners if isinstance(winners, list) else [winner]:

@@ -14,6 +14,9 @@ from ..core.rng import draw, uniform
 from ..core.structured_talk import clear_talk, say
 from .table import ALL_PAY, AVERAGE, BID, COMMON, FIRST_PRICE, TALK
 
+CLOSE = 1e-7
+"""Rounding error of a bid: a bid of the grid that is the reserve price takes part."""
+
 
 class Move(NamedTuple):
     """A move: `BID` (`value` is the amount), `PASS`, or `TALK` (`value` is the index of the talk action)."""
@@ -127,7 +130,7 @@ def resolve(table: Any) -> None:
 @compiled
 def takes_part(table: Any, seat: int) -> bool:
     """Return whether the seat's bid may win, and is charged."""
-    return bool(table.bid[seat] >= table.reserve and (table.bid[seat] > 0.0 or table.entry_fee == 0.0))
+    return bool(table.bid[seat] >= table.reserve - CLOSE and (table.bid[seat] > 0.0 or table.entry_fee == 0.0))
 
 
 @compiled

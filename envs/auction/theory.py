@@ -15,6 +15,8 @@ from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike, NDArray
 
 from .affiliation import affiliated_bid
+from .rules import CLOSE
+from .table import RULES, VALUES
 
 Floats = NDArray[np.float64]
 
@@ -58,11 +60,13 @@ def equilibrium_bid(
         float64 of the shape of `valuations`.
 
     Raises:
-        ValueError: for an unknown rule, a distribution with atoms, or other options without a closed form.
+        ValueError: for an unknown rule or kind of values, a distribution with atoms, or other options without a closed
+            form.
     """
     value = np.asarray(valuations, np.float64)
-    if rule not in ("first-price", "second-price", "all-pay"):
-        raise ValueError(f"rule {rule!r} is unknown; choose from first-price, second-price, all-pay")
+    for name, given, known in (("rule", rule, RULES), ("values", values, VALUES)):
+        if given not in known:
+            raise ValueError(f"{name} {given!r} is unknown; choose from {', '.join(known)}")
     if values == "affiliated" and rule == "second-price" and not entry_fee:
         return np.where(value >= reserve, value, 0.0)
     if values != "private":
@@ -71,6 +75,8 @@ def equilibrium_bid(
         if np.size(quantiles) != 2:
             raise ValueError(f"quantiles {np.ravel(quantiles).tolist()}: only two have a closed form with {values!r}")
         low, high = map(float, np.ravel(quantiles))
+        if not low < high:
+            raise ValueError(f"quantiles {[low, high]} are not strictly rising: there is no closed form")
         if values == "average":
             return _average_bid(rule, bidders, low, high, value)
         return affiliated_bid(rule, bidders, low, high, noise, value, common=values == "common")
@@ -206,7 +212,7 @@ def revenue(bids: Floats, options: Mapping[str, Any]) -> Floats:
         options: of the game.
     """
     rule, reserve, fee, units = (options[name] for name in ("rule", "reserve", "entry_fee", "units"))
-    part = (bids >= reserve) & ((bids > 0) | (fee == 0))
+    part = (bids >= reserve - CLOSE) & ((bids > 0) | (fee == 0))
     ranked = -np.sort(-np.where(part, bids, 0.0), axis=1)
     fees = fee * part.sum(axis=1)
     if rule == "all-pay":

@@ -40,16 +40,17 @@ def moves_in(history: Any, kinds: Container[str], phase: str) -> list[Mapping[st
         for row in history
         if isinstance(row, Mapping)
         and isinstance(row.get("agent_id"), str)
-        and row.get("action") in kinds
+        and isinstance(row.get("action"), str)
+        and row["action"] in kinds
         and row.get("advances_turn") is not False
         and row.get("phase", phase) == phase
     ]
 
 
 def round_of(row: Mapping[str, Any]) -> int:
-    """Return the round of a row, counted from 0 or from 1 as in the row; −1 if there is none."""
+    """Return the round of a row, counted from 0 or from 1 as in the row; −1 if there is none that can be."""
     found = row.get("round")
-    return found if isinstance(found, int) else -1
+    return found if isinstance(found, int) and 0 <= found < 2**30 else -1
 
 
 def named_order(state: TurnState) -> list[str]:

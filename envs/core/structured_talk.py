@@ -17,6 +17,7 @@ from typing import Any
 from .capabilities import Talk
 from .compiled import compiled
 from .layout import PER_SEAT, Slice
+from .loading import amount
 from .turn_state import MESSAGES_PER_TURN, Message, MessageIntent, MessageScope
 from .view import ActionRange
 
@@ -187,17 +188,21 @@ class StructuredTalk:
                 table.heard[seat, seats[message.sender_id]] = 1024 * said[0] + said[1]
 
 
-def spoken(messages: Sequence[Message], agent: str, left: int | None) -> int:
+def spoken(messages: Sequence[Message], agent: str, left: Any) -> int:
     """Return how many messages `agent` has sent in this turn.
 
     Args:
         messages: the history, oldest first.
         agent: the agent's name.
-        left: how many messages it may still send in this turn. None, if that is not known: then its messages at the
-            end of the history count. These may be too many; then talk ends too early, and never too late.
+        left: how many messages it may still send in this turn, as a host told it. None, if that is not known: then its
+            messages at the end of the history count. These may be too many; then talk ends too early, and never too
+            late.
+
+    Raises:
+        ValueError: if `left` is no number.
     """
     if left is not None:
-        return LIMIT - left
+        return LIMIT - int(min(max(amount(left, "messages_left"), 0), LIMIT))
     count = 0
     for message in reversed(messages):
         if message.sender_id != agent:

@@ -85,7 +85,7 @@ def game(
             actions=[
                 Number("submit_offer", "shares", total, options["offers"], "propose these shares", shares=True),
                 Named("accept", 0.0, "accept the offer; all but the proposer need to", "leave"),
-                Named("reject", 0.0, "reject the offer, which removes it", "clear"),
+                Named("reject", 0.0, "reject the offer: it stands, but nobody has accepted it any more", "recall"),
             ],
             parameters=[total, min(low for low, _ in others), max(high for _, high in others)],
             private=Private("my_reservation_value", values),

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from .fields import Field
 
-Effect = Literal["", "close", "leave", "clear"]
+Effect = Literal["", "close", "leave", "clear", "recall"]
 """What a named action does in an open stage: see `Named.effect`."""
 
 
@@ -86,7 +86,7 @@ class Named:
             action with the effect ``"close"`` and a value above 0.
         meaning: a description.
         effect: what it does in an open stage: ``"close"`` ends it, with ``"leave"`` the seat leaves it, ``"clear"``
-            removes the standing number; ``""``: it gives the turn on.
+            removes the standing number, ``"recall"`` brings all back that have left; ``""``: it gives the turn on.
         words: keys of the payload that may hold text; it has no effect.
         says: the payload, such as ``{"effort": "low"}``: action types of one name differ by it. Empty: no payload.
     """

@@ -103,7 +103,7 @@ def _fill_open(own: StageGame, table: Any, opened: Open) -> None:
     table.start, table.keeps, table.divides = opened.start, opened.keeps, opened.divides
     if opened.divides and own.seats > DIVIDED:
         raise ValueError(f"{own.name} has {own.seats} seats; a division has room for {DIVIDED}")
-    for effect, bits in (("close", "closes"), ("leave", "leaves"), ("clear", "clears")):
+    for effect, bits in (("close", "closes"), ("leave", "leaves"), ("clear", "clears"), ("recall", "recalls")):
         kinds = [kind for kind, one in enumerate(own.actions) if isinstance(one, Named) and one.effect == effect]
         setattr(table, bits, sum(1 << kind for kind in kinds))
 

@@ -80,10 +80,10 @@ def _load_passes(rules: StageGame, table: Any, state: TurnState, seats: Mapping[
     if rules.loops:  # what comes after the last action that is no pass
         rows = rows[max((place + 1 for place, row in enumerate(rows) if row["action"] != PASS), default=0) :]
     if game.get("turns_left") is not None:
-        table.cycle = limit - int(amount(game["turns_left"], "turns_left"))
+        cycle = limit - int(amount(game["turns_left"], "turns_left"))
     else:
-        table.cycle = sum(row["agent_id"] == state.agent_id for row in rows)
-    table.cycle = min(max(int(table.cycle), 0), limit - (not state.game_over))
+        cycle = sum(row["agent_id"] == state.agent_id for row in rows)
+    table.cycle = min(max(cycle, 0), limit - (not state.game_over))
     if rules.pass_is_final:
         for row in rows:
             if row["agent_id"] in seats:

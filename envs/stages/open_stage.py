@@ -36,6 +36,8 @@ def act(table: Any, move: Any) -> bool:
         table.within &= ~(1 << seat)
     elif (table.clears >> kind) & 1 == 1:
         clear(table)
+    elif (table.recalls >> kind) & 1 == 1:
+        table.within = (1 << table.seats) - 1
     return give_on(table)
 
 
@@ -73,7 +75,7 @@ def divide(table: Any, move: Any) -> None:
     for k in range(1, seats):
         share = rest
         if k < seats - 1:
-            share = move.second if k == 1 else move.third
+            share = min(rest, move.second if k == 1 else move.third)  # a sum may be off by a hundredth
         other = (seat + k) % seats
         table.chosen[stage, other] = 1 + move.kind
         table.chosen_in[stage, other] = table.cycle

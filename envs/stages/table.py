@@ -88,6 +88,7 @@ TABLE = record(
     ("closes", "i4"),  # bit masks of the action types by their effect
     ("leaves", "i4"),
     ("clears", "i4"),
+    ("recalls", "i4"),
     # an open stage: the round
     ("standing", "f8"),  # the standing number: a price, the highest bid, a count
     ("owner", "i2"),  # the seat whose number it is; -1: nobody's

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.envs import Action
+from parlour.envs.auction.theory import revenue
 
 
 def auction(valuations, **options):
@@ -41,6 +42,17 @@ def test_without_a_bid_at_the_reserve_there_is_no_sale():
     assert bid(env, 39, 0) == [0, 0]
     outcome = env.turn_state("player_0").outcome
     assert (outcome["reason"], outcome["winner"]) == ("no_sale", None)
+
+
+def test_a_bid_of_the_grid_that_is_the_reserve_price_takes_part():
+    """15 · 245/30 is 122.5, less a rounding error."""
+    env = envs.make("auction", values="common", valuations=(25, 225), noise=20, bids=31, reserve=122.5)
+    env.reset(seed=0)
+    env.step(15)
+    env.step(14)
+    outcome = env.turn_state("player_0").outcome
+    assert (outcome["reason"], outcome["winner"]) == ("auction_resolved", "player_0")
+    assert revenue(env.table.bid[None, :2], env.game.options) == pytest.approx([122.5])
 
 
 def test_all_that_bid_pay_the_entry_fee_and_a_bid_of_0_stays_out():

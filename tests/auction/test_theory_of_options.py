@@ -146,6 +146,21 @@ def test_options_without_a_closed_form_are_refused(rule, options):
         equilibrium_bid(rule, 3, [0, 1], np.zeros(1), **options)
 
 
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    ("quantiles", "options"),
+    [
+        ([70, 70], {"values": "average"}),
+        ([70, 70], {"values": "common", "noise": 5}),
+        ([25, 225], {"values": "common"}),
+        ([25, 225], {"values": "shared"}),
+    ],
+)
+def test_numbers_that_cannot_vary_and_unknown_values_are_refused(rule, quantiles, options):
+    with pytest.raises(ValueError, match=r"closed form|unknown"):
+        equilibrium_bid(rule, 3, quantiles, np.array([70.0]), **options)
+
+
 def played(game, *names, matches=8_192):
     """The finished tables of bots by name, seat by seat; one name: in all seats."""
     policies = [make_policy(name, game, seed=place) for place, name in enumerate(names)]

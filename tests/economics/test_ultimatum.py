@@ -45,8 +45,11 @@ def test_a_rejection_or_another_offer_makes_acceptances_void(last):
     seen = seen_by(env, "player_0")
     assert seen["acceptances"] == {}
     if last == "reject":
-        assert (seen["current_offer"], seen["last_offer_by"]) == (None, None)
-        assert submit(env, "accept").error == "game_rule_violation"
+        assert seen["last_offer_by"] == "player_0"
+        assert seen["current_offer"] == {"player_0": 50, "player_1": 30, "player_2": 20}
+        assert submit(env, "accept").error == "game_rule_violation"  # its own
+        assert all(submit(env, kind).ok for kind in ("pass", "accept", "accept"))
+        assert utilities(env) == [50, 30, 20]
     else:
         assert seen["last_offer_by"] == "player_2"
         assert submit(env, "accept").ok
@@ -75,6 +78,15 @@ def test_without_agreement_all_get_0():
 def test_bad_shares_are_an_invalid_payload(payload):
     env = played("ultimatum", **KNOWN)
     assert submit(env, "submit_offer", payload).error == "invalid_payload"
+
+
+@pytest.mark.parametrize("shares", [(0, 100.009, 0), (0, 0, 100.009), (100, 0.009, 0), (30, 40, 30.009)])
+def test_shares_that_sum_to_a_little_more_divide_no_more_than_the_total(shares):
+    env = played("ultimatum", offer(*shares), "accept", "accept", seats=3, **KNOWN)
+    split = env.turn_state("player_0").outcome["split"]
+    assert sum(split.values()) == pytest.approx(100, abs=1e-9)
+    assert list(split.values()) == pytest.approx(shares, abs=0.01)
+    assert max(utilities(env)) <= env.game.payoffs.high
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])

@@ -141,6 +141,50 @@ def test_three_share_a_pie():
     assert agent.act(match.state("me")).action == Action(action_type="accept")
 
 
+def divider(name, bot="equal", seats=3):
+    game = envs.game("ultimatum", seats=seats)
+    return ArenaAgent(name, PolicyAgent(game, make_policy(bot, game, seed=1)))
+
+
+@pytest.mark.parametrize("bot", ["equal", "equilibrium", "concede", "random"])
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_no_ultimatum_is_lost_beside_agents_that_talk_and_pass(bot, count, caplog):
+    runner = Runner()
+    for number in range(4):
+        agents = [
+            divider("zoe", bot, count),
+            *(Chatty(name, number) for name in ("player_0", "accept", "b")[: count - 1]),
+        ]
+        agents = agents[number % count :] + agents[: number % count]
+        match = PlatformMatch("ultimatum", [one.agent_id for one in agents], [30, 30], number=number)
+        with caplog.at_level(logging.WARNING):
+            runner.play(match, agents)
+        assert not caplog.records
+    assert [one for one in runner.wrong if one[0] == "zoe"] == []
+
+
+@pytest.mark.parametrize("names", [("me", "ann", "joe"), ("ann", "me", "accept"), ("player_2", "total", "me")])
+@pytest.mark.parametrize("is_told", [True, False], ids=["told of the start", "not told"])
+def test_shares_name_the_agents_of_the_match(names, is_told):
+    """Also of a match whose start the agent was not told, and beside an agent whose id is a word of the game."""
+    agent, match = divider("me"), PlatformMatch("ultimatum", names, [30, 30, 30])
+    if is_told:
+        agent.on_match_start(match.match_id, match.game_id, list(names))
+    match.turn = names.index("me")
+    answer = agent.act(match.state("me")).action
+    assert answer.payload["shares"] == pytest.approx(dict.fromkeys(names, 33.5) | {"me": 33})
+    assert match.apply("me", answer) is None
+
+
+@pytest.mark.parametrize("names", [("me", "ann"), ("me", "ann", "joe", "bob")])
+def test_shares_for_another_number_of_agents_are_never_sent(names, caplog):
+    agent, match = divider("me"), PlatformMatch("ultimatum", names, [30, 30])
+    agent.on_match_start(match.match_id, match.game_id, list(names))
+    with caplog.at_level(logging.WARNING):
+        assert agent.act(match.state("me")).action.action_type == "pass"
+    assert "--seats" in caplog.text
+
+
 WRONG = {
     "total": "much",
     "current_offer": float("nan"),

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ....envs.core.game import Game
+from ....envs.core.loading import named_order
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 from ...agents.offers import offered_mask, quiet_action
 from ...logs.log_text import describe_error
@@ -34,6 +35,7 @@ class ArenaTurn:
     problem: str | None
     _own: TurnState
     _names: AgentNames | None = None
+    _answers: AgentNames | None = None
     _game: Game | None = None
     _platform: PlatformGame | None = None
 
@@ -76,8 +78,8 @@ class ArenaTurn:
         return self._for_arena(AgentResponse(view.encode(tables[0], safe).action)) if mask[safe] else None
 
     def _for_arena(self, response: AgentResponse) -> AgentResponse:
-        if self._names is not None:
-            response = self._names.response_for_agents(response)
+        if self._answers is not None:
+            response = self._answers.response_for_agents(response)
         return response if self._platform is None else self._platform.played(response, self.state)
 
     def logged(self) -> TurnState:
@@ -149,16 +151,22 @@ class ArenaAgentSession:
             own = state
         else:
             own = msgspec.structs.replace(platform.seen(state), game_id=self._game.id)
-        names = self._names(own)
+        answers = self._names(own)
+        names = None if answers is None or self._words.intersection(answers.seat_of) else answers
+        if names is None and answers is not None and named_order(own) != list(answers.seat_of):
+            answers = None  # the game itself finds the seats in the state, and these may be others
         seen = own if names is None else names.state_for_game(own)
-        return ArenaTurn(state, seen, None, own, names, self._game, platform)
+        return ArenaTurn(state, seen, None, own, names, answers, self._game, platform)
 
     def _names(self, state: TurnState) -> AgentNames | None:
-        """Return the translation of names; None if the seats are not known, or an id is a word of the game."""
-        order = self._orders.get(state.match_id)
-        if self._game is None or order is None or len(order) != self._game.seats or len(set(order)) != len(order):
+        """Return the translation of names; None if the seats are not known.
+
+        A state is not translated if an id is a word of the game. The game then finds the seats by ``agent_ids``.
+        """
+        order = self._orders.get(state.match_id) or named_order(state)
+        if self._game is None or len(order) != self._game.seats or len(set(order)) != len(order):
             return None
-        return None if self._words.intersection(order) else AgentNames(order, self._game.agents)
+        return AgentNames(order, self._game.agents)
 
     @cached_property
     def _words(self) -> frozenset[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ....envs.core.game import Game
-from ....envs.core.loading import amount, moves_in, round_of
+from ....envs.core.loading import amount, moves_in, named_order, round_of
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
 
 OTHERS = "others"
@@ -21,6 +21,19 @@ OTHERS = "others"
 
 
 def _same_response(response: AgentResponse, state: TurnState) -> AgentResponse:
+    return response
+
+
+def _to_all(response: AgentResponse, state: TurnState) -> AgentResponse:
+    """Return an answer whose numbers by agent, if there are any, are those of all agents of the match.
+
+    Raises:
+        ValueError: if they are not; the policy then knows another number of agents.
+    """
+    order = named_order(state)
+    for name, shares in response.action.payload.items():
+        if order and isinstance(shares, Mapping) and set(shares) != set(order):
+            raise ValueError(f"{name} of {', '.join(shares)}, but the agents are {', '.join(order)}: see --seats")
     return response
 
 
@@ -163,7 +176,7 @@ In the chat phase of `all-pay-auction` no bid is offered, so our bidder passes."
 def platform_game(game_id: str, game: Game) -> PlatformGame | None:
     """Return the platform's game that a policy for `game` plays under this id; None: there is none."""
     if game_id == game.platform_id:
-        return PlatformGame(game.name, _same_state)
+        return PlatformGame(game.name, _same_state, played=_to_all)
     platform = PLATFORM_GAMES.get(game_id)
     return platform if platform is not None and platform.fits(game) else None
 
