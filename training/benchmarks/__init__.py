@@ -15,6 +15,7 @@ MEASURES = {
     "pettingzoo": ("peers", "pettingzoo"),
     "learner": ("learner", "learner"),
     "selfplay": ("selfplay", "selfplay"),
+    "actors": ("actors", "actors"),
     "protocol": ("poker", "protocol"),
     "tangram": ("tangram", "tangram"),
     "godot": ("godot", "godot"),
