@@ -8,6 +8,7 @@ from .base import Measure
 MEASURES = {
     "vector": ("environments", "vector_tables"),
     "threads": ("environments", "threads"),
+    "sibling": ("sibling", "sibling"),
     "cuda": ("cuda", "cuda_tables"),
     "aec": ("environments", "aec"),
     "openspiel": ("peers", "openspiel"),
