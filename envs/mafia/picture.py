@@ -38,8 +38,8 @@ STEPS = 5040
 """Of the ring; every number of players up to 10 divides it."""
 SKY = {"NIGHT_ACTIONS": "#1f2a44", "END": "#e9e6dc"}
 DAY = "#dcebf5"
-ROLES = {"mafia": "#b3362b", "doctor": "#2f8f6b", "sheriff": "#3b76b5", "villager": "#8a6d1f"}
-RED, GREEN, GREY = "#c23b4e", "#2f8f6b", "#50606f"
+ROLES = {"mafia": "#b3362b", "doctor": "#26785a", "sheriff": "#3b76b5", "villager": "#82661b"}
+RED, GREEN, GREY, PALE = "#c23b4e", "#2f8f6b", "#50606f", "#aeb9c6"
 CHOICES = {"mafia": RED, "doctor": GREEN, "sheriff": "#3b76b5"}
 PHASES = {"NIGHT_ACTIONS": "night", "DAY_DISCUSSION": "discussion", "DAY_VOTING": "vote", "END": "the end"}
 
@@ -147,6 +147,12 @@ def _light(night: bool) -> str:
 
 
 @remembered
+def _deep(colour: str) -> str:
+    """Return a darker colour, on which white words can be read (a contrast of 4.5 with all colours of seats)."""
+    return "#" + "".join(f"{int(0.82 * int(colour[i : i + 2], 16)):02x}" for i in (1, 3, 5))
+
+
+@remembered
 def _token(
     agent: str, name: str, role: str | None, place: tuple[float, float], size: float, colour: str, end: str, night: bool
 ) -> str:
@@ -158,11 +164,11 @@ def _token(
     half = size * 0.62
     cross = [((-half, half), (half, -half)), ((-half, -half), (half, half))] if end else []
     return group(
-        disc(0, 0, size, "#9a9a94" if end else colour, stroke="#fff", thick=2),
+        disc(0, 0, size, "#6c6c67" if end else _deep(colour), stroke="#fff", thick=2),
         *(line(stroke, "#5c5c58", 2.5) for stroke in cross),
         text(0, 4.5, who, fitting, fill="#fff", anchor="middle", bold=True),
         box(-width / 2, size - 3, width, 15, ROLES.get(role or "", "#e7e3d6"), round=7),
-        text(0, size + 8, words, 11 if large else 10, fill="#fff" if role else FAINT, anchor="middle", bold=bool(role)),
+        text(0, size + 8, words, 11 if large else 10, fill="#fff" if role else INK, anchor="middle", bold=bool(role)),
         text(0, size + (24 if large else 20), end, 10 if large else 9, fill="#c9cfdb" if night else FAINT,
              anchor="middle"),
         at=place,
@@ -227,7 +233,8 @@ def _arrows(states: Sequence[TurnState], roles: Mapping[str, str]) -> list[tuple
     game = states[0].game_state
     if game["phase"] == "NIGHT_ACTIONS":
         chosen = {who: target for state in states for who, target in state.game_state.get("nightActions", {}).items()}
-        return [(who, target, CHOICES.get(roles.get(who, ""), GREY), "") for who, target in chosen.items()]
+        if chosen:
+            return [(who, target, CHOICES.get(roles.get(who, ""), GREY), "") for who, target in chosen.items()]
     if game["phase"] == "DAY_DISCUSSION":
         today = [entry for entry in game["statements"] if entry["round"] == game["roundNumber"] and entry["targetId"]]
         against = [
@@ -241,7 +248,8 @@ def _arrows(states: Sequence[TurnState], roles: Mapping[str, str]) -> list[tuple
         votes = {state.agent_id: state.game_state.get("ownVote") for state in states if state.agent_id}
     elif game["votingHistory"]:
         votes = game["votingHistory"][-1]["votes"]
-    return [(who, target, GREY, "") for who, target in votes.items() if target]
+    colour = PALE if game["phase"] == "NIGHT_ACTIONS" else GREY
+    return [(who, target, colour, "") for who, target in votes.items() if target]
 
 
 @remembered

@@ -1,6 +1,7 @@
 /** The table's picture: SVG that the server draws, with the renderer of the replays. */
 
 const ROOM = 16; // characters of a name
+const SMALL = 8; // in the sign of an agent
 
 let drawn = "";
 /** @type {Node[]} */
@@ -28,12 +29,21 @@ export function picture(source, names) {
  */
 function named(root, names) {
   for (const node of root.querySelectorAll("text, title")) {
-    node.textContent = (node.textContent ?? "").replace(/\w+/g, (word) => (word in names ? short(names[word] ?? "") : word));
+    const room = node.closest("[data-agent]") === null ? ROOM : SMALL;
+    const before = node.textContent ?? "";
+    const after = before.replace(/\w+/g, (word) => (word in names ? short(names[word] ?? "", room) : word));
+    if (after === before) continue;
+    node.textContent = after;
+    const size = Number(node.getAttribute("font-size"));
+    if (room === SMALL) node.setAttribute("font-size", String(Math.min(size, (5.5 * size) / after.length)));
   }
   return root;
 }
 
-/** @param {string} name */
-function short(name) {
-  return name.length > ROOM ? `${name.slice(0, ROOM - 1)}…` : name;
+/**
+ * @param {string} name
+ * @param {number} room
+ */
+function short(name, room) {
+  return name.length > room ? `${name.slice(0, room - 1)}…` : name;
 }

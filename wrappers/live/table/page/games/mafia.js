@@ -40,15 +40,19 @@ export default {
     return [
       el(
         "div",
-        { class: `sky ${game.phase === "NIGHT_ACTIONS" ? "night" : "day"}` },
-        el("h2", {}, `${title}${round}`),
-        el("p", {}, text),
-      ),
-      ...card(view, game),
-      el(
-        "ul",
-        { class: "village", "aria-label": "The village" },
-        ...game.players.map((/** @type {any} */ one) => villager(view, game, one)),
+        { class: "known" },
+        el(
+          "div",
+          { class: `sky ${game.phase === "NIGHT_ACTIONS" ? "night" : "day"}` },
+          el("h2", {}, `${title}${round}`),
+          el("p", {}, text),
+        ),
+        ...card(view, game),
+        el(
+          "ul",
+          { class: "village", "aria-label": "The village" },
+          ...game.players.map((/** @type {any} */ one) => villager(view, game, one)),
+        ),
       ),
       ...outcome(view),
       ...story(view, game),
