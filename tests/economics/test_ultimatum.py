@@ -143,16 +143,25 @@ def test_one_round_with_private_values_pays_what_theory_says():
 
 
 @pytest.mark.parametrize("other", ["equal", "concede", "random"])
+@pytest.mark.parametrize("options", [{"max_rounds": 1}, {"reservations": (10, 10)}], ids=["one round", "known values"])
 @pytest.mark.parametrize("seats", [2, 3])
-def test_no_bot_gains_by_leaving_the_equilibrium(seats, other):
-    game = envs.game("ultimatum", seats=seats, max_rounds=1)
+def test_no_bot_gains_by_leaving_the_equilibrium(seats, options, other):
+    game = envs.game("ultimatum", seats=seats, **options)
     usual = totals(game, "equilibrium").mean(axis=0)
     assert totals(game, other, "equilibrium")[:, 0].mean() <= usual[0] + 0.1
 
 
 def test_values_with_different_ranges_have_no_equilibrium_here():
-    assert "equilibrium" not in envs.game("ultimatum", seats=3, reservations=[(0, 10), (0, 10), (0, 20)]).bots
-    assert "equilibrium" in envs.game("ultimatum", seats=3, reservations=[(0, 30), (0, 10), (0, 10)]).bots
+    classic = {"seats": 3, "max_rounds": 1}
+    assert "equilibrium" not in envs.game("ultimatum", **classic, reservations=[(0, 10), (0, 10), (0, 20)]).bots
+    assert "equilibrium" in envs.game("ultimatum", **classic, reservations=[(0, 30), (0, 10), (0, 10)]).bots
+
+
+@pytest.mark.parametrize("options", [{}, {"max_rounds": 2}, {"max_rounds": 1, "rounds": 2}])
+def test_private_values_and_time_to_learn_them_have_no_equilibrium_here(options):
+    """Who asks for everything at first, and then for less, would gain by it."""
+    assert "equilibrium" not in envs.game("ultimatum", **options).bots
+    assert "equilibrium" in envs.game("ultimatum", **options, reservations=[(0, 50), (10, 10)]).bots
 
 
 def test_a_state_of_the_platform_is_read():
