@@ -50,7 +50,8 @@ def _beside(tables: Tables, game: Game) -> Comparison:
     errors = np.abs(learned - right)
     upper = middle >= min(np.median(valuations), middle[-1])
     upper_error = float(np.average(errors[upper], weights=counts[upper]))
-    revenue, expected = (float(revenue_of(each, game.options).mean()) for each in (bids, theory))
+    paid = np.where(tables["num_bids_submitted"][:, None] == bidders, bids, 0.0)  # else nobody pays
+    revenue, expected = (float(revenue_of(each, game.options).mean()) for each in (paid, theory))
     lines = [
         Quantity("bid_error", "error of the mean bid, over all valuations", float(np.average(errors, weights=counts))),
         Quantity("bid_error_upper", "in the upper half of them", upper_error),
