@@ -89,7 +89,7 @@ def game(
             ],
             parameters=[total, min(low for low, _ in others), max(high for _, high in others)],
             private=Private("my_reservation_value", values),
-            payoffs=(-max(high for _, high in values), total - min(low for low, _ in values)),
+            payoffs=(-max(high for _, high in values), max(0.0, total - min(low for low, _ in values))),
             pay=pay,
             follow=follow,
             end=end,

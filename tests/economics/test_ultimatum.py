@@ -67,6 +67,12 @@ def test_without_agreement_all_get_0():
     assert env.turn_state("player_0").outcome["reason"] == "max_rounds_exceeded"
 
 
+def test_nothing_is_the_most_that_a_pie_too_small_for_any_is_worth():
+    env = played("ultimatum", "pass", "pass", total=1, reservations=(5, 5), max_rounds=1)
+    assert utilities(env) == [0, 0]
+    assert env.game.payoffs.high == 0
+
+
 @pytest.mark.parametrize(
     "payload",
     [
