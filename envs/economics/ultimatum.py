@@ -128,8 +128,10 @@ class Shares:
         return _division(table) if table.owner >= 0 else None
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
-        """Write the shares."""
-        if table.owner < 0 or not isinstance(value, Mapping):
+        """Write the shares; without any, there is no offer to accept."""
+        if not isinstance(value, Mapping):
+            table.owner = -1
+        if table.owner < 0:
             return
         for agent, share in value.items():
             if agent in seats:

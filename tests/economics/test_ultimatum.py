@@ -170,6 +170,16 @@ def test_private_values_and_time_to_learn_them_have_no_equilibrium_here(options)
     assert "equilibrium" in envs.game("ultimatum", **options, reservations=[(0, 50), (10, 10)]).bots
 
 
+@pytest.mark.parametrize("shares", [None, "half each", [50, 50]])
+def test_an_offer_without_shares_is_none_to_accept(shares):
+    told = {"agent_ids": ["ann", "bob"], "total": 100, "last_offer_by": "bob", "current_offer": shares}
+    game = envs.game("ultimatum")
+    tables, seat = game.view.load(TurnState("m", "ultimatum", "ann", "negotiation", True, "ann", told))
+    assert [offer.action_type for offer in game.turn_state(tables[0], seat).allowed_actions] == [
+        "submit_offer", "pass", "message_only"
+    ]  # fmt: skip
+
+
 def test_a_state_of_the_platform_is_read():
     told = {
         "num_agents": 3, "agent_ids": ["bob", "ann", "joe"], "total": 100, "last_offer_by": "joe",
