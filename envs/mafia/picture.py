@@ -75,7 +75,7 @@ def picture(states: Sequence[TurnState]) -> str:
         who, colour, end = player["id"], COLOURS[i % len(COLOURS)], _end(player, voted_out, size)
         things += [
             _mark(places[who], size, turn=who == acting, spoke=who == spoke),
-            _token(player["name"] or who, roles.get(who), places[who], size, colour, end, night),
+            _token(who, player["name"] or who, roles.get(who), places[who], size, colour, end, night),
         ]
     legend = _legend(states, game)
     things += [
@@ -148,7 +148,7 @@ def _light(night: bool) -> str:
 
 @remembered
 def _token(
-    name: str, role: str | None, place: tuple[float, float], size: float, colour: str, end: str, night: bool
+    agent: str, name: str, role: str | None, place: tuple[float, float], size: float, colour: str, end: str, night: bool
 ) -> str:
     """Return a player: a disc with its name, its role below. Eliminated ones are grey, with a cross and the `end`."""
     large = size == LARGE
@@ -167,6 +167,7 @@ def _token(
              anchor="middle"),
         at=place,
         opacity=0.75 if end else 1,
+        agent=agent,
     )  # fmt: skip
 
 

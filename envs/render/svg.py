@@ -108,14 +108,18 @@ def line(points: Sequence[tuple[float, float]], stroke: str, thick: float = 1, *
     return f'<polyline points="{path}" fill="none" stroke="{stroke}" stroke-width="{thick:g}"{dashed}/>'
 
 
-def group(*parts: str, at: tuple[float, float] | None = None, opacity: float = 1.0) -> str:
-    """Return `parts` as one shape, moved to `at`; empty if all parts are empty."""
+def group(*parts: str, at: tuple[float, float] | None = None, opacity: float = 1.0, agent: str = "") -> str:
+    """Return `parts` as one shape, moved to `at`; empty if all parts are empty.
+
+    `agent`: the agent that the shape shows, as an attribute ``data-agent`` that pages can find; empty: none.
+    """
     inside = "".join(parts)
     if not inside:
         return ""
     place = f' transform="translate({at[0]:.5g} {at[1]:.5g})"' if at else ""
     faint = f' opacity="{opacity:g}"' if opacity < 1 else ""
-    return f"<g{place}{faint}>{inside}</g>"
+    whose = f' data-agent="{escape(agent)}"' if agent else ""
+    return f"<g{whose}{place}{faint}>{inside}</g>"
 
 
 def document(title: str, things: Iterable[str]) -> str:

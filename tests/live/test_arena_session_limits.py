@@ -58,6 +58,9 @@ def test_endless_talk_ends_in_a_pass():
     assert session.act("ann", TALK).ok
     assert session.turn == "bob" and session.forced["ann"] == 1
     assert len(session.turn_state("bob").messages) == 4
+    assert session.act("bob", Action("pass")).ok
+    notes = [event.get("replaced") for event in session.events if event["kind"] == "turn"]
+    assert notes[-2:] == ["it only talked", None]
 
 
 @pytest.mark.parametrize("game", ["holdem", "bargaining", "auction", "kuhn", "leduc", "liars_dice"])
@@ -83,6 +86,14 @@ def test_twenty_actions_are_the_limit_of_two():
         session.act(session.turn, offer(90))
     assert session.actions == 100
     assert session.outcome["reason"] == "max_rounds_exceeded"
+
+
+def test_more_than_two_have_no_limit_of_actions():
+    trio = ArenaHostSession(envs.game("auction", seats=3, rounds=10), ("ann", "bob", "eve"), seed=1)
+    while trio.turn:
+        assert trio.act(trio.turn, Action("pass")).ok
+    assert trio.actions == 30
+    assert trio.outcome["reason"] == "max_rounds_exceeded"
 
 
 def test_a_match_that_is_cut_short_pays_the_rounds_that_have_ended():

@@ -98,6 +98,22 @@ def test_an_answer_that_is_not_the_agents_own_is_one_fault_with_the_first_reason
     assert driver.faults() == [("think", "no key", "no thought")]
 
 
+def test_the_log_says_why_a_choice_is_not_the_agents_own():
+    def stranger(call, context, info):
+        return wire.VoteAction("nobody")
+
+    def cast():
+        return [one for one in driver.happened if isinstance(one, ActionTaken) and one.action.action_type == "vote"]
+
+    driver = Driver(session(1), vote=stranger)
+    driver.play(lambda self: bool(cast()))
+    assert cast()
+    assert all("nobody" in (one.replaced or "") for one in cast())
+    driver = Driver(session(1))
+    driver.play(lambda self: bool(cast()))
+    assert cast() and all(one.replaced is None for one in cast())
+
+
 def test_no_winner_after_the_last_day():
     def well(call, context, info):
         doctor = info.self.role == "doctor"

@@ -173,7 +173,9 @@ async def test_an_observer_gets_the_full_table_and_no_hidden_card():
             seen = await observed(eve, table_id, 25)
             async with http.ws_connect(address) as third:
                 assert json.loads(await third.receive_str())["payload"]["code"] == "TABLE_FULL"
-            assert (await observed(adam, table_id, 25)) == seen
+            by_hand = {result["handNumber"]: result for result in await observed(adam, table_id, 25)}
+        both = [result for result in seen if result["handNumber"] in by_hand]  # adam may have come a hand later
+        assert len(both) > 10 and all(by_hand[result["handNumber"]] == result for result in both)
         for client in clients:
             client.cancel()
     rows = [row for result in seen for row in result["results"]]

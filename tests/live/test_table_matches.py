@@ -233,6 +233,26 @@ def test_mafia_of_three_people_is_played_and_the_village_learns_no_role(table):
     assert "loyal one" not in str(cy.traffic) + str(eve.traffic)
 
 
+def test_a_click_on_a_seat_chooses_it(table):
+    with table("mafia", "--agents", *["human"] * 1, *["loyal"] * 6, "--seed", "93") as visit:  # Ann is mafia
+        page = visit()
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        page.wait_for_selector("#board > svg [data-agent]")
+        ids = page.locator(".targets input").evaluate_all("all => all.map(one => one.value)")
+        for where in ("#board > svg", ".village"):
+            for wanted in ids[:2]:
+                page.click(f"{where} [data-agent='{wanted}']")
+                assert page.locator(".targets input:checked").get_attribute("value") == wanted
+        page.click(".village [data-agent='p1']")  # oneself cannot be killed
+        assert page.locator(".targets input:checked").get_attribute("value") == ids[1]
+        page.keyboard.press("Enter")
+        page.wait_for_selector("[data-action=say]")
+        page.click(".village li:not(.dead)[data-agent]:has-text('loyal')")
+        assert page.locator("select[name=what]").input_value() == "accusation"
+        assert page.locator("select[name=whom]").input_value() in ids
+
+
 # Tangram.
 
 

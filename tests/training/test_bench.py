@@ -6,7 +6,7 @@ from itertools import groupby
 import pytest
 from parlour import envs
 from parlour.training import cli
-from parlour.training.benchmarks import base, learner, measure, peers, process
+from parlour.training.benchmarks import base, learner, measure, peers, process, sibling
 from parlour.training.benchmarks.gpu_code import machine_code
 from parlour.training.commands.bench import report
 from rich.console import Console
@@ -90,6 +90,14 @@ def test_the_first_use_of_each_game_is_measured(monkeypatch):
     (row,) = measure("first-use")(0.1)
     assert row.name == "first-use-kuhn"
     assert row.value > 0.2  # it compiled
+
+
+@pytest.mark.slow
+def test_a_rate_is_measured_beside_another_process(monkeypatch):
+    monkeypatch.setattr(sibling, "GAMES", (("kuhn", {}),))
+    (row,) = measure("sibling")(0.5)
+    assert row.name == "sibling-kuhn"
+    assert row.value > 0
 
 
 def test_targets_are_held_in_the_right_direction():

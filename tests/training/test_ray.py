@@ -217,3 +217,12 @@ def test_an_error_of_a_task_in_a_cluster_is_the_tasks_own(connected):
 def test_no_cluster_at_an_address_is_one_sentence():
     with pytest.raises(ConnectionError, match=r"no Ray cluster answers at 127\.0\.0\.1:1"):
         Workers(address="127.0.0.1:1").run([Task(refuse)])
+
+
+def test_the_sum_of_actors_is_measured_beside_one(monkeypatch):
+    from parlour.training.benchmarks import actors
+
+    monkeypatch.setattr(actors, "ROUNDS", 1)
+    together, share = actors.actors(0.1)
+    assert together.value > 0
+    assert 0 < share.value < 2

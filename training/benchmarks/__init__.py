@@ -8,6 +8,7 @@ from .base import Measure
 MEASURES = {
     "vector": ("environments", "vector_tables"),
     "threads": ("environments", "threads"),
+    "sibling": ("sibling", "sibling"),
     "cuda": ("cuda", "cuda_tables"),
     "aec": ("environments", "aec"),
     "openspiel": ("peers", "openspiel"),
@@ -15,6 +16,7 @@ MEASURES = {
     "pettingzoo": ("peers", "pettingzoo"),
     "learner": ("learner", "learner"),
     "selfplay": ("selfplay", "selfplay"),
+    "actors": ("actors", "actors"),
     "protocol": ("poker", "protocol"),
     "tangram": ("tangram", "tangram"),
     "godot": ("godot", "godot"),

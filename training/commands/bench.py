@@ -30,8 +30,8 @@ def command(
     """Measure speed and memory on one core and print them with their targets and other libraries' results.
 
     Args:
-        names: The measurements: vector threads cuda aec openspiel pettingzoo learner selfplay protocol tangram godot
-            arena mafia-host replay start first-use memory. Default: all.
+        names: The measurements: vector threads sibling cuda aec openspiel pettingzoo learner selfplay actors protocol
+            tangram godot arena mafia-host replay start first-use memory. Default: all.
         quick: Shorter rounds, with less precise results.
         compile_only: With cuda alone: compile the GPU kernels of every game to machine code and print what they take.
             This needs the extra cuda, and no GPU.

@@ -84,17 +84,17 @@ def game_of(
     Raises:
         ValueError: if `spec` is unknown, or a policy file without the name of its game.
     """
-    trained_for = None if name is not None else _trained_for(spec)
-    if trained_for is not None:
-        options = {**trained_for.options, **dict(map(pair, settings))}
-        return make_game(trained_for.game, **({**options, "seats": seats} if seats is not None else options))
+    trained = None if name is not None else trained_for(spec)
+    if trained is not None:
+        options = {**trained.options, **dict(map(pair, settings))}
+        return make_game(trained.game, **({**options, "seats": seats} if seats is not None else options))
     name = name or _game_with_bot(spec, among)
     if seats is None and has_seats(name) and not names_seats(settings):
         seats = preset_options(name).get("seats")
     return game_with(name, settings, seats=seats)
 
 
-def _trained_for(spec: str) -> TrainedFor | None:
+def trained_for(spec: str) -> TrainedFor | None:
     """Return what a run or a policy file was trained for; None for a bot, or a file without this information."""
     folder = run_folder.existing(spec)
     if folder is not None:

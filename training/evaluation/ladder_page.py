@@ -41,11 +41,16 @@ def ladder_page(
     games = (
         "" if replay is None else f'<h2>Sample games</h2><iframe title="games" srcdoc="{html.escape(replay)}"></iframe>'
     )
+    return document(title, f"{_ratings(places, unit)}{_matrix(places, names, payoffs, unit)}{games}")
+
+
+def document(title: str, body: str) -> str:
+    """Return an HTML page in one file that needs no network; `body` is HTML, `title` is text."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><h1>{escape(title)}</h1>"
-        f"{_ratings(places, unit)}{_matrix(places, names, payoffs, unit)}{games}</body></html>\n"
+        f"{body}</body></html>\n"
     )
 
 
@@ -66,14 +71,14 @@ def columns_of(places: Sequence[PolicyStanding], unit: str) -> tuple[list[str], 
 
 def _ratings(places: Sequence[PolicyStanding], unit: str) -> str:
     heads, rows = columns_of(places, unit)
-    return _table("Ratings", heads, [[escape(cell) for cell in row] for row in rows])
+    return table("Ratings", heads, [[escape(cell) for cell in row] for row in rows])
 
 
 def _matrix(places: Sequence[PolicyStanding], names: Sequence[str], payoffs: NDArray[np.float64], unit: str) -> str:
     order = [list(names).index(one.name) for one in places]
     most = max(float(np.abs(payoffs).max()), 1e-12)
     rows = [[escape(names[i]), *(_cell(float(payoffs[i, j]), most, i == j) for j in order)] for i in order]
-    return _table(f"What the row wins from the column ({unit})", ["", *(names[j] for j in order)], rows)
+    return table(f"What the row wins from the column ({unit})", ["", *(names[j] for j in order)], rows)
 
 
 def _cell(value: float, most: float, same: bool) -> str:
@@ -85,7 +90,8 @@ def _cell(value: float, most: float, same: bool) -> str:
     )
 
 
-def _table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return an HTML table; the cells are HTML, the caption and the headings are text."""
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -264,7 +264,6 @@ class TangramAgentSession:
         """Ask the agent; where the figure is unknown, build a connected one."""
         if not self._board.known:
             return self._build()
-        self._decision += 1
         self._open = True
         return [Decision(self._turn_state(mine=True), self._decision)]
 

@@ -188,6 +188,7 @@ function showControls(view) {
     const allowed = turn ? (view.state?.allowed_actions ?? []).filter((one) => one.action_type !== TALK) : [];
     const forms = allowed.map((one, i) => control(one, i + 1, view, game, act));
     controls.replaceChildren(...(turn && game.controls !== undefined ? game.controls(view, act) : forms));
+    board.classList.toggle("picks", turn !== "" && game.pick !== undefined);
     if (held && turn) controls.focus({ preventScroll: true }); // not a button: a key pressed too late would press it
   }
   for (const button of controls.querySelectorAll("button")) button.disabled = view.busy;
@@ -289,6 +290,10 @@ sit.addEventListener("submit", (event) => {
 });
 stand.addEventListener("click", () => client.stand());
 again.addEventListener("click", () => (client.view.elsewhere || client.view.back ? client.comeBack() : client.again()));
+board.addEventListener("click", (event) => {
+  const found = event.target instanceof Element ? event.target.closest("[data-agent]") : null;
+  if (found !== null && shown) game.pick?.(found.getAttribute("data-agent") ?? "", controls);
+});
 ahead.addEventListener("click", () => {
   planned = !planned;
   show();

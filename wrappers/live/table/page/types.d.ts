@@ -161,6 +161,8 @@ export interface GamePage {
   draw(view: View, act: Act, options: Record<string, any>): Node[];
   /** Controls of the game's own; default: a form for every action. */
   controls?(view: View, act: Act): Node[];
+  /** Called when a person clicks an agent in the picture or in the list of agents, in its turn. */
+  pick?(agent: string, controls: HTMLElement): void;
   /** A section beside the table; null: none now. */
   beside?(view: View): { title: string; nodes: Node[] } | null;
   /** What can be chosen before the turn comes, if anything. */

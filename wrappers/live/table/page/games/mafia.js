@@ -61,6 +61,23 @@ export default {
     return [allowed.action_type === "say" ? statement(view, allowed, act) : choice(view, allowed, act)];
   },
 
+  pick(agent, controls) {
+    const value = CSS.escape(agent);
+    const radio = controls.querySelector(`input[name="target"][value="${value}"]`);
+    if (radio instanceof HTMLInputElement) {
+      radio.checked = true;
+      radio.focus();
+    }
+    const [kind, whom] = ["what", "whom"].map((name) => controls.querySelector(`select[name="${name}"]`));
+    if (!(kind instanceof HTMLSelectElement) || !(whom instanceof HTMLSelectElement)) return;
+    if (whom.hidden) {
+      kind.value = "accusation";
+      kind.dispatchEvent(new Event("change"));
+    }
+    if (whom.querySelector(`option[value="${value}"]`) !== null) whom.value = agent;
+    whom.focus();
+  },
+
   talk(view) {
     const game = view.state?.game_state;
     const self = game?.self;
@@ -134,7 +151,7 @@ function villager(view, game, one) {
   ].filter(Boolean);
   return el(
     "li",
-    { class: [one.alive ? "" : "dead", turn ? "turn" : "", role].filter(Boolean).join(" ") },
+    { class: [one.alive ? "" : "dead", turn ? "turn" : "", role].filter(Boolean).join(" "), "data-agent": one.id },
     nameTag(view, one.id),
     role ? el("span", { class: "role" }, role) : "",
     el("small", {}, notes.join(", ")),
@@ -323,7 +340,7 @@ function statement(view, allowed, act) {
   const option = (/** @type {string} */ value, /** @type {string} */ label) => el("option", { value }, label);
   const kind = el(
     "select",
-    { "aria-label": "What you do" },
+    { name: "what", "aria-label": "What you do" },
     option("talk", "just talk"),
     option("accusation", "accuse"),
     option("defense", "defend"),
@@ -331,7 +348,7 @@ function statement(view, allowed, act) {
     option("found", "as sheriff: is mafia"),
     option("cleared", "as sheriff: is not mafia"),
   );
-  const whom = el("select", { "aria-label": "Whom" });
+  const whom = el("select", { name: "whom", "aria-label": "Whom" });
   const role = el(
     "select",
     { "aria-label": "Role" },

@@ -1,0 +1,133 @@
+"""Which games an arena plays, and which agents play each of them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from ... import zoo
+from ...envs import GAMES, Game, find
+from ...envs.core.counted import counted
+from ...wrappers.live.arena.agent import ArenaAgent
+from ...wrappers.live.arena.agent_names import reserved_words
+from .lookup import agent, bots_of, game_with, located, names_seats, trained_for, warn_about_differences
+
+ALL = "all"
+"""The name of all games."""
+ZOO = "zoo"
+"""The name of the agent that plays each game with its policy of `parlour.zoo`."""
+
+Seated = tuple[Game, list[ArenaAgent]]
+
+
+def games_named(name: str) -> list[str]:
+    """Return the games that a name, several names with commas, or ``all`` name.
+
+    Raises:
+        ValueError: for a game that is unknown, or named twice.
+    """
+    names = list(dict.fromkeys(one.rpartition("-v")[0] for one in GAMES)) if name == ALL else name.split(",")
+    for one in names:
+        find(one)
+    if twice := [one for one in names if names.count(one) > 1]:
+        raise ValueError(f"{twice[0]}: named twice")
+    return names
+
+
+def one_game(
+    name: str, options: Sequence[str], seats: int | None, specs: Sequence[str], others: int, seed: int | None
+) -> Seated:
+    """Return a game with the agents that play it.
+
+    Args:
+        name: the game.
+        options: its options as ``name=value``.
+        seats: the number of seats; None: the game's default, or one per agent if there are fewer.
+        specs: our agents (see `located`).
+        others: number of agents over HTTP.
+        seed: of the agents.
+
+    Raises:
+        ValueError: for an unknown game, option or agent.
+    """
+    game = _game(name, options, seats, len(specs) + others)
+    return game, _seated([(one, _own_spec(one, game) or one) for one in specs], game, reserved_words(game), seed)
+
+
+def several_games(
+    names: Sequence[str], specs: Sequence[str], others: int, seed: int | None, console: Console
+) -> list[Seated]:
+    """Return the games that enough agents know, each with these agents; name the games that are left out, and why.
+
+    An agent has one name in all games.
+
+    Raises:
+        ValueError: for an unknown game, an agent that no game knows, or if no game is left.
+    """
+    bots = {"random", *(bot for name in names for bot in bots_of(name))}
+    for spec in specs:
+        if spec != ZOO:
+            located(spec, bots)
+    found: list[tuple[Game, list[tuple[str, str]]]] = []
+    for name in names:
+        default = game_with(name)
+        known = [(spec, own) for spec in specs if (own := _own_spec(spec, default))]
+        try:
+            game = _game(name, (), None, len(known) + others)
+        except ValueError as error:
+            console.print(f"{name} is left out: {error}", markup=False)
+            continue
+        if len(known) + others < game.seats:
+            why = f"{counted(len(known) + others, 'agents')} for {counted(game.seats, 'seats')}"
+            console.print(f"{name} is left out: {why}", markup=False)
+            continue
+        found.append((game, known))
+    if not found:
+        raise ValueError(f"no game has enough agents; name more --agents or --remote (there are {len(specs) + others})")
+    reserved = frozenset[str]().union(*(reserved_words(game) for game, _ in found))
+    return [(game, _seated(known, game, reserved, seed)) for game, known in found]
+
+
+def _own_spec(spec: str, game: Game) -> str | None:
+    """Return what `spec` is in this game; None if it does not play it."""
+    if spec == ZOO:
+        return zoo.PREFIX + game.name if game.name in zoo.names() else None
+    if spec == "random" or spec in game.bots:
+        return spec
+    trained = trained_for(spec) if spec not in bots_of(game.name) else None
+    return spec if trained is not None and trained.game == game.name else None
+
+
+def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:
+    """Return the game; if its default has more seats than there are agents, with one seat per agent."""
+    if seats is not None:
+        return game_with(name, options, seats=seats)
+    game = game_with(name, options)
+    if 2 <= coming < game.seats and not names_seats(options):
+        return game_with(name, options, seats=coming)
+    return game
+
+
+def _seated(
+    specs: Sequence[tuple[str, str]], game: Game, reserved: frozenset[str], seed: int | None
+) -> list[ArenaAgent]:
+    """Return the agents, with different names that are not words of the game.
+
+    Args:
+        specs: of each agent what the user wrote, and what it is in this game.
+        game: the game.
+        reserved: texts that no agent may be called.
+        seed: of the agents.
+    """
+    taken = set(reserved)
+    seated = []
+    for number, (spec, own) in enumerate(specs):
+        name = label = Path(spec).stem[:48] or spec
+        count = 1
+        while name in taken:
+            count += 1
+            name = f"{label}-{count}"
+        taken.add(name)
+        seated.append(ArenaAgent(name, agent(own, game, None if seed is None else seed + 1 + number)))
+    warn_about_differences([(one.agent_id, one.agent) for one in seated], game)
+    return seated

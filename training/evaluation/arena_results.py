@@ -1,0 +1,106 @@
+"""The results of an arena by game and over all games: tables, and pages with replays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...envs import Game
+from ...envs.core.counted import counted
+from ...envs.render.svg import escape
+from ...wrappers.live.arena.results import ArenaStanding, Standings
+from ...wrappers.replay.log_reader import moments
+from ...wrappers.replay.page import page
+from .ladder_page import document, table
+
+Columns = tuple[list[str], list[list[str]]]
+"""Headings and rows of a table."""
+
+
+@dataclass(frozen=True)
+class GameResults:
+    """What was played of one game.
+
+    Attributes:
+        game: the game with its options.
+        standings: of its matches.
+        samples: the log of its first matches; None: it is not kept.
+    """
+
+    game: Game
+    standings: Standings
+    samples: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """The game and the number of matches, as text."""
+        return f"{self.game.id}: {counted(self.standings.matches, 'matches')}"
+
+
+def by_agent(lines: Sequence[ArenaStanding]) -> Columns:
+    """Return the table of one game."""
+    heads = ["agent", "matches", "payoff ± 95 %", "deals", "of surplus", "rating", "mistakes"]
+    rows = []
+    for line in lines:
+        payoff = f"{line.mean:+.2f}" + (f" ± {line.high - line.mean:.2f}" if line.high is not None else "")
+        shares = ["—" if share is None else f"{share:.0%}" for share in (line.deals, line.efficiency)]
+        mistakes = str(line.rejected + line.failed)
+        rows.append([line.agent_id, f"{line.matches:,}", payoff, *shares, _rating(line), mistakes])
+    return heads, rows
+
+
+def over_all(results: Sequence[GameResults], together: Standings) -> Columns:
+    """Return the table of all games: a rating over all matches, the mean place in the games, and a rating in each.
+
+    Payoffs of different games have different units, so that they are not added. Places are those of the mean payoff.
+
+    Args:
+        results: game by game.
+        together: the standings over all matches.
+    """
+    heads = ["agent", "games", "matches", "rating over all", "mean place", *(one.game.name for one in results)]
+    lines = {one.game.name: one.standings.lines() for one in results}
+    places: dict[str, list[int]] = {}
+    ratings: dict[str, dict[str, str]] = {}
+    for name, standings in lines.items():
+        for place, line in enumerate(standings, 1):
+            places.setdefault(line.agent_id, []).append(place)
+            ratings.setdefault(line.agent_id, {})[name] = _rating(line)
+    rows = []
+    for line in sorted(together.lines(), key=lambda line: _order(line, places[line.agent_id])):
+        agent = line.agent_id
+        mean = sum(places[agent]) / len(places[agent])
+        cells = [ratings[agent].get(name, "") for name in lines]
+        rows.append([agent, str(len(places[agent])), f"{line.matches:,}", _rating(line), f"{mean:.1f}", *cells])
+    return heads, rows
+
+
+def _order(line: ArenaStanding, places: Sequence[int]) -> tuple[float, float]:
+    return (0.0 if line.rating is None else -line.rating, sum(places) / len(places))
+
+
+def _rating(line: ArenaStanding) -> str:
+    return "—" if line.rating is None else f"{line.rating:.1f} ± {line.deviation:.1f}"
+
+
+def write_pages(folder: Path, results: Sequence[GameResults], together: Standings) -> Path:
+    """Write ``index.html`` with the tables, and a page with the replay of the sample matches of each game.
+
+    Returns:
+        the path of ``index.html``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = [_html("All games", over_all(results, together))] if len(results) > 1 else []
+    for one in results:
+        parts.append(_html(one.title, by_agent(one.standings.lines())))
+        if one.samples is not None:
+            file = f"{one.game.name}.html"
+            (folder / file).write_text(page(moments(one.samples), f"{one.game.id}: first matches"), "utf-8")
+            parts.append(f'<p><a href="{file}">The first matches of {escape(one.game.name)}, move by move</a></p>')
+    index = folder / "index.html"
+    index.write_text(document("Results of the arena", "".join(parts)), "utf-8")
+    return index
+
+
+def _html(caption: str, columns: Columns) -> str:
+    heads, rows = columns
+    return table(caption, heads, [[escape(cell) for cell in row] for row in rows])
