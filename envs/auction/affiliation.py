@@ -76,18 +76,17 @@ def _worth(n: int, low: float, high: float, noise: float, x: Floats, common: boo
 def _integrated(
     n: int, low: float, high: float, noise: float, grid: Floats, start: float, common: bool
 ) -> NDArray[np.float64]:
-    """Return the bids on an evenly spaced grid, from the first one on, by the rule of Runge and Kutta."""
+    """Return the bids on an evenly spaced grid, from the first one on.
+
+    In each step the rate is that of its middle and the worth is linear, for which the solution is exact and stable.
+    """
     step = float(grid[1] - grid[0])
-    fine = np.linspace(grid[0], grid[-1], 2 * len(grid) - 1)
-    worth, rate = _worth(n, low, high, noise, fine, common)
+    worth = _worth(n, low, high, noise, grid, common)[0]
+    rate = _worth(n, low, high, noise, grid[:-1] + step / 2, common)[1]
+    lag = np.diff(worth) / (step * rate)  # how far bids that follow the worth stay behind it
+    decay = np.exp(-step * rate)
     bids = np.empty_like(grid)
-    bids[0] = bid = start
+    bids[0] = start
     for k in range(len(grid) - 1):
-        w, r = worth[2 * k : 2 * k + 3], rate[2 * k : 2 * k + 3]
-        first = (w[0] - bid) * r[0]
-        second = (w[1] - bid - step / 2 * first) * r[1]
-        third = (w[1] - bid - step / 2 * second) * r[1]
-        fourth = (w[2] - bid - step * third) * r[2]
-        bid += step / 6 * (first + 2 * second + 2 * third + fourth)
-        bids[k + 1] = bid
+        bids[k + 1] = worth[k + 1] - lag[k] + (bids[k] - worth[k] + lag[k]) * decay[k]
     return bids

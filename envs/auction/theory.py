@@ -208,7 +208,7 @@ def revenue(bids: Floats, options: Mapping[str, Any]) -> Floats:
     """Return what the bidders of each auction pay: float64[N].
 
     Args:
-        bids: float64[N, bidders]; a bidder without a bid counts as 0.
+        bids: float64[N, bidders], of auctions in which all have bid; where one has not, nobody pays.
         options: of the game.
     """
     rule, reserve, fee, units = (options[name] for name in ("rule", "reserve", "entry_fee", "units"))

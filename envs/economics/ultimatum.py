@@ -1,6 +1,6 @@
 """Ultimatum: one agent proposes a division, and all others need to accept it; or another proposes in its turn."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -89,7 +89,7 @@ def game(
             ],
             parameters=[total, min(low for low, _ in others), max(high for _, high in others)],
             private=Private("my_reservation_value", values),
-            payoffs=(-max(high for _, high in values), total - min(low for low, _ in values)),
+            payoffs=(-max(high for _, high in values), max(0.0, total - min(low for low, _ in values))),
             pay=pay,
             follow=follow,
             end=end,
@@ -100,10 +100,16 @@ def game(
                 Shares("current_offer"),
                 Acceptances("acceptances"),
             ],
-            bots=BOTS if len(set(others)) == 1 else {name: BOTS[name] for name in BOTS if name != "equilibrium"},
+            bots=BOTS if _is_solved(options, others) else {name: BOTS[name] for name in BOTS if name != "equilibrium"},
             rounds=options["rounds"],
         )
     )
+
+
+def _is_solved(options: Mapping[str, Any], others: Sequence[tuple[float, float]]) -> bool:
+    """Return whether `equilibrium` is one: nobody learns another's value before the last offer."""
+    known = all(low == high for low, high in others)
+    return len(set(others)) == 1 and (known or options["max_rounds"] == options["rounds"] == 1)
 
 
 def _division(table: Any) -> dict[str, float]:
@@ -122,8 +128,10 @@ class Shares:
         return _division(table) if table.owner >= 0 else None
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
-        """Write the shares."""
-        if table.owner < 0 or not isinstance(value, Mapping):
+        """Write the shares; without any, there is no offer to accept."""
+        if not isinstance(value, Mapping):
+            table.owner = -1
+        if table.owner < 0:
             return
         for agent, share in value.items():
             if agent in seats:
@@ -221,6 +229,7 @@ def _concede(seen: Seen) -> Any:
 
 BOTS: Bots = {"random": random_bot, "equilibrium": bot(_equilibrium), "equal": bot(_equal), "concede": bot(_concede)}
 """`random`: any legal action. `equilibrium`: the first seat always makes the best offer of the last round
-(`best_demand`), and the others accept what is worth it to them. This is subgame-perfect with one round, and with known
-reservation values; the others' values need to have the same range. `equal`: wants equal shares, and not less than its
-reservation value. `concede`: asks for everything at first, and for its reservation value at last."""
+(`best_demand`), and the others accept what is worth it to them. This is subgame-perfect with ``max_rounds=1``, and with
+known reservation values of the others; it is there for these options, if the others' values have the same range.
+`equal`: wants equal shares, and not less than its reservation value. `concede`: asks for everything at first, and for
+its reservation value at last."""

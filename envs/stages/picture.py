@@ -73,7 +73,10 @@ def _status(rules: StageGame, table: Any, state: TurnState) -> str:
     rounds = f"round {int(table.round_number) + (not state.game_over)} of {rules.rounds} · "
     limit = int(table.limit[int(table.stage)])
     turns = f", turn {min(int(table.cycle) + 1, limit)} of {limit}" if limit > 1 else ""
-    standing = f", {rules.open.what} {number(float(table.standing))}" if rules.open is not None else ""
+    standing = ""
+    if rules.open is not None:
+        none = rules.open.divides and table.owner < 0
+        standing = f", no {rules.open.what}" if none else f", {rules.open.what} {number(float(table.standing))}"
     return f"{rounds if rules.rounds > 1 else ''}{_word(state.phase)}{turns}{standing}"
 
 

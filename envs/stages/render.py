@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .definition import Named, StageGame
+from .definition import Named, Open, StageGame
 from .fields import name_of
 from .rules import is_visible
 
@@ -44,10 +44,21 @@ def render(rules: StageGame, table: Any, seat: int | None) -> str:
         turn = ">" if table.turn == other else " "
         lines.append(f"{turn} {name_of(other):<9} {'  '.join(words)}")
     if rules.open is not None:
-        owner = f", by {name_of(int(table.owner))}" if table.owner >= 0 else ""
-        lines.append(f"  {rules.open.what} {float(table.standing):g}{owner}")
+        lines.append(f"  {_standing(rules.open, table)}")
     if rules.facts:
         lines.append(f"  {facts(rules, table)}")
     if table.done:
         lines.append("over: time is up" if table.timeout else "over")
     return "\n".join(lines)
+
+
+def _standing(opened: Open, table: Any) -> str:
+    """Return the standing number; of a division, whose shares the seats' lines show, who has accepted it."""
+    owner = f"by {name_of(int(table.owner))}" if table.owner >= 0 else ""
+    if not opened.divides:
+        return f"{opened.what} {float(table.standing):g}{owner and f', {owner}'}"
+    if not owner:
+        return f"no {opened.what}"
+    within = int(table.within)
+    accepted = ", ".join(name_of(seat) for seat in range(int(table.seats)) if not (within >> seat) & 1)
+    return f"{opened.what} {owner}{f', accepted by {accepted}' if accepted else ''}"

@@ -114,6 +114,16 @@ def test_no_other_bid_does_better_for_a_signal(rule, values, noise, signals):
         assert gain(right) >= best - 0.05
 
 
+@pytest.mark.parametrize("values", ["common", "affiliated"])
+@pytest.mark.parametrize("bidders", [2, 6, 16])
+@pytest.mark.parametrize(("high", "noise"), [(100.01, 50), (101, 100), (140, 20)])
+def test_bids_rise_with_the_signal_also_where_the_number_hardly_varies(values, bidders, high, noise):
+    signals = np.linspace(100 - noise, high + noise, 4_001)
+    bids = equilibrium_bid("first-price", bidders, (100, high), signals, values=values, noise=noise)
+    assert np.diff(bids).min() >= -1e-9
+    assert bids.max() <= high if values == "common" else (bids <= signals + 1e-9).all()
+
+
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("bidders", [2, 4])
 def test_no_other_bid_does_better_for_the_mean_of_all(rule, bidders):

@@ -35,6 +35,7 @@ def test_all_others_need_to_accept_and_who_has_accepted_waits():
     env = played("ultimatum", offer(50, 30, 20), "accept", "pass", "pass", seats=3, **KNOWN)
     assert seen_by(env, "player_2")["acceptances"] == {"player_1": True}
     assert env.agent_selection == "player_2"
+    assert "offer by player_0, accepted by player_1" in env.game.renderer.text(env.table, 2)
     assert submit(env, "accept").ok
     assert utilities(env) == [50, 30, 20]
 
@@ -65,6 +66,12 @@ def test_without_agreement_all_get_0():
     env = played("ultimatum", offer(60, 20, 20), "accept", "pass", seats=3, max_rounds=1, reservations=(5, 5))
     assert utilities(env) == [0, 0, 0]
     assert env.turn_state("player_0").outcome["reason"] == "max_rounds_exceeded"
+
+
+def test_nothing_is_the_most_that_a_pie_too_small_for_any_is_worth():
+    env = played("ultimatum", "pass", "pass", total=1, reservations=(5, 5), max_rounds=1)
+    assert utilities(env) == [0, 0]
+    assert env.game.payoffs.high == 0
 
 
 @pytest.mark.parametrize(
@@ -143,16 +150,35 @@ def test_one_round_with_private_values_pays_what_theory_says():
 
 
 @pytest.mark.parametrize("other", ["equal", "concede", "random"])
+@pytest.mark.parametrize("options", [{"max_rounds": 1}, {"reservations": (10, 10)}], ids=["one round", "known values"])
 @pytest.mark.parametrize("seats", [2, 3])
-def test_no_bot_gains_by_leaving_the_equilibrium(seats, other):
-    game = envs.game("ultimatum", seats=seats, max_rounds=1)
+def test_no_bot_gains_by_leaving_the_equilibrium(seats, options, other):
+    game = envs.game("ultimatum", seats=seats, **options)
     usual = totals(game, "equilibrium").mean(axis=0)
     assert totals(game, other, "equilibrium")[:, 0].mean() <= usual[0] + 0.1
 
 
 def test_values_with_different_ranges_have_no_equilibrium_here():
-    assert "equilibrium" not in envs.game("ultimatum", seats=3, reservations=[(0, 10), (0, 10), (0, 20)]).bots
-    assert "equilibrium" in envs.game("ultimatum", seats=3, reservations=[(0, 30), (0, 10), (0, 10)]).bots
+    classic = {"seats": 3, "max_rounds": 1}
+    assert "equilibrium" not in envs.game("ultimatum", **classic, reservations=[(0, 10), (0, 10), (0, 20)]).bots
+    assert "equilibrium" in envs.game("ultimatum", **classic, reservations=[(0, 30), (0, 10), (0, 10)]).bots
+
+
+@pytest.mark.parametrize("options", [{}, {"max_rounds": 2}, {"max_rounds": 1, "rounds": 2}])
+def test_private_values_and_time_to_learn_them_have_no_equilibrium_here(options):
+    """Who asks for everything at first, and then for less, would gain by it."""
+    assert "equilibrium" not in envs.game("ultimatum", **options).bots
+    assert "equilibrium" in envs.game("ultimatum", **options, reservations=[(0, 50), (10, 10)]).bots
+
+
+@pytest.mark.parametrize("shares", [None, "half each", [50, 50]])
+def test_an_offer_without_shares_is_none_to_accept(shares):
+    told = {"agent_ids": ["ann", "bob"], "total": 100, "last_offer_by": "bob", "current_offer": shares}
+    game = envs.game("ultimatum")
+    tables, seat = game.view.load(TurnState("m", "ultimatum", "ann", "negotiation", True, "ann", told))
+    assert [offer.action_type for offer in game.turn_state(tables[0], seat).allowed_actions] == [
+        "submit_offer", "pass", "message_only"
+    ]  # fmt: skip
 
 
 def test_a_state_of_the_platform_is_read():

@@ -142,7 +142,8 @@ def test_three_share_a_pie():
 
 
 def divider(name, bot="equal", seats=3):
-    game = envs.game("ultimatum", seats=seats)
+    known = {"reservations": (30, 30)} if bot == "equilibrium" else {}
+    game = envs.game("ultimatum", seats=seats, **known)
     return ArenaAgent(name, PolicyAgent(game, make_policy(bot, game, seed=1)))
 
 

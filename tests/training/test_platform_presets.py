@@ -105,6 +105,8 @@ def test_without_a_platform_the_remedy_names_the_options(caplog):
     [
         ("auction", {}, {"seats": 3}, "parlour train auction --options seats=3"),
         ("auction", {"valuations": (0, 1)}, {}, "parlour train auction --for agent-colosseum"),
+        ("auction", {}, {"reserve": 20, "entry_fee": 3}, "parlour train auction --options reserve=20.0 entry_fee=3.0"),
+        ("auction", {"reserve": 20}, {}, "parlour train auction --for agent-colosseum"),
         ("bargaining", {}, {"total": 50}, "parlour train bargaining --options total=50.0"),
         (
             "bargaining",
@@ -122,6 +124,17 @@ def test_other_games_compare_too(game, mine, table, remedy, caplog):
 @pytest.mark.parametrize("game", ["holdem", "auction", "bargaining"])
 def test_the_same_table_is_no_warning(game, caplog):
     assert warnings(caplog, envs.game(game), envs.game(game), times=2) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"values": "common", "valuations": (50, 50), "noise": 50},  # half of the valuations are above the quantiles
+        {"seats": 3, "units": 2, "valuations": [(0, 50), (0, 20, 100), (0, 60)]},
+    ],
+)
+def test_an_auction_with_the_options_of_the_training_is_no_warning(options, caplog):
+    assert warnings(caplog, envs.game("auction", **options), envs.game("auction", **options), times=2) == []
 
 
 def test_smaller_tables_and_the_same_depth_are_no_difference(caplog):

@@ -80,6 +80,22 @@ def test_a_villager_sees_nothing_of_the_night_and_no_vote_before_the_count():
     assert re.search(r"p\d \(bot\): vote ─", text)
 
 
+@pytest.mark.parametrize(
+    "answer", ["submit_offer 50 30 20", 'sub shares={"player_0": 50, "player_1": 30, "player_2": 20}']
+)
+def test_a_person_divides_a_pie(answer):
+    table = game("ultimatum", seats=3, max_rounds=1, reservations=(0, 0))
+    person = HumanAgent(io.StringIO(f"submit_offer 50 50\nsubmit_offer 50 30 x\n{answer}\n"), io.StringIO())
+    match = TerminalMatch(
+        table, [person, *(seated("equilibrium", table, 1) for _ in range(2))], ["me", "a", "b"], screen()
+    )
+    match.play(1, seed=3)
+    assert match.totals == [50, 30, 20]
+    shown = person._screen.getvalue()
+    assert "<shares: player_0 a number from 0.0 to 100.0; player_1" in shown
+    assert "not 50 50" in shown and "player_2 must be a number" in shown
+
+
 def test_a_total_of_nothing_has_no_minus(heads_up):
     match = TerminalMatch(heads_up, [seated("call", heads_up, seed) for seed in (1, 2)], ["a", "b"], screen())
     match.totals = [-0.0, -0.01]

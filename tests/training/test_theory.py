@@ -46,6 +46,15 @@ def test_truthful_bids_at_the_first_price_are_half_a_valuation_too_high():
     assert found["revenue"].theory == pytest.approx(100 / 3, abs=0.5)
 
 
+def test_an_auction_in_which_somebody_never_bids_has_no_revenue():
+    class First:
+        def act(self, observations, masks):
+            return np.where(observations[:, 0] > 0, 50, 101)  # the other seat passes
+
+    found = {line.name: line.learned for line in compare(First(), envs.game("auction", rounds=2), matches=100).lines}
+    assert found["revenue"] == found["utility"] == 0
+
+
 def test_the_mean_bid_hides_no_bias_and_the_single_bid_no_spread():
     """Bids half at 0 and half at the valuation have the equilibrium's mean, and each is half a valuation off."""
     game = envs.game("auction")

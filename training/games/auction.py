@@ -50,7 +50,8 @@ def _beside(tables: Tables, game: Game) -> Comparison:
     errors = np.abs(learned - right)
     upper = middle >= min(np.median(valuations), middle[-1])
     upper_error = float(np.average(errors[upper], weights=counts[upper]))
-    revenue, expected = (float(revenue_of(each, game.options).mean()) for each in (bids, theory))
+    paid = np.where(tables["num_bids_submitted"][:, None] == bidders, bids, 0.0)  # else nobody pays
+    revenue, expected = (float(revenue_of(each, game.options).mean()) for each in (paid, theory))
     lines = [
         Quantity("bid_error", "error of the mean bid, over all valuations", float(np.average(errors, weights=counts))),
         Quantity("bid_error_upper", "in the upper half of them", upper_error),
@@ -69,13 +70,27 @@ def _beside(tables: Tables, game: Game) -> Comparison:
     return Comparison(lines, [panel])
 
 
+TERMS: dict[str, tuple[str, Any]] = {
+    "reserve": ("reserve_price", 0.0),
+    "entry_fee": ("entry_fee", 0.0),
+    "units": ("units", 1),
+    "values": ("values", "private"),
+    "noise": ("noise", 0.0),
+    "risk_aversion": ("risk_aversion", 0.0),
+}
+"""By option: its field in `game_state`, and the value where that is missing."""
+
+
 def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:
-    """Return the options that differ at a live table: the number of bidders, and the range of valuations."""
+    """Return the options that differ at a live table: the number of bidders, the terms, and the range of valuations."""
     shown = state.game_state
     found: dict[str, Any] = {}
     if shown["num_bidders"] != options["seats"]:
         found["seats"] = shown["num_bidders"]
-    highest = float(np.max(options["valuations"]))
+    for name, (field, usual) in TERMS.items():
+        if shown.get(field, usual) != options[name]:
+            found[name] = shown.get(field, usual)
+    highest = float(max(map(np.max, options["valuations"]))) + options["noise"]
     if shown["my_valuation"] > highest:
         found["valuations"] = [0, math.ceil(shown["my_valuation"])]
     return found

@@ -11,7 +11,7 @@ from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, TurnSt
 from .base import printable
 
 HELP = """Write the number of a choice or the first letters of its name, and after it the values of its fields:
-in order, or as name=value. Fields in <> are required, fields in [] are not. Text takes the rest of the line.
+in order, or as name=value. Fields in <> are required, fields in [] are not. Text and shares take the rest of the line.
 help or ?: this text and what each choice does.   state: all that you see of the table.   Ctrl-C: leave."""
 
 
@@ -73,7 +73,8 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
     """Read an action from text: its type or its number, and the values of its payload in order or as ``name=value``.
 
     The type may be cut to its first letters. The numbers count from 1, in the order of `allowed`. Optional values may
-    be left out. Free text is the last value and takes the rest of the line.
+    be left out. Free text is the last value and takes the rest of the line, and so do several values by name, which
+    are JSON or just the values in order.
 
     Raises:
         ValueError: if it does not fit; the error shows the right form.
@@ -94,7 +95,7 @@ def parse(line: str, allowed: list[AllowedAction]) -> Action:
         name, _, text = value.partition("=") if "=" in value else (next_name, "", value)
         if name not in fields:
             raise ValueError(f"{value!r} is too much: write {_usage(found[0])}")
-        if words := _kind(fields[name]) == "string" and "enum" not in fields[name]:
+        if words := _kind(fields[name]) in ("string", "object") and "enum" not in fields[name]:
             text = " ".join([text, *values[i:]])
         payload[name] = _value(name, text, fields[name])
         if words:
@@ -109,10 +110,12 @@ def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
     kind = _kind(schema)
     if kind == "string" and "enum" not in schema:
         return text
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError:
-        value = text
+    value = _json(text)
+    if kind == "object" and not isinstance(value, dict):
+        members = schema.get("properties", {})
+        if len(text.split()) != len(members):
+            raise ValueError(f"{name} must be {_bounds(schema)}, not {text}")
+        return {key: _value(key, word, members[key]) for key, word in zip(members, text.split(), strict=True)}
     if "enum" in schema and value not in schema["enum"]:
         raise ValueError(f"{name} must be {_bounds(schema)}, not {text}")
     number = isinstance(value, int) or (kind == "number" and isinstance(value, float))
@@ -120,6 +123,14 @@ def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
     if kind in ("integer", "number") and (isinstance(value, bool) or not number or not low <= value <= high):
         raise ValueError(f"{name} must be {_bounds(schema)}, not {text}")
     return value
+
+
+def _json(text: str) -> Any:
+    """Return the value of JSON; other text as it is."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
 
 
 def _fields(offer: AllowedAction) -> dict[str, dict[str, Any]]:
@@ -155,6 +166,8 @@ KINDS = {"integer": "a whole number", "number": "a number", "string": "text", "b
 def _bounds(field: Mapping[str, Any]) -> str:
     if "enum" in field:
         return " or ".join("null" if value is None else str(value) for value in field["enum"])
+    if _kind(field) == "object" and field.get("properties"):
+        return "; ".join(f"{name} {_bounds(member)}" for name, member in field["properties"].items())
     kind = KINDS.get(_kind(field), "a value")
     low, high = field.get("minimum"), field.get("maximum")
     return kind + (f" from {low}" if low is not None else "") + (f" to {high}" if high is not None else "")

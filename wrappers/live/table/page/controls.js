@@ -74,6 +74,9 @@ function field(name, schema, required, range, view) {
       const node = el("label", { class: "field" }, label, input);
       return { node, value: () => input.value || (required ? "" : undefined) };
     }
+    case "object":
+      if (schema.properties !== undefined) return members(label, schema.properties, view);
+      return json(label, required);
     default:
       return json(label, required);
   }
@@ -166,6 +169,23 @@ function numeric(label, schema, required, range) {
 function plain(low, high, whole) {
   const step = whole ? 1 : Math.max(10 ** Math.floor(Math.log10(Math.max(high - low, 1e-9)) - 2), 1e-6);
   return { low, high, step, start: whole ? low : low + Math.round((high - low) / 2 / step) * step };
+}
+
+/**
+ * A field for each value by name. Agents have their people's names.
+ * @param {HTMLElement} label
+ * @param {Record<string, Schema>} properties
+ * @param {View} view
+ * @returns {Field}
+ */
+function members(label, properties, view) {
+  const parts = Object.entries(properties).map(([name, schema]) => {
+    return { name, ...field(nameOf(view, name), schema, true, null, view) };
+  });
+  return {
+    node: el("div", { class: "field" }, label, ...parts.map((one) => one.node)),
+    value: () => Object.fromEntries(parts.map((one) => [one.name, one.value()])),
+  };
 }
 
 /**

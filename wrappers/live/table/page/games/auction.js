@@ -11,13 +11,38 @@ const PAYS = {
   "all-pay": "Everybody pays the own bid, the losers too.",
 };
 
+const PAYS_OF_SEVERAL = {
+  "first-price": "Each winner pays its own bid.",
+  "second-price": "Each winner pays the highest bid that loses.",
+  "all-pay": PAYS["all-pay"],
+};
+
+/** What the good is worth, by the option `values`. */
+const WORTH = {
+  private: "It is worth something else to everybody; only you know what it is worth to you.",
+  average: "It is worth the same to everybody: the mean of all valuations. You know only yours.",
+  common: "It is worth the same to everybody. You know an estimate, which may be too high or too low.",
+  affiliated: "It is worth something else to everybody, but not far from what it is worth to the others.",
+};
+
+/** The name of the own valuation, by the field `values`. */
+const VALUATION = { average: "Your valuation", common: "Your estimate" };
+
 /** @type {import("../types.d.ts").GamePage} */
 export default {
   title: "Auction",
-  about: ({ rule, rounds }) => [
-    "One thing is sold, and it is worth something else to everybody; only you know what it is worth to you.",
-    `All bid once, in secret. The highest bid wins. ${PAYS[/** @type {keyof typeof PAYS} */ (rule)]}`,
+  about: ({ rule, rounds, reserve, entry_fee, units, values, noise, risk_aversion }) => [
+    `${units > 1 ? `${units} equal things are sold, one to a winner.` : "One thing is sold."} ${WORTH[/** @type {keyof typeof WORTH} */ (values)]}`,
+    `All bid once, in secret. ${
+      units > 1
+        ? `The ${units} highest bids win. ${PAYS_OF_SEVERAL[/** @type {keyof typeof PAYS} */ (rule)]}`
+        : `The highest bid wins. ${PAYS[/** @type {keyof typeof PAYS} */ (rule)]}`
+    }`,
+    ...(noise > 0 ? [`Valuations are within ${number(noise)} of a hidden number.`] : []),
+    ...(reserve > 0 ? [`A bid below ${number(reserve)} does not take part.`] : []),
+    ...(entry_fee > 0 ? [`Who bids more than 0 pays ${number(entry_fee)} besides, and a bid of 0 does not take part.`] : []),
     "What you gain is what it is worth to you, if you get it, less what you pay.",
+    ...(risk_aversion > 0 ? ["Of a larger gain each further part counts less; a loss counts in full."] : []),
     `Who passes may bid in the next of ${rounds} rounds.`,
   ],
 
@@ -25,15 +50,20 @@ export default {
     const game = view.state?.game_state;
     const own = [];
     if (game.my_valuation !== undefined) {
-      own.push(...fact("Worth to you", number(game.my_valuation)));
+      const name = VALUATION[/** @type {keyof typeof VALUATION} */ (game.values)] ?? "Worth to you";
+      own.push(...fact(name, number(game.my_valuation)));
       own.push(...fact("Your bid", game.my_bid === null ? "—" : number(game.my_bid)));
     }
     own.push(...fact("Round", `${round(view)} of ${rounds}`));
     own.push(...fact("Bids in", `${game.num_bids_submitted} of ${game.num_bidders}`));
-    const winner = view.state?.outcome?.winner;
+    if (game.units !== undefined) own.push(...fact("For sale", number(game.units)));
+    if (game.reserve_price !== undefined) own.push(...fact("Reserve price", number(game.reserve_price)));
+    if (game.entry_fee !== undefined) own.push(...fact("Entry fee", number(game.entry_fee)));
+    const ended = view.state?.outcome;
+    const winners = Array.isArray(ended?.winners) ? ended.winners : [ended?.winner].filter((one) => one != null);
     return [
       el("dl", { class: "facts" }, ...own),
-      ...(typeof winner === "string" ? [el("p", { class: "big" }, nameTag(view, winner), " won.")] : []),
+      ...winners.map((/** @type {string} */ one) => el("p", { class: "big" }, nameTag(view, one), " won.")),
       ...outcome(view),
       el(
         "ol",
@@ -72,7 +102,7 @@ export default {
       presets: [
         { label: "½", value: share(0.5) },
         { label: "¾", value: share(0.75) },
-        { label: "all it is worth", value: share(1) },
+        { label: view.state?.game_state.values === "common" ? "my estimate" : "all it is worth", value: share(1) },
       ],
     };
   },

@@ -1,0 +1,21 @@
+"""Shares by agent at the browser table: a field for each person."""
+
+import pytest
+from tables import MINE, OVER, sit
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_person_divides_a_pie(table):
+    options = ("seats=3", "max_rounds=1", "reservations=[0, 0]")
+    with table("ultimatum", "--agents", "human", "equilibrium", "equilibrium", "--options", *options) as visit:
+        page = visit()
+        sit(page, "Ann")
+        page.wait_for_selector(MINE)
+        form = page.locator("form.move:has([data-action=submit_offer])")
+        assert form.locator("label").first.text_content().startswith("You")
+        for field, share in zip(form.locator("input[type=number]").all(), (50, 30, 20), strict=True):
+            field.fill(str(share))
+        form.locator("[data-action=submit_offer]").click()
+        page.wait_for_selector(OVER)
+        assert "+50" in page.text_content("body")
