@@ -13,6 +13,7 @@ from parlour.envs import Action, AgentResponse, TurnState
 from parlour.envs.core.turn_state import ERROR_CODES
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.agent_names import AgentNames, reserved_words
+from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
 from parlour.wrappers.live.arena.foreign_types import plain, read_state
 from parlour.wrappers.live.arena.host_session import ArenaHostSession, ArenaLimits
 from parlour.wrappers.live.arena.running_matches import RunningMatches
@@ -131,6 +132,15 @@ def test_a_rejected_answer_changes_nothing():
     assert session.match.table.tobytes() == before
     assert session.turn == "ann"
     assert session.rejections == {"ann": 1, "bob": 0}
+
+
+def test_an_answer_that_is_not_offered_is_not_sent():
+    state = bargaining().turn_state("ann")
+    turn = ArenaAgentSession(envs.game("bargaining")).turn(state)
+    assert turn.refusal(offer(50)) is None
+    assert "'accept' is not offered, but submit_offer" in turn.refusal(Action("accept"))
+    state.allowed_actions.clear()  # an arena that offers nothing says nothing
+    assert ArenaAgentSession(envs.game("bargaining")).turn(state).refusal(Action("accept")) is None
 
 
 def test_recipients_that_are_not_in_the_match_are_left_out():

@@ -33,8 +33,11 @@ def test_a_match_waits_for_all_people_and_the_next_until_they_are_ready():
     room = Room((None, None))
     room.sit(1, "Ann")
     assert room.table.status == "waiting"
+    assert room.last(1, "seating")["match"] == 0
+    assert [place["ready"] for place in room.last(1, "seating")["seats"]] == [True, False]
     room.sit(2, "Bob", seat=0)  # taken: another one
     assert room.last(2, "seated")["seat"] == 1
+    assert room.last(2, "seating")["match"] == 1
     assert room.table.status == "running"
     room.act(1, "submit_offer", my_share=50)
     room.act(2, "accept")
