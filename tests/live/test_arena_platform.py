@@ -242,3 +242,5 @@ def test_the_platforms_ids_of_our_games():
     assert supported_games(envs.game("auction", rule="all-pay")) == ["all-pay-auction"]
     assert supported_games(envs.game("holdem")) == hosted_games(envs.game("holdem")) == ["holdem-v0"]
     assert hosted_games(envs.game("bargaining")) == ["unfair-split"]  # where shares for all are no payload
+    assert hosted_games(envs.game("auction")) == ["first-price-auction"]
+    assert hosted_games(envs.game("auction", units=2, seats=3)) == ["auction-v0"]  # the platform sells one good

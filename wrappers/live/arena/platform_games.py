@@ -50,16 +50,26 @@ class PlatformGame:
         seen: ``seen(state) -> TurnState`` in our game's form. Raises ValueError if the state cannot be read.
         options: options that our game must have.
         played: ``played(response, state) -> AgentResponse`` in the platform's form.
+        hosted: options that our game must also have to be hosted under the platform's id.
     """
 
     name: str
     seen: Callable[[TurnState], TurnState]
     options: Mapping[str, Any] = field(default_factory=dict)
     played: Callable[[AgentResponse, TurnState], AgentResponse] = _same_response
+    hosted: Mapping[str, Any] = field(default_factory=dict)
 
     def fits(self, game: Game) -> bool:
         """Return whether a policy for `game` can play this."""
-        return game.name == self.name and all(game.options.get(key) == value for key, value in self.options.items())
+        return game.name == self.name and _has(game, self.options)
+
+    def is_hosted_by(self, game: Game) -> bool:
+        """Return whether `game` has the payloads and the terms of this."""
+        return self.played is _same_response and _has(game, self.hosted)
+
+
+def _has(game: Game, options: Mapping[str, Any]) -> bool:
+    return all(game.options.get(key) == value for key, value in options.items())
 
 
 def _with(state: TurnState, game_state: Mapping[str, Any]) -> TurnState:
@@ -163,11 +173,13 @@ def _shares(response: AgentResponse, state: TurnState) -> AgentResponse:
     return AgentResponse(Action("submit_offer", {"shares": shares}), response.messages)
 
 
+_SIMPLE_AUCTION = {"reserve": 0.0, "entry_fee": 0.0, "units": 1, "values": "private"}
+
 PLATFORM_GAMES = {
     "unfair-split": PlatformGame("bargaining", _split),
     "ultimatum": PlatformGame("bargaining", _negotiation, played=_shares),
-    "first-price-auction": PlatformGame("auction", _auction, {"rule": "first-price"}),
-    "all-pay-auction": PlatformGame("auction", _auction, {"rule": "all-pay"}),
+    "first-price-auction": PlatformGame("auction", _auction, {"rule": "first-price"}, hosted=_SIMPLE_AUCTION),
+    "all-pay-auction": PlatformGame("auction", _auction, {"rule": "all-pay"}, hosted=_SIMPLE_AUCTION),
 }
 """By the platforms' ids. A game with a `Game.platform_id` takes the platform's states as they are, and is not listed.
 In the chat phase of `all-pay-auction` no bid is offered, so our bidder passes."""
@@ -189,6 +201,7 @@ def supported_games(game: Game) -> list[str]:
 
 
 def hosted_games(game: Game) -> list[str]:
-    """Return the platforms' ids under which we can host `game`: those with the same payloads as ours."""
+    """Return the platforms' ids under which we can host `game`: those with its payloads and terms; else our own id."""
     own = (game.id, game.platform_id)
-    return [one for one in supported_games(game) if one in own or PLATFORM_GAMES[one].played is _same_response]
+    found = [one for one in supported_games(game) if one in own or PLATFORM_GAMES[one].is_hosted_by(game)]
+    return found or [game.id]
