@@ -14,6 +14,8 @@ def test_a_person_divides_a_pie(table):
         page.wait_for_selector(MINE)
         form = page.locator("form.move:has([data-action=submit_offer])")
         assert form.locator("label").first.text_content().startswith("You")
+        begun = [float(field.input_value()) for field in form.locator("input[type=number]").all()]
+        assert sum(begun) == 100 and max(begun) - min(begun) <= 2  # a division that can be played as it is
         for field, share in zip(form.locator("input[type=number]").all(), (50, 30, 20), strict=True):
             field.fill(str(share))
         form.locator("[data-action=submit_offer]").click()

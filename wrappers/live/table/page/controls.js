@@ -179,13 +179,28 @@ function plain(low, high, whole) {
  * @returns {Field}
  */
 function members(label, properties, view) {
-  const parts = Object.entries(properties).map(([name, schema]) => {
-    return { name, ...field(nameOf(view, name), schema, true, null, view) };
+  const all = Object.entries(properties);
+  const parts = all.map(([name, schema], i) => {
+    return { name, ...field(nameOf(view, name), schema, true, share(schema, i, all.length), view) };
   });
   return {
     node: el("div", { class: "field" }, label, ...parts.map((one) => one.node)),
     value: () => Object.fromEntries(parts.map((one) => [one.name, one.value()])),
   };
+}
+
+/**
+ * Numbers by name begin as equal parts of the most, which they may have to sum to; the last one takes the rest.
+ * @param {Schema} schema
+ * @param {number} i
+ * @param {number} count
+ * @returns {Range | null}
+ */
+function share({ minimum: min, maximum: max, ...schema }, i, count) {
+  if (kind(schema) !== "number" || min === undefined || max === undefined) return null;
+  const range = plain(min, max, false);
+  const part = Math.floor(max / count / range.step) * range.step;
+  return { ...range, start: i < count - 1 ? part : max - part * (count - 1) };
 }
 
 /**
