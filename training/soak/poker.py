@@ -161,8 +161,7 @@ class PokerSoak(Soaked):
         for name, tail in self._warnings.items():
             for line in tail.lines():
                 self.claims.counts["warnings of the host" if name == "host" else "warnings of agents"] += 1
-                if REPLACED in line:
-                    self.claims.check("replaced", False, f"{name}: {line.strip()}")
+                self.claims.check("replaced", REPLACED not in line, f"{name}: {line.strip()}")
 
     def status(self) -> str:
         """See `Soaked`."""

@@ -201,6 +201,7 @@ class PokerLine:
         except msgspec.MsgspecError as error:
             self._claims.check("messages", False, f"{sender} of {self._agent_id} sent what cannot be read: {error}")
             return
+        self._claims.check("messages", True, "")
         self._claims.counts[f"frames from {sender}"] += 1
         if sender == "agent":
             self._hear_agent(frame)
