@@ -34,7 +34,8 @@ def connect(address: str, cpus: int = 0) -> bool:
         if address:
             ray.init(address=address, **common)
         else:
-            ray.init(num_cpus=max(cpus, os.cpu_count() or 1), include_dashboard=False, **common)
+            # Without "local", Ray takes a cluster that runs on this machine, or that RAY_ADDRESS names.
+            ray.init("local", num_cpus=max(cpus, os.cpu_count() or 1), include_dashboard=False, **common)
     return True
 
 
