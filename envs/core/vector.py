@@ -1,8 +1,8 @@
 """VectorGame: any Game as N tables stepped together."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +13,7 @@ from .compiled import compiled
 from .game import Game
 from .loops import Batch
 from .rng import GOLDEN, choose, mix, streams
+from .threads import Threads
 
 DEVICES = ("cpu", "cuda")
 STAY = -1
@@ -32,7 +33,7 @@ def first_illegal(masks: Any, actions: Any) -> int:
     return -1
 
 
-@compiled
+@partial(compiled, nogil=True)
 def sample_actions(masks: Any, words: Any, actions: Any) -> None:
     """Draw a legal action for every table from its own stream in `words` (uint64[N])."""
     for i in range(len(masks)):
@@ -117,15 +118,11 @@ class VectorGame:
         for first, last in pairwise(ends):
             rows = slice(first, last)
             self._shares.append((rows, records[rows], Batch._make([*(array[rows] for array in batch[:-1]), batch[-1]])))
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._threads = Threads(self.threads)
 
     def _run(self, work: Callable[[slice, NDArray[Any], Batch], None]) -> None:
-        """Do `work` with the rows, the records and the batch of every share."""
-        if self._pool is None:
-            work(*self._shares[0])
-        else:
-            for done in [self._pool.submit(work, *share) for share in self._shares]:
-                done.result()
+        """Do `work` with the rows, the records and the batch of every share: the first one in the calling thread."""
+        self._threads.run(work, self._shares)
 
     def clone(self) -> "VectorGame":
         """Return an independent copy: the same actions give the same results, and `sample` draws the same."""
@@ -137,7 +134,7 @@ class VectorGame:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_shares", "_loops", "_pool")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_shares", "_loops", "_threads")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -211,7 +208,7 @@ class VectorGame:
 
     def _draw(self) -> NDArray[np.int64]:
         actions = np.empty(self.num_envs, np.int64)
-        sample_actions(self.action_masks, self._words, actions)
+        self._run(lambda rows, _, batch: sample_actions(batch.masks, self._words[rows], actions[rows]))
         return actions
 
 

@@ -1,0 +1,51 @@
+"""Threads that share work: all of it is done before `run` returns, errors come back, and the threads end."""
+
+import gc
+import threading
+import time
+
+import pytest
+from parlour.envs.core.threads import Threads
+
+SHARES = [(0, "a"), (1, "b"), (2, "c")]
+
+
+def test_every_share_is_done_once_and_the_first_in_the_calling_thread():
+    threads, seen = Threads(3), []
+    for _ in range(100):
+        threads.run(
+            lambda number, name: seen.append((number, name, threading.get_ident())), [(0, "a"), (1, "b"), (2, "c")]
+        )
+    assert sorted(share[:2] for share in seen) == sorted([(0, "a"), (1, "b"), (2, "c")] * 100)
+    assert {ident for number, _, ident in seen if number == 0} == {threading.get_ident()}
+    assert threading.get_ident() not in {ident for number, _, ident in seen if number}
+
+
+@pytest.mark.parametrize("fails", [0, 1])
+def test_an_error_comes_back_when_the_others_have_ended(fails):
+    threads, ended = Threads(2), []
+
+    def work(number):
+        if number == fails:
+            raise ValueError(f"share {number}")
+        time.sleep(0.05)
+        ended.append(number)
+
+    with pytest.raises(ValueError, match=f"share {fails}"):
+        threads.run(work, [(0,), (1,)])
+    assert ended == [1 - fails]
+    threads.run(ended.append, [(7,), (8,)])
+    assert sorted(ended[1:]) == [7, 8]
+
+
+def test_the_threads_end_with_their_object():
+    others = set(threading.enumerate())
+    threads = Threads(4)
+    made = set(threading.enumerate()) - others
+    assert len(made) == 3
+    threads.run(lambda held: None, [(threads,)] * 4)
+    del threads
+    gc.collect()
+    for thread in made:
+        thread.join(10)
+        assert not thread.is_alive()
