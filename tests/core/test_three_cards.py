@@ -80,6 +80,7 @@ def test_the_tree_has_thirty_ends_and_twelve_places_to_decide():
     assert (ends, len(places)) == (30, 12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bluff", [Fraction(0), Fraction(1, 5), Fraction(1, 3)])
 def test_the_known_equilibria_are_worth_minus_one_eighteenth_and_nobody_can_do_better(bluff):
     first, second = equilibrium(bluff)

@@ -36,6 +36,7 @@ def test_the_contract_pays_by_state(good, word, expected):
     }
 
 
+@pytest.mark.slow
 def test_high_effort_makes_the_good_state_more_likely():
     for word, chance in (("low", 0.6), ("high", 0.8)):
         states = [played(NAME, offer(5), "accept", effort(word), seed=seed) for seed in range(400)]

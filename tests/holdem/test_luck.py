@@ -123,6 +123,7 @@ def test_the_luck_of_the_board_has_mean_0_and_without_it_intervals_shrink_more()
     assert np.std(raw - luck) < np.std(expected_chips(tables)[:, 0]) < np.std(raw)
 
 
+@pytest.mark.slow
 def test_a_given_board_is_no_luck():
     made = game("holdem", seats=2, start="river", board="2c7d9hJs3s")
     tables = tables_with_seed(made, 50, 1)

@@ -94,6 +94,7 @@ def test_values_at_showdowns_are_those_of_all_pairs_of_hands():
     assert opposed(tree.cards, weights) == pytest.approx(~shared @ weights)
 
 
+@pytest.mark.slow
 def test_an_exact_best_response_is_that_of_the_game_tree():
     game = envs.game("holdem", **SMALL)
     policy, table, tree = Mixing(game), begun(game), flat_tree(game)
@@ -132,6 +133,7 @@ def test_ranges_follow_from_what_the_policy_would_have_done():
     assert mixed.ranges.min() == pytest.approx(0.1 / len(has_ace))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_best_response_wins_no_more_and_much_less_from_a_weak_policy(seed):
     game = HEADS_UP
@@ -150,6 +152,7 @@ def test_a_best_response_wins_no_more_and_much_less_from_a_weak_policy(seed):
     assert exploited(solved.tree, solved.ranges, again.average()) < 0.5 * solved.before
 
 
+@pytest.mark.slow
 def test_what_is_promised_is_kept_with_hands_that_the_range_takes_for_unlikely():
     """Without the gadget the hands that hardly count win more than the policy gives them; with it they win less."""
     game = HEADS_UP

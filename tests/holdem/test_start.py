@@ -50,6 +50,7 @@ def test_the_defaults_deal_what_they_always_dealt():
         assert len({tables.tobytes() for tables in same}) == 1
 
 
+@pytest.mark.slow
 def test_hands_have_the_product_of_their_weights_where_they_share_no_card():
     game = envs.game("holdem", **RIVER, ranges=["AsAh:3,AsKs", "AsQs,JJ:0.5"])
     tables = dealt(game, 40_000)
@@ -64,6 +65,7 @@ def test_hands_have_the_product_of_their_weights_where_they_share_no_card():
         assert count / 40_000 == pytest.approx((3 if mine == "AhAs" else 1) / 24, abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_other_cards_are_drawn_from_the_rest():
     game = envs.game("holdem", seats=4, start="flop", board=["As"], ranges=[None, "AA", None, "AhKh,AdKd"])
     tables, seen = dealt(game, 3_000), set()
@@ -109,6 +111,7 @@ def test_weights_and_text_are_the_same_range():
     assert weights_of("AA,AsAh:0")[weights_of("AsAh") > 0] == 0
 
 
+@pytest.mark.slow
 def test_turns_and_flops_are_enumerated_where_the_deals_are_few():
     few = ["AsAh,QsQh", "KdKs"]
     turn = envs.game("holdem", **{**RIVER, "start": "turn", "board": "2c7dKhTs", "raise_cap": 1}, ranges=few)

@@ -35,6 +35,7 @@ def test_a_lost_connection_costs_nothing(rounds):
     assert values.min() >= 0.89
 
 
+@pytest.mark.slow
 def test_figures_are_completed_where_pieces_may_not_touch():
     """The game's physics may need a gap: a piece without room gets some, and no turn ends empty again and again."""
     built = list(games(3, margin=0.15))

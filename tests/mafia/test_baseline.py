@@ -56,6 +56,7 @@ def test_the_known_shares_are_those_of_all_states_gone_through(players, mafia):
     assert share(players, mafia) == pytest.approx(KNOWN[players, mafia], abs=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("players", "mafia", "doctors", "days"), [(5, 1, 0, None), (5, 2, 0, None), (6, 2, 0, 2), (5, 1, 1, 1)]
 )

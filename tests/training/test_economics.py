@@ -21,6 +21,7 @@ def lines(game, bot, matches=1_000):
     return {line.name: line for line in comparison.lines}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 def test_the_equilibrium_is_itself_and_random_play_is_not(name, tmp_path):
     game = envs.game(name, **SOLVED.get(name, {}))
