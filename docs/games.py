@@ -34,6 +34,7 @@ class Scene:
         seed: of the episode.
         play: action numbers; or a bot that plays `decisions` of them.
         variants: options with which the observation has further slices.
+        front: whether it is a part of the front picture.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -41,6 +42,7 @@ class Scene:
     play: Sequence[int] | str = ()
     decisions: int = 0
     variants: Sequence[Mapping[str, Any]] = ()
+    front: bool = True
 
 
 SCENES = {
@@ -49,11 +51,19 @@ SCENES = {
     "tangram-v0": Scene({"figure": "A house"}, 3, "solver", 9, variants=[{"modality": "both"}]),
     "bargaining-v0": Scene(seed=3, play="conceder", decisions=7, variants=[{"talk": True}, {"public": True}]),
     "auction-v0": Scene({"seats": 4}, 3, "equilibrium", 2, variants=[{"talk": True}]),
+    "multi_issue_bargaining-v0": Scene(
+        {"seats": 3, "issues": {"price": 6, "delivery": 4, "warranty": 5}},
+        5,
+        "linear",
+        17,
+        variants=[{"public": True}],
+        front=False,
+    ),
     "kuhn-v0": Scene(seed=5, play=(0, 1)),
     "leduc-v0": Scene(seed=2, play=(1, 2, 1, 2)),
     "liars_dice-v0": Scene({"dice": 3}, 3, "careful", 4),
 }
-"""The moments that were chosen, and the games of the front picture. Of the other games, the page shows some decisions
+"""The moments that were chosen. Of the other games, the page shows some decisions
 of random play, and of games in stages also what repeated play adds."""
 
 RELEASED = [game_id for game_id, source in GAMES.items() if isinstance(source, str)]
@@ -118,7 +128,7 @@ def picture(game_id: str, seat: int | None = None) -> str:
 
 def front_picture() -> str:
     """Return the games with chosen moments side by side, and hold'em again as one player sees it."""
-    pictures = [picture(game_id) for game_id in SCENES]
+    pictures = [picture(game_id) for game_id, scene in SCENES.items() if scene.front]
     pictures.insert(1, picture("holdem-v0", 0))
     rows = -(-len(pictures) // 3)
     places = [(column * WIDTH, row * HEIGHT) for row in range(rows) for column in range(3)][: len(pictures)]

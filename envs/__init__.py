@@ -91,6 +91,7 @@ sequential_investment_v0 = register("sequential_investment-v0", "economics.seque
 insurance_moral_hazard_v0 = register("insurance_moral_hazard-v0", "economics.insurance_moral_hazard")
 hold_up_v0 = register("hold_up-v0", "economics.hold_up")
 ultimatum_v0 = register("ultimatum-v0", "economics.ultimatum")
+multi_issue_bargaining_v0 = register("multi_issue_bargaining-v0")
 centipede_v0 = register("centipede-v0", "economics.centipede")
 dutch_auction_v0 = register("dutch_auction-v0", "economics.dutch_auction")
 english_auction_v0 = register("english_auction-v0", "economics.english_auction")

@@ -131,6 +131,24 @@ OPTIONS = {
         "three": {"seats": 3, "offers": 7, "max_rounds": 3},
         "four, repeated": {"seats": 4, "total": 10, "reservations": (1, 3), "offers": 5, "max_rounds": 2, "rounds": 3},
     },
+    "multi_issue_bargaining-v0": {
+        "default": {},
+        "three, random, public": {
+            "seats": 3,
+            "issues": {"price": 3, "delivery": 5},
+            "preferences": "random",
+            "discount": 0.9,
+            "rounds": 3,
+            "public": True,
+        },
+        "five, one issue": {"seats": 5, "issues": [2], "rounds": 2, "reservations": [0, 1]},
+        "fixed": {
+            "issues": [2, 3],
+            "preferences": [[[0, 0.7], [0.3, 0.1, 0]], [[0.4, 0], [0, 0.6, 0.2]]],
+            "reservations": [[0.2, 0.2], [0, 0.5]],
+            "rounds": 2,
+        },
+    },
     "hold_up-v0": {
         "default": {},
         "few, repeated": {"surplus_base": 2.5, "investments": 3, "splits": 7, "max_rounds": 2, "rounds": 2},

@@ -1,0 +1,160 @@
+"""The function `game`: makes multi-issue bargaining from its options."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import prod
+from typing import Any
+
+from ..core.capabilities import Capabilities, PublicView
+from ..core.encoder import Encoders
+from ..core.game import Game, Payoffs
+from ..core.options import number, switch, whole
+from ..core.record import Tables, new_table
+from ..core.rules import Rules
+from ..core.view import View
+from ..render.renderer import Renderer
+from ..stages.options import Ranges, ranges, shown
+from . import actions, bots, moves, picture, render, rules, view
+from .actions import Issues
+from .load import load
+from .table import FIXED, ISSUES, NONE, OPPOSED, OUTCOMES, RANDOM, ROUNDS, SEATS, TABLE, VALUES
+
+Preferences = Sequence[Sequence[Sequence[float]]]
+DRAWN = {"opposed": OPPOSED, "random": RANDOM}
+
+
+def game(
+    *,
+    seats: int = 2,
+    issues: Sequence[int] | Mapping[str, int] = (4, 4, 4),
+    rounds: int = 10,
+    preferences: str | Preferences = "opposed",
+    reservations: Ranges = (0.0, 0.4),
+    discount: float = 1.0,
+    public: bool = False,
+) -> Game:
+    """Return multi-issue bargaining with these options.
+
+    Args:
+        seats: number of agents, 2 to 5.
+        issues: number of values of each issue, 2 to 10 each, for 1 to 5 issues with at most 1,024 outcomes together; or
+            these numbers by the issues' names.
+        rounds: number of rounds, 1 to 50. In a round each seat has one turn. After the last, all get 0.
+        preferences: what the values are worth. ``"opposed"``: each agent draws private weights of the issues, uniform
+            among those that sum to 1; the values of an issue are worth from 0 to its weight in even steps, rising for
+            player_0, player_2, … and falling for the others. ``"random"``: the worth of each value is random too,
+            scaled so that the best value of an issue is worth its weight and the worst one 0. Else the worth of every
+            value of every issue for every seat, from 0 to 1, with at most 1 for the best outcome.
+        reservations: range from which the reservation values are drawn uniformly, within 0 and 1, rounded to
+            ten-thousandths: (low, high), or one such pair per seat.
+        discount: factor per round, above 0 and at most 1.
+        public: whether all agents see all preferences and reservation values.
+
+    Raises:
+        ValueError: naming the option, its value and its range.
+    """
+    seats = whole("seats", seats, 2, SEATS)
+    named = _issues(issues)
+    found = ranges("reservations", reservations, seats, 1.0)
+    worth = None if isinstance(preferences, str) else _worth(preferences, seats, named)
+    if worth is None and preferences not in DRAWN:
+        raise ValueError(f"preferences={preferences!r}: give 'opposed', 'random', or the worth of every value")
+    options = {
+        "seats": seats,
+        "issues": dict(named) if isinstance(issues, Mapping) else list(named.values()),
+        "rounds": whole("rounds", rounds, 1, ROUNDS),
+        "preferences": preferences if worth is None else worth,
+        "reservations": shown(found),
+        "discount": number("discount", discount, 0, 1, above=True),
+        "public": switch("public", public),
+    }
+    return _made(options, named, found, worth)
+
+
+def _issues(issues: Any) -> dict[str, int]:
+    """Return the checked numbers of values by the issues' names."""
+    message = (
+        f"issues={issues!r}: give 1 to {ISSUES} numbers of values, each from 2 to {VALUES}, or these by name; "
+        f"their product is at most {OUTCOMES:,}"
+    )
+    try:
+        named = dict(issues) if isinstance(issues, Mapping) else {f"issue_{k}": one for k, one in enumerate(issues)}
+        found = {name: whole("issues", count, 2, VALUES) for name, count in named.items()}
+    except (TypeError, ValueError):
+        raise ValueError(message) from None
+    names = all(isinstance(name, str) and 0 < len(name) <= 40 for name in found)
+    if not 1 <= len(found) <= ISSUES or prod(found.values()) > OUTCOMES or not names:
+        raise ValueError(message)
+    return found
+
+
+def _worth(preferences: Any, seats: int, issues: Issues) -> list[list[list[float]]]:
+    """Return the checked worth of every value of every issue for every seat."""
+    message = (
+        "preferences: give, for each seat and each issue, one number from 0 to 1 per value "
+        f"({seats} × {list(issues.values())}); the best ones of a seat sum to at most 1"
+    )
+    try:
+        found = [[[number("", one, 0, 1) for one in issue] for issue in seat] for seat in preferences]
+    except (TypeError, ValueError):
+        raise ValueError(message) from None
+    sizes = [list(map(len, seat)) for seat in found]
+    if sizes != [list(issues.values())] * seats or any(sum(map(max, seat)) > 1 + 1e-9 for seat in found):
+        raise ValueError(message)
+    return found
+
+
+def _blank(options: dict[str, Any], issues: Issues, reservations: Any, worth: Any) -> Tables:
+    """Return one table with these options."""
+    blank = new_table(TABLE)
+    table = blank[0]
+    seats, rounds, counts = options["seats"], options["rounds"], list(issues.values())
+    table.seats, table.rounds, table.issues, table.outcomes = seats, rounds, len(counts), prod(counts)
+    table.values[: len(counts)] = counts
+    table.discount, table.per_move = options["discount"], 1 / (seats * rounds)
+    table.low[:seats], table.high[:seats] = zip(*reservations, strict=True)
+    table.public, table.kind = options["public"], FIXED if worth else DRAWN[options["preferences"]]
+    for seat, own in enumerate(worth or ()):
+        for issue, values in enumerate(own):
+            table.worth[seat, issue, : len(values)] = values
+    table.turn = table.current_offer = table.last_offer_by = table.left_by = NONE
+    table.latest[:seats] = NONE
+    return blank
+
+
+def _made(options: dict[str, Any], issues: Issues, reservations: Any, worth: Any) -> Game:
+    blank = _blank(options, issues, reservations, worth)
+    names = list(issues)
+    outcomes = int(blank[0].outcomes)
+    return Game(
+        name="multi_issue_bargaining",
+        agents=tuple(f"player_{seat}" for seat in range(options["seats"])),
+        options=options,
+        rules=Rules(
+            blank=blank,
+            num_actions=outcomes + 3,
+            reset=rules.reset,
+            step=rules.step,
+            decode=moves.decode,
+            legal=moves.legal,
+        ),
+        encoders=Encoders(__package__, blank),
+        payoffs=Payoffs(-max(high for _, high in reservations), 1.0 - min(low for low, _ in reservations)),
+        view=View(
+            action_spaces=actions.action_spaces(issues),
+            action_ranges=actions.action_ranges(outcomes),
+            encode=partial(actions.encode, names),
+            parse=partial(actions.parse, issues),
+            nearest=actions.nearest,
+            safe=actions.safe,
+            allowed=partial(actions.allowed, issues),
+            phase=view.phase,
+            game_state=partial(view.game_state, issues),
+            outcome=partial(view.outcome, issues),
+            load=partial(load, blank, issues),
+            resample=view.resample,
+        ),
+        renderer=Renderer(render.render, picture.picture),
+        bots={**bots.BOTS, **(bots.PUBLIC_BOTS if options["public"] else {})},
+        capabilities=Capabilities(public_view=PublicView(partial(view.public, issues))),
+    )

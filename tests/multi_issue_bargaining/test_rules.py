@@ -1,0 +1,185 @@
+"""Multi-issue bargaining's rules by named situation (stacked alternating offers)."""
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs import Action
+
+WORTH = [[[0, 0.7], [0.3, 0.1, 0]], [[0.4, 0], [0, 0.6, 0.2]]]
+
+
+def negotiation(**options):
+    """A negotiation of a price with 2 values and a delivery with 3, with fixed preferences unless `options` differ."""
+    fixed = {"issues": {"price": 2, "delivery": 3}, "preferences": WORTH, "reservations": [[0.2, 0.2], [0.1, 0.1]]}
+    env = envs.make("multi_issue_bargaining", **{**fixed, **options})
+    env.reset(seed=0)
+    return env
+
+
+def play(env, *moves):
+    """Play offers (pairs of values) and other actions (names); return the rewards."""
+    for move in moves:
+        action = Action(move) if isinstance(move, str) else offer(*move)
+        assert env.submit(env.agent_selection, action).ok
+    return list(env.rewards.values())
+
+
+def offer(price, delivery):
+    return Action("submit_offer", {"price": price, "delivery": delivery})
+
+
+def test_an_accepted_offer_gives_each_the_worth_of_its_values_less_its_reservation_value():
+    env = negotiation()
+    assert play(env, (1, 1), "accept") == pytest.approx([0.7 + 0.1 - 0.2, 0.6 - 0.1])
+    assert env.turn_state("player_1").outcome == {
+        "payoffs": [{"agent_id": "player_0", "utility": 0.6}, {"agent_id": "player_1", "utility": 0.5}],
+        "reason": "agreement",
+        "agreement": {"price": 1, "delivery": 1},
+    }
+
+
+def test_a_counter_offer_takes_the_place_of_an_offer():
+    assert play(negotiation(), (1, 1), (0, 1), "accept") == pytest.approx([0.1 - 0.2, 0.4 + 0.6 - 0.1])
+
+
+def test_the_discount_counts_full_rounds():
+    rewards = play(negotiation(discount=0.5), (1, 0), "pass", (1, 1), "accept")
+    assert rewards == pytest.approx([0.5 * 0.6, 0.5 * 0.5])
+
+
+@pytest.mark.parametrize(
+    ("moves", "reason"), [(((1, 1), "walk_away"), "walked_away"), (("pass",) * 4, "max_rounds_exceeded")]
+)
+def test_without_an_agreement_all_get_nothing(moves, reason):
+    env = negotiation(rounds=2)
+    assert play(env, *moves) == [0, 0]
+    assert env.turn_state("player_0").outcome == {
+        "payoffs": [{"agent_id": "player_0", "utility": 0.0}, {"agent_id": "player_1", "utility": 0.0}],
+        "reason": reason,
+        "agreement": None,
+    }
+
+
+def three(**options):
+    return negotiation(seats=3, preferences="random", reservations=(0, 0.4), **options)
+
+
+def test_of_three_agents_both_others_need_to_accept():
+    env = three()
+    play(env, (1, 1), "accept")
+    assert not any(env.terminations.values())
+    assert env.turn_state("player_2").game_state["acceptances"] == {"player_1": True}
+    play(env, "accept")
+    assert env.turn_state("player_0").outcome["reason"] == "agreement"
+
+
+def test_a_new_offer_makes_acceptances_void():
+    env = three()
+    play(env, (1, 1), "accept", (0, 0), "accept")
+    assert env.turn_state("player_1").game_state["acceptances"] == {"player_0": True}
+    play(env, "accept")
+    assert env.turn_state("player_0").outcome["agreement"] == {"price": 0, "delivery": 0}
+
+
+def test_a_pass_keeps_the_offer_and_the_acceptances():
+    env = three()
+    play(env, (1, 1), "accept", "pass", "pass", "pass", "accept")
+    assert env.turn_state("player_0").outcome["agreement"] == {"price": 1, "delivery": 1}
+
+
+@pytest.mark.parametrize("moves", [(), ((1, 1), "pass", "pass"), ((1, 1), "accept", "pass", "pass")])
+def test_one_cannot_accept_nothing_nor_its_own_offer_nor_twice(moves):
+    env = three()
+    play(env, *moves)
+    assert env.submit(env.agent_selection, Action("accept")).error == "game_rule_violation"
+    assert "accept" not in [one.action_type for one in env.turn_state(env.agent_selection).allowed_actions]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"price": 1},
+        {"price": 1, "delivery": 3},
+        {"price": -1, "delivery": 0},
+        {"price": 0.5, "delivery": 0},
+        {"price": True, "delivery": 0},
+        {"price": 1, "delivery": 1, "more": 1},
+        {"price": 10**400, "delivery": 0},
+        {"price": [1], "delivery": 0},
+    ],
+)
+def test_a_wrong_offer_is_refused_and_changes_nothing(payload):
+    env = negotiation()
+    before = env.table.tobytes()
+    assert env.submit("player_0", Action("submit_offer", payload)).error == "invalid_payload"
+    assert env.table.tobytes() == before
+
+
+def test_everything_shown_is_as_documented():
+    env = negotiation()
+    play(env, (1, 0))
+    assert env.turn_state("player_1").game_state == {
+        "agent_ids": ["player_0", "player_1"],
+        "issues": {"price": 2, "delivery": 3},
+        "current_offer": {"price": 1, "delivery": 0},
+        "last_offer_by": "player_0",
+        "acceptances": {},
+        "max_rounds": 10,
+        "discount": 1.0,
+        "action_history": [
+            {"agent_id": "player_0", "action": "submit_offer", "offer": {"price": 1, "delivery": 0}, "round": 1}
+        ],
+        "my_preferences": {"price": [0.4, 0.0], "delivery": [0.0, 0.6, 0.2]},
+        "my_reservation_value": 0.1,
+    }
+
+
+@pytest.mark.parametrize("kind", ["opposed", "random"])
+def test_the_best_outcome_is_worth_one_and_the_worst_nothing(kind):
+    tables = envs.VectorGame(envs.game("multi_issue_bargaining", seats=3, preferences=kind), 200)
+    tables.reset(seed=0)
+    worth = tables.tables.worth[:, :3, :3, :4]
+    assert worth.max(axis=3).sum(axis=2) == pytest.approx(1, abs=3e-4)
+    assert worth.max(axis=3).sum(axis=2).max() <= 1
+    assert (worth.min(axis=3) == 0).all()
+
+
+def test_the_weights_are_uniform_on_the_simplex():
+    """A Dirichlet distribution of ones: each of k weights has mean 1 / k and variance (k − 1) / (k² (k + 1))."""
+    tables = envs.VectorGame(envs.game("multi_issue_bargaining"), 20_000)
+    tables.reset(seed=0)
+    weights = tables.tables.worth[:, 0, :3, :4].max(axis=2)
+    assert weights.mean(axis=0) == pytest.approx(1 / 3, abs=0.01)
+    assert weights.var(axis=0) == pytest.approx(2 / 36, abs=0.002)
+
+
+def test_opposed_preferences_rise_for_one_agent_and_fall_for_the_other():
+    env = envs.make("multi_issue_bargaining")
+    env.reset(seed=0)
+    worth = env.table.worth
+    assert (np.diff(worth[0, :3, :4]) >= 0).all()
+    assert (np.diff(worth[1, :3, :4]) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seats": 6}, "seats=6"),
+        ({"issues": []}, "1 to 5 numbers"),
+        ({"issues": [11]}, "from 2 to 10"),
+        ({"issues": [10, 10, 10, 10]}, "at most 1,024"),
+        ({"issues": {"": 3}}, "issues="),
+        ({"issues": 4}, "issues=4"),
+        ({"preferences": "same"}, "'opposed', 'random'"),
+        ({"issues": [2], "preferences": [[[0, 1]], [[0, 2]]]}, "from 0 to 1"),
+        ({"issues": [2, 2], "preferences": [[[0, 1], [0, 0.1]]] * 2}, "at most 1"),
+        ({"issues": [2], "preferences": [[[0, 1]]]}, "each seat"),
+        ({"reservations": (0.2, 1.2)}, "reservations="),
+        ({"discount": 0}, "discount=0"),
+        ({"rounds": 51}, "rounds=51"),
+    ],
+)
+def test_wrong_options_are_named(options, words):
+    with pytest.raises(ValueError, match=words):
+        envs.game("multi_issue_bargaining", **options)
