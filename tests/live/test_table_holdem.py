@@ -70,7 +70,7 @@ def test_the_picture_is_the_one_of_the_replays(table):
         page = visit()
         sit(page, "<b>A</b>")
         page.wait_for_selector(MINE)
-        page.wait_for_selector(PICTURE)
+        page.wait_for_selector(f"{PICTURE} text:text('pot 4')")  # the picture comes after the controls
         title, texts = page.text_content(f"{PICTURE} title"), page.locator(f"{PICTURE} text").all_text_contents()
         match = Match(envs.game("holdem"))
         match.reset(seed=1)
