@@ -54,7 +54,7 @@ SCENES = {
     "multi_issue_bargaining-v0": Scene(
         {"seats": 3, "issues": {"price": 6, "delivery": 4, "warranty": 5}},
         5,
-        "linear",
+        "aspiration-linear",
         17,
         variants=[{"public": True}],
         front=False,

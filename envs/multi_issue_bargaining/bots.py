@@ -135,8 +135,14 @@ def _point(solution: Callable[[Floats], int], game: Game, seed: int | None = Non
     return PointBot(solution, game)
 
 
-BOTS = {"random": random_bot, "linear": linear, "boulware": boulware, "conceder": conceder}
-"""`random`: any legal action. `linear`, `boulware`, `conceder`: concede evenly, late and early."""
+BOTS = {
+    "random": random_bot,
+    "aspiration-boulware": boulware,
+    "aspiration-linear": linear,
+    "aspiration-conceder": conceder,
+}
+"""`random`: any legal action. `aspiration-boulware`, `aspiration-linear`, `aspiration-conceder`: concede late, evenly
+and early."""
 
 PUBLIC_BOTS = {
     "nash": partial(_point, nash_point),

@@ -19,7 +19,7 @@ def public(issues: Issues, table: Any) -> dict[str, Any]:
     """Return the public view of the negotiation: the offers and who has accepted, and public preferences."""
     seats, names = range(int(table.seats)), list(issues)
     stands = table.last_offer_by >= 0
-    shown = {
+    shown: dict[str, Any] = {
         "agent_ids": [_name(seat) for seat in seats],
         "issues": dict(issues),
         "current_offer": offer(names, table, int(table.current_offer)) if stands else None,

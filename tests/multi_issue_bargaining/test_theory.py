@@ -92,7 +92,9 @@ def test_bots_that_know_all_agree_on_their_point_in_the_first_round(name, seats)
 def test_a_bot_that_concedes_later_gets_more_from_one_that_concedes_early():
     game = envs.game("multi_issue_bargaining")
     tables = tables_with_seed(game, 400, 0)
-    play_until_done(game, [game.bots[name](game) for name in ("boulware", "conceder")], tables, who=_by_seat)
+    play_until_done(
+        game, [game.bots[name](game) for name in ("aspiration-boulware", "aspiration-conceder")], tables, who=_by_seat
+    )
     first, second = tables.rewards[:, :2].mean(axis=0)
     assert first > second + 0.1
     assert tables.agreed.mean() > 0.9
@@ -104,7 +106,7 @@ def _by_seat(tables):
 
 def test_bots_never_accept_less_than_their_reservation_value():
     game = envs.game("multi_issue_bargaining", seats=3, reservations=(0.3, 0.9))
-    for name in ("linear", "boulware", "conceder"):
+    for name in ("aspiration-linear", "aspiration-boulware", "aspiration-conceder"):
         tables = tables_with_seed(game, 200, 1)
         play_until_done(game, [game.bots[name](game)], tables)
         assert (tables.rewards[:, :3] >= -1e-4).all()
