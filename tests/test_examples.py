@@ -22,6 +22,7 @@ BLOCKS = [
 
 NEEDED = [
     ("parlour.wrappers.openspiel", "pyspiel", "bench"),
+    ("parlour.wrappers.negmas", "negmas", "negmas"),
     ("parlour.wrappers.rllib", "tree", "rllib"),
     ("parlour.wrappers.torchrl", "torchrl", "torchrl"),
     ("parlour.envs.core.cuda.", "numba_cuda", "cuda"),

@@ -10,7 +10,7 @@ from ...envs import GAMES, Game, find
 from ...envs.core.counted import counted
 from ...wrappers.live.arena.agent import ArenaAgent
 from ...wrappers.live.arena.agent_names import reserved_words
-from .lookup import agent, bots_of, game_with, located, names_seats, trained_for, warn_about_differences
+from .lookup import agent, bots_of, foreign, game_with, located, names_seats, trained_for, warn_about_differences
 
 ALL = "all"
 """The name of all games."""
@@ -66,7 +66,7 @@ def several_games(
     """
     bots = {"random", *(bot for name in names for bot in bots_of(name))}
     for spec in specs:
-        if spec != ZOO:
+        if spec != ZOO and not any(foreign(spec, game_with(name)) for name in names):
             located(spec, bots)
     found: list[tuple[Game, list[tuple[str, str]]]] = []
     for name in names:
@@ -92,7 +92,7 @@ def _own_spec(spec: str, game: Game) -> str | None:
     """Return what `spec` is in this game; None if it does not play it."""
     if spec == ZOO:
         return zoo.PREFIX + game.name if game.name in zoo.names() else None
-    if spec == "random" or spec in game.bots:
+    if spec == "random" or spec in game.bots or foreign(spec, game):
         return spec
     trained = trained_for(spec) if spec not in bots_of(game.name) else None
     return spec if trained is not None and trained.game == game.name else None

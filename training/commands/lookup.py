@@ -2,7 +2,8 @@
 
 import inspect
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,8 @@ def silenced(player: Policy, game: Game, mute: bool, scramble: bool, seed: int) 
 def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = None) -> Agent:
     """Return the agent that `spec` names for a seat at `game`: ``human``, ``llm`` (which is `model`), or see `located`.
 
+    A prefix such as ``negmas:`` names an agent of another library (see `Specifics.agents`).
+
     A saved policy keeps the options that it was trained with; it can play at tables with more or fewer seats.
 
     Raises:
@@ -208,6 +211,8 @@ def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = 
     if spec == LLM:
         talk = game.capabilities.talk
         return LLMAgent(needed(model), None, talks=talk is None or talk.message_violation is None)
+    if make := foreign(spec, game):
+        return make()
     where = located(spec, {HUMAN: None, LLM: None, "random": None, **game.bots})
     if Path(where).is_dir():
         trained, learned = load_run(where, seed=seed)
@@ -217,6 +222,14 @@ def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = 
         if saved.trained_for is not None:
             return PolicyAgent(_same_game(saved.trained_for.make_game(), game, spec), saved)
     return PolicyAgent(game, make_policy(where, game, seed=seed))
+
+
+def foreign(spec: str, game: Game) -> Callable[[], Agent] | None:
+    """Return a function that makes the agent of another library that `spec` names; None if it names none."""
+    for prefix, make in specifics(game.name).agents.items():
+        if spec.startswith(prefix):
+            return partial(make, spec.removeprefix(prefix))
+    return None
 
 
 def _same_game(trained: Game, game: Game, spec: str) -> Game:

@@ -127,6 +127,8 @@ class Specifics:
         table: makes the table in the browser; None: the common one.
         without_luck: ``without_luck(game, tables, returns)``: the returns of finished episodes, float64[N, seats], with
             the same mean and less variance, such as equities in place of the cards that came.
+        agents: agents of other libraries, by the prefix of their names, such as ``"negmas:"``: ``agents[prefix](rest)``
+            makes the agent that the rest of a name stands for.
         differences: ``differences(options, state, first)``: the options that differ at a live table, with its values,
             as far as a player's TurnState shows them. `first`: it is the player's first turn there.
     """
@@ -140,4 +142,5 @@ class Specifics:
     expected_rewards: Callable[[Game, int, int], ExpectedRewards] | None = None
     table: MakeTable | None = None
     without_luck: Callable[[Game, Tables, NDArray[np.float64]], NDArray[np.float64]] | None = None
+    agents: Mapping[str, Callable[[str], Agent]] = field(default_factory=dict)
     differences: Callable[[Mapping[str, Any], TurnState, bool], dict[str, Any]] | None = None

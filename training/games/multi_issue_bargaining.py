@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...envs import Game
+from ...envs.core.installed import install
 from ...envs.core.rollout import Policy
 from ...envs.multi_issue_bargaining.theory import (
     egalitarian_point,
@@ -14,6 +15,7 @@ from ...envs.multi_issue_bargaining.theory import (
     nash_point,
     pareto_frontier,
 )
+from ...wrappers.agents.base import Agent
 from ..evaluation.comparison import Comparison, Floats, Quantity, mean, play
 from .base import Specifics
 
@@ -104,4 +106,20 @@ def _gini(utilities: Floats) -> float | None:
     return mean(spread / (2 * rows.shape[1] * rows.sum(axis=1)))
 
 
-SPECIFICS = Specifics(compare=compare)
+def negotiator(name: str) -> Agent:
+    """Return a negotiator of NegMAS as an agent.
+
+    Raises:
+        ValueError: if NegMAS has no such negotiator.
+        ImportError: if NegMAS is not installed.
+    """
+    try:
+        from ...wrappers.negmas import negotiator_agent
+    except ModuleNotFoundError as error:
+        if error.name != "negmas":
+            raise
+        raise ImportError(f"negotiators of NegMAS need the package negmas: {install('negmas')}") from None
+    return negotiator_agent(name)
+
+
+SPECIFICS = Specifics(compare=compare, agents={"negmas:": negotiator})
