@@ -116,7 +116,7 @@ def negotiator(name: str) -> Agent:
     try:
         from ...wrappers.negmas import negotiator_agent
     except ModuleNotFoundError as error:
-        if error.name != "negmas":
+        if (error.name or "").partition(".")[0] != "negmas":
             raise
         raise ImportError(f"negotiators of NegMAS need the package negmas: {install('negmas')}") from None
     return negotiator_agent(name)
