@@ -38,6 +38,15 @@ def test_runs_are_pooled_by_their_settings(runs):
     assert groups[0].ends(0.25).tolist() == [2.5, 4.5]
 
 
+def test_the_value_in_theory_is_that_of_its_own_metric(tmp_path):
+    folders = [write(tmp_path, f"a{seed}", seed, 0.1, [0, 1]) for seed in (0, 1)]
+    for folder, theory in zip(folders, (4.0, 6.0), strict=True):
+        with (folder / "metrics.jsonl").open("a") as file:
+            file.write(json.dumps({"steps": 300, "theory/price": 3.0, "theory/price_theory": theory}) + "\n")
+    assert [group.theory for group in grouped(folders, "theory/price")] == [5.0]
+    assert [group.theory for group in grouped(folders, "rollout/return")] == [None]
+
+
 def test_options_of_the_game_tell_runs_apart(tmp_path):
     folders = [write(tmp_path, "two", 0, 0.1, [1], seats=2), write(tmp_path, "three", 0, 0.1, [1], seats=3)]
     assert [group.label for group in grouped(folders, "rollout/return")] == ["options.seats=2", "options.seats=3"]

@@ -55,6 +55,15 @@ def test_evaluations_change_nothing_in_what_is_learned(run, tmp_path):
     assert (plain / "policy.npz").read_bytes() == (run / "policy.npz").read_bytes()
 
 
+def test_choices_and_utilities_are_compared_with_theory(tmp_path):
+    settings = {**TINY, "evaluate_every": 1000, "evaluate_deals": 50, "evaluate_against": ("equilibrium",)}
+    last = lines(train(load_config("cournot", runs=tmp_path, **settings)))[-1]
+    assert last["theory/choice_production_theory"] == pytest.approx(27)
+    assert 0 <= last["theory/choice_production"] <= 100
+    assert last["theory/welfare_theory"] == pytest.approx(1404, abs=1)
+    assert {"theory/gain", "theory/utility_0", "theory/error_production"} <= set(last)
+
+
 def test_the_other_algorithm_is_evaluated_too(tmp_path):
     sizes = {"total_timesteps": 512, "n_envs": 16, "n_steps": 16, "batch_size": 64, "progress": False}
     options = {"seats": 2, "stacks": 20}

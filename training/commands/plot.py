@@ -22,7 +22,8 @@ def command(
 
     Args:
         which: Run folders, or their names below runs/.
-        metric: Metrics of metrics.jsonl, such as eval/nash_conv. Each has a panel.
+        metric: Metrics of metrics.jsonl, such as eval/nash_conv or theory/efficiency. Each has a panel; the value in
+            theory is a dashed line.
         out: File for the picture: .png, .svg or .pdf.
         runs: The folder of all run folders.
     """

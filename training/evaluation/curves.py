@@ -42,10 +42,12 @@ class Group:
     Attributes:
         label: what distinguishes its settings from those of the other groups.
         curves: a metric of each run.
+        theory: the metric's value in theory; None if the runs have none.
     """
 
     label: str
     curves: Sequence[Curve]
+    theory: float | None = None
 
     def pooled(self) -> tuple[Floats, Floats, Floats]:
         """Return timesteps, means and half widths of the 95 % intervals over the runs, float64[POINTS] each.
@@ -85,6 +87,19 @@ def difference(first: Floats, second: Floats) -> tuple[float, float]:
     return gap, student_quantile(max(1, int(freedom))) * float(sqrt(sum(parts)))
 
 
+def _theory(runs: Sequence[Path], metric: str) -> float | None:
+    """Return the mean of a metric's value in theory over the runs; None if there is none."""
+    found = [_values(run, f"{metric}_theory") for run in runs]
+    values = [value for curve in found for _, value in curve]
+    return float(np.mean(values)) if values else None
+
+
+def _values(run: Path, metric: str) -> list[tuple[float, float]]:
+    """Return timesteps and values of a metric; empty if the run does not have it."""
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text("utf-8").splitlines()]
+    return [(line["steps"], line[metric]) for line in lines if metric in line]
+
+
 def read_curve(run: Path, metric: str) -> Curve:
     """Return a metric of a run.
 
@@ -95,9 +110,9 @@ def read_curve(run: Path, metric: str) -> Curve:
     file = run / "metrics.jsonl"
     if not file.is_file():
         raise FileNotFoundError(f"{file} is missing: {run} has not been trained")
-    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    found = [(line["steps"], line[metric]) for line in lines if metric in line]
+    found = _values(run, metric)
     if not found:
+        lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
         known = ", ".join(sorted({name for line in lines for name in line} - {"steps"}))
         raise ValueError(f"{run} has no metric {metric!r}; it has {known}")
     steps, values = np.array(found, np.float64).T
@@ -118,7 +133,10 @@ def grouped(runs: Sequence[Path], metric: str) -> list[Group]:
     for run, one in zip(runs, settings, strict=True):
         label = " ".join(f"{name}={one[name]}" for name in sorted(names) if name in one) or str(one["game"])
         groups.setdefault(label, []).append(run)
-    return [Group(label, [read_curve(run, metric) for run in members]) for label, members in groups.items()]
+    return [
+        Group(label, [read_curve(run, metric) for run in members], _theory(members, metric))
+        for label, members in groups.items()
+    ]
 
 
 def _compared(run: Path) -> dict[str, Any]:
@@ -183,6 +201,8 @@ def plot(groups: dict[str, Sequence[Group]], path: str | PathLike[str]) -> None:
             (line,) = axes.plot(steps, means, label=f"{group.label} ({count} runs)" if count > 1 else group.label)
             if count > 1:
                 axes.fill_between(steps, means - half, means + half, alpha=0.2, color=line.get_color())
+            if group.theory is not None:
+                axes.axhline(group.theory, linestyle="--", color=line.get_color(), label="theory")
         axes.set(xlabel="timesteps", ylabel=metric)
         axes.legend(frameon=False, fontsize="small")
         axes.grid(alpha=0.3)

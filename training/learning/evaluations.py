@@ -6,6 +6,7 @@ from ...wrappers.policies.mlp import MlpPolicy
 from ..evaluation.best_response import best_response
 from ..evaluation.duplicate import evaluate
 from ..evaluation.exact import flat_tree, nash_conv
+from ..evaluation.theory import compare
 from .settings import TrainConfig
 
 AUTO_NODES = 200_000
@@ -55,7 +56,8 @@ class Evaluations:
         Returns:
             ``eval/NAME``: its mean return per game against an opponent, in `Payoffs.unit`, and ``eval/NAME_interval``,
             half the width of the 95 % interval; ``eval/nash_conv`` in the same unit; ``eval/best_response``, a lower
-            bound on exploitability in the unit of the method.
+            bound on exploitability in the unit of the method. ``theory/NAME`` and ``theory/NAME_theory``: the numbers
+            of the comparison with theory, as `parlour evaluate` prints them, and their values in theory, if any.
         """
         config, game = self._config, self._game
         results: dict[str, float] = {}
@@ -70,11 +72,20 @@ class Evaluations:
         if config.exploitability == "best_response":
             policy.stream = config.seed
             results["eval/best_response"] = best_response(policy, game, hands=config.evaluate_hands).mean
+        policy.stream = config.seed
+        beside = compare(policy, game, matches=config.evaluate_deals, seed=config.seed)
+        for line in beside.lines if beside else ():
+            both = {f"theory/{line.name}": line.learned, f"theory/{line.name}_theory": line.theory}
+            results |= {name: value for name, value in both.items() if value is not None}
         self.latest = results
         return results
 
     @property
     def note(self) -> str:
         """The last results for the progress line; empty before the first evaluation."""
-        shown = {name: value for name, value in self.latest.items() if not name.endswith("_interval")}
+        shown = {
+            name: value
+            for name, value in self.latest.items()
+            if name.startswith("eval/") and not name.endswith("_interval")
+        }
         return "".join(f", {name.removeprefix('eval/')} {value:+.2f}" for name, value in shown.items())
