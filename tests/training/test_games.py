@@ -62,9 +62,19 @@ def test_a_game_without_anything_special_has_no_file():
 
 def test_what_there_is():
     stages = [name.removesuffix("-v0") for name, source in envs.GAMES.items() if str(source).startswith("economics.")]
-    parts = ("compare", "best_responses", "held_out", "team_facts", "experts", "searching", "table", "without_luck")
+    parts = (
+        "compare",
+        "best_responses",
+        "held_out",
+        "team_facts",
+        "experts",
+        "searching",
+        "table",
+        "without_luck",
+        "agents",
+    )
     assert {part: games_with(part) for part in parts} == {
-        "compare": sorted(["auction", "bargaining", *stages]),
+        "compare": sorted(["auction", "bargaining", "multi_issue_bargaining", *stages]),
         "best_responses": ["holdem"],
         "held_out": ["tangram"],
         "team_facts": ["mafia"],
@@ -72,6 +82,7 @@ def test_what_there_is():
         "searching": ["holdem", "tangram"],
         "table": ["holdem"],
         "without_luck": ["holdem"],
+        "agents": ["multi_issue_bargaining"],
     }
 
 
