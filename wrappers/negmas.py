@@ -1,14 +1,10 @@
-"""Negotiations with NegMAS (https://negmas.readthedocs.io): domains, and negotiators of both sides (extra ``negmas``).
+"""Negotiations with NegMAS (https://negmas.readthedocs.io): domains, and negotiators of both sides.
 
-    options = read_domain("path/of/a/domain")        # Genius, GeniusWeb or NegMAS files
-    game = envs.game("multi_issue_bargaining", **options)
+    options = read_domain("folder")                        # Genius, GeniusWeb or NegMAS files
+    mechanism.add(PolicyNegotiator(game, policy), ufun=u)  # a policy of Parlour in NegMAS
+    agent = NegotiatorAgent(negmas.sao.NiceNegotiator)     # a negotiator of NegMAS as an agent here
 
-    mechanism = negmas.SAOMechanism(issues=…, n_steps=20)
-    mechanism.add(PolicyNegotiator(game, policy), ufun=…)    # a policy of Parlour in NegMAS
-
-    agent = NegotiatorAgent(negmas.sao.AspirationNegotiator) # a negotiator of NegMAS as an agent here
-
-NegMAS's own negotiators may draw from Python's and NumPy's global random states.
+NegMAS's own negotiators may draw from Python's and NumPy's global random states. Needs the extra ``negmas``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
