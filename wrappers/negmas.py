@@ -279,14 +279,15 @@ class _Match:
             one = self._negotiators[self._agents.index(row["agent_id"])]
             self._mechanism.step({one.id: self._response(row)})
         me = self._negotiators[self._agents.index(state.agent_id)]
-        accepted = self._mechanism.state.n_acceptances if self._mechanism.state.current_proposer != me.id else 0
+        before = self._mechanism.state
+        own, accepted = before.current_proposer == me.id, before.n_acceptances
         self._mechanism.step()
         self._played = len(state.game_state["action_history"]) + 1
         now = self._mechanism.state
         if now.new_offers and now.new_offers[-1][0] == me.id and now.new_offers[-1][1] is not None:
             return Action(OFFER, dict(zip(self._counts, map(int, now.new_offers[-1][1]), strict=True)))
         if now.agreement is not None or now.n_acceptances > accepted:
-            return Action(ACCEPT)
+            return Action(PASS if own else ACCEPT)  # where nobody has answered, NegMAS asks for one's own offer
         return Action(WALK_AWAY if now.broken or now.left_negotiators else PASS)
 
     def _response(self, row: Mapping[str, Any]) -> SAOResponse:

@@ -167,6 +167,19 @@ def test_negmas_negotiators_play_matches_here(kind, seats):
     assert agreed >= 2
 
 
+@pytest.mark.parametrize("kind", ["AspirationNegotiator", "NiceNegotiator", "NaiveTitForTatNegotiator"])
+def test_a_negotiator_whose_offer_nobody_answers_passes_or_makes_another(kind):
+    game = game_of(3)
+    match = Match(game)
+    match.reset(seed=0)
+    agent = NegotiatorAgent(getattr(negmas.sao, kind))
+    while not match.table.done:
+        name = game.agents[match.turn]
+        action = agent.respond(match.turn_state(name)).action if match.turn == 1 else envs.Action("pass")
+        assert match.submit(name, action).ok, action
+    assert match.table.moves == 60
+
+
 def test_an_aspiration_negotiator_concedes_here_as_it_does_in_negmas():
     """Against an agent that always offers the same, it accepts here in the same round as in NegMAS's mechanism."""
     issues, ufuns = domain()
