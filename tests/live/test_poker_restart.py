@@ -14,10 +14,11 @@ from live.poker_client import hosting
 from live.poker_room import Room
 from live.poker_server import CALLER
 from live.test_poker_stop import command
+from parlour.wrappers.live.common.tokens import hashed
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.live.poker.host_session import PokerHostSession
-from parlour.wrappers.live.poker.store import PokerStore, hashed
+from parlour.wrappers.live.poker.store import PokerStore
 from parlour.wrappers.logs.match_log import read
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")

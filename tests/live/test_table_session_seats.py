@@ -4,6 +4,7 @@ import pytest
 from live.table_room import Room
 from parlour import envs
 from parlour.envs import Action, AgentResponse
+from parlour.wrappers.live.common.tokens import admit_by_token
 from parlour.wrappers.live.table import messages as m
 from parlour.wrappers.live.table.host_session import TableDue
 
@@ -145,7 +146,7 @@ def test_sitting_twice_is_refused():
 
 
 def test_a_locked_table_opens_to_its_key():
-    room = Room(access_token="schlüssel")
+    room = Room(admit=admit_by_token("schlüssel", "no"))
     assert room.sit(1, "Ann") == m.UNAUTHORIZED
     assert room.sit(1, "Ann", access_token="schluessel") == m.UNAUTHORIZED
     assert room.sit(1, "Ann", access_token="schlüssel") == room.table.seats[1].token

@@ -19,6 +19,7 @@ COMMANDS = {
     "figures": "measure a policy on held-out sets, such as tangram's figures",
     "play": "watch a match in the terminal, or play in it",
     "table": "play in the browser, alone or with others, beside policies and bots",
+    "lobby": "a page where people open tables of many games, invite others and see ratings",
     "watch": "watch a match in the terminal, on one screen",
     "record": "record a match as a film or a page: .gif, .mp4, .html",
     "replay": "turn a match log into a page to step through, or a film",

@@ -103,7 +103,7 @@ class Standings:
     def __init__(self) -> None:
         self.matches = 0
         self._totals: dict[str, _Totals] = {}
-        self._model = _rating_model()
+        self._model = rating_model()
         self._ratings: dict[str, Any] = {}
 
     def add(self, result: ArenaResult) -> None:
@@ -191,7 +191,7 @@ class _Mean:
         return self.sum / self.count if self.count else None
 
 
-def _rating_model() -> Any:
+def rating_model() -> Any:
     """Return openskill's Plackett-Luce model; None without the package."""
     try:
         from openskill.models import PlackettLuce

@@ -25,6 +25,9 @@ BODY_SECONDS = 10.0
 Live = Callable[[Connection], Awaitable[None]]
 """A function that serves a connection until it ends."""
 
+PREFIX = web.AppKey("prefix", str)
+"""The path below which an application serves its routes; "" at the top."""
+
 
 class Server(ABC):
     """An HTTP and WebSocket server. Use it as an async context manager, or call `start` and `stop`.
@@ -72,6 +75,10 @@ class Server(ABC):
     def routes(self) -> Iterable[web.RouteDef]:
         """Return the routes."""
 
+    def resources(self) -> Iterable[web.AbstractResource]:
+        """Return further resources, which find the handlers of requests in their own way."""
+        return ()
+
     def middlewares(self) -> Sequence[Middleware]:
         """Return the middlewares of every request."""
         return ()
@@ -95,10 +102,7 @@ class Server(ABC):
         self._stopping = False
         try:
             await self.opening()
-            app = web.Application(
-                client_max_size=self._body_limit, middlewares=[self._origins.check, *self.middlewares()]
-            )
-            app.add_routes(self.routes())
+            app = self._application([self._origins.check, *self.middlewares()])
             self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
             await self._runner.setup()
             await web.TCPSite(self._runner, self._address, self._port, ssl_context=self.tls).start()
@@ -108,6 +112,26 @@ class Server(ABC):
         self.url = url_of(*self._runner.addresses[0][:2])
         if self.tls is not None:
             self.url = self.url.replace("http", "https", 1)
+
+    def application(self, prefix: str) -> web.Application:
+        """Return an application that serves the same below a path, for the `Mounts` of another server.
+
+        The other server checks the origins, limits the bodies and shows the certificate. This server must have started.
+
+        Args:
+            prefix: the path, such as ``/tables/3``.
+        """
+        app = self._application(self.middlewares(), prefix)
+        app.freeze()
+        return app
+
+    def _application(self, middlewares: Sequence[Middleware], prefix: str = "") -> web.Application:
+        app = web.Application(client_max_size=self._body_limit, middlewares=middlewares)
+        app[PREFIX] = prefix
+        app.add_routes(web.route(one.method, prefix + one.path, one.handler, **one.kwargs) for one in self.routes())
+        for resource in self.resources():
+            app.router.register_resource(resource)
+        return app
 
     async def open_loopback(self) -> str:
         """Listen on a free port of this machine too, without TLS, for programs of this process; return the URL."""

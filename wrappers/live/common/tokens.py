@@ -1,8 +1,14 @@
-"""Access tokens, compared in constant time."""
+"""Access tokens, compared in constant time, and who is admitted to a seat."""
 
+import hashlib
+from collections.abc import Callable
 from hmac import compare_digest
 
 from aiohttp import web
+
+Admit = Callable[[str | None, str | None], str | None]
+"""Called with the name and the access token of a player who wants a seat. It returns why the player gets none, or None
+if the player is admitted."""
 
 
 def bearer_token(request: web.Request) -> str:
@@ -13,4 +19,18 @@ def bearer_token(request: web.Request) -> str:
 
 def same_token(given: str | None, expected: str) -> bool:
     """Return whether two tokens are equal, in constant time."""
-    return compare_digest((given or "").encode(errors="surrogateescape"), expected.encode(errors="surrogateescape"))
+    return compare_digest((given or "").encode(errors="surrogatepass"), expected.encode(errors="surrogatepass"))
+
+
+def admit_by_token(access_token: str | None, refusal: str) -> Admit:
+    """Return an `Admit` that answers another access token with `refusal`. With None everybody is admitted."""
+
+    def admit(name: str | None, given: str | None) -> str | None:
+        return None if access_token is None or same_token(given, access_token) else refusal
+
+    return admit
+
+
+def hashed(secret: str) -> str:
+    """Return what is kept of a key or token: secrets as random as ours need no salt."""
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()

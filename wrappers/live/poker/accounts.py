@@ -8,9 +8,10 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from ..common.tokens import hashed
 from . import messages
 from .seats import Refusal
-from .store import PokerStore, hashed
+from .store import PokerStore
 
 MOST_AGENTS = 10_000
 """Agents that are remembered; beyond, the oldest without a seat is forgotten."""

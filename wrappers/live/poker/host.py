@@ -16,6 +16,7 @@ from aiohttp.typedefs import Middleware
 from ..common.connection import Connection, ConnectionLimits, Excess
 from ..common.origins import Origins
 from ..common.server import Server
+from ..common.tokens import Admit, admit_by_token
 from . import messages
 from .accounts import Accounts, SeatToken, SeatTokens
 from .full_table import FullTableForm, encode
@@ -29,6 +30,7 @@ from .table_pool import TablePool
 
 FRAME_LIMIT = 2**20
 """Bytes of a message, after which its connection is ended before it is read whole."""
+NO_TOKEN = "registering needs the header Authorization: Bearer <access token>"
 EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
 
@@ -49,6 +51,7 @@ class PokerHost(Server):
         address: where to listen.
         port: where to listen; 0 takes a free port.
         access_token: what ``POST /v1/agents`` must bear; None lets everybody in.
+        admit: who may register, in place of the access token; None: those who bear it.
         session_lifetime: seconds for which a session token lives while no connection uses it.
         message_limit: longest message in bytes (at most `FRAME_LIMIT`); a longer one is refused.
         rate: messages a second on one connection, without those that move the game on; None: no limit.
@@ -87,6 +90,7 @@ class PokerHost(Server):
         address: str = "127.0.0.1",
         port: int = 0,
         access_token: str | None = None,
+        admit: Admit | None = None,
         session_lifetime: float = 3600.0,
         message_limit: int = 16_384,
         rate: float | None = 20.0,
@@ -128,7 +132,8 @@ class PokerHost(Server):
         self._tokens: SeatTokens[HostedTable] = SeatTokens(session_lifetime, self._store)
         on_event = on_event or (lambda kind, **fields: None)
         self._pool = TablePool(options, times, seed, session_lifetime, on_event, self._tokens.revoke, self._store)
-        self._rest = PokerRest(self._pool, Accounts(self._store), self._tokens, options["timeout"], access_token)
+        admit = admit or admit_by_token(access_token, NO_TOKEN)
+        self._rest = PokerRest(self._pool, Accounts(self._store), self._tokens, options["timeout"], admit)
         self._count = tables
         self._observers = observers
         self._beside = beside

@@ -13,8 +13,8 @@ from typing import Annotated, TypeVar
 import msgspec
 from aiohttp import web
 
-from ..common.server import read_body
-from ..common.tokens import bearer_token, same_token
+from ..common.server import PREFIX, read_body
+from ..common.tokens import Admit, bearer_token
 from . import messages
 from .accounts import Account, Accounts, SeatTokens
 from .full_table import MIN_PROTOCOL_VERSION, PROTOCOL_VERSION
@@ -62,7 +62,7 @@ class PokerRest:
         accounts: the registered agents.
         tokens: of the seats.
         timeout: time to act in milliseconds, which joining agents are sent.
-        access_token: what registering agents must bear; None lets everybody in.
+        admit: who may register, by name and access token.
     """
 
     def __init__(
@@ -71,13 +71,13 @@ class PokerRest:
         accounts: Accounts,
         tokens: SeatTokens[HostedTable],
         timeout: int,
-        access_token: str | None,
+        admit: Admit,
     ) -> None:
         self._pool = pool
         self._accounts = accounts
         self._tokens = tokens
         self._timeout = timeout
-        self._access_token = access_token
+        self._admit = admit
 
     def routes(self) -> list[web.RouteDef]:
         """Return what is served."""
@@ -96,9 +96,10 @@ class PokerRest:
         return self._pool.find(request.match_info["table_id"])
 
     async def _register(self, request: web.Request) -> web.Response:
-        if self._access_token is not None and not same_token(bearer_token(request), self._access_token):
-            raise Refusal(messages.UNAUTHORIZED, "registering needs the header Authorization: Bearer <access token>")
         body = await _body(request, Register)
+        problem = self._admit(body.name, bearer_token(request))
+        if problem is not None:
+            raise Refusal(messages.UNAUTHORIZED, problem)
         api_key, agent = self._accounts.register(body.name, self._pool.seated())
         answer = {"agent_id": agent.agent_id, "api_key": api_key, "name": agent.name}
         about = {"protocol_version": PROTOCOL_VERSION, "skill_doc_url": skill_url(request)}
@@ -161,7 +162,7 @@ class PokerRest:
 def base_url(request: web.Request) -> str:
     """Return the server's address as the client knows it; TLS may end at a proxy."""
     secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"
-    return f"{'https' if secure else 'http'}://{request.host}"
+    return f"{'https' if secure else 'http'}://{request.host}{request.app[PREFIX]}"
 
 
 def skill_url(request: web.Request) -> str:

@@ -4,7 +4,6 @@ Keys and tokens are kept as hashes only: who reads the file cannot play for anyb
 write-ahead log: what was written survives the death of the process at any time.
 """
 
-import hashlib
 import sqlite3
 from collections.abc import Iterator
 from os import PathLike
@@ -37,7 +36,8 @@ class PokerStore:
     def __init__(self, path: str | PathLike[str] = IN_MEMORY) -> None:
         self.lasting = path != IN_MEMORY
         try:
-            self._database = sqlite3.connect(path, isolation_level=None, timeout=1.0)
+            # It may be made in another thread than the one that uses it, but never used by two.
+            self._database = sqlite3.connect(path, isolation_level=None, timeout=1.0, check_same_thread=False)
             self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = NORMAL")
@@ -105,8 +105,3 @@ class PokerStore:
     def tokens(self) -> Iterator[tuple[str, str, int, str]]:
         """Return the tokens: hash, table, seat, agent."""
         yield from self._database.execute("SELECT token_hash, table_id, seat, agent_id FROM tokens")
-
-
-def hashed(secret: str) -> str:
-    """Return what is kept of a key or token: secrets as random as ours need no salt."""
-    return hashlib.sha256(secret.encode(errors="surrogateescape")).hexdigest()

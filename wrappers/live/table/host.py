@@ -25,9 +25,11 @@ from ..common.page import page_routes
 from ..common.server import Server
 from ..common.session_timer import SessionTimer
 from ..common.sessions import Outgoing
+from ..common.tokens import Admit, admit_by_token
 from . import messages
 from .host_session import TableDue, TableHostSession
 from .messages import Error, State
+from .table_result import OnResult, PlayerResult, SeatTaken, TableResult
 
 PAGE = files(__package__) / "page"
 """The page's files."""
@@ -38,6 +40,7 @@ MESSAGE_LIMIT = 2**17
 RATE = 20.0
 """Messages per second on one connection."""
 MOST_CLIENTS = 200
+NO_TOKEN = "sitting down needs the link that holds this table's key"
 EXCESS_CODES = {Excess.RATE: messages.RATE_LIMIT_EXCEEDED, Excess.LENGTH: messages.VALIDATION_ERROR}
 
 logger = logging.getLogger(__name__)
@@ -57,6 +60,8 @@ class TableHost(Server):
         address, port: the address to listen on; port 0 chooses a free one.
         names: further host names under which browsers may reach the server.
         access_token: the token that people need to take a seat; None: no token.
+        admit: who may take a seat, in place of the access token: the table belongs to a lobby, which gives the tokens.
+        on_result: called with the result of each match.
         log: the match log, which can be replayed; None: no log.
 
     Attributes:
@@ -75,6 +80,8 @@ class TableHost(Server):
         port: int = 0,
         names: Sequence[str] = (),
         access_token: str | None = None,
+        admit: Admit | None = None,
+        on_result: OnResult = lambda result: None,
         log: MatchLog | None = None,
     ) -> None:
         if not 0 < timeout < 2**30:
@@ -91,12 +98,15 @@ class TableHost(Server):
             [None if player is None else player[0] for player in players],
             timeout=round(1000 * timeout),
             seed=seed,
-            access_token=access_token,
+            admit=admit or admit_by_token(access_token, NO_TOKEN),
             pictures=game.name not in DRAWN_BY_PAGE,
         )
         self._agents = {seat: player[1] for seat, player in enumerate(players) if player is not None}
         self._drivers: dict[int, AgentDriver] = {}
         self._timeout = timeout
+        self._in_lobby = admit is not None
+        self._on_result = on_result
+        self._reported: Any = None  # the latest match whose result was reported
         self._log = SafeMatchLog(log)
         self._written: tuple[Any, int] = (None, 0)  # the match, and the number of its events in the log
         self._clients: dict[int, Connection] = {}
@@ -106,7 +116,7 @@ class TableHost(Server):
 
     def routes(self) -> list[web.RouteDef]:
         """See `Server`."""
-        return [web.get("/ws", self._websocket), *page(self.session.game, protocol="turnstate")]
+        return [web.get("/ws", self._websocket), *page(self.session.game, protocol="turnstate", lobby=self._in_lobby)]
 
     async def opening(self) -> None:
         """Compile the rules, and warm up the programs."""
@@ -122,6 +132,21 @@ class TableHost(Server):
         self._timer.stop()
         for driver in self._drivers.values():
             driver.close()
+
+    @property
+    def status(self) -> str:
+        """``waiting`` (for people), ``running`` (a match), or ``over``."""
+        return self.session.status
+
+    @property
+    def taken(self) -> list[SeatTaken | None]:
+        """Who sits at the table, seat by seat; None: a free seat."""
+        return [None if one.name is None else SeatTaken(one.name, one.program, one.here) for one in self.session.seats]
+
+    @property
+    def visitors(self) -> int:
+        """The number of open pages."""
+        return len(self._clients)
 
     # Connections.
 
@@ -152,6 +177,7 @@ class TableHost(Server):
             if connection is not None:
                 connection.send(messages.encode(message))
         self._write()
+        self._report()
 
     # Turns.
 
@@ -195,6 +221,16 @@ class TableHost(Server):
         for event in match.events[written:]:
             self._log.write(**event)
         self._written = match, len(match.events)
+
+    def _report(self) -> None:
+        """Report the result of a match that is over, once."""
+        match = self.session.match
+        if self.session.status != "over" or match is None or match is self._reported:
+            return
+        self._reported = match
+        dealt = zip(self.session.dealt, self.session.game.agents, strict=True)
+        players = tuple(PlayerResult(name, program, match.payoffs[agent]) for (name, program), agent in dealt)
+        self._on_result(TableResult(players, str((match.outcome or {}).get("reason", ""))))
 
 
 def page(game: Game, **facts: Any) -> list[web.RouteDef]:

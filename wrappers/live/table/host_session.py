@@ -20,7 +20,7 @@ from ....envs.core.match import Match
 from ....envs.core.turn_state import AgentResponse
 from ..arena.host_session import ArenaHostSession, ArenaLimits
 from ..common.sessions import Outgoing
-from ..common.tokens import same_token
+from ..common.tokens import Admit, admit_by_token, same_token
 from . import messages
 from .messages import (
     Act,
@@ -90,7 +90,7 @@ class TableHostSession:
         programs: seat by seat, the name of a program; None: a seat for a person. There must be at least one.
         timeout: the time for a turn in milliseconds, which is sent to clients; the timer belongs to the I/O shell.
         seed: the seed of the deals; None takes entropy from the operating system.
-        access_token: the token that people need to take a seat; None: no token.
+        admit: who may take a seat, by name and access token; None: everybody.
         token: the function that makes seat tokens.
         pictures: whether states have a picture, drawn by the game's renderer.
 
@@ -99,6 +99,7 @@ class TableHostSession:
         status: ``waiting`` (for people), ``running`` (a match), or ``over``.
         match: the latest match; None before the first.
         matches: number of matches that have begun.
+        dealt: seat by seat, the name of who played in the latest match, and whether it is a program.
 
     Raises:
         ValueError: if `programs` does not fit the seats, or leaves no seat for a person.
@@ -111,7 +112,7 @@ class TableHostSession:
         *,
         timeout: int = 60_000,
         seed: int | None = None,
-        access_token: str | None = None,
+        admit: Admit | None = None,
         token: Callable[[], str] = lambda: secrets.token_urlsafe(24),
         pictures: bool = False,
     ) -> None:
@@ -124,13 +125,14 @@ class TableHostSession:
         self.status: Literal["waiting", "running", "over"] = "waiting"
         self.match: ArenaHostSession | None = None
         self.matches = 0
+        self.dealt: list[tuple[str, bool]] = []
         self._referee = Match(game)
         self._clients: dict[int, int | None] = {}
         self._latest: dict[int, tuple[int | None, State]] = {}
         self._before = 0  # turns of earlier matches
         self._timeout = timeout
         self._seeds = np.random.SeedSequence(seed)
-        self._access_token = access_token
+        self._admit = admit or admit_by_token(None, "")
         self._new_token = token
         self._pictures = pictures
 
@@ -221,8 +223,9 @@ class TableHostSession:
             return [_error(client, messages.ALREADY_SEATED, "you have a seat")]
         if wish.token is not None:
             return self._come_back(client, wish.token)
-        if self._access_token is not None and not same_token(wish.access_token, self._access_token):
-            return [_error(client, messages.UNAUTHORIZED, "sitting down needs the link that holds this table's key")]
+        problem = self._admit(wish.name, wish.access_token)
+        if problem is not None:
+            return [_error(client, messages.UNAUTHORIZED, problem)]
         if wish.name is None:
             return [_error(client, messages.VALIDATION_ERROR, "give a name to sit down")]
         if any(seat.name == wish.name and not self._free(number) for number, seat in enumerate(self.seats)):
@@ -275,6 +278,7 @@ class TableHostSession:
         number = int(seed.generate_state(1, np.uint64)[0] >> np.uint64(1))
         self.match = ArenaHostSession(self._referee, self.game.agents, seed=number, limits=LIMITS)
         self.status = "running"
+        self.dealt = [(seat.name or "", seat.program) for seat in self.seats]
         for seat in self.seats:
             seat.dealt = True
         return self._seatings() + self._go_on()

@@ -5,6 +5,7 @@ The page and the programs are clients of the host, by Moltpoker's protocol.
 
 import asyncio
 import logging
+import secrets
 import ssl
 from collections.abc import Callable, Mapping
 from typing import Any, Self
@@ -16,13 +17,15 @@ from ....envs.holdem import small_picture
 from ...agents.base import Agent
 from ..common.origins import Origins
 from ..common.reconnecting import LiveError
-from ..common.tokens import bearer_token
+from ..common.tokens import Admit, bearer_token, same_token
 from ..poker import messages
 from ..poker.agent import play
 from ..poker.host import PokerHost
+from ..poker.hosted_table import HostedTable
 from ..poker.seats import Refusal
 from .host import MOST_CLIENTS, page
 from .poker_view import turn_state
+from .table_result import OnResult, PlayerResult, SeatTaken, TableResult
 
 AWAY = 120.0
 """Seconds without a connection after which a person loses the seat."""
@@ -46,6 +49,8 @@ class PokerTable:
         address, port: the address to listen on; port 0 chooses a free one.
         names: further host names under which browsers may reach the server.
         access_token: the token that agents need to register; None: no token.
+        admit: who may register, in place of the access token: the table belongs to a lobby, which gives the tokens.
+        on_result: called with the result of each table that has ended, over all its hands.
         options: the other arguments of `poker.host.PokerHost`.
 
     Attributes:
@@ -65,6 +70,8 @@ class PokerTable:
         port: int = 0,
         names: tuple[str, ...] = (),
         access_token: str | None = None,
+        admit: Admit | None = None,
+        on_result: OnResult = lambda result: None,
         on_event: Callable[..., None] | None = None,
         **options: Any,
     ) -> None:
@@ -72,7 +79,10 @@ class PokerTable:
         if not people:
             raise ValueError(f"all {seats} seats are taken by programs: leave one to a person")
         self._programs = programs
-        self._access_token = access_token
+        self._admit = admit
+        self._access_token = access_token if admit is None else secrets.token_urlsafe(24)  # of the programs
+        self._on_result = on_result
+        self._won: dict[str, int] = {}  # chips won at the open table, by name
         self._tasks: list[asyncio.Task[None]] = []
         self._inside = ""  # where the programs connect
         self._joined = 0
@@ -85,13 +95,14 @@ class PokerTable:
             address=address,
             port=port,
             access_token=access_token,
+            admit=None if admit is None else self._admits,
             observers=MOST_CLIENTS,
             beside=[
                 web.get("/v1/tables/{table_id}/view", self._view),
-                *page(holdem(seats=seats), protocol="poker", people=people),
+                *page(holdem(seats=seats), protocol="poker", people=people, lobby=admit is not None),
             ],
             origins=Origins.of(address, names),
-            on_event=self._count_joins,
+            on_event=self._follow,
             **options,
         )
 
@@ -108,6 +119,37 @@ class PokerTable:
     def url(self) -> str:
         """The URL of the page, after the start."""
         return self.host.url
+
+    def application(self, prefix: str) -> web.Application:
+        """See `Server`."""
+        return self.host.application(prefix)
+
+    @property
+    def status(self) -> str:
+        """``waiting`` (for people), ``running`` (hands are dealt), or ``ended``."""
+        return self._table.session.status
+
+    @property
+    def taken(self) -> list[SeatTaken | None]:
+        """Who sits at the table, seat by seat; None: a free seat."""
+        table = self._table
+        return [
+            SeatTaken(seat.name or seat.agent_id, self._is_program(number, seat.name), table.connected(number))
+            if (seat := table.session.seats.get(number)) is not None
+            else None
+            for number in range(table.session.game.seats)
+        ]
+
+    @property
+    def visitors(self) -> int:
+        """The number of open pages."""
+        programs = sum(one is not None and one.program and one.here for one in self.taken)
+        return max(0, self.host.connections - programs)
+
+    @property
+    def _table(self) -> HostedTable:
+        """The newest table."""
+        return list(self.host.tables.values())[-1]
 
     async def start(self) -> None:
         """Start to listen, and let the programs take their seats.
@@ -132,6 +174,7 @@ class PokerTable:
         if self._tasks:
             await asyncio.wait(self._tasks)
         await self.host.stop()
+        self._report("stopped")
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -169,9 +212,32 @@ class PokerTable:
         drawn = (small_picture.picture if narrow else table.session.game.renderer.picture)([state])
         return web.json_response({"picture": drawn, "rank": own.get("rank", ""), **facts})
 
-    def _count_joins(self, kind: str, **fields: Any) -> None:
+    def _admits(self, name: str | None, token: str | None) -> str | None:
+        """Admit the programs of this table, and those whom the lobby admits."""
+        assert self._access_token is not None and self._admit is not None
+        return None if same_token(token, self._access_token) else self._admit(name, token)
+
+    def _is_program(self, seat: int, name: str | None) -> bool:
+        return seat in self._programs and self._programs[seat][0] == name
+
+    def _follow(self, kind: str, **fields: Any) -> None:
         if kind == "joined":
             self._joined += 1
             if self._joined >= len(self._programs):
                 self._all_joined.set()
+        elif kind == "hand":
+            before = {row["seat"]: row for row in fields["players"]}
+            for row in fields["results"]:
+                name = before[row["seat"]]["name"] or before[row["seat"]]["agent_id"]
+                self._won[name] = self._won.get(name, 0) + row["stack"] - before[row["seat"]]["stack"]
+        elif kind == "ended":
+            self._report(fields["reason"])
         self._on_event(kind, **fields)
+
+    def _report(self, reason: str) -> None:
+        """Report what the players have won since the table opened, if a hand was played."""
+        names = {name for name, _ in self._programs.values()}
+        players = tuple(PlayerResult(name, name in names, won) for name, won in self._won.items())
+        self._won = {}
+        if players:
+            self._on_result(TableResult(players, reason))

@@ -3,10 +3,12 @@
 import { control } from "./controls.js";
 import { byId, el, fill, isWriting } from "./dom.js";
 import { nameOf, nameTag } from "./names.js";
+import { keyPart, person } from "./person.js";
 import { picture } from "./picture.js";
 import { PokerClient } from "./poker.js";
 import { soundFor, soundLate } from "./sound.js";
 import { TurnStateClient } from "./turnstate.js";
+import { accessToken } from "./wire.js";
 
 /** @import { Act, Client, Facts, GamePage, Talk, View } from "./types.d.ts" */
 
@@ -68,6 +70,23 @@ function show() {
   showAhead(view);
   soundFor(view, mine(view));
   tick();
+}
+
+/** What a table of a lobby has: the way back, the name chosen there, and the link that invites others. */
+function showLobby() {
+  const found = person();
+  byId("lobby", HTMLElement).hidden = false;
+  const invite = byId("invite", HTMLElement);
+  const link = /** @type {HTMLInputElement} */ (invite.querySelector("input"));
+  invite.hidden = false;
+  link.value = `${location.origin}${location.pathname}${keyPart()}`;
+  link.addEventListener("focus", () => link.select());
+  const field = byId("name", HTMLInputElement);
+  field.required = false;
+  /** @type {HTMLElement} */ (field.parentElement).hidden = true;
+  /** @type {HTMLElement} */ (sit.querySelector("button")).replaceChildren(
+    ...(found === null ? ["Choose a name in the lobby"] : ["Sit down as ", el("bdi", {}, found.name)]),
+  );
 }
 
 /** @param {View} view */
@@ -283,10 +302,16 @@ function tick() {
 
 sit.addEventListener("submit", (event) => {
   event.preventDefault();
+  if (facts.lobby) {
+    const found = person();
+    if (found !== null) client.sit(found.name, found.token);
+    else location.assign(`../../?table=${location.pathname.split("/").at(-2)}${keyPart()}`);
+    return;
+  }
   const name = byId("name", HTMLInputElement).value.trim();
   if (name === "") return;
   localStorage.setItem(NAME, name);
-  client.sit(name);
+  client.sit(name, accessToken());
 });
 stand.addEventListener("click", () => client.stand());
 again.addEventListener("click", () => (client.view.elsewhere || client.view.back ? client.comeBack() : client.again()));
@@ -321,5 +346,6 @@ window.setInterval(tick, 250);
 byId("about", HTMLElement).append(...about.map((line) => el("p", {}, line)));
 byId("title", HTMLElement).textContent = title;
 byId("name", HTMLInputElement).value = localStorage.getItem(NAME) ?? "";
+if (facts.lobby) showLobby();
 show();
 client.start();

@@ -1,6 +1,6 @@
 /** Hold'em over the poker platform's WebSocket, as every agent plays it: register, join, connect; or look on. */
 
-import { CUT_OFF, LATE, Wire, accessToken, blankView, seatKept, socketUrl } from "./wire.js";
+import { CUT_OFF, LATE, Wire, blankView, seatKept, socketUrl } from "./wire.js";
 
 /** @import { Action, AllowedAction, Client, Facts } from "./types.d.ts" */
 
@@ -248,9 +248,12 @@ export class PokerClient {
     this.view.back = this.seat() === null && held;
   }
 
-  /** @param {string} name */
-  async sit(name) {
-    const registered = await this.rest("POST", "v1/agents", { name }, accessToken());
+  /**
+   * @param {string} name
+   * @param {string | null} token
+   */
+  async sit(name, token) {
+    const registered = await this.rest("POST", "v1/agents", { name }, token);
     if (registered !== null) await this.join(registered.api_key);
   }
 

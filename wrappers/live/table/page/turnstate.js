@@ -1,6 +1,6 @@
 /** Any TurnState game over our own WebSocket (wrappers/live/table/messages.py). */
 
-import { CUT_OFF, LATE, Wire, accessToken, blankView, seatKept, socketUrl } from "./wire.js";
+import { CUT_OFF, LATE, Wire, blankView, seatKept, socketUrl } from "./wire.js";
 
 /** @import { Action, Client, MessageIntent } from "./types.d.ts" */
 
@@ -105,9 +105,12 @@ export class TurnStateClient {
     return false;
   }
 
-  /** @param {string} name */
-  sit(name) {
-    this.send({ type: "sit", name, access_token: accessToken() });
+  /**
+   * @param {string} name
+   * @param {string | null} token
+   */
+  sit(name, token) {
+    this.send({ type: "sit", name, access_token: token });
   }
 
   stand() {

@@ -98,7 +98,8 @@ export interface View {
 export interface Client {
   view: View;
   start(): void;
-  sit(name: string): void;
+  /** Take a seat; the token proves that this person may. */
+  sit(name: string, token: string | null): void;
   stand(): void;
   act(action: Action): void;
   again(): void;
@@ -118,6 +119,8 @@ export interface Facts {
   /** The game's. */
   options: Record<string, any>;
   people?: number[];
+  /** The table belongs to a lobby, which is two folders above. */
+  lobby?: boolean;
 }
 
 /** How a number is chosen: the slider's range within the schema's bounds, and values of which each has a button. */

@@ -124,9 +124,10 @@ export function accessToken() {
 
 /**
  * What this browser was given for its seat: kept in the tab, and once more for a tab that is closed and opened anew.
- * @param {string} key
+ * @param {string} name
  */
-export function seatKept(key) {
+export function seatKept(name) {
+  const key = location.pathname === "/" ? name : `${name} ${location.pathname}`; // each table of a lobby has its own
   return {
     /** @returns {string | null} this tab's */
     get: () => sessionStorage.getItem(key),

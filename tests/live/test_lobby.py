@@ -1,0 +1,270 @@
+"""A lobby over real sockets: names, tables that come and go, results and ratings."""
+
+import asyncio
+import json
+import logging
+import sqlite3
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+from live.table_people import BARGAINING, Person, Program, caller, offering, on_loop
+from parlour import envs
+from parlour.wrappers.live.lobby import tables
+from parlour.wrappers.live.lobby.host import LobbyHost
+from parlour.wrappers.live.lobby.offers import Offer, Opponent
+from parlour.wrappers.live.poker.agent import play
+from parlour.wrappers.live.table.host import TableHost
+from parlour.wrappers.live.table.poker import PokerTable
+
+OFFERS = (
+    Offer("bargaining", 2, False, (Opponent("fair", False), Opponent("zoo:bargaining", True))),
+    Offer("holdem", 2, True, (Opponent("call", False),)),
+)
+
+
+def made(game, seats, opponents, *, admit, on_result):
+    """A table whose programs do always the same."""
+    if game == "holdem":
+        players = {seat: (name, Program(caller)) for seat, name in enumerate(opponents)}
+        options = {"hand_delay": 0, "max_hands": 2, "stack": 50}
+        return PokerTable(seats or 2, players, admit=admit, on_result=on_result, **options)
+    players = [*((name, Program(offering)) for name in opponents), *[None] * (2 - len(opponents))]
+    if len(opponents) > 1:
+        raise ValueError("leave a seat to a person")
+    return TableHost(BARGAINING, players, seed=1, admit=admit, on_result=on_result)
+
+
+@asynccontextmanager
+async def lobby(**options):
+    async with LobbyHost(OFFERS, made, **options) as host, aiohttp.ClientSession() as http:
+        host.http = http
+        yield host
+
+
+async def call(host, method, path, token=None, body=None):
+    """Return status and body of a call."""
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    data = body if isinstance(body, (bytes, type(None))) else json.dumps(body)
+    async with host.http.request(method, f"{host.url}{path}", headers=headers, data=data) as reply:
+        return reply.status, await reply.json()
+
+
+async def enter(host, name, key=None):
+    status, body = await call(host, "POST", "/people", key, {"name": name})
+    assert status == 201, body
+    return body["token"]
+
+
+async def opened(host, token, **wish):
+    status, body = await call(host, "POST", "/tables", token, wish)
+    assert status == 201, body
+    return body["table_id"]
+
+
+async def look(host, token=None):
+    status, body = await call(host, "GET", "/lobby", token)
+    assert status == 200
+    return body
+
+
+@asynccontextmanager
+async def at_table(host, table_id):
+    async with host.http.ws_connect(f"{host.url}/tables/{table_id}/ws") as socket:
+        yield Person(socket)
+
+
+@on_loop
+async def test_a_person_opens_a_table_plays_and_is_rated():
+    async with lobby() as host:
+        ann = await enter(host, "Ann")
+        table_id = await opened(host, ann, game="bargaining", opponents=["fair"])
+        [table] = (await look(host, ann))["tables"]
+        assert (table["game"], table["status"], table["yours"]) == ("bargaining", "waiting", True)
+        assert [seat["name"] for seat in table["seats"]] == ["fair", None]
+        async with at_table(host, table_id) as page:
+            await page.send("sit", name="Ann", access_token=ann)
+            await page.until("seated")
+            turn = await page.turn()
+            assert (await look(host))["tables"][0]["seats"][1] == {"name": "Ann", "program": False, "here": True}
+            await page.act(turn["turn"], "accept")
+            over = await page.turn()
+        payoffs = {row["agent_id"]: row["utility"] for row in over["turn_state"]["outcome"]["payoffs"]}
+        seen = await look(host, ann)
+        [result] = seen["results"]
+        assert (result["game"], result["reason"]) == ("bargaining", "agreement")
+        assert result["players"] == [
+            {"name": "fair", "program": True, "payoff": payoffs["player_0"]},
+            {"name": "Ann", "program": False, "payoff": payoffs["player_1"]},
+        ]
+        assert seen["you"] == "Ann"
+        pytest.importorskip("openskill")
+        better = max(result["players"], key=lambda one: one["payoff"])["name"]
+        assert seen["ratings"][0]["name"] == better
+
+
+@on_loop
+async def test_a_poker_table_plays_by_its_own_protocol_below_its_path():
+    async with lobby() as host:
+        ann = await enter(host, "Ann")
+        table_id = await opened(host, ann, game="holdem", seats=2, opponents=["call"])
+        await play(f"{host.url}/tables/{table_id}", Program(caller), name="Ann", access_token=ann, hands=2)
+        async with asyncio.timeout(20):
+            while not (await look(host))["results"]:
+                await asyncio.sleep(0.02)
+        [result] = (await look(host))["results"]
+        assert {one["name"]: one["program"] for one in result["players"]} == {"Ann": False, "call": True}
+        assert sum(one["payoff"] for one in result["players"]) == 0
+        status, body = await call(host, "GET", f"/tables/{table_id}/v1/tables")
+        assert status == 200 and body["tables"]
+
+
+@on_loop
+async def test_a_seat_needs_the_name_that_the_token_proves():
+    async with lobby() as host:
+        ann, bob = await enter(host, "Ann"), await enter(host, "Bob")
+        table_id = await opened(host, ann, game="bargaining", opponents=["fair"])
+        async with at_table(host, table_id) as page:
+            for name, token, why in (
+                ("Ann", None, "choose a name"), ("Ann", "no", "choose a name"), ("Ann", bob, "you are called Bob"),
+            ):  # fmt: skip
+                await page.send("sit", name=name, access_token=token)
+                error = await page.until("error")
+                assert error["code"] == "UNAUTHORIZED" and why in error["message"]
+            await page.send("sit", name="Bob", access_token=bob)
+            await page.until("seated")
+        poker = await opened(host, ann, game="holdem", opponents=["call"])
+        status, body = await call(host, "POST", f"/tables/{poker}/v1/agents", bob, {"name": "Ann"})
+        assert status == 401 and "you are called Bob" in body["error"]["message"]
+
+
+@on_loop
+async def test_what_is_wrong_with_a_call_is_said_and_nothing_changes(monkeypatch):
+    monkeypatch.setattr(tables, "MOST_OF_ONE", 1)
+    async with lobby(access_token="key") as host:
+        assert (await call(host, "POST", "/people", None, {"name": "Ann"}))[0] == 401
+        assert (await call(host, "POST", "/people", "kez", {"name": "Ann"}))[0] == 401
+        ann = await enter(host, "Ann", "key")
+        for name in ("ann", "fair", "fair 2", "zoo:bargaining"):
+            status, body = await call(host, "POST", "/people", "key", {"name": name})
+            assert (status, body["code"]) == (409, "NAME_TAKEN")
+            await asyncio.sleep(0.3)  # names are limited in number
+        for body in (b"", b"{", b"[]", b"[" * 9000, {"name": ""}, {"name": "x" * 33}, {"name": "a\nb"}, {"name": 3}):
+            status, answer = await call(host, "POST", "/people", "key", body)
+            assert (status, answer["code"]) == (400, "VALIDATION_ERROR"), body
+        for wish, words in (
+            ({"game": "chess"}, "no game 'chess'"),
+            ({"game": "bargaining", "opponents": ["../../secret"]}, "no opponent '../../secret'"),
+            ({"game": "bargaining", "opponents": ["fair", "fair"]}, "leave a seat to a person"),
+            ({"game": "holdem", "seats": 1}, "cannot read the body"),
+        ):
+            status, answer = await call(host, "POST", "/tables", ann, wish)
+            assert (status, answer["code"]) == (400, "VALIDATION_ERROR") and words in answer["message"]
+        assert (await call(host, "POST", "/tables", "no", {"game": "bargaining"}))[0] == 401
+        assert (await look(host))["tables"] == []
+        await opened(host, ann, game="bargaining")
+        status, answer = await call(host, "POST", "/tables", ann, {"game": "bargaining"})
+        assert (status, answer["code"]) == (429, "LIMIT_REACHED")
+        assert len((await look(host))["tables"]) == 1
+        async with host.http.get(f"{host.url}/tables/nothing/") as reply:
+            assert reply.status == 404
+        async with host.http.post(f"{host.url}/people", data=b"x" * 20_000) as reply:
+            assert reply.status in (401, 413)
+        async with host.http.get(f"{host.url}/lobby", headers={"Origin": "http://evil.example"}) as reply:
+            assert reply.status == 403
+
+
+@on_loop
+async def test_new_names_are_limited_in_number():
+    async with lobby() as host:
+        answers = [await call(host, "POST", "/people", None, {"name": f"p{i}"}) for i in range(12)]
+        assert {status for status, _ in answers} == {201, 429}
+
+
+@on_loop
+async def test_a_table_that_is_not_listed_is_seen_by_its_owner_only():
+    async with lobby() as host:
+        ann, bob = await enter(host, "Ann"), await enter(host, "Bob")
+        table_id = await opened(host, ann, game="bargaining", listed=False)
+        assert (await look(host, bob))["tables"] == (await look(host))["tables"] == []
+        assert [one["table_id"] for one in (await look(host, ann))["tables"]] == [table_id]
+        async with host.http.get(f"{host.url}/tables/{table_id}/") as reply:
+            assert reply.status == 200  # for those who have the link
+
+
+@on_loop
+async def test_a_table_without_visitors_ends_and_its_owner_can_open_another(monkeypatch):
+    monkeypatch.setattr(tables, "MOST_OF_ONE", 1)
+    async with lobby(empty_after=0.3) as host:
+        ann = await enter(host, "Ann")
+        table_id = await opened(host, ann, game="holdem", opponents=["call"])  # its program does not keep it open
+        async with at_table(host, await opened_by_another(host)) as page:
+            await page.until("seating")
+            async with asyncio.timeout(20):
+                while any(one["table_id"] == table_id for one in (await look(host, ann))["tables"]):
+                    await asyncio.sleep(0.05)
+            assert len((await look(host))["tables"]) == 1  # the one with an open page
+        async with host.http.get(f"{host.url}/tables/{table_id}/") as reply:
+            assert reply.status == 404
+        await opened(host, ann, game="bargaining")
+
+
+async def opened_by_another(host):
+    return await opened(host, await enter(host, "Bob"), game="bargaining")
+
+
+@on_loop
+async def test_a_lobby_that_stops_ends_its_tables_and_keeps_names_and_results(tmp_path):
+    path = tmp_path / "lobby.sqlite"
+    async with lobby(state=path) as host:
+        ann = await enter(host, "Ann")
+        table_id = await opened(host, ann, game="bargaining", opponents=["fair"])
+        async with at_table(host, table_id) as page:
+            await page.send("sit", name="Ann", access_token=ann)
+            await page.act((await page.turn())["turn"], "accept")
+            await page.turn()
+            await host.stop()
+            while (message := await page.socket.receive()).type is aiohttp.WSMsgType.TEXT:
+                pass
+            assert message.type is aiohttp.WSMsgType.CLOSE and message.data == aiohttp.WSCloseCode.GOING_AWAY
+    async with lobby(state=path) as host:
+        seen = await look(host, ann)
+        assert seen["you"] == "Ann" and len(seen["results"]) == 1 and seen["tables"] == []
+
+
+@on_loop
+async def test_a_full_disk_costs_the_result_only(monkeypatch, caplog):
+    async with lobby() as host:
+
+        def full(*_):
+            raise sqlite3.OperationalError("database or disk is full")
+
+        monkeypatch.setattr(host.store, "add_result", full)
+        ann = await enter(host, "Ann")
+        table_id = await opened(host, ann, game="bargaining", opponents=["fair"])
+        caplog.set_level(logging.CRITICAL)
+        async with at_table(host, table_id) as page:
+            await page.send("sit", name="Ann", access_token=ann)
+            await page.act((await page.turn())["turn"], "accept")
+            assert (await page.turn())["turn_state"]["game_over"]
+            await page.send("again")
+            assert not (await page.turn())["turn_state"]["game_over"]
+
+
+@on_loop
+async def test_a_table_that_fails_to_open_is_no_table(monkeypatch):
+    async with lobby() as host:
+        ann = await enter(host, "Ann")
+
+        async def start(self):
+            raise ValueError("seats=77: the game has 2 to 10")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(TableHost, "start", start)
+            status, body = await call(host, "POST", "/tables", ann, {"game": "bargaining"})
+        assert (status, body["message"]) == (400, "seats=77: the game has 2 to 10")
+        assert (await look(host, ann))["tables"] == []
+
+
+def test_the_games_of_the_offers_are_there():
+    assert all(offer.game in {game_id.partition("-")[0] for game_id in envs.GAMES} for offer in OFFERS)

@@ -1,0 +1,121 @@
+"""What a lobby keeps: names and their tokens, results, ratings."""
+
+import sqlite3
+
+import pytest
+from parlour.wrappers.live.lobby import store as stores
+from parlour.wrappers.live.lobby.store import LobbyStore
+from parlour.wrappers.live.table.table_result import PlayerResult
+
+
+def player(name, payoff, program=False):
+    return PlayerResult(name, program, payoff)
+
+
+def rated(store):
+    return {(one.game, one.name, one.program): one for one in store.ratings(20)}
+
+
+def test_a_name_has_one_token_in_capitals_and_small_letters():
+    store = LobbyStore()
+    assert store.add_person("Ann", "t1")
+    assert not store.add_person("ANN", "t2")
+    assert store.add_person("Bob", "t3")
+    assert [store.name_of(token) for token in ("t1", "t2", "t3", "", "\ud800")] == ["Ann", None, "Bob", None, None]
+
+
+def test_a_file_keeps_everything_but_no_token(tmp_path):
+    path = tmp_path / "lobby.sqlite"
+    store = LobbyStore(path)
+    store.add_person("Ann", "secret-token")
+    store.add_result("kuhn", "2026-01-02T03:04:05+00:00", "fold", [player("Ann", 1), player("honest", -1, True)])
+    before = store.results(5), store.ratings(5)
+    with pytest.raises(ValueError, match="locked"):
+        LobbyStore(path)
+    store.close()
+    again = LobbyStore(path)
+    assert (again.results(5), again.ratings(5)) == before
+    assert again.name_of("secret-token") == "Ann"
+    again.close()
+    assert b"secret-token" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path):
+    (tmp_path / "text").write_text("no database, and long enough to look like one" * 100)
+    with pytest.raises(ValueError, match=r"cannot keep the lobby's results in .*text"):
+        LobbyStore(tmp_path / "text")
+
+
+def test_ratings_are_those_of_openskill_game_by_game():
+    openskill = pytest.importorskip("openskill.models")
+    store = LobbyStore()
+    matches = [(3, 1), (0, 2), (5, 5), (4, 1)]
+    model = openskill.PlackettLuce()
+    ann, bot = model.rating(), model.rating()
+    for a, b in matches:
+        store.add_result("kuhn", "2026-01-01T00:00:00+00:00", "", [player("Ann", a), player("bot", b, True)])
+        [[ann], [bot]] = model.rate([[ann], [bot]], scores=[a, b])
+    store.add_result("leduc", "2026-01-01T00:00:00+00:00", "", [player("Ann", 0), player("Bob", 1)])
+    found = rated(store)
+    for name, program, expected in (("Ann", False, ann), ("bot", True, bot)):
+        row = found["kuhn", name, program]
+        assert (row.rating, row.deviation, row.matches) == (expected.mu, expected.sigma, 4)
+    assert found["leduc", "Bob", False].rating > found["leduc", "Ann", False].rating
+    assert found["leduc", "Ann", False].matches == 1
+
+
+def test_a_program_in_several_seats_counts_once_with_its_mean():
+    pytest.importorskip("openskill")
+    store, same = LobbyStore(), LobbyStore()
+    at = "2026-01-01T00:00:00+00:00"
+    store.add_result("auction", at, "", [player("bot", 9, True), player("bot", -1, True), player("Ann", 3)])
+    same.add_result("auction", at, "", [player("bot", 4, True), player("Ann", 3)])
+    assert store.ratings(5) == same.ratings(5)
+    assert [one.matches for one in store.ratings(5)] == [1, 1]
+    store.add_result("nothing", at, "", [player("bot", 9, True), player("bot", -1, True)])
+    assert {one.game for one in store.ratings(5)} == {"auction"}  # nobody to compare with
+
+
+def test_the_latest_results_come_first_and_the_best_players():
+    store = LobbyStore()
+    for number in range(5):
+        store.add_result(f"game {number}", "2026-01-01T00:00:00+00:00", "over", [player(f"p{number}", number)])
+    assert [one.game for one in store.results(3)] == ["game 4", "game 3", "game 2"]
+    assert store.results(1)[0].players[0].payoff == 4
+    pytest.importorskip("openskill")
+    for _ in range(4):
+        store.add_result(
+            "kuhn", "2026-01-01T00:00:00+00:00", "", [player("low", 0), player("mid", 1), player("top", 2)]
+        )
+    assert [one.name for one in store.ratings(2)] == ["top", "mid"]
+
+
+def test_the_store_stays_bounded(monkeypatch):
+    monkeypatch.setattr(stores, "MOST_PEOPLE", 3)
+    monkeypatch.setattr(stores, "MOST_RESULTS", 2)
+    store = LobbyStore()
+    store.add_person("Ann", "ann")
+    for number in range(4):
+        store.add_result("kuhn", "2026-01-01T00:00:00+00:00", str(number), [player("Ann", 1), player("x", 0, True)])
+        store.add_person(f"p{number}", f"t{number}")
+    assert [one.reason for one in store.results(9)] == ["3", "2"]
+    known = [store.name_of(token) is not None for token in ("ann", "t0", "t1", "t2", "t3")]
+    assert sum(known) == 3 and known[-1]
+    if store.ratings(1):
+        assert known[0]  # who has a rating is kept
+
+
+def test_a_result_that_cannot_be_kept_leaves_nothing_behind(monkeypatch):
+    pytest.importorskip("openskill")
+    store = LobbyStore()
+
+    def full(game, players):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(store, "_rate", full)
+    with pytest.raises(sqlite3.Error):
+        store.add_result("kuhn", "2026-01-01T00:00:00+00:00", "", [player("Ann", 1), player("Bob", 0)])
+    monkeypatch.undo()
+    assert store.results(5) == []
+    store.add_result("kuhn", "2026-01-01T00:00:00+00:00", "", [player("Ann", 1), player("Bob", 0)])
+    assert len(store.results(5)) == 1

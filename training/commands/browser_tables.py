@@ -1,0 +1,97 @@
+"""Tables in the browser for the commands table and lobby: seats by name, and serving until a signal."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from socket import AF_INET, SOCK_DGRAM, gethostname, socket
+from typing import Any
+from urllib.parse import quote
+
+from rich.console import Console
+
+from ...envs import Game
+from ...wrappers.agents.base import Agent
+from ...wrappers.agents.delayed import DelayedAgent
+from ...wrappers.agents.language_model import Model
+from ...wrappers.live.table.host import TableHost
+from ...wrappers.logs.match_log import MatchLog
+from ..games import specifics
+from ..learning.settings import pair
+from .lookup import HUMAN, agent, warn_about_differences
+
+
+def browser_table(
+    game: Game,
+    specs: Sequence[str],
+    *,
+    settings: Sequence[str] = (),
+    seed: int | None = None,
+    model: Model | None = None,
+    delay: float,
+    hands: int | None = None,
+    log: MatchLog | None = None,
+    **common: Any,
+) -> Any:
+    """Return a table in the browser that has not started.
+
+    Args:
+        game: the game with its options.
+        specs: the players, seat by seat, as `lookup.agent` reads them; ``human``: a person.
+        settings: the options that the user gave, as ``name=value``.
+        seed: the seed of the deals and the programs; None: random.
+        model: the model of the language models.
+        delay: the least time of programs for an answer, in seconds.
+        hands: the number of hands after which a poker table ends.
+        log: the match log.
+        common: arguments of every table: timeout, address, port, names, access_token, admit, on_result.
+
+    Raises:
+        ValueError: for an unknown player, or no seat for a person.
+    """
+    seeds = [None if seed is None else seed + 1 + seat for seat in range(len(specs))]
+    agents = [None if spec == HUMAN else agent(spec, game, one, model) for spec, one in zip(specs, seeds, strict=True)]
+    warn_about_differences(zip(specs, agents, strict=True), game)
+    players = _named(specs, [None if one is None else DelayedAgent(one, delay) for one in agents])
+    special = specifics(game.name).table
+    if special is None:
+        return TableHost(game, players, seed=seed, log=log, **common)
+    return special(game, dict(map(pair, settings)), players, hands=hands, seed=seed, log=log, **common)
+
+
+def _named(specs: Sequence[str], players: Sequence[Agent | None]) -> list[tuple[str, Agent] | None]:
+    """Return the programs with different names."""
+    taken: set[str] = set()
+    named: list[tuple[str, Agent] | None] = []
+    for spec, player in zip(specs, players, strict=True):
+        name = label = Path(spec).stem[:28] or spec[:28]
+        count = 1
+        while name in taken:
+            count += 1
+            name = f"{label} {count}"
+        named.append(None if player is None else (name, player))
+        if player is not None:
+            taken.add(name)
+    return named
+
+
+async def serve(server: Any, access_token: str | None, verb: str) -> None:
+    """Run a server with a page until it is cancelled, and print its link."""
+    async with server:
+        key = "" if access_token is None else f"#{quote(access_token, safe='')}"
+        console = Console(highlight=False)
+        console.print(f"{verb} at {_link(server.url)}/{key}   (Ctrl-C ends it)", markup=False, soft_wrap=True)
+        await asyncio.Event().wait()
+
+
+def _link(url: str) -> str:
+    """Return the URL with this machine's own address in place of 0.0.0.0 or ::."""
+    every = next((one for one in ("//0.0.0.0:", "//[::]:") if one in url), None)
+    if every is None:
+        return url
+    with socket(AF_INET, SOCK_DGRAM) as way:
+        try:
+            way.connect(("192.0.2.1", 9))  # UDP connect sends nothing; it only selects the local address
+            own = way.getsockname()[0]
+        except OSError:  # no network
+            own = gethostname()
+    return url.replace(every, f"//{own}:")

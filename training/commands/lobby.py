@@ -1,0 +1,111 @@
+"""`parlour lobby`: a page with the open tables of many games, their results and ratings."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from ... import zoo
+from ...envs import GAMES
+from ...wrappers.live.common.tokens import Admit
+from ...wrappers.live.lobby.host import LobbyHost
+from ...wrappers.live.lobby.offers import LobbyTable, Offer, Opponent
+from ...wrappers.live.table.table_result import OnResult
+from ..stopping import until_done
+from .arguments import TlsServerArguments
+from .browser_tables import browser_table, serve
+from .lookup import HUMAN, game_with, has_seats, trained_for
+
+PORT = TlsServerArguments(port=8000)
+
+
+def command(
+    *,
+    games: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="GAME")] = (),
+    policies: tuple[str, ...] = (),
+    state: Path | None = None,
+    server: TlsServerArguments = PORT,
+    names: tuple[str, ...] = (),
+    timeout: float = 60.0,
+    delay: float = 1.0,
+    hands: int = 30,
+    empty_after: float = 300.0,
+) -> None:
+    """Serve a page where people open tables, invite others, and see results and ratings, until Ctrl-C or SIGTERM.
+
+    The opponents are the game's bots, its policy of the zoo, and those of --policies.
+
+    Args:
+        games: The games, by name. Default: all.
+        policies: Runs and policy files that people can play with.
+        state: The file (SQLite) of names, results and ratings. Default: they end with the server.
+        names: Further host names under which browsers reach this server, such as a proxy's.
+        timeout: Seconds for a turn; then the safe action is played.
+        delay: The least time of policies and bots for an answer, in seconds.
+        hands: Number of hands after which a poker table ends and counts.
+        empty_after: Seconds without an open page after which a table ends.
+    """
+    if delay < 0 or min(timeout, empty_after) <= 0 or hands < 1:
+        given = f"timeout={timeout:g}, delay={delay:g}, empty_after={empty_after:g}, hands={hands}"
+        raise ValueError(f"{given}: need some seconds for a turn and an empty table, a delay from 0 up, and some hands")
+    trained: dict[str, list[str]] = {}
+    for spec in policies:
+        found = trained_for(spec)
+        if found is None:
+            raise ValueError(f"{spec}: not a run, nor a policy file that names its game")
+        trained.setdefault(found.game, []).append(spec)
+    lobby = LobbyHost(
+        [_offer(name, trained.get(name, ())) for name in games or _playable()],
+        partial(_table, timeout=timeout, delay=delay, hands=hands),
+        state=state,
+        empty_after=empty_after,
+        address=server.address,
+        port=server.port,
+        names=names,
+        access_token=server.token,
+    )
+    lobby.tls = server.tls
+    until_done(serve(lobby, server.token, "lobby"))
+
+
+def _playable() -> list[str]:
+    """Return the games that need no options."""
+    found = []
+    for name in dict.fromkeys(game_id.partition("-")[0] for game_id in GAMES):
+        try:
+            game_with(name)
+        except (TypeError, ValueError):  # a user's game that needs options
+            continue
+        found.append(name)
+    return found
+
+
+def _offer(name: str, policies: Sequence[str]) -> Offer:
+    game = game_with(name)
+    trained = [*([f"{zoo.PREFIX}{game.name}"] if game.name in zoo.names() else []), *policies]
+    programs = [*(Opponent(spec, True) for spec in trained), *(Opponent(bot, False) for bot in game.bots)]
+    return Offer(game.name, game.seats, has_seats(name), tuple(programs))
+
+
+def _table(
+    name: str,
+    seats: int | None,
+    opponents: Sequence[str],
+    *,
+    admit: Admit,
+    on_result: OnResult,
+    timeout: float,
+    delay: float,
+    hands: int,
+) -> LobbyTable:
+    """Return a table of the lobby; see `MakeTable`."""
+    game = game_with(name, seats=seats)
+    if len(opponents) >= game.seats:
+        raise ValueError(f"{len(opponents)} opponents for {game.seats} seats: leave one to a person")
+    specs = [*opponents, *[HUMAN] * (game.seats - len(opponents))]
+    table: LobbyTable = browser_table(
+        game, specs, delay=delay, hands=hands, timeout=timeout, admit=admit, on_result=on_result
+    )
+    return table

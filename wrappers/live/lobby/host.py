@@ -1,0 +1,197 @@
+"""LobbyHost: a server with the lobby's page and all its tables, on one port."""
+
+import asyncio
+import logging
+import secrets
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from os import PathLike
+from typing import Any, TypeVar
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from ..common.origins import Origins
+from ..common.page import HEADERS, page_routes
+from ..common.rate_limit import RateLimit
+from ..common.server import Server, read_body
+from ..common.tokens import bearer_token, same_token
+from ..table.host import PAGE
+from ..table.table_result import TableResult
+from . import messages
+from .messages import Lobby, NewPerson, NewTable, Opened, Person, Refused
+from .offers import MakeTable, Offer
+from .store import IN_MEMORY, LobbyStore
+from .tables import LobbyRefusal, LobbyTables
+
+BODY_LIMIT = 2**14
+"""The most bytes of a request's body."""
+NEW_NAMES = 2.0
+"""New names per second, of all people together."""
+SHOWN_RESULTS = 20
+SHOWN_RATINGS = 20
+NO_PERSON = "choose a name in the lobby first"
+
+Body = TypeVar("Body", bound=msgspec.Struct)
+
+logger = logging.getLogger(__name__)
+
+
+class LobbyHost(Server):
+    """A lobby. Use it as an async context manager, or call `start` and `stop`.
+
+    People choose a name, open tables with programs and other people, and play. Results and ratings are kept.
+
+    Args:
+        offers: the games, with their opponents.
+        make: makes a table.
+        state: the file (SQLite) of names, results and ratings; None: they end with the server.
+        empty_after: seconds without an open page after which a table ends.
+        address, port: the address to listen on; port 0 chooses a free one.
+        names: further host names under which browsers may reach the server.
+        access_token: the token that people need to choose a name; None: no token.
+
+    Attributes:
+        store: names, results and ratings.
+
+    Raises:
+        ValueError: if the file cannot be used.
+    """
+
+    def __init__(
+        self,
+        offers: Sequence[Offer],
+        make: MakeTable,
+        *,
+        state: str | PathLike[str] | None = None,
+        empty_after: float = 300.0,
+        address: str = "127.0.0.1",
+        port: int = 0,
+        names: Sequence[str] = (),
+        access_token: str | None = None,
+    ) -> None:
+        super().__init__(address=address, port=port, origins=Origins.of(address, names), body_limit=BODY_LIMIT)
+        self.store = LobbyStore(IN_MEMORY if state is None else state)
+        self._offers = offers
+        self._access_token = access_token
+        self._programs = {one.name for offer in offers for one in offer.opponents}
+        self._tables = LobbyTables(
+            {offer.game: offer for offer in offers},
+            make,
+            admit=self._admit,
+            on_result=self._keep,
+            empty_after=empty_after,
+        )
+        self._new_names: RateLimit | None = None
+        self._sweeping: asyncio.Task[None] | None = None
+
+    def routes(self) -> list[web.RouteDef]:
+        """See `Server`."""
+        facts = {"offers": self._offers, "locked": self._access_token is not None}
+        return [
+            web.post("/people", self._new_person),
+            web.get("/lobby", self._lobby),
+            web.post("/tables", self._new_table),
+            *page_routes(PAGE, facts, index="lobby.html"),
+        ]
+
+    def resources(self) -> list[web.AbstractResource]:
+        """See `Server`."""
+        return [self._tables.mounts]
+
+    def middlewares(self) -> list[Middleware]:
+        """See `Server`."""
+        return [_answer_refusals]
+
+    async def opening(self) -> None:
+        """Begin to end tables without visitors."""
+        self._new_names = RateLimit(NEW_NAMES, asyncio.get_running_loop().time())
+        self._sweeping = asyncio.create_task(self._tables.end_empty())
+
+    async def closing(self) -> None:
+        """End all tables."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+            await asyncio.wait([self._sweeping])
+        await self._tables.end_all()
+
+    async def stop(self) -> None:
+        """See `Server`."""
+        await super().stop()
+        self.store.close()
+
+    # Calls.
+
+    async def _new_person(self, request: web.Request) -> web.Response:
+        if self._access_token is not None and not same_token(bearer_token(request), self._access_token):
+            raise LobbyRefusal(messages.UNAUTHORIZED, "choosing a name needs the link that holds this lobby's key")
+        wish = await _body(request, NewPerson)
+        assert self._new_names is not None
+        if not self._new_names.take(asyncio.get_running_loop().time()):
+            raise LobbyRefusal(messages.LIMIT_REACHED, "too many new names; try again in a second")
+        token = secrets.token_urlsafe(24)
+        if self._kind(wish.name) in self._programs or not self.store.add_person(wish.name, token):
+            raise LobbyRefusal(messages.NAME_TAKEN, f"somebody here is called {wish.name} already")
+        return _answer(Person(name=wish.name, token=token), 201)
+
+    async def _lobby(self, request: web.Request) -> web.Response:
+        person = self.store.name_of(bearer_token(request))
+        return _answer(
+            Lobby(
+                you=person,
+                tables=self._tables.listed(person),
+                results=self.store.results(SHOWN_RESULTS),
+                ratings=self.store.ratings(SHOWN_RATINGS),
+            )
+        )
+
+    async def _new_table(self, request: web.Request) -> web.Response:
+        person = self.store.name_of(bearer_token(request))
+        if person is None:
+            raise LobbyRefusal(messages.UNAUTHORIZED, NO_PERSON)
+        return _answer(Opened(table_id=await self._tables.open(await _body(request, NewTable), person)), 201)
+
+    # For the tables.
+
+    def _admit(self, name: str | None, token: str | None) -> str | None:
+        person = None if token is None else self.store.name_of(token)
+        if person is None:
+            return NO_PERSON
+        return None if name == person else f"you are called {person} in this lobby"
+
+    def _kind(self, name: str) -> str:
+        """Return the name of a program without its number among those of its kind at a table, as in "tight 2"."""
+        kind, _, number = name.rpartition(" ")
+        return kind if kind in self._programs and number.isdecimal() else name
+
+    def _keep(self, game: str, result: TableResult) -> None:
+        players = [replace(one, name=self._kind(one.name)) if one.program else one for one in result.players]
+        try:
+            self.store.add_result(game, datetime.now(UTC).isoformat(timespec="seconds"), result.reason, players)
+        except sqlite3.Error:  # a full disk must not stop the game
+            logger.exception("a result of %s cannot be saved", game)
+
+
+async def _body(request: web.Request, kind: type[Body]) -> Body:
+    try:
+        return msgspec.json.decode(await read_body(request), type=kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise LobbyRefusal(messages.VALIDATION_ERROR, f"cannot read the body: {str(error)[:200]}") from None
+
+
+def _answer(body: Any, status: int = 200) -> web.Response:
+    text = msgspec.json.encode(body)
+    return web.Response(body=text, status=status, content_type="application/json", headers=HEADERS)
+
+
+@web.middleware
+async def _answer_refusals(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except LobbyRefusal as refusal:
+        return _answer(Refused(code=refusal.code, message=str(refusal)), messages.STATUS[refusal.code])

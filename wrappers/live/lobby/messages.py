@@ -1,0 +1,122 @@
+"""The bodies of the lobby's HTTP calls, as JSON.
+
+``POST /people`` (`NewPerson`) gives a name its token, which the other calls bear. ``GET /lobby`` answers with `Lobby`;
+``POST /tables`` (`NewTable`) opens a table and answers with `Opened`. A refusal is `Refused`, with its HTTP status.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from ..table.messages import Name
+
+UNAUTHORIZED = "UNAUTHORIZED"
+NAME_TAKEN = "NAME_TAKEN"
+VALIDATION_ERROR = "VALIDATION_ERROR"
+LIMIT_REACHED = "LIMIT_REACHED"
+STATUS = {UNAUTHORIZED: 401, NAME_TAKEN: 409, VALIDATION_ERROR: 400, LIMIT_REACHED: 429}
+"""The HTTP status of a refusal."""
+
+
+# From the page.
+
+
+class NewPerson(Struct, kw_only=True):
+    """Take a name. The call bears the lobby's access token, if it has one."""
+
+    name: Name
+
+
+class NewTable(Struct, kw_only=True):
+    """Open a table.
+
+    Attributes:
+        game: the game's name.
+        seats: the number of seats; None: one more than opponents, or the game's own number.
+        opponents: programs by name, which take the first seats.
+        listed: whether the lobby shows the table; other people need its link.
+    """
+
+    game: Annotated[str, Meta(max_length=64)]
+    seats: Annotated[int, Meta(ge=2, le=16)] | None = None
+    opponents: Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=15)] = []
+    listed: bool = True
+
+
+# From the lobby.
+
+
+class Person(Struct, kw_only=True):
+    """A person's name, and the token that proves it."""
+
+    name: str
+    token: str
+
+
+class Opened(Struct, kw_only=True):
+    """A new table: the last part of its address ``/tables/ID/``."""
+
+    table_id: str
+
+
+class ListedSeat(Struct, kw_only=True):
+    """A seat of a table; without a name it is free."""
+
+    name: str | None
+    program: bool
+    here: bool
+
+
+class ListedTable(Struct, kw_only=True):
+    """A table; `yours`: whether the reader opened it."""
+
+    table_id: str
+    game: str
+    status: str
+    seats: list[ListedSeat]
+    listed: bool
+    yours: bool
+
+
+class ListedPlayer(Struct, kw_only=True):
+    """What a match brought to a player."""
+
+    name: str
+    program: bool
+    payoff: float
+
+
+class ListedResult(Struct, kw_only=True):
+    """A finished match; `ended_at`: the time in UTC (ISO 8601)."""
+
+    game: str
+    ended_at: str
+    reason: str
+    players: list[ListedPlayer]
+
+
+class ListedRating(Struct, kw_only=True):
+    """A player's rating in one game: openskill's mean and deviation after so many matches."""
+
+    game: str
+    name: str
+    program: bool
+    rating: float
+    deviation: float
+    matches: int
+
+
+class Lobby(Struct, kw_only=True):
+    """What the page shows; `you`: the reader's name, or None without a valid token."""
+
+    you: str | None
+    tables: list[ListedTable]
+    results: list[ListedResult]
+    ratings: list[ListedRating]
+
+
+class Refused(Struct, kw_only=True):
+    """Why a call was refused."""
+
+    code: str
+    message: str

@@ -1,0 +1,148 @@
+"""What a lobby keeps over restarts: names, results and ratings, in SQLite. Open tables end with the lobby.
+
+Tokens are kept as hashes only: who reads the file cannot play under another name.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+import msgspec
+
+from ..arena.results import rating_model
+from ..common.tokens import hashed
+from ..table.table_result import PlayerResult
+from .messages import ListedPlayer, ListedRating, ListedResult
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS people (token_hash TEXT PRIMARY KEY, name TEXT NOT NULL, folded_name TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS results (
+    number INTEGER PRIMARY KEY, game TEXT NOT NULL, ended_at TEXT NOT NULL, reason TEXT NOT NULL, players TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS ratings (
+    game TEXT NOT NULL, name TEXT NOT NULL, program INTEGER NOT NULL, mean REAL NOT NULL, deviation REAL NOT NULL,
+    matches INTEGER NOT NULL, PRIMARY KEY (game, name, program)
+);
+"""
+IN_MEMORY = ":memory:"
+"""The path of a store that ends with the process."""
+MOST_PEOPLE = 10_000
+"""The most names. Then the oldest one without a rating is forgotten."""
+MOST_RESULTS = 100_000
+"""The most results; the oldest are forgotten."""
+
+
+class LobbyStore:
+    """One lobby's file. No two lobbies may share one.
+
+    Args:
+        path: of the file, which is made if need be; `IN_MEMORY`: none.
+
+    Raises:
+        ValueError: if the file cannot be used, or another lobby uses it.
+    """
+
+    def __init__(self, path: str | PathLike[str] = IN_MEMORY) -> None:
+        self._model = rating_model()
+        try:
+            self._database = sqlite3.connect(path, isolation_level=None, timeout=1.0)
+            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = NORMAL")
+            self._database.executescript(SCHEMA)
+        except sqlite3.Error as error:
+            raise ValueError(f"cannot keep the lobby's results in {path}: {error}") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    # People.
+
+    def add_person(self, name: str, token: str) -> bool:
+        """Keep a name and its token; return False if somebody has the name, in capitals or small letters."""
+        try:
+            with self._database:
+                self._database.execute("INSERT INTO people VALUES (?, ?, ?)", (hashed(token), name, name.casefold()))
+        except sqlite3.IntegrityError:
+            return False
+        self._database.execute(
+            "DELETE FROM people WHERE rowid IN (SELECT rowid FROM people WHERE name NOT IN (SELECT name FROM ratings) "
+            "ORDER BY rowid LIMIT max(0, (SELECT count(*) FROM people) - ?))",
+            (MOST_PEOPLE,),
+        )
+        return True
+
+    def name_of(self, token: str) -> str | None:
+        """Return the name that a token proves; None for an unknown one."""
+        row = self._database.execute("SELECT name FROM people WHERE token_hash = ?", (hashed(token),)).fetchone()
+        return None if row is None else row[0]
+
+    # Results.
+
+    def add_result(self, game: str, ended_at: str, reason: str, players: Sequence[PlayerResult]) -> None:
+        """Keep the result of a match, and rate its players: those with equal payoffs played a draw."""
+        rows = [ListedPlayer(name=one.name, program=one.program, payoff=one.payoff) for one in players]
+        self._database.execute("BEGIN")
+        with self._database:
+            self._database.execute(
+                "INSERT INTO results (game, ended_at, reason, players) VALUES (?, ?, ?, ?)",
+                (game, ended_at, reason, msgspec.json.encode(rows).decode()),
+            )
+            self._database.execute(
+                "DELETE FROM results WHERE number <= (SELECT max(number) FROM results) - ?", (MOST_RESULTS,)
+            )
+            if self._model is not None:
+                self._rate(game, players)
+
+    def _rate(self, game: str, players: Sequence[PlayerResult]) -> None:
+        """Rate the players. A program that played in several seats counts once, with its mean payoff."""
+        assert self._model is not None
+        payoffs: dict[tuple[str, bool], list[float]] = {}
+        for one in players:
+            payoffs.setdefault((one.name, one.program), []).append(one.payoff)
+        if len(payoffs) < 2:
+            return
+        teams, matches = [], []
+        for who in payoffs:
+            row = self._database.execute(
+                "SELECT mean, deviation, matches FROM ratings WHERE game = ? AND name = ? AND program = ?", (game, *who)
+            ).fetchone()
+            known: dict[str, Any] = {} if row is None else {"mu": row[0], "sigma": row[1]}
+            teams.append([self._model.rating(**known)])
+            matches.append(1 if row is None else row[2] + 1)
+        rated = self._model.rate(teams, scores=[sum(all_of) / len(all_of) for all_of in payoffs.values()])
+        for who, team, count in zip(payoffs, rated, matches, strict=True):
+            self._database.execute(
+                "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?)",
+                (game, *who, team[0].mu, team[0].sigma, count),
+            )
+
+    def results(self, most: int) -> list[ListedResult]:
+        """Return the latest results, the newest first."""
+        rows = self._database.execute(
+            "SELECT game, ended_at, reason, players FROM results ORDER BY number DESC LIMIT ?", (most,)
+        )
+        return [
+            ListedResult(
+                game=game,
+                ended_at=ended_at,
+                reason=reason,
+                players=msgspec.json.decode(players, type=list[ListedPlayer]),
+            )
+            for game, ended_at, reason, players in rows
+        ]
+
+    def ratings(self, most: int) -> list[ListedRating]:
+        """Return the best players of each game: at most so many, by mean minus three deviations."""
+        rows = self._database.execute(
+            "SELECT game, name, program, mean, deviation, matches FROM (SELECT *, row_number() OVER "
+            "(PARTITION BY game ORDER BY mean - 3 * deviation DESC, name) AS place FROM ratings) "
+            "WHERE place <= ? ORDER BY game, place",
+            (most,),
+        )
+        return [
+            ListedRating(game=game, name=name, program=bool(program), rating=mean, deviation=deviation, matches=matches)
+            for game, name, program, mean, deviation, matches in rows
+        ]

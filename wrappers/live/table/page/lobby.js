@@ -1,0 +1,212 @@
+/** The lobby's page: tables to join, a form for a new one, ratings and results. */
+
+import { byId, el, number } from "./dom.js";
+import { keepPerson, keyPart, lobbyKey, person } from "./person.js";
+
+/**
+ * @typedef {{ name: string, trained: boolean }} Opponent
+ * @typedef {{ game: string, seats: number, any_seats: boolean, opponents: Opponent[] }} Offer
+ * @typedef {{ name: string | null, program: boolean, here: boolean }} Seat
+ * @typedef {{ table_id: string, game: string, status: string, seats: Seat[], listed: boolean, yours: boolean }} Table
+ * @typedef {{ name: string, program: boolean, payoff: number }} Player
+ * @typedef {{ game: string, ended_at: string, reason: string, players: Player[] }} Result
+ * @typedef {{ game: string, name: string, program: boolean, rating: number, deviation: number, matches: number }} Rating
+ * @typedef {{ you: string | null, tables: Table[], results: Result[], ratings: Rating[] }} Lobby
+ */
+
+const EVERY = 3_000; // milliseconds between two looks
+const STATUS = { waiting: "waits for players", running: "plays", over: "between two matches", ended: "has ended" };
+
+const status = byId("status", HTMLElement);
+const notice = byId("notice", HTMLElement);
+const you = byId("you", HTMLElement);
+const enter = byId("enter", HTMLFormElement);
+const wish = byId("new", HTMLFormElement);
+const game = byId("game", HTMLSelectElement);
+const count = byId("count", HTMLInputElement);
+const opponents = byId("opponents", HTMLFieldSetElement);
+const submit = /** @type {HTMLButtonElement} */ (wish.querySelector("[type=submit]"));
+
+/** @type {{ offers: Offer[], locked: boolean }} */
+const facts = await (await fetch("facts.json")).json();
+let latest = ""; // what is shown
+let opening = false;
+
+/**
+ * A call. A refusal is shown to the person, and gives null.
+ * @param {string} method
+ * @param {string} path
+ * @param {string | null} token
+ * @param {object | null} [body]
+ * @returns {Promise<any>}
+ */
+async function call(method, path, token, body = null) {
+  /** @type {Record<string, string>} */
+  const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
+  try {
+    const reply = await fetch(path, { method, headers, body: body === null ? null : JSON.stringify(body) });
+    const answer = await reply.json();
+    if (method !== "GET") notice.textContent = reply.ok ? "" : answer.message;
+    return reply.ok ? answer : null;
+  } catch {
+    status.textContent = "The server cannot be reached.";
+    latest = "";
+    return null;
+  }
+}
+
+async function look() {
+  /** @type {Lobby | null} */
+  const lobby = await call("GET", "lobby", person()?.token ?? null);
+  const text = JSON.stringify(lobby);
+  if (lobby === null || text === latest) return;
+  latest = text;
+  if (lobby.you === null && person() !== null) keepPerson(null); // of another lobby
+  showPerson();
+  showTables(lobby.tables);
+  showRatings(lobby.ratings);
+  showResults(lobby.results);
+}
+
+function showPerson() {
+  const found = person();
+  const locked = facts.locked && lobbyKey() === null;
+  status.textContent = locked ? "A name needs the link that holds this lobby's key." : "";
+  you.hidden = found === null;
+  enter.hidden = found !== null || locked;
+  you.replaceChildren("You are ", el("bdi", { class: "name" }, found?.name ?? ""), ".");
+  submit.disabled = found === null || opening;
+  submit.textContent = opening ? "The table opens…" : "Open the table";
+}
+
+/** @param {Table[]} tables */
+function showTables(tables) {
+  const rows = tables.map((table) => {
+    const free = table.seats.some((seat) => !seat.program && (seat.name === null || !seat.here));
+    const link = el("a", { href: `tables/${table.table_id}/`, class: "button" }, free ? "Join" : "Watch");
+    link.setAttribute("aria-label", `${free ? "Join" : "Watch"}: ${table.game}`);
+    const names = table.seats.flatMap((seat, i) => [
+      i ? ", " : "",
+      seat.name === null ? el("i", {}, "free") : el("bdi", {}, seat.name),
+    ]);
+    const words = STATUS[/** @type {keyof typeof STATUS} */ (table.status)] ?? table.status;
+    const unlisted = table.listed ? "" : ", only with the link";
+    return el("li", {}, el("b", {}, table.game), el("span", { class: "who" }, ...names), words + unlisted, link);
+  });
+  byId("tables", HTMLElement).replaceChildren(
+    ...(rows.length ? rows : [el("li", {}, "No table is open. Open one.")]),
+  );
+}
+
+/** @param {Rating[]} ratings */
+function showRatings(ratings) {
+  const games = [...new Set(ratings.map((one) => one.game))];
+  const tables = games.map((name) => {
+    const rows = ratings
+      .filter((one) => one.game === name)
+      .map((one) =>
+        el(
+          "tr",
+          {},
+          el("th", { scope: "row" }, el("bdi", {}, one.name), one.program ? " (program)" : ""),
+          el("td", {}, `${one.rating.toFixed(1)} ± ${one.deviation.toFixed(1)}`),
+          el("td", {}, String(one.matches)),
+        ),
+      );
+    const heads = ["Player", "Rating", "Matches"].map((head) => el("th", { scope: "col" }, head));
+    return el("table", {}, el("caption", {}, name), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows));
+  });
+  byId("ratings", HTMLElement).replaceChildren(...(tables.length ? tables : ["No match is rated yet."]));
+}
+
+/** @param {Result[]} results */
+function showResults(results) {
+  const rows = results.map((one) => {
+    const when = new Date(one.ended_at);
+    const players = one.players.flatMap((player, i) => [
+      i ? ", " : "",
+      el("bdi", {}, player.name),
+      ` ${player.payoff > 0 ? "+" : ""}${number(player.payoff)}`,
+    ]);
+    const time = el("time", { datetime: one.ended_at }, when.toLocaleString());
+    return el("li", {}, el("b", {}, one.game), el("span", { class: "who" }, ...players), time);
+  });
+  byId("results", HTMLElement).replaceChildren(...(rows.length ? rows : [el("li", {}, "No match is over yet.")]));
+}
+
+// The form of a new table.
+
+/** @returns {Offer} */
+function chosen() {
+  return /** @type {Offer} */ (facts.offers.find((offer) => offer.game === game.value));
+}
+
+function showSeats() {
+  const offer = chosen();
+  count.value = String(offer.seats);
+  byId("players", HTMLElement).hidden = !offer.any_seats;
+  showOpponents();
+}
+
+function showOpponents() {
+  const offer = chosen();
+  const kept = wanted();
+  const programs = offer.opponents.map(
+    ({ name, trained }) => /** @type {const} */ ([name, trained ? `${name} (trained)` : name]),
+  );
+  const seats = Math.max(2, Math.min(16, Math.trunc(Number(count.value)) || offer.seats));
+  const usual = offer.opponents.find((one) => one.trained) ?? offer.opponents.find((one) => one.name !== "random");
+  const rows = Array.from({ length: seats - 1 }, (_, i) => {
+    const options = [["", "a person"], ...programs].map(([value, label]) => el("option", { value }, label ?? ""));
+    const select = el("select", {}, ...options);
+    const before = kept[i] ?? usual?.name ?? "";
+    select.value = programs.some(([name]) => name === before) ? before : "";
+    return el("label", { class: "opponent" }, `Seat ${i + 1}`, select);
+  });
+  opponents.replaceChildren(el("legend", {}, "Who plays with you"), ...rows);
+}
+
+/** @returns {string[]} the chosen programs, "" for a person */
+function wanted() {
+  return [...opponents.querySelectorAll("select")].map((select) => select.value);
+}
+
+enter.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const name = byId("name", HTMLInputElement).value.trim();
+  const found = name === "" ? null : await call("POST", "people", lobbyKey(), { name });
+  if (found === null) return;
+  keepPerson(found);
+  const table = new URLSearchParams(location.search).get("table");
+  if (table !== null) location.assign(`tables/${encodeURIComponent(table)}/`);
+  latest = "";
+  await look();
+});
+wish.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  opening = true;
+  showPerson();
+  const programs = wanted();
+  const body = {
+    game: game.value,
+    seats: chosen().any_seats ? programs.length + 1 : null,
+    opponents: programs.filter((name) => name !== ""),
+    listed: !byId("hidden", HTMLInputElement).checked,
+  };
+  const opened = await call("POST", "tables", person()?.token ?? null, body);
+  opening = false;
+  showPerson();
+  if (opened !== null) location.assign(`tables/${opened.table_id}/${keyPart()}`);
+});
+game.addEventListener("change", () => {
+  opponents.replaceChildren();
+  showSeats();
+});
+count.addEventListener("input", showOpponents);
+
+game.replaceChildren(...facts.offers.map((offer) => el("option", { value: offer.game }, offer.game)));
+showSeats();
+showPerson();
+await look();
+window.setInterval(() => document.hidden || look(), EVERY);
+document.addEventListener("visibilitychange", () => document.hidden || look());

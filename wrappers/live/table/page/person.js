@@ -1,0 +1,29 @@
+/** Who uses this browser in a lobby: the name, the token that proves it, and the key of a lobby that has one. */
+
+const PERSON = "parlour.person";
+const KEY = "parlour.key";
+
+/** @typedef {{ name: string, token: string }} Person */
+
+/** @returns {Person | null} */
+export function person() {
+  return JSON.parse(localStorage.getItem(PERSON) ?? "null");
+}
+
+/** @param {Person | null} found */
+export function keepPerson(found) {
+  if (found === null) localStorage.removeItem(PERSON);
+  else localStorage.setItem(PERSON, JSON.stringify(found));
+}
+
+/** The lobby's key: from the link, which is kept, or an earlier one. */
+export function lobbyKey() {
+  if (location.hash.length > 1) localStorage.setItem(KEY, decodeURIComponent(location.hash.slice(1)));
+  return localStorage.getItem(KEY);
+}
+
+/** The part of a link that holds the key. */
+export function keyPart() {
+  const key = lobbyKey();
+  return key === null ? "" : `#${encodeURIComponent(key)}`;
+}

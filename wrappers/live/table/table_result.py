@@ -1,0 +1,52 @@
+"""What a table in the browser tells a lobby: who sits there, and the results of its matches."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True)
+class SeatTaken:
+    """A player in a seat.
+
+    Attributes:
+        name: the player's name.
+        program: whether the player is a program.
+        here: whether the player is connected; programs always are.
+    """
+
+    name: str
+    program: bool
+    here: bool
+
+
+@dataclass(frozen=True)
+class PlayerResult:
+    """What a match brought to a player.
+
+    Attributes:
+        name: the player's name.
+        program: whether the player is a program.
+        payoff: the payoff, in the game's unit; chips won in hold'em.
+    """
+
+    name: str
+    program: bool
+    payoff: float
+
+
+@dataclass(frozen=True)
+class TableResult:
+    """A finished match; in hold'em all hands of a table.
+
+    Attributes:
+        players: the players, seat by seat.
+        reason: why the match ended.
+    """
+
+    players: tuple[PlayerResult, ...]
+    reason: str
+
+
+OnResult: TypeAlias = Callable[[TableResult], None]
+"""Called with the result of a match."""
