@@ -42,8 +42,8 @@ def table(browser):
     """
 
     @contextmanager
-    def serve(*args, delay="0.05"):
-        command = [sys.executable, "-m", "parlour.training.cli", "table", *args, "--port", "0", "--delay", delay]
+    def serve(*args, delay="0.05", name="table"):
+        command = [sys.executable, "-m", "parlour.training.cli", name, *args, "--port", "0", "--delay", delay]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         complaints, contexts = [], []
         try:

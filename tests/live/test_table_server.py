@@ -171,6 +171,7 @@ async def test_the_page_is_served_with_its_policy_and_nothing_else():
                 "seats": 2,
                 "options": dict(BARGAINING.options),
                 "protocol": "turnstate",
+                "lobby": False,
             }
         for path in ("types.d.ts", "jsconfig.json", "..%2fhost.py", "games", "host.py"):
             async with http.get(f"{host.url}/{path}") as reply:

@@ -1,0 +1,119 @@
+"""The lobby in a real browser: names, tables with programs and people, invite links, ratings."""
+
+import re
+
+import pytest
+from live.test_table_access import DESK, PHONE, complaints
+from tables import MINE, move
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def lobby(table):
+    """Serve a lobby, ``with lobby(…) as visit``; see `table`."""
+    return lambda *args: table(*args, name="lobby")
+
+
+def enter(page, name):
+    page.wait_for_selector("#enter:visible")
+    page.fill("#name", name)
+    page.click("#enter button")
+
+
+def opened(page, game, *opponents, seats=None, hidden=False):
+    """Open a table with these programs, "" for a person; return when the page is the table's."""
+    page.wait_for_selector("#new [type=submit]:enabled")
+    page.select_option("#game", game)
+    if seats is not None:
+        page.fill("#count", str(seats))
+    for select, name in zip(page.locator("#opponents select").all(), opponents, strict=True):
+        select.select_option(name)
+    page.set_checked("#hidden", hidden)
+    page.click("#new [type=submit]")
+    page.wait_for_selector("#sit:visible")
+
+
+def named_by_chromium(page, status):
+    """Chromium complains of a refused call: once, and that is meant to be."""
+    [said] = page.complaints
+    assert str(status) in said
+    page.complaints.clear()
+
+
+def test_a_person_takes_a_name_plays_a_trained_policy_and_is_rated(lobby):
+    with lobby("kuhn", "leduc") as visit:
+        page = visit(**DESK)
+        assert complaints(page) == ""
+        enter(page, "<b>Ann</b>")
+        page.wait_for_selector("#you:has-text('<b>Ann</b>')")
+        opened(page, "kuhn", "zoo:kuhn")
+        assert page.inner_text("#sit button") == "Sit down as <b>Ann</b>"
+        assert complaints(page) == ""
+        page.click("#sit button")
+        while True:
+            page.wait_for_selector(f"{MINE}, #status:text('over')")
+            if "over" in page.inner_text("#status"):
+                break
+            move(page, "pass")
+        page.click("#lobby")
+        page.wait_for_selector("#ratings table")
+        rated = page.locator("#ratings tbody tr").all_inner_texts()
+        assert {row.split("\t")[0].strip() for row in rated} == {"<b>Ann</b>", "zoo:kuhn (program)"}
+        assert re.search(r"zoo:kuhn [+-]\d, <b>Ann</b> [+-]\d", page.inner_text("#results"))
+        assert complaints(page) == ""
+        page.reload()
+        page.wait_for_selector("#you:has-text('<b>Ann</b>')")
+
+
+def test_two_people_meet_at_a_table_by_its_link(lobby):
+    with lobby("bargaining", "--access-token", "open sesame") as visit:
+        ann, bob = visit(**DESK), visit(key=False, **PHONE)
+        bob.wait_for_selector("#status:has-text('key')")
+        assert bob.is_hidden("#enter")  # without the key there is no name
+        enter(ann, "Ann")
+        opened(ann, "bargaining", "", hidden=True)
+        link = ann.input_value("#invite input")
+        ann.click("#sit button")
+        bob.reload()
+        bob.wait_for_selector("#tables:has-text('No table is open')")  # it is not listed
+        bob.goto(link)
+        bob.tap("#sit button")
+        enter(bob, "Ann")
+        bob.wait_for_selector("#notice:has-text('called Ann')")
+        named_by_chromium(bob, 409)
+        enter(bob, "Bob")
+        bob.wait_for_selector("#sit button:has-text('Bob')")
+        assert bob.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        bob.tap("#sit button")
+        for page in (ann, bob):
+            page.wait_for_selector("#seats li:has-text('Ann') ~ li:has-text('Bob')")
+        acting = next(page for page in (ann, bob) if page.query_selector(MINE))
+        move(acting, "pass")
+        bob.reload()  # the seat is kept
+        bob.wait_for_selector("#seats li:has-text('Bob (you')")
+
+
+def test_a_person_plays_holdem_by_way_of_the_lobby(lobby):
+    with lobby("holdem", "--hands", "1") as visit:
+        page = visit(**PHONE)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert complaints(page) == ""
+        enter(page, "Ann")
+        opened(page, "holdem", "call", seats=2)
+        page.tap("#sit button")
+        move(page, "fold")
+        page.tap("#lobby")
+        page.wait_for_selector("#results li:has-text('holdem')")
+        assert re.search(r"call \+\d.*Ann -\d|Ann -\d.*call \+\d", page.inner_text("#results"))
+
+
+def test_what_the_server_refuses_is_said(lobby):
+    with lobby("holdem") as visit:
+        page = visit(**DESK)
+        enter(page, "Ann")
+        page.wait_for_selector("#new [type=submit]:enabled")
+        page.fill("#count", "16")
+        page.click("#new [type=submit]")
+        page.wait_for_selector("#notice:has-text('seats')")
+        named_by_chromium(page, 400)
