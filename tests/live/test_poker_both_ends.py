@@ -303,3 +303,19 @@ def test_a_closed_table_lets_in_who_bears_its_access_token():
             return await asyncio.gather(*stays)
 
     assert [stay.hands for stay in asyncio.run(match())] == [1, 1]
+
+
+def test_with_new_stacks_after_busts_what_all_have_won_is_still_nothing():
+    ends = Ends(4, seed=5, all_in=0.6, stack=40, rebuy=True)
+    for agent in "abcd":
+        ends.sit_down(agent)
+    given, hands = 160, 0
+    while hands < 120:
+        hands += 1
+        busted = sum(ends.table.stack(seat) == 0 for seat in range(4))
+        given += 40 * busted
+        ends.deliver(ends.table.next_hand())
+    assert ends.table.status == "running" and ends.table.hand > 100
+    assert sum(ends.table.stack(seat) for seat in range(4)) == given > 400
+    assert sum(agent.net for agent in ends.agents.values()) == 0
+    assert [agent.net for agent in ends.agents.values()] != [0] * 4

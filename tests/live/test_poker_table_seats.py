@@ -249,6 +249,41 @@ def test_no_rebuy_by_leaving_and_coming_back():
     assert refusal.value.code == m.INVALID_TABLE_STATE
 
 
+def test_with_rebuy_a_busted_player_is_dealt_in_again_with_a_new_stack():
+    room = Room(2, seed=1, raise_cap=None, rebuy=True)
+    room.act("raiseTo", 100)
+    room.act("call")
+    busted = int(np.flatnonzero(room.table.table.stack[:2] == 0)[0])
+    assert room.table.stack(busted) == 0  # until the next hand
+    room.take(room.table.next_hand())
+    assert room.table.status == "running" and room.table.hand == 2
+    assert len(room.state(busted)["players"][busted]["cards"]) == 2
+    assert sum(room.table.stack(seat) + room.state(0)["players"][seat]["bet"] for seat in (0, 1)) == 300
+    room.act("fold")
+    assert {room.table.stack(0), room.table.stack(1)} <= {99, 101, 199, 201, 98, 102, 198, 202}
+
+
+def test_with_rebuy_one_who_left_without_chips_comes_back_with_a_new_stack():
+    room = Room(3, seed=1, raise_cap=None, rebuy=True)
+    room.act("raiseTo", 100)
+    room.act("call")
+    room.act("fold")
+    lost = int(np.flatnonzero(room.table.table.stack[:3] == 0)[0])
+    room.take(room.table.leave(lost))
+    assert room.join(f"agent-{lost}") == lost
+    room.take(room.table.next_hand())
+    assert room.state(lost)["players"][lost]["cards"]
+
+
+def test_the_last_hand_gives_no_new_stack():
+    room = Room(2, seed=1, raise_cap=None, rebuy=True, max_hands=1)
+    room.act("raiseTo", 100)
+    room.act("call")
+    room.take(room.table.next_hand())
+    assert room.table.status == "ended"
+    assert sorted(room.table.stack(seat) for seat in (0, 1)) == [0, 200]
+
+
 def test_leaving_a_waiting_table_frees_the_seat():
     room = Room()
     room.join("a")

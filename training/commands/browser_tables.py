@@ -29,6 +29,7 @@ def browser_table(
     model: Model | None = None,
     delay: float,
     hands: int | None = None,
+    rebuy: bool = False,
     log: MatchLog | None = None,
     **common: Any,
 ) -> Any:
@@ -42,6 +43,7 @@ def browser_table(
         model: the model of the language models.
         delay: the least time of programs for an answer, in seconds.
         hands: the number of hands after which a poker table ends.
+        rebuy: whether a poker player without chips gets a new stack before the next hand.
         log: the match log.
         common: arguments of every table: timeout, address, port, names, access_token, admit, on_result.
 
@@ -55,7 +57,7 @@ def browser_table(
     special = specifics(game.name).table
     if special is None:
         return TableHost(game, players, seed=seed, log=log, **common)
-    return special(game, dict(map(pair, settings)), players, hands=hands, seed=seed, log=log, **common)
+    return special(game, dict(map(pair, settings)), players, hands=hands, rebuy=rebuy, seed=seed, log=log, **common)
 
 
 def _named(specs: Sequence[str], players: Sequence[Agent | None]) -> list[tuple[str, Agent] | None]:

@@ -31,6 +31,7 @@ def command(
     timeout: float = 60.0,
     delay: float = 1.0,
     hands: int = 30,
+    rebuy: bool = False,
     empty_after: float = 300.0,
 ) -> None:
     """Serve a page where people open tables, invite others, and see results and ratings, until Ctrl-C or SIGTERM.
@@ -45,6 +46,7 @@ def command(
         timeout: Seconds for a turn; then the safe action is played.
         delay: The least time of policies and bots for an answer, in seconds.
         hands: Number of hands after which a poker table ends and counts.
+        rebuy: Whether a poker player without chips gets a new stack before the next hand.
         empty_after: Seconds without an open page after which a table ends.
     """
     if delay < 0 or min(timeout, empty_after) <= 0 or hands < 1:
@@ -58,7 +60,7 @@ def command(
         trained.setdefault(found.game, []).append(spec)
     lobby = LobbyHost(
         [_offer(name, trained.get(name, ())) for name in games or _playable()],
-        partial(_table, timeout=timeout, delay=delay, hands=hands),
+        partial(_table, timeout=timeout, delay=delay, hands=hands, rebuy=rebuy),
         state=state,
         empty_after=empty_after,
         address=server.address,
@@ -99,6 +101,7 @@ def _table(
     timeout: float,
     delay: float,
     hands: int,
+    rebuy: bool,
 ) -> LobbyTable:
     """Return a table of the lobby; see `MakeTable`."""
     game = game_with(name, seats=seats)
@@ -106,6 +109,6 @@ def _table(
         raise ValueError(f"{len(opponents)} opponents for {game.seats} seats: leave one to a person")
     specs = [*opponents, *[HUMAN] * (game.seats - len(opponents))]
     table: LobbyTable = browser_table(
-        game, specs, delay=delay, hands=hands, timeout=timeout, admit=admit, on_result=on_result
+        game, specs, delay=delay, hands=hands, rebuy=rebuy, timeout=timeout, admit=admit, on_result=on_result
     )
     return table

@@ -22,6 +22,7 @@ def command(
     timeout: float = 60.0,
     delay: float = 1.0,
     hands: int | None = None,
+    rebuy: bool = False,
     session: SessionArguments,
 ) -> None:
     """Serve a page where people play in the browser and others can watch, until Ctrl-C or SIGTERM.
@@ -33,6 +34,7 @@ def command(
         names: Further host names under which browsers reach this server, such as a proxy's.
         timeout: Seconds for a turn; then the safe action is played.
         delay: The least time of policies and bots for an answer, in seconds.
+        rebuy: Whether a poker player without chips gets a new stack before the next hand.
         hands: Number of hands after which a poker table ends and a new one opens. Default: no limit.
     """
     if delay < 0 or timeout <= 0:
@@ -48,6 +50,7 @@ def command(
             model=players.language_model(timeout),
             delay=delay,
             hands=hands,
+            rebuy=rebuy,
             log=file,
             timeout=timeout,
             address=server.address,

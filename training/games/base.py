@@ -54,6 +54,7 @@ class MakeTable(Protocol):
         players: Sequence[tuple[str, Agent] | None],
         *,
         hands: int | None,
+        rebuy: bool,
         log: MatchLog | None,
         **common: Any,
     ) -> Any:
@@ -64,6 +65,7 @@ class MakeTable(Protocol):
             given: the options that the user gave.
             players: by seat, a name and an agent; None: a person.
             hands: number of hands after which the table ends and a new one opens; None: no limit.
+            rebuy: whether a poker player without chips gets a new stack.
             log: the match log; None: no log.
             common: arguments of every table: timeout, seed, address, port, names, access_token.
         """

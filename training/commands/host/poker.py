@@ -27,6 +27,7 @@ def command(
     min_players: int = 2,
     raise_cap: int | None = 4,
     hands: int | None = None,
+    rebuy: bool = False,
     timeout: float = 30.0,
     hand_delay: float = 1.5,
     observers: int = 20,
@@ -47,6 +48,7 @@ def command(
         raise_cap: The most bets and raises on a street; None: no cap.
         hands: Number of hands after which a table ends; the server ends when all tables have ended. None: no limit. An
             abandoned table does not count; its replacement does.
+        rebuy: Whether a player without chips gets a new stack before the next hand.
         timeout: Seconds to act; then the host checks if possible, else folds.
         hand_delay: Seconds between two hands.
         observers: The most connections that look on without a seat, at /v1/ws/observe/TABLE. They see no hidden cards.
@@ -72,6 +74,7 @@ def command(
             min_players=min_players,
             raise_cap=raise_cap,
             max_hands=hands,
+            rebuy=rebuy,
             seed=session.seed,
             timeout=timeout,
             hand_delay=hand_delay,

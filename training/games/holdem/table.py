@@ -21,6 +21,7 @@ def poker_table(
     players: Sequence[tuple[str, Agent] | None],
     *,
     hands: int | None,
+    rebuy: bool,
     log: MatchLog | None,
     **common: Any,
 ) -> PokerTable:
@@ -31,6 +32,7 @@ def poker_table(
         given: the options that the user gave; the others have the poker host's defaults.
         players: by seat, a name and an agent; None: a person.
         hands: number of hands after which the table ends and a new one opens; None: no limit.
+        rebuy: whether a player without chips gets a new stack before the next hand.
         log: the match log; None: no log.
         common: arguments of every table in the browser.
 
@@ -49,6 +51,7 @@ def poker_table(
         game.seats,
         {seat: player for seat, player in enumerate(players) if player is not None},
         max_hands=hands,
+        rebuy=rebuy,
         hand_delay=HAND_DELAY,
         on_event=SafeMatchLog(log).write,
         **{"raise_cap": None, **wanted},

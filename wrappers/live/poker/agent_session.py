@@ -240,7 +240,11 @@ class PokerAgentSession:
     def _remember_stack(self) -> None:
         chips = self._tracker.stack_at_start(self.seat)
         if chips is not None:
-            self._first_stack = chips if self._first_stack is None else self._first_stack
+            if self._first_stack is None:
+                self._first_stack = chips
+            elif self._last_stack == 0:  # a new stack after a bust is not won
+                self._first_stack += chips
+                self.busted = self.busted and chips == 0
             self._last_stack = chips
 
     def _receive_ack(self, ack: messages.Ack) -> list[PokerEvent]:

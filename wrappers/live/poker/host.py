@@ -42,7 +42,8 @@ class PokerHost(Server):
 
     Args:
         tables: how many tables are open; one that ends is replaced by a new one.
-        seats, small_blind, big_blind, stack, min_players, raise_cap, max_hands: of every table, see `PokerHostSession`.
+        seats, small_blind, big_blind, stack, min_players, raise_cap, max_hands, rebuy: of every table, see
+            `PokerHostSession`.
         seed: makes the cards reproducible (every table has its own from it); None takes the operating system's.
         timeout: seconds to act; then check if free, else fold.
         hand_delay: seconds from `hand_complete` to the next hand.
@@ -82,6 +83,7 @@ class PokerHost(Server):
         min_players: int = 2,
         raise_cap: int | None = 4,
         max_hands: int | None = None,
+        rebuy: bool = False,
         seed: int | None = None,
         timeout: float = 30.0,
         hand_delay: float = 1.5,
@@ -124,6 +126,7 @@ class PokerHost(Server):
             "min_players": min_players,
             "raise_cap": raise_cap,
             "max_hands": max_hands,
+            "rebuy": rebuy,
             "timeout": round(1000 * timeout),
         }
         PokerHostSession(**options)  # wrong options are named at once

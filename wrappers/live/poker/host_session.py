@@ -63,6 +63,7 @@ class PokerHostSession:
         timeout: time to act in milliseconds, as `welcome` says it; the clock itself is the shell's.
         raise_cap: bets and raises allowed on a street, blinds not counted; None: no cap.
         max_hands: hands after which the table ends as ``admin_stopped``; None: no limit.
+        rebuy: whether a player without chips gets a new stack before the next hand.
         seed: makes the cards reproducible. None draws every hand from the operating system, so that a player who has
             seen many cards cannot foresee the next.
         token: makes turn tokens.
@@ -90,6 +91,7 @@ class PokerHostSession:
         timeout: int = 30_000,
         raise_cap: int | None = 4,
         max_hands: int | None = None,
+        rebuy: bool = False,
         seed: int | None = None,
         token: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
@@ -103,6 +105,7 @@ class PokerHostSession:
         self.seats: dict[int, PokerSeat] = {}
         self.min_players = min_players
         self.max_hands = max_hands
+        self.rebuy = rebuy
         self.observers: set[int] = set()
         self._hand = LiveHand(game, seed, token)
         self._messages = HostMessages(self._hand, self.seats)
@@ -141,16 +144,17 @@ class PokerHostSession:
     def join(self, agent_id: str, name: str | None = None, preferred: int | None = None) -> tuple[int, Sends]:
         """Seat an agent: where it prefers if that is free, else at the lowest free seat; it is dealt in next hand.
 
-        Who left and comes back has the chips it left with (of the last `MOST_LEFT`): there is no rebuy.
+        Who left and comes back has the chips it left with (of the last `MOST_LEFT`).
 
         Raises:
-            Refusal: TABLE_ENDED, TABLE_FULL, ALREADY_SEATED, or INVALID_TABLE_STATE (it left without chips).
+            Refusal: TABLE_ENDED, TABLE_FULL, ALREADY_SEATED, or INVALID_TABLE_STATE (it left without chips, and there
+                is no rebuy).
         """
         if self.status == "ended":
             raise Refusal(messages.TABLE_ENDED, "this table has ended")
         if any(seat.agent_id == agent_id for seat in self.seats.values()):
             raise Refusal(messages.ALREADY_SEATED, f"{agent_id} sits at this table (or is leaving it after this hand)")
-        if self._left.get(agent_id) == 0:
+        if self._left.get(agent_id) == 0 and not self.rebuy:
             raise Refusal(messages.INVALID_TABLE_STATE, f"{agent_id} has lost its chips here, and there is no rebuy")
         free = [number for number in range(self.game.seats) if number not in self.seats]
         if not free:
@@ -264,6 +268,10 @@ class PokerHostSession:
         """Deal the next hand; or end the table, if fewer than two have chips or `max_hands` are played."""
         if self.status != "running" or self._hand.playing:
             return []
+        if self.rebuy and self.hand != self.max_hands:
+            for number, seat in self.seats.items():
+                if self.stack(number) == 0 and not seat.leaving:
+                    seat.chips = self._stack
         if sum(self.stack(number) > 0 for number in self.seats) < 2:
             return self.end("insufficient_players")
         if self.hand == self.max_hands:
