@@ -4,9 +4,10 @@ import asyncio
 import ssl
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 from parlour.training import cli
-from parlour.training.commands import lookup, table
+from parlour.training.commands import browser_tables, lobby, lookup, table
 
 
 def test_a_language_model_has_four_fifths_of_a_turn(monkeypatch):
@@ -19,21 +20,70 @@ def test_a_language_model_has_four_fifths_of_a_turn(monkeypatch):
 
 
 def test_the_link_of_a_table_for_one_address_is_that_address():
-    assert table._link("http://127.0.0.1:8000") == "http://127.0.0.1:8000"
+    assert browser_tables._link("http://127.0.0.1:8000") == "http://127.0.0.1:8000"
 
 
 @pytest.mark.parametrize("url", ["http://0.0.0.0:8000", "http://[::]:8000"])
 def test_the_link_of_a_table_for_all_addresses_names_one(url):
-    link = urlsplit(table._link(url))
+    link = urlsplit(browser_tables._link(url))
     assert link.port == 8000
     assert link.hostname not in ("0.0.0.0", "::", "")
 
 
-@pytest.mark.parametrize("game", ["bargaining", "holdem"])
-def test_a_certificate_reaches_the_server(game, monkeypatch, certificate):
+@pytest.mark.parametrize(
+    ("command", "args"),
+    [(table, ["table", "bargaining"]), (table, ["table", "holdem"]), (lobby, ["lobby", "kuhn"])],
+    ids=["bargaining", "holdem", "lobby"],
+)
+def test_a_certificate_reaches_the_server(command, args, monkeypatch, certificate):
     served = []
-    monkeypatch.setattr(table, "until_done", lambda work: work.close())
-    monkeypatch.setattr(table, "_serve", lambda host, *rest: served.append(host) or asyncio.sleep(0))
+    monkeypatch.setattr(command, "until_done", lambda work: work.close())
+    monkeypatch.setattr(command, "serve", lambda host, *rest: served.append(host) or asyncio.sleep(0))
     cert, key = map(str, certificate)
-    assert cli.main(["table", game, "--port", "0", "--tls-cert", cert, "--tls-key", key]) == 0
+    assert cli.main([*args, "--port", "0", "--tls-cert", cert, "--tls-key", key]) == 0
     assert [isinstance(host.tls, ssl.SSLContext) for host in served] == [True]
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["chess"], "chess"),
+        (["--policies", "nothing-like-this"], "nothing-like-this"),
+        (["kuhn", "--policies", "{folder}/bare.npz"], "is not a saved"),
+        (["kuhn", "--empty-after", "0"], "empty_after=0"),
+        (["kuhn", "--hands", "0"], "hands=0"),
+        (["kuhn", "--state", "{folder}/text"], "cannot keep the lobby's results"),
+    ],
+)
+def test_what_a_lobby_cannot_serve_is_named(args, words, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(lobby, "until_done", lambda work: work.close())
+    (tmp_path / "text").write_text("no database, and long enough to look like one" * 100)
+    np.savez(tmp_path / "bare.npz", weights=np.zeros(1))
+    assert cli.main(["lobby", "--port", "0", *(one.format(folder=tmp_path) for one in args)]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game():
+    [kuhn, cournot] = [lobby._offer(name, policies) for name, policies in (("kuhn", ["mine"]), ("cournot", []))]
+    assert [(one.name, one.trained) for one in kuhn.opponents][:3] == [
+        ("zoo:kuhn", True),
+        ("mine", True),
+        ("random", False),
+    ]
+    assert (kuhn.seats, kuhn.any_seats, cournot.any_seats) == (2, False, True)
+    assert not any(one.trained for one in cournot.opponents)
+
+
+def test_a_lobbys_table_leaves_a_seat_to_a_person():
+    options = {
+        "admit": lambda name, token: None,
+        "on_result": print,
+        "timeout": 9,
+        "delay": 0,
+        "hands": 5,
+        "rebuy": False,
+    }
+    with pytest.raises(ValueError, match="2 opponents for 2 seats: leave one to a person"):
+        lobby._table("kuhn", None, ["honest", "honest"], **options)
+    made = lobby._table("cournot", 3, ["equilibrium"], **options)
+    assert [None if one is None else one.name for one in made.taken] == ["equilibrium", None, None]
