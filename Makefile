@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Small networks run faster on one thread, and much faster if other programs use the processor.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast nightly lint types page docs gallery site frameworks notebooks bench mutants clean
+.PHONY: demo test test-fast nightly lint types page docs gallery site frameworks platforms notebooks bench mutants clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live table
 	$(BIN)/parlour demo
@@ -46,6 +46,9 @@ site: $(VENV)/.site  ## the documentation as a site in build/site, with the API 
 
 frameworks:  ## test the adapters and examples of other frameworks with newest and oldest releases, in venvs of their own
 	.ci/frameworks $(ARGS)
+
+platforms:  ## let our agents play on a platform's own server: make platforms ARGS=a-clone-of-strategic-agent-games
+	.ci/platforms $(ARGS)
 
 notebooks: $(VENV)/.dev  ## execute all notebooks
 	$(BIN)/python -m pytest --nbmake notebooks
