@@ -38,10 +38,9 @@ def answers(port):
         return False
 
 
-@pytest.fixture(scope="module")
-def arena(tmp_path_factory):
-    """The URL of the platform's server."""
-    folder = tmp_path_factory.mktemp("arena")
+@pytest.fixture
+def arena(tmp_path):
+    """The URL of a server of the platform's; another test's would have sessions whose players are gone."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -55,14 +54,14 @@ def arena(tmp_path_factory):
         "--port",
         str(port),
     ]
-    with (folder / "server.log").open("wb") as log:
+    with (tmp_path / "server.log").open("wb") as log:
         server = subprocess.Popen(
-            [*command, "--no-browser", "--db", str(folder / "arena.db")], cwd=folder, stdout=log, stderr=log
+            [*command, "--no-browser", "--db", str(tmp_path / "arena.db")], cwd=tmp_path, stdout=log, stderr=log
         )
         try:
             deadline = time.monotonic() + 60
             while not answers(port):
-                assert server.poll() is None and time.monotonic() < deadline, (folder / "server.log").read_text()
+                assert server.poll() is None and time.monotonic() < deadline, (tmp_path / "server.log").read_text()
                 time.sleep(0.1)
             yield f"http://127.0.0.1:{port}"
         finally:
