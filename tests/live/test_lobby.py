@@ -252,18 +252,20 @@ async def test_a_full_disk_costs_the_result_only(monkeypatch, caplog):
 
 
 @on_loop
-async def test_a_table_that_fails_to_open_is_no_table(monkeypatch):
+async def test_a_table_that_fails_to_open_is_no_table(monkeypatch, caplog):
+    caplog.set_level(logging.CRITICAL)
     async with lobby() as host:
         ann = await enter(host, "Ann")
 
         async def start(self):
-            raise ValueError("seats=77: the game has 2 to 10")
+            raise TimeoutError
 
         with monkeypatch.context() as patch:
-            patch.setattr(TableHost, "start", start)
-            status, body = await call(host, "POST", "/tables", ann, {"game": "bargaining"})
-        assert (status, body["message"]) == (400, "seats=77: the game has 2 to 10")
+            patch.setattr(PokerTable, "start", start)
+            status, body = await call(host, "POST", "/tables", ann, {"game": "holdem", "opponents": ["call"]})
+        assert (status, body["code"]) == (503, "TABLE_FAILED")
         assert (await look(host, ann))["tables"] == []
+        await opened(host, ann, game="holdem", opponents=["call"])
 
 
 def test_the_games_of_the_offers_are_there():

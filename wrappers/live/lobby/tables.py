@@ -91,7 +91,8 @@ class LobbyTables:
         """Open a table and return its id.
 
         Raises:
-            LobbyRefusal: for an unknown game or opponent, a wrong number of seats, or too many tables.
+            LobbyRefusal: for an unknown game or opponent, a wrong number of seats, too many tables, or a table that
+                fails.
         """
         offer = self._offers.get(wish.game)
         if offer is None:
@@ -108,9 +109,14 @@ class LobbyTables:
             made = partial(self._make, admit=self._admit, on_result=partial(self._on_result, wish.game))
             try:
                 table = await asyncio.to_thread(made, wish.game, wish.seats, wish.opponents)
-                await table.start()
             except ValueError as error:
                 raise LobbyRefusal(messages.VALIDATION_ERROR, str(error)) from None
+            try:
+                await table.start()
+            except Exception:  # one table must not stop the lobby
+                logger.exception("a table of %s did not open", wish.game)
+                await table.stop()
+                raise LobbyRefusal(messages.TABLE_FAILED, f"the table of {wish.game} could not be opened") from None
             table_id = secrets.token_urlsafe(9)
             self.mounts.applications[table_id] = table.application(self.mounts.below(table_id))
             self._open[table_id] = OpenTable(wish.game, table, person, wish.listed, asyncio.get_running_loop().time())
