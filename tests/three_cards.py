@@ -98,11 +98,11 @@ def observe_other_card(table, seat, at, out):
 
 V0 = [
     Slice("is_my_turn", (1,), 0, 1, ""),
-    Slice("game_state.card", (2, 3), 0, 1, "own card, one-hot, in the row of the own seat"),
-    Slice("game_state.moves", (3, 2), 0, 1, "in order, one-hot: pass, bet"),
+    Slice("game_state.card", (2, 3), 0, 1, "own card, one-hot, in the row of the own seat", axes=("seat", "card")),
+    Slice("game_state.moves", (3, 2), 0, 1, "in order, one-hot: pass, bet", axes=("move", ("pass", "bet"))),
     Slice("outcome.payoff", (1,), -2, 2, "own chips won"),
 ]
-HIDDEN = [Slice("game_state.other_card", (3,), 0, 1, "the other's card, one-hot")]
+HIDDEN = [Slice("game_state.other_card", (3,), 0, 1, "the other's card, one-hot", axes=("card",))]
 
 
 def parse(table, action):

@@ -9,33 +9,57 @@ from typing import Any
 
 from ..core.compiled import compiled, inlined
 from ..core.encoder import Encoder
-from ..core.layout import Layout, Slice
+from ..core.layout import PER_SEAT, Layout, Slice
 from ..core.seats import relative
 from .definition import Fact, Open, StageGame
 from .rules import is_visible
 from .table import FACTS, MEMORY
 
+AGO = tuple("1 round ago" if k == 1 else f"{k} rounds ago" for k in range(1, MEMORY + 1))
+"""The names of the rounds in memory, the latest first."""
+
 
 def encoders(rules: StageGame, table: Any) -> dict[str, Encoder]:
     """Return the encoders by name. Where nothing is hidden, `full` shows what `v0` shows."""
     seats, stages = int(table.seats), int(table.stages)
-    names = ", ".join(stage.name for stage in rules.stages)
+    phases = tuple(stage.name for stage in rules.stages)
     mine = f"`{rules.private.name}`, as a share of the highest" if rules.private else "always 0: nothing is private"
     low, high = (utility / rules.largest for utility in rules.payoffs)
     repeated = rules.rounds > 1
     v0 = Layout(
         [
-            Slice("agent_id", (seats,), 0, 1, "own seat, one-hot"),
-            Slice("phase", (stages,), 0, 1, f"one-hot: {names}"),
+            Slice("agent_id", (seats,), 0, 1, "own seat, one-hot", axes=("seat",)),
+            Slice("phase", (stages,), 0, 1, f"one-hot: {', '.join(phases)}", axes=(phases,)),
             Slice("is_my_turn", (1,), 0, 1, "whether the observer decides next"),
-            Slice("current_turn_agent_id", (seats,), 0, 1, "one-hot by relative seat; all 0 when it is over"),
+            Slice(
+                "current_turn_agent_id",
+                (seats,),
+                0,
+                1,
+                "one-hot by relative seat; all 0 when it is over",
+                axes=PER_SEAT,
+            ),
             Slice("game_state.my_private_value", (1,), 0, 1, mine),
-            Slice("game_state.chosen", (stages, seats), 0, 1, "by phase and relative seat: whether it has chosen"),
-            Slice("game_state.choices", (stages, seats), 0, 1, "the number, as a share of the highest; 0 if not known"),
+            Slice(
+                "game_state.chosen",
+                (stages, seats),
+                0,
+                1,
+                "by phase and relative seat: whether it has chosen",
+                axes=(phases, *PER_SEAT),
+            ),
+            Slice(
+                "game_state.choices",
+                (stages, seats),
+                0,
+                1,
+                "the number, as a share of the highest; 0 if not known",
+                axes=(phases, *PER_SEAT),
+            ),
             Slice("game_state.turns_left", (1,), 0, 1, "share of the phase's turns, this one included"),
-            *(_repeated_slices(stages, seats) if repeated else ()),
+            *(_repeated_slices(phases, seats) if repeated else ()),
             Slice("game_over", (1,), 0, 1, "whether the match is over"),
-            Slice("outcome.payoffs", (seats,), low, high, "by relative seat, by the largest amount"),
+            Slice("outcome.payoffs", (seats,), low, high, "by relative seat, by the largest amount", axes=PER_SEAT),
         ]
     )
     shown = Encoder(v0, observe_repeated if repeated else observe)
@@ -46,36 +70,50 @@ def encoders(rules: StageGame, table: Any) -> dict[str, Encoder]:
     full = replace(shown, full_information=True)
     if rules.hides:
         slices = [
-            Slice("hidden.private_values", (seats,), 0, 1, f"by relative seat: {mine}"),
-            Slice("hidden.choices", (stages, seats), 0, 1, "by phase and relative seat: the number"),
+            Slice("hidden.private_values", (seats,), 0, 1, f"by relative seat: {mine}", axes=PER_SEAT),
+            Slice(
+                "hidden.choices",
+                (stages, seats),
+                0,
+                1,
+                "by phase and relative seat: the number",
+                axes=(phases, *PER_SEAT),
+            ),
         ]
         full = shown.extended(slices, observe_hidden, full_information=True)
     return {"v0": shown, "full": full}
 
 
-def _repeated_slices(stages: int, seats: int) -> list[Slice]:
-    shape = (MEMORY, stages, seats)
+def _repeated_slices(phases: Sequence[str], seats: int) -> list[Slice]:
+    shape, axes = (MEMORY, len(phases), seats), (AGO, phases, *PER_SEAT)
     return [
         Slice("game_state.rounds_left", (1,), 0, 1, "share of the rounds, this one included"),
-        Slice("game_state.history.chosen", shape, 0, 1, "of the last rounds, latest first: whether there is a choice"),
-        Slice("game_state.history.choices", shape, 0, 1, "the numbers, as shares of the highest"),
+        Slice(
+            "game_state.history.chosen",
+            shape,
+            0,
+            1,
+            "of the last rounds, latest first: whether there is a choice",
+            axes=axes,
+        ),
+        Slice("game_state.history.choices", shape, 0, 1, "the numbers, as shares of the highest", axes=axes),
     ]
 
 
 def _open_slices(opened: Open, seats: int) -> list[Slice]:
     return [
         Slice("game_state.standing", (1,), 0, 1, f"{opened.what}, as a share of the highest"),
-        Slice("game_state.owner", (seats,), 0, 1, f"by relative seat: whose {opened.what} it is"),
-        Slice("game_state.within", (seats,), 0, 1, "by relative seat: whether it has not left"),
+        Slice("game_state.owner", (seats,), 0, 1, f"by relative seat: whose {opened.what} it is", axes=PER_SEAT),
+        Slice("game_state.within", (seats,), 0, 1, "by relative seat: whether it has not left", axes=PER_SEAT),
     ]
 
 
 def _fact_slices(facts: Sequence[Fact], repeated: bool) -> list[Slice]:
     told = [f"{one.name} ({', '.join(one.words)})" if one.words else one.name for one in facts]
     names = "of the round, as shares of the highest: " + ", ".join(told)
-    size = len(facts)
-    past = [Slice("game_state.history.facts", (MEMORY, size), 0, 1, "of the last rounds, latest first")]
-    return [Slice("game_state.facts", (size,), 0, 1, names), *(past if repeated else ())]
+    size, each = len(facts), tuple(one.name for one in facts)
+    past = Slice("game_state.history.facts", (MEMORY, size), 0, 1, "of the last rounds, latest first", axes=(AGO, each))
+    return [Slice("game_state.facts", (size,), 0, 1, names, axes=(each,)), *([past] if repeated else ())]
 
 
 @inlined

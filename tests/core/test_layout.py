@@ -120,3 +120,11 @@ def test_names_within_a_slice_differ(game_id):
     for encoder in game(game_id).encoders.values():
         seen = {(at.path, at.name) for at in map(encoder.layout.at, range(min(encoder.layout.size, 3_000)))}
         assert len(seen) == min(encoder.layout.size, 3_000)
+
+
+def test_every_number_of_every_observation_has_a_name_of_its_own(game):
+    for encoder in game.encoders.values():
+        for part in encoder.layout:
+            names = [encoder.layout.at(index).name for index in range(part.start, part.stop)]
+            assert len(set(names)) == len(names), part.path
+            assert not any(name.replace(", ", "").isdecimal() for name in names), part.path
