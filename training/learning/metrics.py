@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from torch.utils.tensorboard import SummaryWriter
 
+from .signals import held_back
 from .tracking import Track
 
 
@@ -26,13 +27,14 @@ class Metrics:
     def write(self, metrics: Mapping[str, Any], timesteps: int) -> None:
         """Write metrics by name, with the number of timesteps so far."""
         values = {name: value.item() if hasattr(value, "item") else value for name, value in sorted(metrics.items())}
-        self._lines.write(json.dumps({"steps": timesteps, **values}) + "\n")
-        self._lines.flush()
         numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
-        for name, value in numbers.items():
-            self._board.add_scalar(name, value, timesteps)
-        self._board.flush()
-        self._track(numbers, timesteps)
+        with held_back():  # TensorBoard and trackers have threads of their own
+            self._lines.write(json.dumps({"steps": timesteps, **values}) + "\n")
+            self._lines.flush()
+            for name, value in numbers.items():
+                self._board.add_scalar(name, value, timesteps)
+            self._board.flush()
+            self._track(numbers, timesteps)
 
     def __enter__(self) -> Self:
         return self
