@@ -114,7 +114,7 @@ class Standings:
             totals.add(agent, result)
         if self._model is not None and len(result.agent_ids) > 1:
             teams = [[self._ratings.get(agent) or self._model.rating(name=agent)] for agent in result.agent_ids]
-            rated = self._model.rate(teams, scores=[result.payoffs[agent] for agent in result.agent_ids])
+            rated = self._model.rate(teams, ranks=places([result.payoffs[agent] for agent in result.agent_ids]))
             self._ratings.update({agent: team[0] for agent, team in zip(result.agent_ids, rated, strict=True)})
         while len(self._totals) > MOST_AGENTS:
             oldest = next(iter(self._totals))
@@ -189,6 +189,14 @@ class _Mean:
     @property
     def value(self) -> float | None:
         return self.sum / self.count if self.count else None
+
+
+def places(payoffs: Sequence[float]) -> list[int]:
+    """Return each player's place, from 0 for the highest payoff; equal payoffs share one.
+
+    The ratings take these: openskill 6.0 takes equal floats for different ones.
+    """
+    return [sum(other > payoff for other in payoffs) for payoff in payoffs]
 
 
 def rating_model() -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ..arena.results import rating_model
+from ..arena.results import places, rating_model
 from ..common.tokens import hashed
 from ..table.table_result import PlayerResult
 from .messages import ListedPlayer, ListedRating, ListedResult
@@ -112,7 +112,8 @@ class LobbyStore:
             known: dict[str, Any] = {} if row is None else {"mu": row[0], "sigma": row[1]}
             teams.append([self._model.rating(**known)])
             matches.append(1 if row is None else row[2] + 1)
-        rated = self._model.rate(teams, scores=[sum(all_of) / len(all_of) for all_of in payoffs.values()])
+        means = [sum(all_of) / len(all_of) for all_of in payoffs.values()]
+        rated = self._model.rate(teams, ranks=places(means))
         for who, team, count in zip(payoffs, rated, matches, strict=True):
             self._database.execute(
                 "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?)",
