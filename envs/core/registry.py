@@ -111,11 +111,15 @@ def _id(name: str) -> str:
     """Return the id by which a game is registered."""
     newest = {game_id.partition("-")[0]: game_id for game_id in sorted(GAMES, key=_version)}
     known = {**newest, **{game_id: game_id for game_id in GAMES}}
-    return known[named("game", name if name in known else _with_underscores(name), known)]
+    return known[named("game", name if name in known else with_underscores(name), known)]
 
 
-def _with_underscores(name: str) -> str:
-    """Return a platform's id, such as ``public-project``, as a name here."""
+def with_underscores(name: str) -> str:
+    """Return a name with ``_``, as names are here, in place of the ``-`` of a platform's id.
+
+    >>> with_underscores("public-project-v0")
+    'public_project-v0'
+    """
     parts = re.fullmatch(r"(.*?)(-v\d+)?", str(name))
     return str(name) if parts is None else parts[1].replace("-", "_") + (parts[2] or "")
 

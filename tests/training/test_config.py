@@ -150,7 +150,15 @@ def test_settings_are_found_by_name():
     assert load_config("holdem-v0").game == "holdem-v0"
     assert load_config("bargaining-public").game == "bargaining"
     assert load_config("bargaining-public").options["public"]
+    assert load_config("public-project").total_timesteps == load_config("public_project").total_timesteps
     assert load_config("three_cards").total_timesteps == MaskablePPOConfig(game="three_cards").total_timesteps
+
+
+def test_games_of_one_package_share_settings():
+    shared, own = load_config("cournot"), load_config("centipede-v0")
+    assert (shared.algorithm, shared.preset) == ("selfplay", "cournot")
+    assert (own.algorithm, own.preset, own.n_envs) == ("selfplay", "centipede", shared.n_envs)
+    assert own.ent_coef > shared.ent_coef  # one of the settings in which it differs
 
 
 @pytest.mark.parametrize("config", presets())

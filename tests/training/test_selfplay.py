@@ -71,6 +71,18 @@ def make(name="kuhn", **settings):
     return Learner(config, made, league), league
 
 
+def test_a_rollout_of_random_first_steps_alone_teaches_nothing():
+    learner, _ = make("centipede", random_start_steps=1_000)
+    before = weights(learner)
+    assert learner.rollout() == 0
+    np.testing.assert_array_equal(weights(learner), before)
+    learner.engine.random_start_steps = (0, 0)
+    while not learner.rollout():  # the episodes that began before are random to their ends
+        pass
+    assert np.isfinite(weights(learner)).all()
+    assert (weights(learner) != before).any()
+
+
 def weights(learner):
     return np.concatenate([one.detach().numpy().ravel() for one in learner._parameters])
 

@@ -91,8 +91,9 @@ class Learner:
         began = time.perf_counter()
         batches = self.engine.rollout(self._version, self._weights())
         collected = time.perf_counter()
-        self.timesteps += sum(batch.decisions for batch in batches)
-        metrics = self._learn(batches, used)
+        decisions = sum(batch.decisions for batch in batches)
+        self.timesteps += decisions
+        metrics = self._learn(batches, used) if decisions else {}  # there may be only random first steps
         self._version += 1
         whole = time.perf_counter() - began
         tables = sum(batch.seconds for batch in batches) / sum(batch.total_seconds for batch in batches)

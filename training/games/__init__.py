@@ -25,9 +25,13 @@ def games_with(part: str) -> list[str]:
     return [game for game in _modules() if getattr(specifics(game), part)]
 
 
+def packages() -> dict[str, str]:
+    """Return the package of `parlour.envs` in which each registered game lies: ``"economics"`` for ``"cournot"``."""
+    sources = {game_id.partition("-")[0]: source for game_id, source in GAMES.items() if isinstance(source, str)}
+    return {game: source.partition(".")[0] for game, source in sorted(sources.items())}
+
+
 def _modules() -> dict[str, str]:
     """Return the name of the module of each game that has one."""
     here = {module.name for module in iter_modules(__path__)} - {"base"}
-    sources = {game_id.partition("-")[0]: source for game_id, source in GAMES.items() if isinstance(source, str)}
-    packages = {game: source.partition(".")[0] for game, source in sources.items()}
-    return {game: package for game, package in sorted(packages.items()) if package in here}
+    return {game: package for game, package in packages().items() if package in here}

@@ -13,8 +13,10 @@ import msgspec
 import tomli_w
 
 from ...envs.core.options import named
+from ...envs.core.registry import with_underscores
 from ...wrappers.policies.trained_for import read_settings
 from ..algorithms import find
+from ..games import packages
 from .conversion import convert
 from .settings import ALGORITHM, TrainConfig
 from .version_0_1 import renamed
@@ -24,6 +26,8 @@ FORMAT = 2
 _OF_ANY_ALGORITHM = ("game", "options", "encoder", "preset", "format")
 PRESETS = Path(__file__).parents[1] / "configs"
 """Parlour's own settings, by game."""
+SHARED = PRESETS / "packages"
+"""Parlour's own settings for all games of a package of `parlour.envs`, by its name."""
 
 Config = TypeVar("Config", bound=TrainConfig)
 
@@ -66,18 +70,26 @@ def settings_from(source: str | Path) -> dict[str, Any]:
     """
     if str(source).endswith(".toml"):
         return _read(Path(source))
-    names = (str(source), str(source).partition("-")[0])  # holdem-v0 has the settings of holdem
-    preset = next((name for name in names if (PRESETS / f"{name}.toml").is_file()), None)
+    names = (str(source), with_underscores(str(source)).partition("-")[0])  # holdem-v0 has the settings of holdem
+    preset = next((name for name in names if name in presets()), None)
     return {"game": str(source)} | ({} if preset is None else _preset(preset))
 
 
 def _preset(name: str) -> dict[str, Any]:
     """Return the settings of a preset; those that it does not have are the settings of its ``base``."""
-    own = _read(PRESETS / f"{name}.toml")
+    file = PRESETS / f"{name}.toml"
+    own = _read(file) if file.is_file() else _shared(name)
     base, _ = own.pop("base", None), own.pop("platform", None)
     below: dict[str, Any] = {} if base is None else {"game": base} | _preset(base)
     options: dict[str, Any] = below.get("options", {}) | own.get("options", {})
     return below | own | {"preset": name} | ({"options": options} if options else {})
+
+
+def _shared(game: str) -> dict[str, Any]:
+    """Return the settings of a game whose package has one file for all its games."""
+    settings = _read(SHARED / f"{packages()[game]}.toml")
+    own: dict[str, Any] = settings.pop("by_game", {}).get(game, {})
+    return settings | own
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -93,7 +105,9 @@ def _read(file: Path) -> dict[str, Any]:
 
 def presets() -> list[str]:
     """Return the names of Parlour's own settings."""
-    return sorted(file.stem for file in PRESETS.glob("*.toml"))
+    shared = {file.stem for file in SHARED.glob("*.toml")}
+    games = {game for game, package in packages().items() if package in shared}
+    return sorted(games | {file.stem for file in PRESETS.glob("*.toml")})
 
 
 @dataclass(frozen=True)
@@ -119,7 +133,7 @@ class PlatformPreset:
 
 def platform_presets() -> list[PlatformPreset]:
     """Return the presets with the options of platforms."""
-    found = [(name, read_settings(PRESETS / f"{name}.toml").get("platform")) for name in presets()]
+    found = [(file.stem, read_settings(file).get("platform")) for file in sorted(PRESETS.glob("*.toml"))]
     return [PlatformPreset(platform, str(settings_from(name)["game"]), name) for name, platform in found if platform]
 
 
