@@ -16,6 +16,7 @@ from parlour.wrappers.live.lobby.offers import Offer, Opponent
 from parlour.wrappers.live.poker.agent import play
 from parlour.wrappers.live.table.host import TableHost
 from parlour.wrappers.live.table.poker import PokerTable
+from parlour.wrappers.live.table.table_result import PlayerResult, TableResult
 
 OFFERS = (
     Offer("bargaining", 2, False, (Opponent("fair", False), Opponent("zoo:bargaining", True))),
@@ -145,11 +146,21 @@ async def test_what_is_wrong_with_a_call_is_said_and_nothing_changes(monkeypatch
         assert (await call(host, "POST", "/people", None, {"name": "Ann"}))[0] == 401
         assert (await call(host, "POST", "/people", "kez", {"name": "Ann"}))[0] == 401
         ann = await enter(host, "Ann", "key")
-        for name in ("ann", "fair", "fair 2", "zoo:bargaining"):
+        for name in ("ann", "Ａnn", "fair", "Fair 2", "ZOO:bargaining"):
             status, body = await call(host, "POST", "/people", "key", {"name": name})
             assert (status, body["code"]) == (409, "NAME_TAKEN")
             await asyncio.sleep(0.3)  # names are limited in number
-        for body in (b"", b"{", b"[]", b"[" * 9000, {"name": ""}, {"name": "x" * 33}, {"name": "a\nb"}, {"name": 3}):
+        for body in (
+            b"",
+            b"{",
+            b"[]",
+            b"[" * 9000,
+            {"name": ""},
+            {"name": "x" * 33},
+            {"name": "a\nb"},
+            {"name": 3},
+            {"name": "Ann\u200b"},
+        ):
             status, answer = await call(host, "POST", "/people", "key", body)
             assert (status, answer["code"]) == (400, "VALIDATION_ERROR"), body
         for wish, words in (
@@ -249,6 +260,51 @@ async def test_a_full_disk_costs_the_result_only(monkeypatch, caplog):
             assert (await page.turn())["turn_state"]["game_over"]
             await page.send("again")
             assert not (await page.turn())["turn_state"]["game_over"]
+
+
+@on_loop
+async def test_a_full_disk_refuses_new_names_in_words(tmp_path, monkeypatch, caplog):
+    caplog.set_level(logging.CRITICAL)
+    async with lobby() as host:
+
+        def full(*_):
+            raise sqlite3.OperationalError("database or disk is full")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(host.store, "add_person", full)
+            status, body = await call(host, "POST", "/people", None, {"name": "Ann"})
+        assert (status, body["code"]) == (503, "STATE_FAILED")
+        await enter(host, "Ann")
+
+
+@on_loop
+async def test_looking_asks_the_store_once_for_each_result(monkeypatch):
+    async with lobby() as host:
+        asked = []
+        results = host.store.results
+        monkeypatch.setattr(host.store, "results", lambda most: asked.append(most) or results(most))
+        for _ in range(5):
+            assert (await look(host))["results"] == []
+        assert len(asked) == 1
+        host._keep("bargaining", TableResult((PlayerResult("Ann", False, 1.0),), "agreement"))
+        assert [one["game"] for one in (await look(host))["results"]] == ["bargaining"]
+        assert len(asked) == 2
+
+
+@on_loop
+async def test_a_table_that_cannot_be_made_is_refused_in_words(monkeypatch, caplog):
+    caplog.set_level(logging.CRITICAL)
+    async with lobby() as host:
+        ann = await enter(host, "Ann")
+
+        def gone(*_, **__):
+            raise FileNotFoundError("policy.npz")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(host._tables, "_make", gone)
+            status, body = await call(host, "POST", "/tables", ann, {"game": "holdem", "opponents": ["call"]})
+        assert (status, body["code"]) == (503, "TABLE_FAILED")
+        await opened(host, ann, game="holdem", opponents=["call"])
 
 
 @on_loop

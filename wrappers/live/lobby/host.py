@@ -4,7 +4,7 @@ import asyncio
 import logging
 import secrets
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from os import PathLike
@@ -14,6 +14,7 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from ..common.names import folded, problem_of
 from ..common.origins import Origins
 from ..common.page import HEADERS, page_routes
 from ..common.rate_limit import RateLimit
@@ -22,7 +23,7 @@ from ..common.tokens import bearer_token, same_token
 from ..table.host import PAGE
 from ..table.table_result import TableResult
 from . import messages
-from .messages import Lobby, NewPerson, NewTable, Opened, Person, Refused
+from .messages import ListedRating, ListedResult, Lobby, NewPerson, NewTable, Opened, Person, Refused
 from .offers import MakeTable, Offer
 from .store import IN_MEMORY, LobbyStore
 from .tables import LobbyRefusal, LobbyTables
@@ -78,6 +79,7 @@ class LobbyHost(Server):
         self._offers = offers
         self._access_token = access_token
         self._programs = {one.name for offer in offers for one in offer.opponents}
+        self._reserved = {folded(name) for name in self._programs}
         self._tables = LobbyTables(
             {offer.game: offer for offer in offers},
             make,
@@ -85,6 +87,7 @@ class LobbyHost(Server):
             on_result=self._keep,
             empty_after=empty_after,
         )
+        self._history: tuple[list[ListedResult], list[ListedRating]] | None = None  # None: there is a new result
         self._new_names: RateLimit | None = None
         self._sweeping: asyncio.Task[None] | None = None
 
@@ -129,24 +132,29 @@ class LobbyHost(Server):
         if self._access_token is not None and not same_token(bearer_token(request), self._access_token):
             raise LobbyRefusal(messages.UNAUTHORIZED, "choosing a name needs the link that holds this lobby's key")
         wish = await _body(request, NewPerson)
+        problem = problem_of(wish.name)
+        if problem is not None:
+            raise LobbyRefusal(messages.VALIDATION_ERROR, problem)
         assert self._new_names is not None
         if not self._new_names.take(asyncio.get_running_loop().time()):
             raise LobbyRefusal(messages.LIMIT_REACHED, "too many new names; try again in a second")
         token = secrets.token_urlsafe(24)
-        if self._kind(wish.name) in self._programs or not self.store.add_person(wish.name, token):
+        program = _without_number(folded(wish.name), self._reserved) in self._reserved
+        try:
+            taken = program or not self.store.add_person(wish.name, token)
+        except sqlite3.Error:  # a full disk must not stop the lobby
+            logger.exception("a name cannot be saved")
+            raise LobbyRefusal(messages.STATE_FAILED, "the lobby cannot save names now") from None
+        if taken:
             raise LobbyRefusal(messages.NAME_TAKEN, f"somebody here is called {wish.name} already")
         return _answer(Person(name=wish.name, token=token), 201)
 
     async def _lobby(self, request: web.Request) -> web.Response:
         person = self.store.name_of(bearer_token(request))
-        return _answer(
-            Lobby(
-                you=person,
-                tables=self._tables.listed(person),
-                results=self.store.results(SHOWN_RESULTS),
-                ratings=self.store.ratings(SHOWN_RATINGS),
-            )
-        )
+        if self._history is None:
+            self._history = self.store.results(SHOWN_RESULTS), self.store.ratings(SHOWN_RATINGS)
+        results, ratings = self._history
+        return _answer(Lobby(you=person, tables=self._tables.listed(person), results=results, ratings=ratings))
 
     async def _new_table(self, request: web.Request) -> web.Response:
         person = self.store.name_of(bearer_token(request))
@@ -162,17 +170,22 @@ class LobbyHost(Server):
             return NO_PERSON
         return None if name == person else f"you are called {person} in this lobby"
 
-    def _kind(self, name: str) -> str:
-        """Return the name of a program without its number among those of its kind at a table, as in "tight 2"."""
-        kind, _, number = name.rpartition(" ")
-        return kind if kind in self._programs and number.isdecimal() else name
-
     def _keep(self, game: str, result: TableResult) -> None:
-        players = [replace(one, name=self._kind(one.name)) if one.program else one for one in result.players]
+        players = [
+            replace(one, name=_without_number(one.name, self._programs)) if one.program else one
+            for one in result.players
+        ]
         try:
             self.store.add_result(game, datetime.now(UTC).isoformat(timespec="seconds"), result.reason, players)
         except sqlite3.Error:  # a full disk must not stop the game
             logger.exception("a result of %s cannot be saved", game)
+        self._history = None
+
+
+def _without_number(name: str, programs: Collection[str]) -> str:
+    """Return the name of a program without its number among those of its kind at a table, as in "tight 2"."""
+    kind, _, number = name.rpartition(" ")
+    return kind if kind in programs and number.isdecimal() else name
 
 
 async def _body(request: web.Request, kind: type[Body]) -> Body:

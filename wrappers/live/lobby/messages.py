@@ -8,14 +8,20 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ..table.messages import Name
-
 UNAUTHORIZED = "UNAUTHORIZED"
 NAME_TAKEN = "NAME_TAKEN"
 VALIDATION_ERROR = "VALIDATION_ERROR"
 LIMIT_REACHED = "LIMIT_REACHED"
 TABLE_FAILED = "TABLE_FAILED"
-STATUS = {UNAUTHORIZED: 401, NAME_TAKEN: 409, VALIDATION_ERROR: 400, LIMIT_REACHED: 429, TABLE_FAILED: 503}
+STATE_FAILED = "STATE_FAILED"
+STATUS = {
+    UNAUTHORIZED: 401,
+    NAME_TAKEN: 409,
+    VALIDATION_ERROR: 400,
+    LIMIT_REACHED: 429,
+    TABLE_FAILED: 503,
+    STATE_FAILED: 503,
+}
 """The HTTP status of a refusal."""
 
 
@@ -25,7 +31,7 @@ STATUS = {UNAUTHORIZED: 401, NAME_TAKEN: 409, VALIDATION_ERROR: 400, LIMIT_REACH
 class NewPerson(Struct, kw_only=True):
     """Take a name. The call bears the lobby's access token, if it has one."""
 
-    name: Name
+    name: str
 
 
 class NewTable(Struct, kw_only=True):

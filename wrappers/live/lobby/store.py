@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ..arena.results import places, rating_model
+from ..common.names import folded
 from ..common.tokens import hashed
 from ..table.table_result import PlayerResult
 from .messages import ListedPlayer, ListedRating, ListedResult
@@ -61,10 +62,10 @@ class LobbyStore:
     # People.
 
     def add_person(self, name: str, token: str) -> bool:
-        """Keep a name and its token; return False if somebody has the name, in capitals or small letters."""
+        """Keep a name and its token; return False if somebody has it, or one that looks the same (`folded`)."""
         try:
             with self._database:
-                self._database.execute("INSERT INTO people VALUES (?, ?, ?)", (hashed(token), name, name.casefold()))
+                self._database.execute("INSERT INTO people VALUES (?, ?, ?)", (hashed(token), name, folded(name)))
         except sqlite3.IntegrityError:
             return False
         self._database.execute(

@@ -111,12 +111,13 @@ class LobbyTables:
                 table = await asyncio.to_thread(made, wish.game, wish.seats, wish.opponents)
             except ValueError as error:
                 raise LobbyRefusal(messages.VALIDATION_ERROR, str(error)) from None
+            except Exception:  # such as a policy's file that is gone
+                raise _failed(wish.game) from None
             try:
                 await table.start()
-            except Exception:  # one table must not stop the lobby
-                logger.exception("a table of %s did not open", wish.game)
+            except Exception:
                 await table.stop()
-                raise LobbyRefusal(messages.TABLE_FAILED, f"the table of {wish.game} could not be opened") from None
+                raise _failed(wish.game) from None
             table_id = secrets.token_urlsafe(9)
             self.mounts.applications[table_id] = table.application(self.mounts.below(table_id))
             self._open[table_id] = OpenTable(wish.game, table, person, wish.listed, asyncio.get_running_loop().time())
@@ -167,3 +168,9 @@ class LobbyTables:
             await one.table.stop()
         except Exception:  # one table must not stop the others
             logger.exception("table %s of %s did not end in order", table_id, one.game)
+
+
+def _failed(game: str) -> LobbyRefusal:
+    """Log the current exception, and return what a person is told: one table must not stop the lobby."""
+    logger.exception("a table of %s did not open", game)
+    return LobbyRefusal(messages.TABLE_FAILED, f"the table of {game} could not be opened")

@@ -19,6 +19,7 @@ from ....envs.core.game import Game
 from ....envs.core.match import Match
 from ....envs.core.turn_state import AgentResponse
 from ..arena.host_session import ArenaHostSession, ArenaLimits
+from ..common.names import folded, problem_of
 from ..common.sessions import Outgoing
 from ..common.tokens import Admit, admit_by_token, same_token
 from . import messages
@@ -228,7 +229,11 @@ class TableHostSession:
             return [_error(client, messages.UNAUTHORIZED, problem)]
         if wish.name is None:
             return [_error(client, messages.VALIDATION_ERROR, "give a name to sit down")]
-        if any(seat.name == wish.name and not self._free(number) for number, seat in enumerate(self.seats)):
+        problem = problem_of(wish.name)
+        if problem is not None:
+            return [_error(client, messages.VALIDATION_ERROR, problem)]
+        taken = {folded(seat.name) for number, seat in enumerate(self.seats) if seat.name and not self._free(number)}
+        if folded(wish.name) in taken:
             return [_error(client, messages.NAME_TAKEN, f"somebody here is called {wish.name} already")]
         free = [number for number in range(self.game.seats) if self._free(number)]
         if not free:

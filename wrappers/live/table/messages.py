@@ -5,10 +5,10 @@ States and actions have the TurnState types: `State` contains a `TurnState`, `Ac
 takes a seat.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from ....envs.core.turn_state import ActionResult, AgentResponse, MessageIntent, TurnState
 
@@ -21,9 +21,6 @@ NOT_SEATED = "NOT_SEATED"
 VALIDATION_ERROR = "VALIDATION_ERROR"
 RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"
 
-Name = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\xa0]+\Z")]
-"""A name: 1 to 32 characters, none of them control characters, not ending in a space."""
-
 
 # From the page.
 
@@ -31,7 +28,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[^\x00-\x1f\x
 class Sit(Struct, kw_only=True, tag_field="type", tag="sit"):
     """Take a seat with a name, `seat` if it is free; or come back to the seat of `token`."""
 
-    name: Name | None = None
+    name: str | None = None
     seat: int | None = None
     token: str | None = None
     access_token: str | None = None

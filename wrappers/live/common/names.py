@@ -1,0 +1,32 @@
+"""Names of people: which are allowed, and which two look the same."""
+
+import unicodedata
+
+MOST_CHARACTERS = 32
+_HIDDEN_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_EMPTY = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+"""Letters and marks that show nothing, though Unicode does not count them among the hidden characters."""
+_VARIANTS = dict.fromkeys([*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
+"""Characters that change the picture of the one before them, as in many emoji."""
+
+
+def problem_of(name: str) -> str | None:
+    """Return why people may not have this name, as a sentence without a full stop; None: they may."""
+    if not 1 <= len(name) <= MOST_CHARACTERS:
+        return f"a name has 1 to {MOST_CHARACTERS} characters, not {len(name)}"
+    hidden = next((one for one in name if unicodedata.category(one) in _HIDDEN_CATEGORIES or one in _EMPTY), None)
+    if hidden is not None:
+        return f"a name has no hidden characters, as U+{ord(hidden):04X} is one"
+    if name != name.strip() or not name.translate(_VARIANTS):
+        return "a name begins and ends with a character that is seen"
+    return None
+
+
+def folded(name: str) -> str:
+    """Return a name as it is compared: without capitals, wide letters, repeated spaces and variants of emoji.
+
+    >>> folded("Ａｎｎ  Lee") == folded("ann lee")
+    True
+    """
+    plain = unicodedata.normalize("NFKC", name.translate(_VARIANTS)).casefold()
+    return " ".join(unicodedata.normalize("NFKC", plain).split())
