@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Small networks run faster on one thread, and much faster if other programs use the processor.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast nightly lint types page docs gallery site frameworks platforms notebooks bench mutants clean
+.PHONY: demo test test-fast nightly lint types page docs gallery site frameworks platforms notebooks bench mutants economics clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live table
 	$(BIN)/parlour demo
@@ -60,6 +60,9 @@ bench: $(VENV)/.dev  ## measure speed and size, with the libraries to compare wi
 mutants: $(VENV)/.dev  ## which small changes no test notices; ARGS="--only 'envs/holdem/*' --sample 50" narrows it
 	$(BIN)/pip install -q -e '.[mutants]'
 	$(BIN)/python .ci/mutants.py $(ARGS)
+
+economics: $(VENV)/.dev  ## train every game of economics and print the table beside theory; ARGS="cournot --seed 2" narrows it
+	$(BIN)/python .ci/economics.py build/economics $(ARGS)
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)

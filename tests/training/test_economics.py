@@ -1,5 +1,6 @@
 """Policies of games in stages beside the equilibrium."""
 
+import numpy as np
 import pytest
 from parlour import envs
 from parlour.training.evaluation.theory import compare
@@ -51,3 +52,26 @@ def test_a_fair_trustee_could_keep_everything():
     assert (found["choice_send"].learned, found["error_return"].learned) == (10, 15)
     assert found["gain"].learned == pytest.approx(7.5)  # the trustee's 15, the trustor's 0
     assert (found["efficiency"].learned, found["gini"].theory) == (100, 0.5)
+
+
+class Hesitant:
+    """Waits in the first turns, and then plays as another policy."""
+
+    encoder = "v0"
+
+    def __init__(self, policy):
+        self._policy, self._calls = policy, 0
+
+    def act(self, observations, masks):
+        self._calls += 1
+        return np.full(len(masks), masks.shape[1] - 1) if self._calls < 5 else self._policy.act(observations, masks)
+
+
+def test_to_wait_is_no_choice_unless_it_is_final():
+    game = envs.game("cournot")
+    compared = compare(Hesitant(make_policy("equilibrium", game, seed=1)), game, matches=10)
+    found = {line.name: line for line in compared.lines}
+    assert (found["choice_production"].learned, found["error_production"].learned) == (27, 0)
+    last = envs.game("public_project")
+    compared = compare(Hesitant(make_policy("equilibrium", last, seed=1)), last, matches=10)
+    assert next(line for line in compared.lines if line.name.startswith("choice_")).learned < 1

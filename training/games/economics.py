@@ -55,18 +55,25 @@ class _Visited:
 
     def __init__(self, bot: StageBot) -> None:
         self._bot = bot
-        self.rows: list[tuple[Any, Floats, Floats]] = []
+        self.rows: list[tuple[Any, Any, Any]] = []
 
     def add(self, made: Decisions) -> None:
         """Add the decisions of one step."""
         wanted = self._bot.act(made.observations, made.masks)
-        numbers = self._bot.numbers
-        self.rows.append((self._bot.stages(made.observations), numbers[made.actions], numbers[wanted]))
+        self.rows.append((self._bot.stages(made.observations), made.actions, wanted))
 
-    def of(self, stage: int) -> tuple[Floats, Floats]:
-        """Return the choices of a stage: the policy's, and the equilibrium's."""
-        stages, chosen, wanted = (np.concatenate(part) for part in zip(*self.rows, strict=True))
-        return chosen[stages == stage], wanted[stages == stage]
+    def of(self, stage: int, waiting: bool) -> tuple[Floats, Floats]:
+        """Return the choices of a stage: the policy's, and the equilibrium's.
+
+        Args:
+            stage: the stage.
+            waiting: whether `pass`, the last action index, is a choice (0). If not, rows in which the policy passes are
+                left out.
+        """
+        stages, made, wanted = (np.concatenate(part) for part in zip(*self.rows, strict=True))
+        numbers = self._bot.numbers
+        rows = (stages == stage) & (waiting | (made < len(numbers) - 1))
+        return numbers[made[rows]], numbers[wanted[rows]]
 
 
 def _phase(game: Game, stage: int) -> str:
@@ -76,10 +83,11 @@ def _phase(game: Game, stage: int) -> str:
 
 
 def _choices(game: Game, visited: _Visited) -> list[Quantity]:
-    """Return the mean distance of the choices from the equilibrium, by phase."""
-    lines = []
-    for stage in range(int(game.rules.blank[0].stages)):
-        chosen, wanted = visited.of(stage)
+    """Return the mean distance of the choices from the equilibrium, by phase. To wait is no choice."""
+    lines, table = [], game.rules.blank[0]
+    last = int(table.stages) - 1 if table.closes or table.leaves else int(table.stages)
+    for stage in range(int(table.stages)):
+        chosen, wanted = visited.of(stage, waiting=stage >= last or bool(table.pass_is_final))
         phase = _phase(game, stage)
         if game.name in MIXED:
             chosen, wanted = np.sort(chosen), np.sort(wanted)
