@@ -30,7 +30,7 @@ def test_a_file_keeps_everything_but_no_token(tmp_path):
     store.add_person("Ann", "secret-token")
     store.add_result("kuhn", "2026-01-02T03:04:05+00:00", "fold", [player("Ann", 1), player("honest", -1, True)])
     before = store.results(5), store.ratings(5)
-    with pytest.raises(ValueError, match="locked"):
+    with pytest.raises(ValueError, match="locked; another lobby uses it"):
         LobbyStore(path)
     store.close()
     again = LobbyStore(path)

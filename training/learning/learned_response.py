@@ -1,6 +1,7 @@
 """A learned best response: a fresh learner that plays against a frozen policy."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from ...envs import Game
@@ -51,9 +52,12 @@ def learned_response(
     scale = {} if "reward_scale" in settings_from(game.name) else {"reward_scale": 1 / most}
     fixed = {"options": dict(game.options), "total_timesteps": decisions, "seed": seed, "minutes": minutes}
     fixed |= {"random_start_steps": 0, "teacher": "", "progress": False, "algorithm": algorithm}
+    kind = find(algorithm)
+    if "opponent_tables" in {field.name for field in fields(kind.Config)}:
+        fixed["opponent_tables"] = 1.0  # such an algorithm plays against itself at the other tables
     config = load_config(game.name, **fixed, **{**scale, **(settings or {})})
     league = _Frozen(policy, game, seed)
-    learner = find(algorithm)(config, game, league)
+    learner = kind(config, game, league)
     monitor = _Monitor(learner, league, decisions, minutes, progress)
     learner.fit(monitor)
     return learner.policy(seed=seed + 1), monitor.curve

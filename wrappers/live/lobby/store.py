@@ -53,7 +53,8 @@ class LobbyStore:
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.executescript(SCHEMA)
         except sqlite3.Error as error:
-            raise ValueError(f"cannot keep the lobby's results in {path}: {error}") from None
+            used = "; another lobby uses it" if "locked" in str(error) else ""
+            raise ValueError(f"cannot keep the lobby's results in {path}: {error}{used}") from None
 
     def close(self) -> None:
         """Close the file."""
