@@ -40,17 +40,23 @@ def results(game: str, folder: Path, seed: int) -> dict[str, Any]:
     """Train and measure one game, unless the folder has its results."""
     run = folder / f"{game}-{seed}"
     kept = run / "results.json"
-    if kept.is_file():
-        found: dict[str, Any] = json.loads(kept.read_text())
-        return found
-    began = time.monotonic()
-    command("train", game, "--runs", folder, "--name", run.name, "--seed", seed, "--no-progress")
-    minutes = (time.monotonic() - began) / 60
-    evaluated = json.loads(command("evaluate", run, "--deals", MATCHES, "--seed", seed + 100, "--json"))
-    learner = ("--algorithm", "selfplay", "--seed", seed + 200)
-    exploited = json.loads(command("exploit", run, "--deals", MATCHES, *learner, "--json"))
-    found = {"game": game, "minutes": minutes, "evaluated": evaluated, "exploited": exploited}
-    kept.write_text(json.dumps(found, indent=2))
+    found: dict[str, Any] = json.loads(kept.read_text()) if kept.is_file() else {"game": game}
+    if "minutes" not in found:
+        began = time.monotonic()
+        command("train", game, "--runs", folder, "--name", run.name, "--seed", seed, "--no-progress")
+        found["minutes"] = (time.monotonic() - began) / 60
+        kept.write_text(json.dumps(found))
+    if "evaluated" not in found:
+        found["evaluated"] = json.loads(
+            command(
+                "evaluate", run, "--deals", MATCHES, "--seed", seed + 100, "--picture", run / "theory.png", "--json"
+            )
+        )
+        kept.write_text(json.dumps(found))
+    if "exploited" not in found:
+        learner = ("--algorithm", "selfplay", "--seed", seed + 200)
+        found["exploited"] = json.loads(command("exploit", run, "--deals", MATCHES, *learner, "--json"))
+        kept.write_text(json.dumps(found))
     return found
 
 
