@@ -22,8 +22,19 @@ def test_quick_figures_of_what_needs_no_peer(capsys, monkeypatch):
     # Timed figures are never held against their targets here: a test machine is busy.
     found = rows(capsys, "vector", "aec", "protocol", "godot", "memory")
     live = {f"{name}-{part}" for name in ("protocol", "godot") for part in ("p50", "p99")}
-    games = ("2", "6", "auction", "auction-talk", "bargaining", "bargaining-talk", "cournot", "mafia", "tangram")
-    vector = {f"vector-{name}{part}" for name in games for part in ("", "-writing")}
+    games = (
+        "2",
+        "6",
+        "auction",
+        "auction-talk",
+        "bargaining",
+        "bargaining-talk",
+        "cournot",
+        "public-good",
+        "mafia",
+        "tangram",
+    )
+    vector = {f"vector-{name}{part}" for name in games for part in ("", "-writing", "-observing")}
     assert set(found) == {*vector, "raw-env", "env", "memory", *live}
     assert all(row["value"] > 0 for row in found.values())
     assert all(found[name]["worst"] < found[name]["median"] < found[name]["value"] for name in ("vector-2", "env"))

@@ -39,6 +39,7 @@ def vector_tables(seconds: Seconds) -> list[Row]:
         ("bargaining", "bargaining, 4,096 tables", "bargaining", 4_096, {}, 8e6, None),
         ("bargaining-talk", "bargaining with talk, 4,096 tables", "bargaining", 4_096, {"talk": True}, 4e6, None),
         ("cournot", "Cournot, 4,096 tables, 2 firms", "cournot", 4_096, {}, 7e6, 7.0),
+        ("public-good", "public good, 4,096 tables", "voluntary_contribution", 4_096, {}, 7e6, 7.0),
         ("mafia", "mafia, 1,024 tables, 10 seats", "mafia", 1_024, {"seats": 10}, 1.5e6, None),
         ("tangram", "tangram, 1,024 boards", "tangram", 1_024, {}, None, None),
     ):
@@ -49,7 +50,10 @@ def vector_tables(seconds: Seconds) -> list[Row]:
 def _beside_writing(
     short: str, what: str, tables: VectorGame, goal: float | None, most: float | None, seconds: Seconds
 ) -> list[Row]:
-    """Return the rate of a game, and how many times as long a decision takes as zeros over what it writes."""
+    """Return the rate of a game, and the time of a decision beside that of two ways to write what it writes.
+
+    They are zeros over the arrays, and the game's own encoder and mask for tables that stand still.
+    """
     observations, masks = np.ones_like(tables.observations), np.ones_like(tables.action_masks)
 
     def write() -> int:
@@ -57,13 +61,24 @@ def _beside_writing(
         masks[:] = 0
         return tables.num_envs
 
-    ours, zeros = rates(random_play(tables), write, seconds=seconds)
+    encoder, rows = tables.game.encoders[tables.encoder], np.arange(tables.num_envs)
+    seats = tables.turn.copy()
+
+    def observe() -> int:
+        encoder.observations(tables.tables, rows, observations, seats)
+        tables.game.rules.masks(tables.tables, rows, masks)
+        return tables.num_envs
+
+    play = random_play(tables)
+    ours, zeros, observed = rates(play, write, observe, seconds=seconds)
     sizes = [tables.tables.dtype.itemsize, observations[0].nbytes, masks[0].nbytes]
     touched = f"bytes of record {sizes[0]:,}, observation {sizes[1]:,}, mask {sizes[2]:,}"
     beside, note = ratios(zeros, ours), f"a decision beside writing zeros over what it writes; {touched}"
+    again, told = ratios(observed, ours), "a decision beside its encoder and mask alone"
     return [
         Row.of(f"vector-{short}", what, ours, "decisions/s", goal),
         Row.of(f"vector-{short}-writing", "— beside writing", beside, "times", most, lower=True, note=note),
+        Row.of(f"vector-{short}-observing", "— beside observing", again, "times", most, lower=True, note=told),
     ]
 
 
