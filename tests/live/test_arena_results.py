@@ -60,6 +60,18 @@ def test_deals_and_efficiency_are_those_of_the_outcome():
     assert bargained(20, 30, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (False, 0.0)
     assert bargained(60, 50, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (None, None)
     assert bargained(20, 30, {"reason": "error", **pay(0, 0)}) == (None, None)
+    issues = [
+        TurnState("m", "multi_issue_bargaining-v0", name, "", False, game_state={"my_preferences": worth, **other})
+        for name, worth, other in (
+            ("a", {"price": [0.0, 0.6], "date": [0.4, 0.0]}, {"my_reservation_value": 0.3}),
+            ("b", {"price": [0.3, 0.0], "date": [0.0, 0.7]}, {"my_reservation_value": 0.4}),
+        )
+    ]
+    # The most without a loss is 0.3 and 0.3: the high price for one, the late date for the other.
+    assert assess(issues, {"reason": "agreement", **pay(0.15, 0.3)}) == (True, pytest.approx(0.75))
+    assert assess(issues, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (False, 0.0)
+    issues[0].game_state["my_reservation_value"] = 0.7
+    assert assess(issues, {"reason": "max_rounds_exceeded", **pay(0, 0)}) == (None, None)
     bidders = [
         TurnState("m", "auction-v0", name, "", False, game_state={"my_valuation": value})
         for name, value in (("a", 80.0), ("b", 60.0))

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
+import numpy as np
+
 from ....envs.core.turn_state import TurnState
 
 DEALS = {"agreement": True, "auction_resolved": True, "max_rounds_exceeded": False, "no_sale": False}
@@ -50,8 +52,8 @@ def assess(states: Sequence[TurnState], outcome: Mapping[str, Any]) -> tuple[boo
     if deal is None:
         return None, None
     games = [state.game_state for state in states]
-    if all("my_reservation_value" in game and "total" in game for game in games):
-        surplus = games[0]["total"] - sum(game["my_reservation_value"] for game in games)
+    if all("my_reservation_value" in game and ("total" in game or "my_preferences" in game) for game in games):
+        surplus = _surplus(games)
         if surplus <= 0:
             return (True, None) if deal else (None, None)
         won = sum(row["utility"] for row in outcome["payoffs"])
@@ -61,6 +63,21 @@ def assess(states: Sequence[TurnState], outcome: Mapping[str, Any]) -> tuple[boo
         highest = max(values.values())
         return deal, None if highest <= 0 else values.get(str(outcome.get("winner")), 0.0) / highest
     return deal, None
+
+
+def _surplus(games: Sequence[Mapping[str, Any]]) -> float:
+    """Return the most that the agents of a negotiation could gain together, without a loss of one; 0: nothing."""
+    least = [float(game["my_reservation_value"]) for game in games]
+    if "total" in games[0]:
+        return max(float(games[0]["total"]) - sum(least), 0.0)
+    gains = []
+    for game, own in zip(games, least, strict=True):
+        worth: Any = np.zeros(1)
+        for values in game["my_preferences"].values():
+            worth = np.add.outer(worth, values).ravel()
+        gains.append(worth - own)
+    acceptable = np.min(gains, axis=0) >= 0
+    return float(np.sum(gains, axis=0)[acceptable].max(initial=0.0))
 
 
 @dataclass
