@@ -54,6 +54,16 @@ def test_a_fair_trustee_could_keep_everything():
     assert (found["efficiency"].learned, found["gini"].theory) == (100, 0.5)
 
 
+@pytest.mark.parametrize("name", ["dutch_auction", "english_auction"])
+def test_revenue_and_efficiency_of_an_auction_are_those_of_the_theory(name):
+    fine = {"dutch_auction": {"decrement": 1.0, "max_rounds": 100}, "english_auction": {"max_rounds": 100}}[name]
+    found = lines(envs.game(name, **fine), "equilibrium", 4_000)
+    assert found["revenue"].learned == found["revenue"].theory == pytest.approx(100 / 3, abs=1.5)  # of two bidders
+    assert 98 < found["efficiency"].learned <= 100
+    wild = lines(envs.game(name, **fine), "random", 300)
+    assert wild["efficiency"].learned < 95 and wild["efficiency"].theory == pytest.approx(100, abs=2)
+
+
 class Hesitant:
     """Waits in the first turns, and then plays as another policy."""
 

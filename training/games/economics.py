@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MIXED = ("war_of_attrition",)
 """Games whose equilibrium draws its choice: distributions are compared, not single choices."""
+AUCTIONS = ("dutch_auction", "english_auction")
+"""Games in which the seat that closes a round buys for its private value."""
 ANSWERS = 26
 """The most fixed choices that are tried as answers to a policy."""
 ANSWERED = 2_000
@@ -109,6 +111,12 @@ def _utilities(game: Game, tables: Tables, theory: Tables, seed: int) -> list[Qu
     ]
     welfare, equilibrium = float(own.sum(axis=1).mean()), float(right.sum(axis=1).mean())
     lines.append(Quantity("welfare", "sum of the utilities", welfare, equilibrium))
+    if game.name in AUCTIONS:
+        sales = [_sales(one, seats) for one in (tables, theory)]
+        revenue, share = zip(*sales, strict=True)
+        lines.append(Quantity("revenue", "revenue of the last round", *revenue))
+        lines.append(Quantity("efficiency", "the buyers' valuations, beside the highest ones", *share, "%"))
+        return [*lines, Quantity("gini", "Gini coefficient of the mean utilities", _gini(own), _gini(right), " ")]
     bots = [play(make(game, seed=seed), game, len(tables), seed) for make in game.bots.values()]
     best = max(float(one["total"][:, :seats].sum(axis=1).mean()) for one in bots)
     if best > 0:
@@ -116,6 +124,15 @@ def _utilities(game: Game, tables: Tables, theory: Tables, seed: int) -> list[Qu
         lines.append(Quantity("efficiency", "the same, beside the best bot's", *shares, "%"))
     lines.append(Quantity("gini", "Gini coefficient of the mean utilities", _gini(own), _gini(right), " "))
     return lines
+
+
+def _sales(tables: Tables, seats: int) -> tuple[float, float]:
+    """Return the mean revenue of the last round, and the buyers' valuations as a percentage of the highest ones."""
+    values = np.array(tables["private"][:, :seats])
+    buyers, rows = np.array(tables["closer"]), np.arange(len(tables))
+    worth = np.where(buyers >= 0, values[rows, buyers], 0.0)
+    gained = np.where(buyers >= 0, tables["rewards"][rows, buyers], 0.0)
+    return float((worth - gained).mean()), 100 * float(worth.sum() / values.max(axis=1).sum())
 
 
 def _gini(utilities: Floats) -> float | None:
