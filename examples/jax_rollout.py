@@ -77,6 +77,7 @@ def main(argv=None):
     begin = time.perf_counter()
     seen, played = jax.block_until_ready(rollout(parameters, seen, jax.random.key(1)))
     with_jax = settings.tables * settings.steps / (time.perf_counter() - begin)
+    env.tables.step(env.tables.sample())  # loads its compiled code
     begin = time.perf_counter()
     for _ in range(settings.steps):
         env.tables.step(env.tables.sample())
