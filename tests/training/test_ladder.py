@@ -66,7 +66,7 @@ def test_alpha_rank_is_openspiels():
 
 
 def test_without_the_packages_the_ratings_are_left_out(monkeypatch):
-    for name in ("openskill", "openskill.models", "open_spiel", "open_spiel.python"):
+    for name in ("openskill", "openskill.models", "open_spiel", "open_spiel.python", "open_spiel.python.egt"):
         monkeypatch.setitem(sys.modules, name, None)
     first, *_ = standings("abc", ROCK, ROCK[:, :, None])
     assert (first.openskill, first.alpha_rank) == (None, None)

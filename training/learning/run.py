@@ -267,7 +267,8 @@ class _Run:
             results = self._evaluations.run(self._learner.policy(self._config.seed))
         self._evaluated = steps
         note = f"{per_second:,.0f} timesteps/s, {mean:+.2f} {unit} an episode{self._evaluations.note}"
-        self._bar.update(self._task, completed=steps, total=steps / self._budget.used(steps), note=note)
+        used = self._budget.used(steps)  # 0 after random first steps alone
+        self._bar.update(self._task, completed=steps, total=steps / used if used else None, note=note)
         return {"rollout/return": mean, "time/steps_per_second": per_second, **results}
 
     def write(self, metrics: Mapping[str, Any]) -> None:
