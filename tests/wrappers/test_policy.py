@@ -1,5 +1,6 @@
 """Policies: legal, seeded, and the frozen NumPy network equal to the torch model that it was copied from."""
 
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -151,6 +152,17 @@ def test_load_policy_names_what_is_wrong(tmp_path):
     np.savez(tmp_path / "other.npz", a=np.zeros(3), activation=np.array("ReLU"))
     with pytest.raises(ValueError, match="not a saved MlpPolicy"):
         load_policy(tmp_path / "other.npz")
+
+
+@pytest.mark.parametrize("part", ["policy.pth", "data"])
+def test_a_damaged_model_is_named(part, tmp_path):
+    model().save(tmp_path / "whole.zip")
+    with zipfile.ZipFile(tmp_path / "whole.zip") as whole, zipfile.ZipFile(tmp_path / "model.zip", "w") as damaged:
+        for name in whole.namelist():
+            content = whole.read(name)
+            damaged.writestr(name, content[: len(content) // 2] if name == part else content)
+    with pytest.raises(ValueError, match=r"model.zip is (damaged: MaskablePPO|no model saved)"):
+        load_policy(tmp_path / "model.zip")
 
 
 def test_observations_of_another_game_are_refused_by_their_length(scene):

@@ -18,7 +18,7 @@ def load_model(file: Path) -> Any:
     """Return the model in a ``.zip``, on the CPU.
 
     Raises:
-        ValueError: if there is none, or if its actions are not discrete.
+        ValueError: if there is none, if it is damaged, or if its actions are not discrete.
         ImportError: if the package that saved it is not installed.
     """
     data = read_data(file)
@@ -33,7 +33,12 @@ def load_model(file: Path) -> Any:
     except ImportError as error:
         raise ImportError(f"{file} is a {name} model and needs {error.name}: {install('train')}") from None
     algorithm = getattr(stable_baselines3, name, None) or getattr(sb3_contrib, name)
-    return algorithm.load(file, device="cpu", custom_objects=renamed_objects(data))
+    try:
+        return algorithm.load(file, device="cpu", custom_objects=renamed_objects(data))
+    except Exception as error:  # pickle, torch and the library fail in many ways
+        raise ValueError(
+            f"{file} is damaged: {name}.load cannot read it: {str(error).partition(chr(10))[0]}"
+        ) from error
 
 
 def read_data(file: Path) -> dict[str, Any]:
