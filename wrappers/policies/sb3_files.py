@@ -36,9 +36,7 @@ def load_model(file: Path) -> Any:
     try:
         return algorithm.load(file, device="cpu", custom_objects=renamed_objects(data))
     except Exception as error:  # pickle, torch and the library fail in many ways
-        raise ValueError(
-            f"{file} is damaged: {name}.load cannot read it: {str(error).partition(chr(10))[0]}"
-        ) from error
+        raise ValueError(f"{file} is damaged: {name}.load ends with {type(error).__name__}") from error
 
 
 def read_data(file: Path) -> dict[str, Any]:
