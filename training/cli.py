@@ -79,6 +79,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("PARLOUR_TRACEBACK"):
             raise
         return _complain(name, _sentence(error), MISTAKE)
+    except MemoryError as error:
+        return _complain(name, f"there is not enough memory: {error}", MISTAKE)
     except SystemExit as end:
         if isinstance(end.code, str):
             return _complain(name, end.code.removeprefix(f"parlour {name}: "), MISTAKE)

@@ -1,8 +1,10 @@
 """`parlour host arena` with several games: who plays what, one rating over all, and the pages of the results."""
 
 import json
+import shutil
 
 import pytest
+from parlour import zoo
 from parlour.training import cli
 from parlour.wrappers.logs import match_log
 from parlour.wrappers.logs.first_matches import FirstMatches
@@ -52,6 +54,20 @@ def test_a_game_without_enough_agents_is_left_out_and_named(capsys):
     assert "dictator is left out: 1 agent for 2 seats" in told
     assert "mafia is left out" in told
     assert "kuhn-v0: 2 matches" in told
+
+
+def test_an_own_policy_plays_its_game(capsys, tmp_path):
+    own = tmp_path / "own.npz"
+    shutil.copy(zoo.weights("zoo:kuhn"), own)
+    told = said(capsys, "kuhn,dictator", "--agents", "random", str(own), "--rounds", "1", "--port", "0").out
+    assert "kuhn-v0: 2 matches" in told
+    assert "dictator is left out: 1 agent for 2 seats" in told
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_the_matches(capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    told = said(capsys, "kuhn", *AGENTS, "--rounds", "1", "--out", str(tmp_path / "file"))
+    assert "exists" in told.err and "matches" not in told.out
 
 
 @pytest.mark.parametrize(

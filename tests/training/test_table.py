@@ -1,11 +1,14 @@
 """`parlour table`: what it makes of its options; the table itself is in tests/live."""
 
 import asyncio
+import shutil
 import ssl
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from parlour import zoo
+from parlour.envs import game
 from parlour.training import cli
 from parlour.training.commands import browser_tables, lobby, lookup, table
 
@@ -52,6 +55,10 @@ def test_a_certificate_reaches_the_server(command, args, monkeypatch, certificat
         (["kuhn", "--policies", "{folder}/bare.npz"], "is not a saved"),
         (["kuhn", "--empty-after", "0"], "empty_after=0"),
         (["kuhn", "--hands", "0"], "hands=0"),
+        (["kuhn", "--timeout", "nan"], "timeout=nan"),
+        (["kuhn", "--empty-after", "inf"], "empty_after=inf"),
+        (["kuhn", "--access-token", ""], "the token on the command line is empty"),
+        (["kuhn", "--policies", "zoo:leduc"], "zoo:leduc plays leduc, which this lobby does not offer"),
         (["kuhn", "--state", "{folder}/text"], "cannot keep the lobby's results"),
     ],
 )
@@ -64,7 +71,7 @@ def test_what_a_lobby_cannot_serve_is_named(args, words, tmp_path, capsys, monke
 
 
 def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game():
-    [kuhn, cournot] = [lobby._offer(name, policies) for name, policies in (("kuhn", ["mine"]), ("cournot", []))]
+    [kuhn, cournot] = [lobby._offer(game(name), policies) for name, policies in (("kuhn", ["mine"]), ("cournot", []))]
     assert [(one.name, one.trained) for one in kuhn.opponents][:3] == [
         ("zoo:kuhn", True),
         ("mine", True),
@@ -72,6 +79,18 @@ def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game():
     ]
     assert (kuhn.seats, kuhn.any_seats, cournot.any_seats) == (2, False, True)
     assert not any(one.trained for one in cournot.opponents)
+
+
+def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatch):
+    served = []
+    monkeypatch.setattr(lobby, "until_done", lambda work: work.close())
+    monkeypatch.setattr(lobby, "serve", lambda host, *rest: served.append(host) or asyncio.sleep(0))
+    own = tmp_path / "own.npz"
+    shutil.copy(zoo.weights("zoo:kuhn"), own)
+    assert cli.main(["lobby", "kuhn", "leduc", "--port", "0", "--policies", str(own)]) == 0
+    kuhn, leduc = served[0]._offers
+    assert str(own) in [one.name for one in kuhn.opponents]
+    assert str(own) not in [one.name for one in leduc.opponents]
 
 
 def test_a_lobbys_table_leaves_a_seat_to_a_person():

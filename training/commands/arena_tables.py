@@ -95,7 +95,7 @@ def _own_spec(spec: str, game: Game) -> str | None:
     if spec == "random" or spec in game.bots or foreign(spec, game):
         return spec
     trained = trained_for(spec) if spec not in bots_of(game.name) else None
-    return spec if trained is not None and trained.game == game.name else None
+    return spec if trained is not None and trained.name == game.name else None
 
 
 def _game(name: str, options: Sequence[str], seats: int | None, coming: int) -> Game:

@@ -36,8 +36,10 @@ def secret(given: str | None, file: Path | None, variable: str) -> str | None:
     """Return a secret from the command line, a file, or the environment, the first that has it; None: none has.
 
     Raises:
-        ValueError: if the file cannot be read, or is empty.
+        ValueError: if the one of the command line is empty, or the file is, or the file cannot be read.
     """
+    if given is not None and not given.strip():  # as from a variable of the shell that is not set
+        raise ValueError("the token on the command line is empty: give a token, or leave the option out")
     if given or file is None:
         return given or os.environ.get(variable) or None
     try:

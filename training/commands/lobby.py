@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
 from ... import zoo
-from ...envs import GAMES
+from ...envs import GAMES, Game
 from ...wrappers.live.common.tokens import Admit
 from ...wrappers.live.lobby.host import LobbyHost
 from ...wrappers.live.lobby.offers import LobbyTable, Offer, Opponent
@@ -49,17 +50,20 @@ def command(
         rebuy: Whether a poker player without chips gets a new stack before the next hand.
         empty_after: Seconds without an open page after which a table ends.
     """
-    if delay < 0 or min(timeout, empty_after) <= 0 or hands < 1:
+    if not (delay >= 0 and min(timeout, empty_after) > 0 and hands >= 1 and isfinite(timeout + delay + empty_after)):
         given = f"timeout={timeout:g}, delay={delay:g}, empty_after={empty_after:g}, hands={hands}"
         raise ValueError(f"{given}: need some seconds for a turn and an empty table, a delay from 0 up, and some hands")
+    offered = [game_with(name) for name in games or _playable()]
     trained: dict[str, list[str]] = {}
     for spec in policies:
         found = trained_for(spec)
         if found is None:
             raise ValueError(f"{spec}: not a run, nor a policy file that names its game")
-        trained.setdefault(found.game, []).append(spec)
+        if found.name not in [game.name for game in offered]:
+            raise ValueError(f"{spec} plays {found.name}, which this lobby does not offer: name it among the games")
+        trained.setdefault(found.name, []).append(spec)
     lobby = LobbyHost(
-        [_offer(name, trained.get(name, ())) for name in games or _playable()],
+        [_offer(game, trained.get(game.name, ())) for game in offered],
         partial(_table, timeout=timeout, delay=delay, hands=hands, rebuy=rebuy),
         state=state,
         empty_after=empty_after,
@@ -84,11 +88,10 @@ def _playable() -> list[str]:
     return found
 
 
-def _offer(name: str, policies: Sequence[str]) -> Offer:
-    game = game_with(name)
+def _offer(game: Game, policies: Sequence[str]) -> Offer:
     trained = [*([f"{zoo.PREFIX}{game.name}"] if game.name in zoo.names() else []), *policies]
     programs = [*(Opponent(spec, True) for spec in trained), *(Opponent(bot, False) for bot in game.bots)]
-    return Offer(game.name, game.seats, has_seats(name), tuple(programs))
+    return Offer(game.name, game.seats, has_seats(game.name), tuple(programs))
 
 
 def _table(

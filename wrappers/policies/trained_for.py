@@ -9,6 +9,7 @@ import msgspec
 
 from ...envs import game as make_game
 from ...envs.core.game import Game
+from ...envs.core.registry import with_underscores
 
 
 class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,8 +39,12 @@ class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The game's name without its version, such as ``"holdem"``."""
-        return self.game.partition("-")[0]
+        """The game's name without its version, such as ``"holdem"``.
+
+        >>> TrainedFor(game="public-project-v0").name
+        'public_project'
+        """
+        return with_underscores(self.game).partition("-")[0]  # a run may name it by a platform's id
 
     def make_game(self) -> Game:
         """Return the game with its options.

@@ -109,6 +109,8 @@ def command(
     games = _Games(tables)
     with ExitStack() as stack:
         supervisor = stack.enter_context(Supervisor(live, session, console))
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is told before the matches
         if out is not None and samples:
             games.folder = Path(stack.enter_context(TemporaryDirectory()))
 
