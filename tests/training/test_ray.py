@@ -225,4 +225,4 @@ def test_the_sum_of_actors_is_measured_beside_one(monkeypatch):
     monkeypatch.setattr(actors, "ROUNDS", 1)
     together, share = actors.actors(0.1)
     assert together.value > 0
-    assert 0 < share.value < 2
+    assert share.value > 0  # rates of a busy machine have no upper bound
