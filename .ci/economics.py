@@ -47,11 +47,7 @@ def results(game: str, folder: Path, seed: int) -> dict[str, Any]:
         found["minutes"] = (time.monotonic() - began) / 60
         kept.write_text(json.dumps(found))
     if "evaluated" not in found:
-        found["evaluated"] = json.loads(
-            command(
-                "evaluate", run, "--deals", MATCHES, "--seed", seed + 100, "--picture", run / "theory.png", "--json"
-            )
-        )
+        found["evaluated"] = json.loads(command("evaluate", run, "--deals", MATCHES, "--seed", seed + 100, "--json"))
         kept.write_text(json.dumps(found))
     if "exploited" not in found:
         learner = ("--algorithm", "selfplay", "--seed", seed + 200)
@@ -81,7 +77,7 @@ def row(found: dict[str, Any]) -> str:
         reached or "—",
         choices or "—",
         _interval(learned),
-        "the same" if worst is learned or worst == learned else f"`{worst['opponent']}` {_interval(worst)}",
+        "the same" if worst == learned else f"`{worst['opponent']}` {_interval(worst)}",
     )
     return f"| {' | '.join(cells)} |"
 

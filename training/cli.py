@@ -75,12 +75,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has gone, as in `parlour … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (ValueError, OSError, ImportError) as error:
+    except (ValueError, OSError, ImportError, MemoryError) as error:
         if os.environ.get("PARLOUR_TRACEBACK"):
             raise
         return _complain(name, _sentence(error), MISTAKE)
-    except MemoryError as error:
-        return _complain(name, f"there is not enough memory: {error}", MISTAKE)
     except SystemExit as end:
         if isinstance(end.code, str):
             return _complain(name, end.code.removeprefix(f"parlour {name}: "), MISTAKE)
@@ -98,6 +96,8 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         reason = REASONS.get(error.errno, os.strerror(error.errno))
         return f"{reason}: {error.filename}" if error.filename else f"{reason} ({error.strerror})"
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory: {str(error).partition(' for an array')[0]}"  # NumPy goes on with the dtype
     return " ".join(str(error).split()) or type(error).__name__
 
 

@@ -53,7 +53,7 @@ def command(
     if not (delay >= 0 and min(timeout, empty_after) > 0 and hands >= 1 and isfinite(timeout + delay + empty_after)):
         given = f"timeout={timeout:g}, delay={delay:g}, empty_after={empty_after:g}, hands={hands}"
         raise ValueError(f"{given}: need some seconds for a turn and an empty table, a delay from 0 up, and some hands")
-    offered = [game_with(name) for name in games or _playable()]
+    offered = [game_with(name) for name in games] or _playable()
     trained: dict[str, list[str]] = {}
     for spec in policies:
         found = trained_for(spec)
@@ -76,15 +76,14 @@ def command(
     until_done(serve(lobby, server.token, "lobby"))
 
 
-def _playable() -> list[str]:
+def _playable() -> list[Game]:
     """Return the games that need no options."""
     found = []
     for name in dict.fromkeys(game_id.partition("-")[0] for game_id in GAMES):
         try:
-            game_with(name)
+            found.append(game_with(name))
         except (TypeError, ValueError):  # a user's game that needs options
             continue
-        found.append(name)
     return found
 
 

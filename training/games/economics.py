@@ -115,12 +115,12 @@ def _utilities(game: Game, tables: Tables, theory: Tables, seed: int) -> list[Qu
         (revenue, share), (expected, best) = _sales(tables, seats), _sales(theory, seats)
         lines.append(Quantity("revenue", "revenue of the last round", revenue, expected))
         lines.append(Quantity("efficiency", "the buyers' valuations, beside the highest ones", share, best, "%"))
-        return [*lines, Quantity("gini", "Gini coefficient of the mean utilities", _gini(own), _gini(right), " ")]
-    bots = [play(make(game, seed=seed), game, len(tables), seed) for make in game.bots.values()]
-    greatest = max(float(one["total"][:, :seats].sum(axis=1).mean()) for one in bots)
-    if greatest > 0:
-        shares = 100 * welfare / greatest, 100 * equilibrium / greatest
-        lines.append(Quantity("efficiency", "the same, beside the best bot's", *shares, "%"))
+    else:
+        bots = [play(make(game, seed=seed), game, len(tables), seed) for make in game.bots.values()]
+        greatest = max(float(one["total"][:, :seats].sum(axis=1).mean()) for one in bots)
+        if greatest > 0:
+            shares = 100 * welfare / greatest, 100 * equilibrium / greatest
+            lines.append(Quantity("efficiency", "the same, beside the best bot's", *shares, "%"))
     lines.append(Quantity("gini", "Gini coefficient of the mean utilities", _gini(own), _gini(right), " "))
     return lines
 

@@ -111,8 +111,8 @@ def command(
         supervisor = stack.enter_context(Supervisor(live, session, console))
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is told before the matches
-        if out is not None and samples:
-            games.folder = Path(stack.enter_context(TemporaryDirectory()))
+            if samples:
+                games.folder = Path(stack.enter_context(TemporaryDirectory()))
 
         def host(one: Seated, log: MatchLog | None) -> ArenaHost:
             made = ArenaHost(
