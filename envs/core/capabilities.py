@@ -1,4 +1,4 @@
-"""Capabilities: what only some games have. Talk, teams, hidden turns, a public view, chance, setup."""
+"""Capabilities: what only some games have. Talk, teams, hidden turns, a public view, chance, setup, symmetry."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import require_functions, require_names, require_type
+from .layout import Layout
 from .record import Tables
 from .turn_state import Action, Message, MessageIntent
 
@@ -126,6 +127,23 @@ class Chance:
 
 
 @dataclass(frozen=True)
+class Symmetry:
+    """The names in a game that mean nothing by themselves: other-play learns under random ones.
+
+    Attributes:
+        relabelling: ``relabelling(layout, random) -> (columns, actions)`` draws other names for one agent: int64[D]
+            and int64[A]. Instead of `observation` and `mask` it sees ``observation[columns]`` and ``mask[actions]``,
+            and its action k means ``actions[k]``.
+    """
+
+    relabelling: Callable[[Layout, np.random.Generator], tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+    def __post_init__(self) -> None:
+        """Check the part."""
+        require_functions("Symmetry", {"relabelling": self.relabelling})
+
+
+@dataclass(frozen=True)
 class Setup:
     """What chance would decide at the beginning may be given: ``env.reset(options={…})``.
 
@@ -167,6 +185,7 @@ class Capabilities:
     public_view: PublicView | None = None
     chance: Chance | None = None
     setup: Setup | None = None
+    symmetry: Symmetry | None = None
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -177,6 +196,7 @@ class Capabilities:
             "public_view": PublicView,
             "chance": Chance,
             "setup": Setup,
+            "symmetry": Symmetry,
         }
         for name, kind in kinds.items():
             if getattr(self, name) is not None:

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from ..core.capabilities import Capabilities, Chance, HiddenTurn, PublicView, Talk, Teams
+from ..core.capabilities import Capabilities, Chance, HiddenTurn, PublicView, Symmetry, Talk, Teams
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.options import switch, whole
@@ -14,6 +14,7 @@ from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, view
 from .load import load
 from .resample import resample
+from .symmetry import relabelling
 from .table import DAYS, SEATS, SPEECHES, TABLE, TIES
 
 
@@ -124,5 +125,6 @@ def _made(options: dict[str, Any]) -> Game:
             hidden_turn=HiddenTurn(view.visible_turn),
             public_view=PublicView(view.public),
             chance=Chance(begin=rules.begin, step=rules.advance, outcomes=rules.outcomes, play=rules.play_outcome),
+            symmetry=Symmetry(relabelling),
         ),
     )

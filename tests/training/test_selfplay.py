@@ -164,6 +164,29 @@ def test_opponents_sit_at_their_share_of_the_tables_only():
     assert tables.episodes > 20
 
 
+def test_at_mixed_tables_the_learner_plays_none_half_or_all_of_a_team():
+    mafia = game("mafia")
+    tables = SelfPlayTables(mafia, 30, Pool(["loyal"]), opponent_tables=5, mixed_tables=20)
+    tables.reset(seed=1)
+    learner = np.zeros((30, 10), np.bool_)
+    for _ in range(30):
+        acts, turn = tables.learner_acts.copy(), tables.tables.turn.copy()
+        learner[np.flatnonzero(acts), turn[acts]] = True
+        assert acts[25:].all()
+        tables.step(np.where(acts, tables.tables.sample(), 0))
+    assert learner[:5].sum(axis=1).max() <= 2  # its seat, and the next one if an episode has ended
+    assert 60 < learner[5:25].sum() < 140  # about half of 200 seats
+    assert len({row.tobytes() for row in learner[5:25]}) > 10
+
+
+def test_without_teams_each_seat_of_a_mixed_table_is_drawn_by_itself():
+    holdem = game("holdem", seats=4)
+    tables = SelfPlayTables(holdem, 400, Pool(["call", "tight"]), mixed_tables=400)
+    tables.reset(seed=1)
+    assert 0.45 < tables._also.mean() < 0.55
+    assert 0.4 < (tables._seating.who == 0).mean() < 0.6
+
+
 def test_random_starts_are_no_decisions_of_the_learner():
     tables = SelfPlayTables(game("mafia"), 8, random_start_steps=(2, 2))
     tables.reset(seed=1)
@@ -176,6 +199,8 @@ def test_random_starts_are_no_decisions_of_the_learner():
 def test_numbers_of_tables_are_checked():
     with pytest.raises(ValueError, match="opponent_tables=9: need 0 to 8"):
         SelfPlayTables(game("holdem"), 8, opponent_tables=9)
+    with pytest.raises(ValueError, match="mixed_tables=4: need 0 to 3, the tables without opponent_tables"):
+        SelfPlayTables(game("holdem"), 8, opponent_tables=5, mixed_tables=4)
 
 
 @pytest.mark.parametrize(
@@ -193,6 +218,21 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path, settings):
     assert second.timesteps == whole.timesteps
     np.testing.assert_array_equal(weights(second), weights(whole))
     np.testing.assert_array_equal(second.policy().layers[0][0], whole.policy().layers[0][0])
+
+
+def test_a_relabelled_run_goes_on_as_if_it_had_not_stopped(tmp_path):
+    settings = {"relabel": True, "mixed_tables": 0.5, "bots": {"mixed": 1.0}, "adam_beta1": 0.5, "n_envs": 16}
+    whole, _ = make("mafia", **settings)
+    whole.fit(Monitor(whole, 4))
+    first, league = make("mafia", **settings)
+    first.fit(Monitor(first, 2))
+    first.save(tmp_path)
+    second = Learner.load(tmp_path, first.config, first.game, league)
+    second.fit(Monitor(second, 2))
+    np.testing.assert_array_equal(weights(second), weights(whole))
+    other, _ = make("mafia", **settings | {"relabel": False})
+    other.fit(Monitor(other, 4))
+    assert not np.array_equal(weights(other), weights(whole))
 
 
 def with_opponents(folder, name, **settings):
@@ -284,6 +324,9 @@ def test_averaged_weights_follow_slowly():
         ({"ent_schedule": "cosine"}, "ent_schedule"),
         ({"final_ent_coef": 0.0}, "final_ent_coef=0.0: a power schedule needs both above 0, or both 0"),
         ({"average_decay": 1.0}, "average_decay=1"),
+        ({"adam_beta1": 1.0}, "adam_beta1=1"),
+        ({"adam_beta1": -0.1}, "adam_beta1=-0.1"),
+        ({"opponent_tables": 0.6, "mixed_tables": 0.5}, "together at most 1"),
         ({"opponent_tables": 1.5}, "opponent_tables"),
         ({"activation_fn": "Relu"}, "choose from ReLU and Tanh"),
         ({"precision": "half"}, "precision"),

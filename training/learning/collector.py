@@ -22,6 +22,7 @@ from ..games import games_with, specifics
 from .advantages import seat_advantages
 from .batch import RolloutBatch
 from .networks import Forward, build
+from .relabelling import Relabelling
 from .selfplay_settings import SelfPlayConfig
 
 Weights = Mapping[str, NDArray[np.float32]]
@@ -83,7 +84,12 @@ class Collector:
             (config.random_start_steps, config.random_start_steps),
             config.encoder or None,
             _expected_rewards(game, config, actor),
+            round(config.mixed_tables * config.n_envs),
         )
+        self._relabelling = None
+        if config.relabel:
+            words = np.random.SeedSequence([config.seed, actor]).generate_state(1)
+            self._relabelling = Relabelling(game, self.tables.tables.encoder, config.n_envs, int(words[0]))
         self._critic_encoder = game.encoders[critic_encoder(config, game)]
         self._forward = Forward(device, config.precision)
         self._actor, self._critic = (net.to(device) for net in make_networks(config, game))
@@ -160,13 +166,12 @@ class Collector:
 
     def _play(self) -> float:
         """Play the decisions. Return the duration of the tables' steps in seconds."""
-        tables, spent = self.tables.tables, 0.0
+        tables, names, spent = self.tables.tables, self._relabelling, 0.0
         rows, actions = np.arange(self._config.n_envs), np.zeros(self._config.n_envs, np.int64)
         unit = np.float32(self._config.reward_scale / self._game.payoffs.unit)
         for step in range(self._config.n_steps):
-            self._observations[step] = tables.observations
-            self._masks[step] = tables.action_masks
             self._turn[step] = tables.turn
+            self._look(step)
             self._learner_acts[step] = self.tables.learner_acts
             self._see(rows, tables.turn, self._critic_observations[step])
             self._log_probs[step] = self._forward.log_probs(
@@ -175,11 +180,23 @@ class Collector:
             draw(np.exp(self._log_probs[step]), self._words, actions)
             self._actions[step] = actions
             began = time.perf_counter()
-            self.tables.step(actions)
+            self.tables.step(actions if names is None else names.meant(self._turn[step], actions))
             spent += time.perf_counter() - began
             self._rewards[step] = tables.rewards * unit
             self._dones[step] = tables.dones
+            if names is not None:
+                names.draw(tables.dones)
         return spent
+
+    def _look(self, step: int) -> None:
+        """Write what the acting seats see, each under the names of its own."""
+        tables = self.tables.tables
+        if self._relabelling is None:
+            self._observations[step] = tables.observations
+            self._masks[step] = tables.action_masks
+            return
+        shown = self._observations[step], self._masks[step]
+        self._relabelling.show(self._turn[step], tables.observations, tables.action_masks, *shown)
 
     def _see(self, rows: NDArray[np.int64], seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
         self._critic_encoder.observations(self.tables.tables.tables, rows, out, seats)
@@ -225,7 +242,8 @@ class Collector:
     def save(self, path: Path) -> dict[str, Any]:
         """Write the tables with the opponents, and return the rest of the state."""
         self.tables.save(path)
-        return {"words": int(self._words[0]), "serials": self._serials, "began": self._began}
+        names = None if self._relabelling is None else self._relabelling.state()
+        return {"words": int(self._words[0]), "serials": self._serials, "began": self._began, "names": names}
 
     def load(self, path: Path, state: Mapping[str, Any]) -> None:
         """Load what `save` wrote and returned: the next rollout is as if there had been no break."""
@@ -233,6 +251,8 @@ class Collector:
         self._words = np.array([state["words"]], np.uint64)
         self._serials = dict(state["serials"])
         self._began = state.get("began", True)
+        if self._relabelling is not None:
+            self._relabelling.load(state["names"])
 
 
 def _expected_rewards(game: Game, config: SelfPlayConfig, actor: int) -> ExpectedRewards | None:

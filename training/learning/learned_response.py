@@ -54,7 +54,8 @@ def learned_response(
     fixed |= {"random_start_steps": 0, "teacher": "", "progress": False, "algorithm": algorithm}
     kind = find(algorithm)
     if "opponent_tables" in {field.name for field in fields(kind.Config)}:
-        fixed["opponent_tables"] = 1.0  # such an algorithm plays against itself at the other tables
+        # Such an algorithm plays against itself at the other tables.
+        fixed |= {"opponent_tables": 1.0, "mixed_tables": 0.0, "relabel": False}
     config = load_config(game.name, **fixed, **{**scale, **(settings or {})})
     league = _Frozen(policy, game, seed)
     learner = kind(config, game, league)

@@ -33,6 +33,12 @@ class SelfPlayConfig(TrainConfig):
     opponent_tables: float = 0.0
     """Share of the tables at which past checkpoints and bots play all seats but one. At the others the learner plays
     every seat."""
+    mixed_tables: float = 0.0
+    """Share of the tables at which each seat is the learner's or an opponent's, with equal probability. In a game with
+    teams the learner plays none, half or all of a team, one opponent the rest. So it meets strangers in its team."""
+    relabel: bool = False
+    """Show each agent in each episode the other seats in random order, and with other tokens, where the game does not
+    tell them apart (other-play). So no agreement between copies of the policy can rest on them."""
     chance_samples: int = 0
     """Where the rest of an episode is only chance (all-in pots), its rewards are means over this many random
     continuations, and exact if there are no more. 0: the rewards as played."""
@@ -82,6 +88,8 @@ class SelfPlayConfig(TrainConfig):
     """Update rate of the magnet towards the policy per update, 0 to 1."""
     average_decay: float = 0.0
     """Decay per gradient step of the averaged weights, which are saved and played. 0: the latest weights."""
+    adam_beta1: float = 0.9
+    """Decay of Adam's mean of the gradients, 0 to 1. With 0, no momentum, the last policies of self-play cycle less."""
     max_grad_norm: float = 0.5
     """Gradients are clipped to this norm."""
     device: str = "cpu"
@@ -102,12 +110,26 @@ class SelfPlayConfig(TrainConfig):
             number(name, getattr(self, name), 0, 1e9, above=True)
         for name in ("ent_coef", "final_ent_coef", "vf_coef", "kl_coef", "magnet_coef"):
             number(name, getattr(self, name), 0, 1e9)
-        for name in ("gamma", "gae_lambda", "opponent_tables", "magnet_rate", "average_decay"):
+        for name in (
+            "gamma",
+            "gae_lambda",
+            "opponent_tables",
+            "mixed_tables",
+            "magnet_rate",
+            "average_decay",
+            "adam_beta1",
+        ):
             number(name, getattr(self, name), 0, 1)
+        if self.opponent_tables + self.mixed_tables > 1:
+            raise ValueError(
+                f"opponent_tables={self.opponent_tables} and mixed_tables={self.mixed_tables}: together at most 1"
+            )
         if self.address and self.engine != "ray":
             raise ValueError(f"address={self.address!r}: the engine {self.engine} has none; give engine ray")
         if self.average_decay == 1:
             raise ValueError("average_decay=1: the average would never move; need less than 1")
+        if self.adam_beta1 == 1:
+            raise ValueError("adam_beta1=1: the mean of the gradients would never move; need less than 1")
         for name, known in (
             ("learning_rate_schedule", Schedule),
             ("ent_schedule", Schedule),

@@ -103,6 +103,22 @@ class OpponentSeats:
             drawn = np.searchsorted(chances, self._random.random(len(rows)), side="right")
             self.who[rows, (learner[rows] + place) % self._game.seats] = drawn
 
+    def draw_mixed(self, rows: NDArray[np.intp], tables: Tables) -> NDArray[np.bool_]:
+        """Draw the policies at the tables `rows`, and return which seats are the learner's: bool[len(rows), seats].
+
+        Each seat is the learner's with probability ½. In a game with teams, the learner plays none, half or all of a
+        team, with equal probability, and one opponent its other seats.
+        """
+        shape, teams = (len(rows), self._game.seats), self._game.capabilities.teams
+        if teams is None:
+            self.who[rows] = np.searchsorted(self._chances[0], self._random.random(shape), side="right")
+            return self._random.random(shape) < 0.5
+        team = teams.of(cast(Tables, tables[rows])).astype(np.int64)
+        shares = self._random.integers(3, size=(len(rows), len(teams.names))) / 2
+        drawn = np.searchsorted(self._chances[0], self._random.random(shares.shape), side="right")
+        self.who[rows] = np.take_along_axis(drawn, team, 1)
+        return self._random.random(shape) < np.take_along_axis(shares, team, 1)
+
     def integers(self, low: int, high: int, count: int) -> NDArray[np.int64]:
         """Draw `count` whole numbers from `low` to `high`, inclusive, from the same stream."""
         return self._random.integers(low, high + 1, size=count)

@@ -34,8 +34,11 @@ class SelfPlayTables:
     """N tables, one decision per table per step. The learner plays every seat of most tables.
 
     At the first `opponent_tables` tables it plays one seat, the next one in every episode, and opponents play the
-    others. A finished table begins its next episode in the same step. Every `reset` and `step` writes the arrays in
-    place; copy an array to keep its values.
+    others. At the next `mixed_tables` tables each seat is drawn: with probability ½ it is the learner's, else an
+    opponent's; of a team the learner plays none, half or all. There it plays with and against strangers.
+
+    A finished table begins its next episode in the same step. Every `reset` and `step` writes the arrays in place; copy
+    an array to keep its values.
 
     Args:
         game: the game with its options.
@@ -45,6 +48,7 @@ class SelfPlayTables:
         random_start_steps: the least and the most random decisions at the beginning of an episode.
         encoder: name of the encoder of the observations; None: the game's own encoder.
         expected_rewards: replaces the rewards of finished episodes; None: they are those that were played.
+        mixed_tables: the number of tables with drawn seats; with `opponent_tables` at most `num_envs`.
 
     Attributes:
         tables: the tables, with `observations`, `action_masks`, `turn`, `rewards`, `dones` (see `VectorGame`).
@@ -67,16 +71,22 @@ class SelfPlayTables:
         random_start_steps: tuple[int, int] = (0, 0),
         encoder: str | None = None,
         expected_rewards: ExpectedRewards | None = None,
+        mixed_tables: int = 0,
     ) -> None:
         if not 0 <= opponent_tables <= num_envs:
             raise ValueError(f"opponent_tables={opponent_tables}: need 0 to {num_envs}, the number of tables")
+        if not 0 <= mixed_tables <= num_envs - opponent_tables:
+            most = num_envs - opponent_tables
+            raise ValueError(f"mixed_tables={mixed_tables}: need 0 to {most}, the tables without opponent_tables")
         check_random_start_steps(random_start_steps)
         game.check_encoder(encoder or game.encoder)
         self.game = game
         self.num_envs = num_envs
         self.tables = VectorGame(game, num_envs, encoder)
         self.random_start_steps = random_start_steps
-        self._with_opponents = np.arange(num_envs) < opponent_tables
+        self._with_opponents = np.arange(num_envs) < opponent_tables + mixed_tables
+        self._mixed = self._with_opponents & (np.arange(num_envs) >= opponent_tables)
+        self._also = np.zeros((num_envs, game.seats), np.bool_)  # the learner's further seats at mixed tables
         self._seating = OpponentSeats(game, num_envs, opponents)
         self.policies: list[Policy] = self._seating.policies
         self._seat = np.arange(num_envs) % game.seats  # the learner's, at tables with opponents
@@ -177,6 +187,9 @@ class SelfPlayTables:
         with_opponents = rows[self._with_opponents[rows]]
         if with_opponents.size:
             self._seating.draw(with_opponents, self.tables.tables, self._seat)
+        mixed = rows[self._mixed[rows]]
+        if mixed.size:
+            self._also[mixed] = self._seating.draw_mixed(mixed, self.tables.tables)
         least, most = self.random_start_steps
         if most:
             self._random_steps[rows] = self._seating.integers(least, most, len(rows))
@@ -184,6 +197,7 @@ class SelfPlayTables:
     def _find_learner(self) -> None:
         np.equal(self.tables.turn, self._seat, out=self.learner_acts)
         self.learner_acts |= ~self._with_opponents
+        self.learner_acts |= self._also[np.arange(self.num_envs), self.tables.turn]
         self.learner_acts &= self._random_steps == 0
 
 

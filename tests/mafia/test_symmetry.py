@@ -1,0 +1,95 @@
+"""Relabelling: an agent under other names plays the same game."""
+
+import numpy as np
+import pytest
+from parlour.envs import game
+from parlour.envs.mafia.symmetry import relabelling
+from parlour.envs.mafia.table import DEFEND, DISCUSSION
+from parlour.training.learning.relabelling import Relabelling
+from parlour.wrappers.policies.loading import make_policy
+
+
+def played(decisions, seed=3):
+    """Yield mafia, its tables, and what the acting seats see, after each of some decisions of the scripted players."""
+    mafia = game("mafia")
+    tables = mafia.tables(32)
+    batch = mafia.batch(32)
+    tables.stream = np.arange(seed, seed + 32)
+    mafia.loops().reset(tables, batch)
+    bot = make_policy("mixed", mafia, seed=seed)
+    for _ in range(decisions):
+        yield mafia, tables, batch
+        mafia.loops().step(tables, bot.act(batch.observations, batch.masks), batch, True)
+
+
+def test_columns_and_actions_are_permutations():
+    mafia = game("mafia", seats=7)
+    random = np.random.default_rng(1)
+    drawn = [relabelling(mafia.layout, random) for _ in range(20)]
+    for columns, actions in drawn:
+        np.testing.assert_array_equal(np.sort(columns), np.arange(mafia.layout.size))
+        np.testing.assert_array_equal(np.sort(actions), np.arange(mafia.num_actions))
+    assert len({tuple(actions) for _, actions in drawn}) == 20
+
+
+def test_what_is_seen_of_a_seat_stays_with_its_actions():
+    """Under every name: votes are for the living, and a statement about a seat is found in that seat's column."""
+    random = np.random.default_rng(2)
+    alive = game("mafia").layout["game_state.players.alive"]
+    for mafia, tables, batch in played(60):
+        columns, actions = relabelling(mafia.layout, random)
+        seen, masks = batch.observations[:, columns], batch.masks[:, actions]
+        lives = seen[:, alive.start : alive.stop]
+        for block in (3, 4, 5):  # statements about another player
+            talking = tables.phase == DISCUSSION
+            legal = masks[talking, block * 10 + 1 : block * 10 + 10]
+            np.testing.assert_array_equal(legal, lives[talking, 1:])
+
+
+def test_a_statement_moves_into_the_relabelled_column():
+    """An agent sees its own words about the seat that it meant, wherever its names put it."""
+    checked = 0
+    for mafia, tables, batch in played(40):
+        columns, actions = relabelling(mafia.layout, np.random.default_rng(checked))
+        for row in np.flatnonzero(tables.phase == DISCUSSION)[:3]:
+            target = int(np.flatnonzero(batch.masks[row, actions][31:40])[0])  # as the agent counts, "r is innocent"
+            copy = tables[row : row + 1].copy()
+            seat = int(copy.turn[0])
+            move = mafia.rules.decode(copy[0], int(actions[31 + target]))
+            assert move.kind == DEFEND
+            mafia.rules.step(copy[0], move)
+            stance = mafia.layout["game_state.statements.stance"]
+            after = mafia.observation(copy[0], seat)[columns][stance.start : stance.stop].reshape(10, 10)
+            assert after[0, 1 + target] < 0  # the observer is row 0 under all names
+            checked += 1
+    assert checked > 20
+
+
+def test_the_two_tokens_change_places_together_with_the_claims_seen():
+    mafia = game("mafia")
+    claimed = mafia.layout["game_state.statements.claimed"]
+    exchanged = 0
+    for number in range(20):
+        columns, actions = relabelling(mafia.layout, np.random.default_rng(number))
+        swapped = actions[60] == 61
+        exchanged += swapped
+        own = columns[claimed.start : claimed.start + 4] - claimed.start
+        np.testing.assert_array_equal(own, [3, 1, 2, 0] if swapped else [0, 1, 2, 3])
+    assert 0 < exchanged < 20
+
+
+def test_names_stay_for_an_episode_and_a_saved_state_goes_on():
+    mafia = game("mafia")
+    names, other = (Relabelling(mafia, "v0", 4, seed=5) for _ in range(2))
+    turn, actions = np.arange(4), np.full(4, 35)
+    meant = names.meant(turn, actions)
+    np.testing.assert_array_equal(names.meant(turn, actions), meant)
+    names.draw(np.ones(4, np.bool_))
+    other.load(names.state())
+    names.draw(np.ones(4, np.bool_)), other.draw(np.ones(4, np.bool_))
+    np.testing.assert_array_equal(names.meant(turn, actions), other.meant(turn, actions))
+
+
+def test_a_game_without_symmetry_is_refused():
+    with pytest.raises(ValueError, match="relabel=True: kuhn-v0 does not say what may be exchanged; mafia does"):
+        Relabelling(game("kuhn"), "v0", 4, seed=5)
