@@ -53,7 +53,7 @@ class Learner:
         self._actor, self._critic = (net.to(config.device) for net in make_networks(config, game))
         self._average, self._magnet = (copy_of(self._actor) for _ in range(2))
         self._parameters = [*self._actor.parameters(), *self._critic.parameters()]
-        betas = (config.adam_beta1, 0.999)
+        betas = (float(config.adam_beta1), 0.999)
         self._optimizer = torch.optim.Adam(self._parameters, config.learning_rate, betas, eps=1e-5, fused=True)
         self._forward = Forward(config.device, config.precision)
         self._random = np.random.default_rng(config.seed)
