@@ -121,3 +121,13 @@ def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, caps
     told = (tmp_path / "kuhn.toml").read_text("utf-8")
     assert 'measured_by = "parlour exploit zoo:kuhn --deals 50 --hands 500 --decisions 0"' in told
     assert 'kind = "exact"' in told
+
+
+def test_a_card_repeats_the_settings_of_its_learned_response(tmp_path):
+    words = ["zoo", "--take", "zoo:auction", "--folder", str(tmp_path), "--deals", "20", "--decisions", "128"]
+    made = ["--made-by", "parlour train auction", "--budget", "nothing"]
+    learner = ["net_arch=[8]", "n_envs=8", "n_steps=16", "batch_size=64"]
+    assert cli.main([*words, *made, "--learner", *learner]) == 0
+    told = (tmp_path / "auction.toml").read_text("utf-8")
+    assert "--decisions 128 --learner 'net_arch=[8]' n_envs=8 n_steps=16 batch_size=64" in told
+    assert "learned best response, 128 decisions" in told

@@ -36,6 +36,7 @@ def command(
     deals: int = 2_000,
     hands: int = 500,
     decisions: int = 200_000,
+    learner: tuple[str, ...] = (),
     folder: Path = FOLDER,
     as_json: AsJson = False,
 ) -> None:
@@ -52,10 +53,12 @@ def command(
         deals: Deals per opponent where the policy is measured; games per held-out set.
         hands: Hands of each local best response there.
         decisions: Decisions of the learned best response there; 0: none.
+        learner: Settings of that learner as name=value, such as net_arch=[256,256].
         folder: The folder of the zoo.
     """
     if take is not None:
-        which = _take(take, made_by, budget, deals, hands, decisions, folder)
+        learned = LearnerArguments(decisions=decisions, learner=learner)
+        which = _take(take, made_by, budget, deals, hands, learned, folder)
     chosen = names() if which is None else [which.removeprefix(PREFIX)]
     cards = {name: card(name) for name in chosen} if folder == FOLDER else {}
     if as_json:
@@ -86,7 +89,7 @@ def _whole(name: str, found: Card) -> list[Any]:
 # Taking a policy.
 
 
-def _take(spec: str, made_by: str, budget: str, deals: int, hands: int, decisions: int, folder: Path) -> str:
+def _take(spec: str, made_by: str, budget: str, deals: int, hands: int, learned: LearnerArguments, folder: Path) -> str:
     """Write weights and card of the policy that `spec` names; return its name in the zoo."""
     run = run_folder.existing(spec)
     seed = 0
@@ -106,7 +109,6 @@ def _take(spec: str, made_by: str, budget: str, deals: int, hands: int, decision
     file = folder / f"{trained_for.name}.npz"
     _write(loaded, file)
     game = trained_for.make_game()
-    learned = LearnerArguments(decisions=decisions)
     measured_by, measures = _measures(str(file), game, deals, hands, learned)
     about = Card(
         game=game.id,
@@ -178,7 +180,7 @@ def _measures(spec: str, game: Game, deals: int, hands: int, learned: LearnerArg
         _measure("itself" if win.kind == "itself" else win.opponent, win.kind, win.score, win.team) for win in wins
     ]
     words = f"parlour exploit {spec} --deals {deals} --hands {hands} --decisions {learned.decisions}"
-    return words, measured
+    return words + (f" --learner {shlex.join(learned.learner)}" if learned.learner else ""), measured
 
 
 def _measure(name: str, kind: str, score: Score, team: str | None = None) -> Measure:
