@@ -25,7 +25,7 @@ def test_a_platforms_preset_has_its_options_and_the_settings_of_the_games_preset
     told = {"seats": 9, "small_blind": 1, "big_blind": 2, "stacks": 100, "raise_cap": 4}
     assert (config.game, config.options, config.preset) == ("holdem", told, "moltpoker")
     assert (config.bots, config.ent_coef, config.total_timesteps) == (base.bots, base.ent_coef, base.total_timesteps)
-    assert load_config("moltpoker", algorithm="selfplay").total_timesteps == 30_000_000
+    assert load_config("moltpoker", algorithm="selfplay").total_timesteps == 100_000_000
 
 
 @pytest.mark.parametrize("one", platform_presets(), ids=lambda one: one.preset)
