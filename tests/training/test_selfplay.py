@@ -183,7 +183,7 @@ def test_without_teams_each_seat_of_a_mixed_table_is_drawn_by_itself():
     holdem = game("holdem", seats=4)
     tables = SelfPlayTables(holdem, 400, Pool(["call", "tight"]), mixed_tables=400)
     tables.reset(seed=1)
-    assert 0.45 < tables._also.mean() < 0.55
+    assert 0.45 < tables._further_seats.mean() < 0.55
     assert 0.4 < (tables._seating.who == 0).mean() < 0.6
 
 

@@ -104,7 +104,7 @@ class OpponentSeats:
             self.who[rows, (learner[rows] + place) % self._game.seats] = drawn
 
     def draw_mixed(self, rows: NDArray[np.intp], tables: Tables) -> NDArray[np.bool_]:
-        """Draw the policies at the tables `rows`, and return which seats are the learner's: bool[len(rows), seats].
+        """Draw the policies at the tables `rows`, and return the learner's seats besides its own: bool[N, seats].
 
         Each seat is the learner's with probability ½. In a game with teams, the learner plays none, half or all of a
         team, with equal probability, and one opponent its other seats.

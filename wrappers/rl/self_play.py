@@ -86,7 +86,9 @@ class SelfPlayTables:
         self.random_start_steps = random_start_steps
         self._with_opponents = np.arange(num_envs) < opponent_tables + mixed_tables
         self._mixed = self._with_opponents & (np.arange(num_envs) >= opponent_tables)
-        self._also = np.zeros((num_envs, game.seats), np.bool_)  # the learner's further seats at mixed tables
+        # The learner's seats besides `_seat`: all of them where it has no opponents.
+        self._further_seats = np.repeat(~self._with_opponents[:, None], game.seats, axis=1)
+        self._rows = np.arange(num_envs)
         self._seating = OpponentSeats(game, num_envs, opponents)
         self.policies: list[Policy] = self._seating.policies
         self._seat = np.arange(num_envs) % game.seats  # the learner's, at tables with opponents
@@ -189,15 +191,14 @@ class SelfPlayTables:
             self._seating.draw(with_opponents, self.tables.tables, self._seat)
         mixed = rows[self._mixed[rows]]
         if mixed.size:
-            self._also[mixed] = self._seating.draw_mixed(mixed, self.tables.tables)
+            self._further_seats[mixed] = self._seating.draw_mixed(mixed, self.tables.tables)
         least, most = self.random_start_steps
         if most:
             self._random_steps[rows] = self._seating.integers(least, most, len(rows))
 
     def _find_learner(self) -> None:
         np.equal(self.tables.turn, self._seat, out=self.learner_acts)
-        self.learner_acts |= ~self._with_opponents
-        self.learner_acts |= self._also[np.arange(self.num_envs), self.tables.turn]
+        self.learner_acts |= self._further_seats[self._rows, self.tables.turn]
         self.learner_acts &= self._random_steps == 0
 
 

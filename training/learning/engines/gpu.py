@@ -26,8 +26,8 @@ class GpuEngine(Engine):
     def __init__(self, config: SelfPlayConfig, game: Game, pool: Pool) -> None:
         if not (SIMULATED or config.device.startswith("cuda")):
             raise ValueError(f"device={config.device!r}: the engine gpu needs device='cuda'")
-        only = {"opponent_tables": 0, "mixed_tables": 0, "random_start_steps": 0, "chance_samples": 0, "actors": 1}
-        for name, value in (only | {"relabel": False}).items():
+        none = "opponent_tables", "mixed_tables", "random_start_steps", "chance_samples"
+        for name, value in (dict.fromkeys(none, 0) | {"relabel": False, "actors": 1}).items():
             if getattr(config, name) != value:
                 raise ValueError(f"{name}={getattr(config, name)}: the engine gpu has only {name}={value}")
         super().__init__(config, game, pool)
