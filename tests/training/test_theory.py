@@ -30,6 +30,13 @@ def test_the_equilibrium_has_no_error_but_the_grids(rule, seats):
     assert found["revenue"].learned == pytest.approx(found["revenue"].theory, rel=0.005)
 
 
+def test_what_a_best_response_gains_is_compared_with_the_surplus():
+    found = lines(envs.game("auction"), "truthful", matches=20_000)
+    assert found["response_gain"].learned == pytest.approx(100 / 12, abs=0.2)
+    assert found["response_gain_share"].learned == pytest.approx(12.5, abs=0.4)  # of 200 / 3
+    assert "response_gain" not in lines(envs.game("auction", talk=True), "truthful", matches=100)
+
+
 def test_revenue_is_equivalent():
     """Uniform valuations give (n − 1) / (n + 1) of the highest one, whatever the rule."""
     for rule in ("first-price", "second-price", "all-pay"):

@@ -1,17 +1,18 @@
-"""Best response: a lower bound on how exploitable a policy is, for the games that have a method for it."""
+"""Best response: how exploitable a policy is, exactly or as a lower bound, for the games that have a method for it."""
 
 from collections.abc import Callable
 
 from ...envs import Game
 from ...envs.core.rollout import Policy
 from ..games import games_with, specifics
+from .duplicate import unit_per_game
 from .scores import Score
 
 
 def best_response(
     policy: Policy, game: Game, *, hands: int = 1_000, seed: int = 0, progress: Callable[[int], None] | None = None
 ) -> Score:
-    """Play a best response against `policy` and return what it wins: a lower bound on exploitability.
+    """Play a best response against `policy` and return what it wins: at most, or exactly, the policy's exploitability.
 
     Of several settings of the method, the last one is played.
 
@@ -23,7 +24,7 @@ def best_response(
         progress: called with the number of hands just played.
 
     Returns:
-        The responder's mean per hand in thousandths of the game's unit, with its 95 % interval.
+        The responder's mean per hand or game in thousandths of the game's unit, with its 95 % interval.
 
     Raises:
         ValueError: if there is no method for the game or its options, or there are too few hands.
@@ -33,4 +34,5 @@ def best_response(
         known = ", ".join(games_with("best_responses"))
         raise ValueError(f"there is no best response for {game.id}; there is one for {known}")
     score = methods[list(methods)[-1]](policy, game, hands=hands, seed=seed, progress=progress).score
-    return score.times(1_000, f"milli-{game.payoffs.unit_name.replace(' ', '-')} per hand")
+    unit, _, game_or_hand = unit_per_game(game).partition(" per ")
+    return score.times(1_000, f"milli-{unit.replace(' ', '-')} per {game_or_hand}")

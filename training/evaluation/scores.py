@@ -57,10 +57,12 @@ class Response:
         score: its mean with the interval.
         parts: the parts of the mean, by the place in the game where it ended and then by how it ended. Their sum is
             the mean. Empty: not known.
+        kind: ``"local"`` for a lower bound, or ``"exact"``.
     """
 
     score: Score
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    kind: str = "local"
 
 
 def student_quantile(freedom: int) -> float:

@@ -1,22 +1,32 @@
-"""Auctions: comparison of a policy with the equilibrium, and what differs at a live table."""
+"""Auctions: comparison of a policy with the equilibrium, its exact best response, and what differs at a live table."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...envs import Game
+from ...envs.auction.best_response import best_bids, worth_of_bids
 from ...envs.auction.theory import OPTIONS, equilibrium_bid
 from ...envs.auction.theory import revenue as revenue_of
 from ...envs.core.record import Tables
-from ...envs.core.rollout import Policy
+from ...envs.core.rollout import Policy, encoder_of
 from ...envs.core.turn_state import TurnState
 from ..evaluation.comparison import Comparison, Floats, Quantity, means, play, quantiles
+from ..evaluation.duplicate import unit_per_game
+from ..evaluation.exact import Probable
+from ..evaluation.exploit import Estimated
+from ..evaluation.scores import Response, Score
 from .base import Specifics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+CLASSES = 2_000
+"""Valuations, at equal probabilities, over which an exact best response is averaged."""
+TURNS = 50
+"""Turns in which a policy is asked for its bid; who passes in all of them counts as never bidding."""
 
 
 def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Comparison | None:
@@ -32,7 +42,7 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
         _theory(game, np.zeros(1))
     except ValueError:
         return None
-    return _beside(play(policy, game, matches, seed), game)
+    return _beside(play(policy, game, matches, seed), game, _losses(policy, game))
 
 
 def _theory(game: Game, valuations: Floats) -> Floats:
@@ -42,7 +52,7 @@ def _theory(game: Game, valuations: Floats) -> Floats:
     return equilibrium_bid(options["rule"], game.seats, options["valuations"], valuations, **more)
 
 
-def _beside(tables: Tables, game: Game) -> Comparison:
+def _beside(tables: Tables, game: Game, losses: Floats | None) -> Comparison:
     rule, bidders = game.options["rule"], game.seats
     valuations, bids = (np.array(tables[name][:, :bidders]) for name in ("valuation", "bid"))
     theory = _theory(game, valuations)
@@ -60,6 +70,13 @@ def _beside(tables: Tables, game: Game) -> Comparison:
         Quantity("revenue", "revenue", revenue, expected),
         Quantity("utility", "utility, mean over bidders", float(tables["rewards"][:, :bidders].mean())),
     ]
+    if losses is not None:
+        surplus = float(-np.sort(-valuations, axis=1)[:, : game.options["units"]].sum(axis=1).mean())
+        lost = float(losses.mean())
+        lines += [
+            Quantity("response_gain", "an exact best response gains, mean over bidders", lost, 0.0),
+            Quantity("response_gain_share", "the same in shares of the surplus", 100 * lost / surplus, 0.0, "%"),
+        ]
 
     def panel(axes: "Axes") -> None:
         axes.fill_between(middle, *quantiles(valuations, bids, (0.1, 0.9)), alpha=0.25, label="learned, 10 % to 90 %")
@@ -68,6 +85,88 @@ def _beside(tables: Tables, game: Game) -> Comparison:
         axes.set(title=f"{rule}, {bidders} bidders", xlabel="valuation", ylabel="bid")
 
     return Comparison(lines, [panel])
+
+
+def best_response(
+    policy: Policy, game: Game, *, hands: int = 0, seed: int = 0, progress: Callable[[int], None] | None = None
+) -> Response:
+    """Return what an exact best response gains: the mean over the seats of its utility less that of the policy.
+
+    It knows the policy's distribution of bids for every valuation, and answers with any amounts, on and off the grid.
+
+    Args:
+        policy: the policy. Without ``probabilities(observations, masks)`` they are estimated from repeated calls.
+        game: an auction with independent private values and without talk.
+        hands: not used; the result is exact but for the grid of `CLASSES` valuations.
+        seed: not used.
+        progress: called with `hands` at the end.
+
+    Raises:
+        ValueError: for other values, or with talk.
+    """
+    losses = _losses(policy, game)
+    if losses is None:
+        raise ValueError(
+            f"the exact best response needs private values and no talk; this is values={game.options['values']!r}, "
+            f"talk={game.options['talk']!r}"
+        )
+    if progress is not None:
+        progress(hands)
+    gain = float(losses.mean())
+    return Response(Score(gain, gain, gain, losses.size, losses.size, unit_per_game(game)), kind="exact")
+
+
+def _losses(policy: Policy, game: Game) -> Floats | None:
+    """Return the utility of an exact best response less the policy's, by seat and valuation: float64[seats, CLASSES].
+
+    None if the values are not private, or there is talk.
+    """
+    options = game.options
+    if options["values"] != "private" or options["talk"]:
+        return None
+    table = game.rules.blank[0]
+    levels = np.arange(table.bids) * float(table.bid_step)
+    shares = (np.arange(CLASSES) + 0.5) / CLASSES
+    given = options["valuations"]
+    each_seat = given if isinstance(given[0], list) else [given] * game.seats
+    valuations = [np.round(np.interp(shares, np.linspace(0, 1, len(each)), each), 2) for each in each_seat]
+    bids = [_bids(policy, game, seat, valuations[seat]) for seat in range(game.seats)]
+    losses = np.empty((game.seats, CLASSES))
+    for seat in range(game.seats):
+        others = np.array([bids[other].mean(axis=0) for other in range(game.seats) if other != seat])
+        known = levels, others, options, 1 / float(table.per_money)
+        best = worth_of_bids(valuations[seat], best_bids(levels, options), *known).max(axis=1)
+        own = (bids[seat] * worth_of_bids(valuations[seat], levels, *known)).sum(axis=1)
+        losses[seat] = np.maximum(best, 0.0) - own  # who passes to the end has 0
+    return losses
+
+
+def _bids(policy: Policy, game: Game, seat: int, valuations: Floats) -> Floats:
+    """Return the probability of each bid of the grid for each valuation: float64[V, bids].
+
+    In its first turn the seats before it have bid; a seat that passes meets its next turn when all others have bid.
+    """
+    teller = policy if isinstance(policy, Probable) else Estimated(policy)
+    encoder = game.encoders[encoder_of(policy, game)]
+    rows = np.arange(len(valuations))
+    records = game.tables(len(valuations))
+    records["turn"], records["done"] = seat, False
+    records["valuation"][:, seat] = valuations
+    grid = int(game.rules.blank[0].bids)
+    masks = np.zeros((len(rows), game.num_actions), np.int8)
+    passed, bids = np.ones(len(rows)), np.zeros((len(rows), grid))
+    for turn in range(1, min(game.options["rounds"], TURNS) + 1):
+        before = [other for other in range(game.seats) if other < seat or (turn > 1 and other != seat)]
+        records["bid_round"][:, before] = 1
+        records["round_number"], records["num_bids_submitted"] = turn, len(before)
+        game.rules.legal(records[0], masks[0])
+        masks[:] = masks[0]
+        chances = teller.probabilities(encoder.observations(records, rows), masks)
+        bids += passed[:, None] * chances[:, :grid]
+        passed = passed * chances[:, grid]
+        if not passed.any():
+            break
+    return bids
 
 
 TERMS: dict[str, tuple[str, Any]] = {
@@ -96,4 +195,4 @@ def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> di
     return found
 
 
-SPECIFICS = Specifics(compare=compare, differences=differences)
+SPECIFICS = Specifics(compare=compare, best_responses={"exact best response": best_response}, differences=differences)
