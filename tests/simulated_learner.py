@@ -58,9 +58,9 @@ def is_what_the_cpu_plays(learner, batch, found):
     assert batch.episodes == dones.sum() > 0
     values = found["returns"] - found["advantages"]
     last = np.empty((TABLES, game.seats), np.float32)
-    for seat in range(game.seats):
-        seen = critic.observations(tables.tables, rows, seats=np.full(TABLES, seat))
-        last[:, seat] = learner._critic(torch.from_numpy(seen))[:, 0].detach().numpy()
+    seen = critic.observations(tables.tables, rows)
+    last[rows, tables.turn] = learner._critic(torch.from_numpy(seen))[:, 0].detach().numpy()
+    last[rows, 1 - tables.turn] = -last[rows, tables.turn]  # of two seats one wins what the other loses
     advantages = np.zeros_like(values)
     acts = np.ones((STEPS, TABLES), np.bool_)
     seat_advantages(turn, acts, rewards, dones, values, last, 1.0, 0.95, advantages)

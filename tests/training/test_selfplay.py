@@ -130,17 +130,62 @@ def test_advantages_are_those_of_the_definition(seed):
     np.testing.assert_allclose(out[acts], expected[acts], atol=1e-4)
 
 
+def after_one_step(name):
+    """Advantages, values and returns of one decision per table, and the values of the seats that decide next."""
+    learner, _ = make(name, n_steps=1)
+    learner.engine.begin()
+    batch = learner.engine.rollout(0, learner._weights())[0]
+    tables, critic = learner.engine.collectors[0].tables.tables, learner.game.encoders["full"]
+    seen = critic.observations(tables.tables, np.arange(64))
+    values = learner._critic(torch.from_numpy(seen))[:, 0].detach().numpy()
+    goes_on = ~tables.dones & (tables.rewards == 0).all(axis=1)
+    return batch.arrays["returns"][goes_on], values[goes_on]
+
+
+def test_who_waits_for_the_only_opponent_may_expect_what_that_one_loses():
+    returns, values = after_one_step("kuhn")
+    assert len(returns) > 20 and np.abs(values).max() > 0.01
+    np.testing.assert_allclose(returns, -values, atol=1e-5)
+    returns, values = after_one_step("centipede")  # not zero-sum: the value of the waiting seat itself
+    assert len(returns) > 20
+    assert not np.allclose(returns, -values, atol=1e-3)
+
+
+def test_the_values_of_actions_are_learned():
+    """The critic of Kuhn poker sees both cards: nothing but the opponent's answer is left to chance."""
+    settings = {"action_values": True, "kl_coef": 1.0, "reward_scale": 1.0, "batch_size": 128}
+    errors = []
+    for learning_rate in (1e-6, 1e-2):
+        learner, _ = make("kuhn", learning_rate=learning_rate, **settings)
+        for _ in range(120):
+            learner.rollout(0.5)
+        batch = learner.engine.rollout(0, learner._weights())[0].arrays
+        values = learner._critic(torch.from_numpy(batch["critic_observations"]))[:, 1:].detach().numpy()
+        taken = values[np.arange(len(values)), batch["actions"]]
+        errors.append(np.abs(taken - batch["returns"]).mean())
+    assert errors[0] > 1.0 and errors[1] < 0.3
+
+
+def test_the_weight_of_the_divergence_follows_its_schedule():
+    learner, _ = make(kl_coef=2.0, final_kl_coef=8.0)
+    constant, _ = make(kl_coef=2.0)
+    for used, weight in ((0.0, 2.0), (0.5, 4.0), (1.0, 8.0)):
+        for each, expected in ((learner, weight), (constant, 2.0)):
+            assert each._iterate(used)["train/kl_coef"] == pytest.approx(expected)
+
+
 def test_schedules():
     assert [scheduled(4.0, 1.0, kind, 0.5) for kind in ("constant", "linear", "power")] == [4.0, 2.5, 2.0]
     assert [scheduled(4.0, 1.0, kind, 1.0) for kind in ("constant", "linear", "power")] == [4.0, 1.0, 1.0]
 
 
 @pytest.mark.slow
-def test_it_learns_kuhn_poker():
+@pytest.mark.parametrize("more", [{}, {"action_values": True, "kl_coef": 1.0, "final_kl_coef": 5.0}])
+def test_it_learns_kuhn_poker(more):
     """By the exact best response, after some seconds of self-play; uniform play has a NashConv of 0.92."""
     budget = {"total_timesteps": 1_000_000, "n_envs": 256, "n_steps": 16, "batch_size": 1024}
     entropy = {"ent_coef": 0.1, "final_ent_coef": 0.02, "learning_rate": 2e-3, "average_decay": 0.998}
-    learner, _ = make(net_arch=(64,), critic_net_arch=(64,), **budget, **entropy)
+    learner, _ = make(net_arch=(64,), critic_net_arch=(64,), **budget, **entropy, **more)
     tree = flat_tree(game("kuhn"))
     assert nash_conv(tree, tree.uniform()) > 0.9
     learner.fit(Monitor(learner, 10**9))
@@ -326,6 +371,9 @@ def test_averaged_weights_follow_slowly():
         ({"average_decay": 1.0}, "average_decay=1"),
         ({"adam_beta1": 1.0}, "adam_beta1=1"),
         ({"adam_beta1": -0.1}, "adam_beta1=-0.1"),
+        ({"action_values": True}, "action_values needs kl_coef above 0"),
+        ({"final_kl_coef": -1.0}, "final_kl_coef=-1.0"),
+        ({"kl_coef": 1.0, "final_kl_coef": 0.0}, "final_kl_coef=0.0: a power schedule needs both above 0, or both 0"),
         ({"opponent_tables": 0.6, "mixed_tables": 0.5}, "together at most 1"),
         ({"opponent_tables": 1.5}, "opponent_tables"),
         ({"activation_fn": "Relu"}, "choose from ReLU and Tanh"),

@@ -2,8 +2,9 @@
 
 It is proximal policy optimisation (Schulman et al. 2017) with additions for games of imperfect information: a schedule
 of the entropy bonus, a penalty for the Kullback-Leibler divergence from the policy before the update (magnetic mirror
-descent, Sokota et al. 2023), optionally a second one from a slowly updated policy (the magnet), and averaged weights
-for the saved policy.
+descent, Sokota et al. 2023), optionally a second one from a slowly updated policy (the magnet), optionally values of all
+actions from the critic, so that a decision teaches something about each of them, and averaged weights for the saved
+policy.
 """
 
 import time
@@ -116,6 +117,9 @@ class Learner:
         config, batch = self.config, shuffled(batches, self._random)
         rate = scheduled(config.learning_rate, config.final_learning_rate, config.learning_rate_schedule, used)
         ent_coef = scheduled(config.ent_coef, config.final_ent_coef, config.ent_schedule, used)
+        kl_coef = config.kl_coef
+        if config.final_kl_coef is not None:
+            kl_coef = scheduled(kl_coef, config.final_kl_coef, config.ent_schedule, used)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         square = float((batch["advantages"] ** 2).mean())
@@ -125,7 +129,7 @@ class Learner:
         count = 0
         for rows in self._minibatches(len(batch["actions"])):
             part = {name: values[rows].to(config.device) for name, values in batch.items()}
-            for name, value in self._update(part, scale, ent_coef).items():
+            for name, value in self._update(part, scale, ent_coef, kl_coef).items():
                 totals[name] = totals.get(name, 0.0) + value
             count += 1
         move(self._magnet, self._actor, config.magnet_rate)
@@ -133,6 +137,7 @@ class Learner:
         return metrics | {
             "train/learning_rate": rate,
             "train/ent_coef": ent_coef,
+            "train/kl_coef": kl_coef,
             "train/entropy_price": ent_coef * scale / config.reward_scale,  # the value of one nat in the game's unit
             "train/advantage_scale": scale / config.reward_scale,
         }
@@ -145,7 +150,9 @@ class Learner:
             for part in self._random.permutation(parts):
                 yield slice(ends[part], ends[part + 1])
 
-    def _update(self, part: Mapping[str, torch.Tensor], scale: float, ent_coef: float) -> dict[str, float]:
+    def _update(
+        self, part: Mapping[str, torch.Tensor], scale: float, ent_coef: float, kl_coef: float
+    ) -> dict[str, float]:
         """Make one gradient step and return its metrics."""
         config = self.config
         log_probs = self._forward.log_probs(self._actor, part["observations"], part["masks"])
@@ -153,16 +160,24 @@ class Learner:
         legal = part["masks"] != 0
         taken = part["actions"][:, None]
         ratio = (log_probs.gather(1, taken) - part["log_probs"].gather(1, taken)).exp()[:, 0]
-        advantages = part["advantages"] / scale
-        clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
-        policy_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean()
-        entropy = -_expected(probabilities, log_probs, legal)
-        values = self._forward(self._critic, part["critic_observations"])[:, 0]
+        valued = self._forward(self._critic, part["critic_observations"])
+        values = valued[:, 0]
         value_loss = nn.functional.mse_loss(values, part["returns"])
+        advantages, expected = part["advantages"] / scale, 0.0
+        if config.action_values:
+            of_taken = valued[:, 1:].gather(1, taken)[:, 0]
+            value_loss = value_loss + nn.functional.mse_loss(of_taken, part["returns"])
+            # The values of all actions are a control variate: the sampled part is only what they do not explain.
+            advantages = (part["returns"] - of_taken.detach()) / scale
+            better = (valued[:, 1:] - values[:, None]).detach() / scale
+            expected = _expected(probabilities, better, legal)
+        clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
+        policy_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean() - expected
+        entropy = -_expected(probabilities, log_probs, legal)
         loss = policy_loss - ent_coef * entropy + config.vf_coef * value_loss / scale**2
         before = _expected(probabilities, log_probs - part["log_probs"], legal)
-        if config.kl_coef:
-            loss = loss + config.kl_coef * before
+        if kl_coef:
+            loss = loss + kl_coef * before
         if config.magnet_coef:
             with torch.no_grad():
                 magnet = self._forward.log_probs(self._magnet, part["observations"], part["masks"])

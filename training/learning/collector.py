@@ -32,13 +32,17 @@ Opponents = Mapping[int, tuple[int, MlpPolicy]]
 
 
 def make_networks(config: SelfPlayConfig, game: Game) -> tuple[nn.Sequential, nn.Sequential]:
-    """Return new networks of the policy and of the value function, on the CPU."""
+    """Return new networks of the policy and of the value function, on the CPU.
+
+    The first output of the value function is the value; with `action_values` those of the actions follow.
+    """
     seen, critic = game.encoders[config.encoder or game.encoder], game.encoders[critic_encoder(config, game)]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         kind, seats, activation = config.network, game.seats, config.activation_fn
         actor = build(kind, seen.layout, seats, config.net_arch, game.num_actions, activation, 0.01)
-        return actor, build(kind, critic.layout, seats, config.critic_net_arch, 1, activation, 1.0)
+        values = 1 + game.num_actions * config.action_values
+        return actor, build(kind, critic.layout, seats, config.critic_net_arch, values, activation, 1.0)
 
 
 def critic_encoder(config: SelfPlayConfig, game: Game) -> str:
@@ -51,6 +55,15 @@ def critic_encoder(config: SelfPlayConfig, game: Game) -> str:
     if name not in ("", FULL, *game.encoders):
         raise ValueError(f"critic_encoder={name!r}: {game.name} has the encoders {', '.join(game.encoders)}")
     return name if name in game.encoders else config.encoder or game.encoder
+
+
+def only_two_compete(game: Game) -> bool:
+    """Return whether one of two seats wins what the other loses, so that one value tells both.
+
+    The value function learns from decisions alone. So the value of a seat that waits for the other's decision is better
+    taken from that decision.
+    """
+    return game.seats == 2 and game.payoffs.zero_sum
 
 
 def load_weights(actor: nn.Module, critic: nn.Module, weights: Weights) -> None:
@@ -209,12 +222,17 @@ class Collector:
         config, seats = self._config, self._game.seats
         for step in range(config.n_steps):
             self._values[step] = self._value(self._critic_observations[step])
-        rows = np.arange(config.n_envs)
+        rows, turn = np.arange(config.n_envs), self.tables.tables.turn
         last = np.empty((len(rows), seats), np.float32)
         seen = np.empty_like(self._critic_observations[0])
-        for seat in range(seats):
-            self._see(rows, np.full(len(rows), seat), seen)
-            last[:, seat] = self._value(seen)
+        if only_two_compete(self._game):
+            self._see(rows, turn, seen)
+            last[rows, turn] = self._value(seen)
+            last[rows, 1 - turn] = -last[rows, turn]
+        else:
+            for seat in range(seats):
+                self._see(rows, np.full(len(rows), seat), seen)
+                last[:, seat] = self._value(seen)
         seat_advantages(
             self._turn,
             self._learner_acts,

@@ -13,7 +13,7 @@ from ...envs import Game, VectorGame
 from ...envs.core.cuda.vector import CudaVectorGame
 from .advantages import advantages_of_all_seats
 from .batch import RolloutBatch
-from .collector import Weights, critic_encoder, load_weights, make_networks
+from .collector import Weights, critic_encoder, load_weights, make_networks, only_two_compete
 from .networks import Forward
 from .selfplay_settings import SelfPlayConfig
 
@@ -150,6 +150,10 @@ class GpuCollector:
             seat_of_all = torch.full((config.n_envs,), seat, dtype=torch.int64, device=self._device)
             self.tables.observe(self._critic_encoder, seat_of_all, seen)
             last[:, seat] = self._value(seen)
+        if only_two_compete(self._game):
+            turn = self._shared(self.tables.turn).to(torch.int64)[:, None]
+            own = last.gather(1, turn)
+            last = (-own).expand_as(last).scatter(1, turn, own)
         advantages = advantages_of_all_seats(
             self._turn, self._rewards, self._dones, values, last, config.gamma, config.gae_lambda
         )

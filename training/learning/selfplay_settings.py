@@ -52,6 +52,9 @@ class SelfPlayConfig(TrainConfig):
     critic_encoder: str = FULL
     """The encoder of the value function's observations. full: with hidden information, if the game has it. Empty: that
     of the policy."""
+    action_values: bool = False
+    """The value function also values every action, and the policy learns from all of them in each decision, not only
+    from the one taken (a Q-critic). It needs `kl_coef`, which limits the update."""
     activation_fn: str = "ReLU"
     """Activation function of the hidden layers: ReLU or Tanh."""
     learning_rate: float = 1e-3
@@ -81,7 +84,10 @@ class SelfPlayConfig(TrainConfig):
     vf_coef: float = 0.5
     """Weight of the value loss."""
     kl_coef: float = 0.0
-    """Weight of the divergence KL(new policy, policy before the update)."""
+    """Weight of the divergence KL(new policy, policy before the update) at the start."""
+    final_kl_coef: float | None = None
+    """The same at the end; between them it changes like the entropy bonus. None: `kl_coef`. Policies cycle less if it
+    rises while the entropy bonus falls."""
     magnet_coef: float = 0.0
     """Weight of the divergence KL(policy, magnet). The magnet is a slowly updated policy."""
     magnet_rate: float = 0.01
@@ -110,6 +116,10 @@ class SelfPlayConfig(TrainConfig):
             number(name, getattr(self, name), 0, 1e9, above=True)
         for name in ("ent_coef", "final_ent_coef", "vf_coef", "kl_coef", "magnet_coef"):
             number(name, getattr(self, name), 0, 1e9)
+        if self.final_kl_coef is not None:
+            number("final_kl_coef", self.final_kl_coef, 0, 1e9)
+        if self.action_values and not self.kl_coef:
+            raise ValueError("action_values needs kl_coef above 0: nothing else limits what one update changes")
         for name in (
             "gamma",
             "gae_lambda",
@@ -141,6 +151,7 @@ class SelfPlayConfig(TrainConfig):
         for first, last, schedule in (
             ("learning_rate", "final_learning_rate", self.learning_rate_schedule),
             ("ent_coef", "final_ent_coef", self.ent_schedule),
+            ("kl_coef", "final_kl_coef", self.ent_schedule if self.final_kl_coef is not None else "constant"),
         ):
             if schedule == "power" and (getattr(self, first) > 0) != (getattr(self, last) > 0):
                 raise ValueError(f"{last}={getattr(self, last)}: a power schedule needs both above 0, or both 0")
