@@ -97,6 +97,7 @@ def test_perfect_negotiators_split_as_the_solver_says():
     assert found["turns"].learned == 2
     assert found["first_share_error"].learned < 100 / 255
     assert found["first_share"].learned == pytest.approx(found["first_share"].theory, abs=100 / 255)
+    assert found["turns_error"].learned <= found["turns_error_largest"].learned < 100 / 255
     asked, wanted = demands_by_turn(make_policy("perfect", game), game, matches=50)
     assert len(asked) == 19
     np.testing.assert_allclose(asked, wanted, atol=100 / 255)

@@ -82,9 +82,13 @@ def _public(policy: Policy, game: Game, tables: Tables, seed: int) -> Comparison
     demands, _values = _solve(game, tables)
     both = ~np.isnan(share) & ~np.isnan(demands[0]) & (surplus > 0)
     learned, right = share[both], demands[0][both]
+    asked, wanted = demands_by_turn(policy, game, seed=seed)
+    by_turn = np.abs(asked - wanted)[~np.isnan(asked)]
     lines = [
         Quantity("first_share", "first proposer's share", mean(learned), mean(right)),
         Quantity("first_share_error", "error of it, mean over matches", mean(np.abs(learned - right))),
+        Quantity("turns_error", "error of the mean demand, mean over turns after passes only", mean(by_turn)),
+        Quantity("turns_error_largest", "in the worst turn", float(by_turn.max()) if len(by_turn) else None),
         *_deals(tables, surplus, public=True),
     ]
 
@@ -94,7 +98,6 @@ def _public(policy: Policy, game: Game, tables: Tables, seed: int) -> Comparison
         axes.set(title="first proposer's share", xlabel="subgame-perfect", ylabel="learned")
 
     def turns(axes: "Axes") -> None:
-        asked, wanted = demands_by_turn(policy, game, seed=seed)
         turn = np.arange(1, len(asked) + 1)
         axes.plot(turn, asked, "o-", label="learned")
         axes.plot(turn, wanted, "k--", label="subgame-perfect")
