@@ -2,9 +2,9 @@
 
 It is proximal policy optimisation (Schulman et al. 2017) with additions for games of imperfect information: a schedule
 of the entropy bonus, a penalty for the Kullback-Leibler divergence from the policy before the update (magnetic mirror
-descent, Sokota et al. 2023), optionally a second one from a slowly updated policy (the magnet), optionally values of all
-actions from the critic, so that a decision teaches something about each of them, and averaged weights for the saved
-policy.
+descent, Sokota et al. 2023), optionally a second one from a slowly updated policy (the magnet), optionally values of
+all actions from the critic, so that a decision teaches something about each of them, and averaged weights for the
+saved policy.
 """
 
 import time
