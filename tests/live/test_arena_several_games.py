@@ -24,20 +24,20 @@ def test_each_agent_plays_the_games_that_it_knows(capsys, tmp_path):
     players = {one["game"]: {row["agent_id"] for row in one["standings"]} for one in answer["games"]}
     assert players == {
         "bargaining-v0": {"random", "zoo"},
-        "trust-v0": {"random", "equilibrium"},
+        "trust-v0": {"random", "equilibrium", "zoo"},
         "kuhn-v0": {"random", "equilibrium", "zoo"},
     }
     matches = {row["agent_id"]: row["matches"] for row in answer["over_all"]}
-    assert matches == {"random": 4 + 4 + 8, "equilibrium": 4 + 8, "zoo": 4 + 8}
-    assert len([line for line in match_log.read(log) if line["kind"] == "end"]) == 4 + 4 + 12
+    assert matches == {"random": 4 + 8 + 8, "equilibrium": 8 + 8, "zoo": 4 + 8 + 8}
+    assert len([line for line in match_log.read(log) if line["kind"] == "end"]) == 4 + 12 + 12
 
 
 def test_the_pages_have_all_tables_and_the_first_matches(capsys, tmp_path):
     out = tmp_path / "results"
     told = said(capsys, "trust,kuhn", *AGENTS, "--rounds", "1", "--out", str(out), "--samples", "2").out
-    assert "all games: 8 matches" in told and f"written: {out / 'index.html'}" in told.replace("\n", "")
+    assert "all games: 12 matches" in told and f"written: {out / 'index.html'}" in told.replace("\n", "")
     index = (out / "index.html").read_text()
-    for words in ("All games", "trust-v0: 2 matches", "kuhn-v0: 6 matches", "rating over all", 'href="kuhn.html"'):
+    for words in ("All games", "trust-v0: 6 matches", "kuhn-v0: 6 matches", "rating over all", 'href="kuhn.html"'):
         assert words in index
     assert {file.name for file in out.iterdir()} == {"index.html", "trust.html", "kuhn.html"}
     assert "kuhn-v0: first matches" in (out / "kuhn.html").read_text()

@@ -75,7 +75,7 @@ def test_what_there_is():
     )
     assert {part: games_with(part) for part in parts} == {
         "compare": sorted(["auction", "bargaining", "multi_issue_bargaining", *stages]),
-        "best_responses": ["holdem"],
+        "best_responses": ["auction", "holdem"],
         "held_out": ["tangram"],
         "team_facts": ["mafia"],
         "experts": ["tangram"],
@@ -87,11 +87,11 @@ def test_what_there_is():
 
 
 def test_a_missing_method_names_the_games_that_have_it(capsys):
-    game = envs.game("auction")
-    with pytest.raises(ValueError, match=r"no best response for auction-v0; there is one for holdem"):
-        best_response(make_policy("shade", game), game)
-    assert cli.main(["evaluate", "shade", "--best-response"]) == cli.MISTAKE
-    assert "no best response for auction-v0" in capsys.readouterr().err
+    game = envs.game("bargaining")
+    with pytest.raises(ValueError, match=r"no best response for bargaining-v0; there is one for auction, holdem"):
+        best_response(make_policy("fair", game), game)
+    assert cli.main(["evaluate", "hardliner", "--best-response"]) == cli.MISTAKE
+    assert "no best response for bargaining-v0" in capsys.readouterr().err
     assert cli.main(["figures", "tight", "--game", "holdem"]) == cli.MISTAKE
     assert "no held-out sets; tangram has some" in capsys.readouterr().err
     assert cli.main(["evaluate", "shade", "--search"]) == cli.MISTAKE

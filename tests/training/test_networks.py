@@ -75,7 +75,7 @@ def test_they_learn_and_the_policy_plays_without_torch(kind):
     config = SelfPlayConfig(game="kuhn", network=kind, n_envs=64, n_steps=8, batch_size=256, net_arch=(32, 32))
     made = game("kuhn")
     learner = Learner(config, made, League(1, 1.0, {}, 0))
-    for _ in range(20):
+    for _ in range(30):
         learner.rollout()
     tree = flat_tree(made)
     own = torch.exp(learner._forward.log_probs(learner._actor, tree.observations, tree.masks)).detach().numpy()

@@ -78,7 +78,7 @@ def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game():
         ("random", False),
     ]
     assert (kuhn.seats, kuhn.any_seats, cournot.any_seats) == (2, False, True)
-    assert not any(one.trained for one in cournot.opponents)
+    assert [one.name for one in cournot.opponents if one.trained] == ["zoo:cournot"]
 
 
 def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatch):

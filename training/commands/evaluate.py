@@ -47,8 +47,8 @@ def command(
             call+tight, each plays as many, in turns around the table. Default: every bot that can play the game with
             its options.
         deals: Deals per opponent. Each deal is played once with the policy in each seat.
-        best_response: Compute a lower bound on exploitability by a best response (for heads-up hold'em).
-        hands: Number of hands of the best response.
+        best_response: Play a best response: exact in auctions, a lower bound in heads-up hold'em.
+        hands: Number of hands of the best response in hold'em.
         deterministic: Play the most likely action instead of a random draw.
         search: The policy searches before it acts, without a time limit. Tangram: a beam search. Hold'em: rivers of
             two players are solved again; it takes about half a second for each decision, so take few deals.
