@@ -163,7 +163,8 @@ class Learner:
         valued = self._forward(self._critic, part["critic_observations"])
         values = valued[:, 0]
         value_loss = nn.functional.mse_loss(values, part["returns"])
-        advantages, expected = part["advantages"] / scale, 0.0
+        advantages = part["advantages"] / scale
+        expected: torch.Tensor | float = 0.0
         if config.action_values:
             of_taken = valued[:, 1:].gather(1, taken)[:, 0]
             value_loss = value_loss + nn.functional.mse_loss(of_taken, part["returns"])
