@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .rules import CLOSE
+from .theory import takes_part
 
 Floats = NDArray[np.float64]
 
@@ -38,8 +39,8 @@ def worth_of_bids(
     if options["values"] != "private":
         raise ValueError(f"values={options['values']!r}: only private values are independent of the others' bids")
     rule, fee, units = (options[name] for name in ("rule", "entry_fee", "units"))
-    takes_part = _takes_part(bids, options)
-    ranks = _ranks(bids, levels, chances * _takes_part(levels, options), chances.sum(axis=1))
+    part = takes_part(bids, options)
+    ranks = _ranks(bids, levels, chances * takes_part(levels, options), chances.sum(axis=1))
     above, equal = np.ogrid[: ranks.shape[1], : ranks.shape[2]]
     wins = (ranks * np.clip((units - above) / (equal + 1), 0, 1)).sum(axis=(1, 2))  # ties are drawn
     whole = float(chances.sum(axis=1).prod())  # all others bid
@@ -57,7 +58,7 @@ def worth_of_bids(
         gained = utility(own - prices - fee) @ surely.T + (wins - surely.sum(axis=1)) * utility(own - bids - fee)
     else:
         gained = wins * utility(own - bids - fee)
-    return np.where(takes_part, gained + lost, 0.0)
+    return np.where(part, gained + lost, 0.0)
 
 
 def best_bids(levels: Floats, options: Mapping[str, Any]) -> Floats:
@@ -66,10 +67,6 @@ def best_bids(levels: Floats, options: Mapping[str, Any]) -> Floats:
     Between two levels the chance to win is the same, and a higher bid never costs less.
     """
     return np.unique(np.concatenate([[0.0, options["reserve"]], levels, levels + 0.01]))
-
-
-def _takes_part(bids: Floats, options: Mapping[str, Any]) -> NDArray[np.bool_]:
-    return np.asarray((bids >= options["reserve"] - CLOSE) & ((bids > 0) | (options["entry_fee"] == 0)))
 
 
 def _ranks(bids: Floats, levels: Floats, chances: Floats, whole: Floats) -> Floats:
@@ -97,11 +94,9 @@ def _prices(levels: Floats, chances: Floats, options: Mapping[str, Any]) -> tupl
     A winner pays the highest losing bid, which is the `units`-th highest of the others, or the reserve price without
     one.
     """
-    part = _takes_part(levels, options)
-    ranks = _ranks(levels, levels, chances * part, chances.sum(axis=1))
-    units = options["units"]
-    at_most = ranks[:, :units].sum(axis=(1, 2))  # the probability that fewer than `units` are above each level
-    none = _ranks(np.array([-1.0]), levels, chances * part, chances.sum(axis=1))[0, :units].sum()
-    exactly = np.diff(at_most, prepend=none)
-    prices = np.concatenate([[options["reserve"]], np.maximum(levels, options["reserve"])[part]])
-    return prices, np.concatenate([[none], exactly[part]])
+    part = takes_part(levels, options)
+    points = np.concatenate([[-1.0], levels])  # the first one is below all bids
+    ranks = _ranks(points, levels, chances * part, chances.sum(axis=1))
+    at_most = ranks[:, : options["units"]].sum(axis=(1, 2))  # the probability that fewer than `units` are above
+    prices = np.maximum(levels, options["reserve"])[part]
+    return np.concatenate([[options["reserve"]], prices]), np.concatenate([at_most[:1], np.diff(at_most)[part]])

@@ -204,6 +204,11 @@ def optimal_reserve(quantiles: ArrayLike) -> float:
     return float(max(found)[1])
 
 
+def takes_part(bids: Floats, options: Mapping[str, Any]) -> NDArray[np.bool_]:
+    """Return which bids may win and are charged, as `rules.takes_part`, for an array of any shape."""
+    return np.asarray((bids >= options["reserve"] - CLOSE) & ((bids > 0) | (options["entry_fee"] == 0)))
+
+
 def revenue(bids: Floats, options: Mapping[str, Any]) -> Floats:
     """Return what the bidders of each auction pay: float64[N].
 
@@ -212,7 +217,7 @@ def revenue(bids: Floats, options: Mapping[str, Any]) -> Floats:
         options: of the game.
     """
     rule, reserve, fee, units = (options[name] for name in ("rule", "reserve", "entry_fee", "units"))
-    part = (bids >= reserve - CLOSE) & ((bids > 0) | (fee == 0))
+    part = takes_part(bids, options)
     ranked = -np.sort(-np.where(part, bids, 0.0), axis=1)
     fees = fee * part.sum(axis=1)
     if rule == "all-pay":
