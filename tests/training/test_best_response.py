@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from parlour.envs import game
+from parlour.envs.core.rng import streams
 from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
 from parlour.envs.holdem.setup import set_cards
@@ -231,15 +232,74 @@ def test_before_its_first_raise_a_setting_calls_even_what_it_should_fold(heads_u
 
 def test_the_parts_add_up_to_what_is_won(heads_up):
     found = play_setting(Fixed(1), heads_up, hands=12, seed=3, setting=SETTINGS[3])
-    assert found.score.mean == pytest.approx(sum(sum(row.values()) for row in found.parts.values()))
+    assert found.unadjusted.mean == pytest.approx(sum(sum(row.values()) for row in found.parts.values()))
     assert {way for row in found.parts.values() for way, won in row.items() if won} == {"showdowns"}
     folded = play_setting(Fixed(0), heads_up, hands=12, seed=3, setting=SETTINGS[3])
     assert folded.score.mean == 0.75
     assert sum(row["folds won"] for row in folded.parts.values()) == pytest.approx(0.75)
 
 
+class Mixed:
+    """A policy that draws its actions, with probabilities that depend on its cards and on the chips."""
+
+    def __init__(self, heads_up, seed=0, deterministic=False):
+        random = np.random.default_rng(seed)
+        self.weights = random.normal(size=(heads_up.layout.size, heads_up.num_actions))
+        self.random = random
+        self.deterministic = deterministic
+
+    def probabilities(self, observations, masks):
+        chances = np.exp(observations @ self.weights / 2) * masks
+        return chances / chances.sum(axis=1, keepdims=True)
+
+    def act(self, observations, masks):
+        drawn = (self.probabilities(observations, masks).cumsum(axis=1) < self.random.random((len(masks), 1))).sum(
+            axis=1
+        )
+        return np.minimum(drawn, masks.shape[1] - 1)
+
+
+@pytest.mark.parametrize("setting", [SETTINGS[0], SETTINGS[3]])
+def test_the_luck_that_is_taken_out_has_mean_0(heads_up, setting):
+    policy = Mixed(heads_up)
+    won, luck = [], []
+    for word in streams(7, 150):
+        for seat in range(2):
+            responder = _Responder(policy, heads_up, seat, word, setting)
+            won.append(responder.play())
+            luck.append(responder.luck)
+    won, luck = np.array(won), np.array(luck)
+    assert abs(luck.mean()) < 3.5 * luck.std() / np.sqrt(len(luck))
+    assert luck.std() > 0
+    if setting is SETTINGS[0]:  # with all-ins, the luck of the hole cards is most of the variance
+        assert (won - luck).std() < 0.9 * won.std()
+
+
+def test_a_showdown_counts_with_its_mean_over_the_belief(heads_up):
+    """Against one who always calls, whatever it holds, a hand is worth its mean against all holdings."""
+    responder = _Responder(Fixed(1), heads_up, 0, np.uint64(3), SETTINGS[0])
+    won, table = responder.play(), responder.table
+    share = np.empty(len(HOLDINGS))
+    equities(table.cards[0], table.board, 5, HOLDINGS, 1, np.uint64(0), share)
+    known = np.concatenate([table.cards[0], table.board])
+    free = np.empty(len(HOLDINGS), np.bool_)
+    possible(HOLDINGS, known, 7, free)
+    assert table.showdown
+    assert won == pytest.approx((2 * share[free].mean() - 1) * table.committed[0])
+
+
+def test_no_luck_is_taken_out_of_play_against_one_who_does_not_tell_how_it_plays(heads_up):
+    for policy in (heads_up.bots["tight"](heads_up, 1), Mixed(heads_up, deterministic=True)):
+        responder = _Responder(policy, heads_up, 0, np.uint64(3))
+        responder.play()
+        assert responder.luck == 0
+        assert not responder.told
+
+
 def test_the_usual_best_response_is_the_setting_from_the_start(heads_up):
-    usual = best_response(Fixed(1), heads_up, hands=12, seed=2)
+    usual, setting = (play(Fixed(1), heads_up, hands=12, seed=2) for play in (best_response, play_setting))
     assert SETTINGS[-1].name == "all raises from the start"
-    assert usual.mean == pytest.approx(1_000 * play_setting(Fixed(1), heads_up, hands=12, seed=2).score.mean)
-    assert usual.mean == pytest.approx(26_933.154, abs=1e-3)  # as version 0.1 measured it
+    assert usual.mean == pytest.approx(1_000 * setting.score.mean)
+    quiet = Fixed(1)
+    quiet.deterministic = True  # so no luck is taken out
+    assert best_response(quiet, heads_up, hands=12, seed=2).mean == pytest.approx(26_933.154, abs=1e-3)  # as in 0.1

@@ -56,13 +56,15 @@ class Response:
     Attributes:
         score: its mean with the interval.
         parts: the parts of the mean, by the place in the game where it ended and then by how it ended. Their sum is
-            the mean. Empty: not known.
+            the mean (`unadjusted`, if there is one). Empty: not known.
         kind: ``"local"`` for a lower bound, or ``"exact"``.
+        unadjusted: the mean and interval with the luck that `score` is without; None: nothing was taken out.
     """
 
     score: Score
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     kind: str = "local"
+    unadjusted: Score | None = None
 
 
 def student_quantile(freedom: int) -> float:

@@ -12,7 +12,12 @@ from .v0 import CARDS, DECK
 
 def encoder(table: Any) -> Encoder:
     """Return the encoder for the options of `table`."""
-    slices = [
+    return v0.encoder(table).extended(slices(table), observe, full_information=True)
+
+
+def slices(table: Any) -> list[Slice]:
+    """Return the hidden slices for the options of `table`."""
+    return [
         Slice(
             "hidden.players.cards",
             (int(table.seats), DECK),
@@ -30,7 +35,6 @@ def encoder(table: Any) -> Encoder:
             axes=(CARDS,),
         ),
     ]
-    return v0.encoder(table).extended(slices, observe, full_information=True)
 
 
 @compiled

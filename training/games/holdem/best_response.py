@@ -61,7 +61,8 @@ def best_response(
 
     Returns:
         The responder's mean in big blinds per hand with its 95 % interval over deals, and its parts by the street of
-        the last action and by how the hand ended.
+        the last action and by how the hand ended. If the policy tells its probabilities, luck is taken out of the mean
+        (see `_Responder`), and `unadjusted` is the mean with it.
 
     Raises:
         ValueError: for another game or other options, or fewer than 4 hands.
@@ -72,30 +73,39 @@ def best_response(
         )
     if hands < 4:
         raise ValueError(f"hands={hands}: an interval needs at least 4")
-    results = []
+    won, luck = np.zeros((hands // 2, 2)), np.zeros((hands // 2, 2))
     parts = np.zeros((len(STREETS), len(WAYS)))
-    for word in streams(seed, hands // 2):
-        pair = []
+    for deal, word in enumerate(streams(seed, hands // 2)):
         for seat in range(2):
             responder = _Responder(policy, game, seat, word, setting)
-            pair.append(responder.play())
-            parts[responder.street, WAYS.index(responder.way)] += pair[-1]
-        results.append(sum(pair) / 2)
+            won[deal, seat] = responder.play()
+            luck[deal, seat] = responder.luck
+            parts[responder.street, WAYS.index(responder.way)] += won[deal, seat]
         if progress is not None:
             progress(2)
-    count, unit = 2 * len(results), game.payoffs.unit
-    score = Score.of(np.array(results) / unit, f"{game.payoffs.unit_name} per hand", games=count)
-    named = zip(STREETS, (parts / unit / count).tolist(), strict=True)
-    return Response(score, {street: dict(zip(WAYS, row, strict=True)) for street, row in named})
+    unit, name = game.payoffs.unit, f"{game.payoffs.unit_name} per hand"
+    scores = [Score.of(each.mean(axis=1) / unit, name, games=won.size) for each in (won - luck, won)]
+    named = zip(STREETS, (parts / unit / won.size).tolist(), strict=True)
+    return Response(
+        scores[0], {street: dict(zip(WAYS, row, strict=True)) for street, row in named}, unadjusted=scores[1]
+    )
 
 
 class _Responder:
-    """One hand of local best response in seat `me` of a table whose stream begins with `word`."""
+    """One hand of local best response in seat `me` of a table whose stream begins with `word`.
+
+    If the policy tells its probabilities, the belief is exactly how likely each holding is. So a showdown counts with
+    its mean over the belief ("imaginary observations": Bowling, Johanson, Burch and Szafron, ICML 2008), and `luck` is
+    what the responder won, with mean 0, by the cards of the board and by the actions that the policy drew. They are the
+    terms of AIVAT (Burch, Schmid, Moravčík, Morrill and Bowling, AAAI 2018) with the value of checking down.
+    """
 
     def __init__(self, policy: Policy, game: Game, me: int, word: np.uint64, setting: Setting = SETTINGS[-1]) -> None:
         self.policy, self.game, self.me, self.word = policy, game, me, word
         self.setting = setting
         self.street, self.way = 0, WAYS[-1]  # of the last action; how the hand ended
+        self.luck = 0.0
+        self.told = tells_probabilities(policy)
         self.probabilities_on = probabilities_on(policy)
         self.encoder = game.encoders[encoder_of(policy, game)]
         self.holdings = HOLDINGS
@@ -111,16 +121,29 @@ class _Responder:
         game.rules.reset(table)
         while not table.done:
             open_cards, self.street = int(table.board_count), int(table.phase) - PREFLOP
-            self._forget_dealt_cards()
+            self._see_board()
             if table.turn == self.me:
                 action = self.choose()
             else:
                 action = self._watch()
             game.rules.play(table, action)
         self.way = WAYS[2] if table.showdown else WAYS[int(table.folded[self.me])]
+        if table.showdown and self.told:
+            return float((2 * (self.belief @ self._equity(open_cards)) - 1) * table.committed[self.me])
         if table.showdown and open_cards < 5:
             return self._run_out(open_cards)
         return float(table.rewards[self.me])
+
+    def _see_board(self) -> None:
+        """Drop the holdings that new cards of the board rule out; count the luck of these cards."""
+        table = self.table
+        before = self.belief @ self._equity(self.equity[0]) if self.told and self.equity[0] >= 0 else None
+        new = self.equity[0] != table.board_count
+        self._forget_dealt_cards()
+        if self.told and new:
+            after = self.belief @ self._equity(int(table.board_count))
+            if before is not None:
+                self.luck += 2 * float(table.committed[self.me]) * float(after - before)
 
     def _run_out(self, open_cards: int) -> float:
         """Return the mean chips won over all possible boards: the same mean, with less variance."""
@@ -135,7 +158,7 @@ class _Responder:
         if self.setting.considered(table) == CALL:
             return CALL_ACTION
         alive = np.flatnonzero(self.belief)
-        belief, equity = self.belief[alive], self._equity()[alive]
+        belief, equity = self.belief[alive], self._equity(int(table.board_count))[alive]
         # The opponent's chips above the responder's stack are returned.
         matched = int(table.bet[me]) + int(table.stack[me])
         pot = int(table.pot) - max(0, int(table.bet[you]) - matched)
@@ -162,8 +185,36 @@ class _Responder:
         seen = self.encoder.observation(table, int(table.turn))
         action = int(act_of(self.policy, self.tables, FIRST, seen[None], mask[None])[0])
         alive = np.flatnonzero(self.belief)
-        self._believe(alive, self.belief[alive] * self._chances(self.tables, alive)[:, action])
+        weights = self.belief[alive, None] * self._chances(self.tables, alive)
+        if self.told:
+            self.luck += self._luck_of(action, weights, self._equity(int(table.board_count))[alive])
+        self._believe(alive, weights[:, action])
         return action
+
+    def _luck_of(self, action: int, weights: NDArray[np.float64], equity: NDArray[np.float64]) -> float:
+        """Return the value of the policy's action less the mean value of the actions that it could have drawn.
+
+        Args:
+            action: the policy's action.
+            weights: how likely each holding and action are together, float64[M, A].
+            equity: the responder's share of the pot against each holding, float64[M].
+        """
+        table, me, you = self.table, self.me, 1 - self.me
+        chances = weights.sum(axis=0)
+        possible_actions = np.flatnonzero(chances)
+        values = np.zeros(len(chances))
+        mine, theirs = int(table.committed[me]), int(table.committed[you])
+        for each in possible_actions.tolist():
+            if each == FOLD_ACTION:
+                values[each] = theirs
+                continue
+            lead = 2 * float(weights[:, each] @ equity) / chances[each] - 1
+            if each == CALL_ACTION:
+                values[each] = lead * min(mine, theirs + int(table.to_call))
+            else:
+                put = theirs - int(table.bet[you]) + int(self.game.rules.decode(table, each).amount)
+                values[each] = max(-mine, lead * min(put, mine + int(table.stack[me])))
+        return float(values[action] - chances @ values / chances.sum())
 
     def _folds(self, raises: list[int], alive: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the policy's probability of folding to each raise at each holding: float64[raises, holdings]."""
@@ -196,10 +247,13 @@ class _Responder:
         self.belief[:] = 0
         self.belief[alive] = weights / total if total > 1e-12 else 1 / len(alive)
 
-    def _equity(self) -> NDArray[np.float64]:
-        """Return the responder's share of the pot at showdown against each holding, once per street: float64[1326]."""
+    def _equity(self, count: int) -> NDArray[np.float64]:
+        """Return the responder's share of the pot at showdown against each holding, once per street: float64[1326].
+
+        Args:
+            count: the number of open cards of the board.
+        """
         table = self.table
-        count = int(table.board_count)
         if self.equity[0] != count:
             alive = np.flatnonzero(self.belief)
             found = np.empty(len(alive))
@@ -213,6 +267,12 @@ class _Responder:
 def game_mask(game: Game, table: Any) -> NDArray[np.int8]:
     """Return the action mask of the acting seat, int8[num_actions]."""
     return game.mask(table, int(table.turn))
+
+
+def tells_probabilities(policy: Policy) -> bool:
+    """Return whether the policy draws its actions, and tells how likely each of them is."""
+    told = hasattr(policy, "probabilities_on") or hasattr(policy, "probabilities")
+    return told and not getattr(policy, "deterministic", False)
 
 
 def probabilities_on(policy: Policy) -> ProbabilitiesOn:

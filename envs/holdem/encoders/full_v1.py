@@ -1,0 +1,58 @@
+"""Full information for critics of version 1: its slices, the hidden cards in the same suits, and what they win."""
+
+from typing import Any
+
+from ...core.compiled import compiled
+from ...core.encoder import Encoder
+from ...core.layout import PER_SEAT, Slice
+from ...core.seats import relative
+from ..hands import card_set, set_strength
+from . import full, v1
+from .v0 import DECK
+
+
+def encoder(table: Any) -> Encoder:
+    """Return the encoder for the options of `table`."""
+    slices = [
+        *map(v1.own_suits, full.slices(table)),
+        Slice(
+            "hidden.players.share",
+            (int(table.seats),),
+            0,
+            1,
+            "share of the pot at a showdown of all that have not folded, with the whole board",
+            axes=PER_SEAT,
+        ),
+    ]
+    return v1.encoder(table).extended(slices, observe, full_information=True)
+
+
+@compiled
+def observe(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the hidden slices."""
+    for other in range(table.seats):
+        if table.cards[other, 0] >= 0:
+            start = at.hidden_players_cards + DECK * relative(other, seat, table.seats)
+            for i in range(2):
+                out[start + v1.renamed(table, seat, table.cards[other, i])] = 1
+    for i in range(5):
+        if table.board[i] >= 0:
+            card = v1.renamed(table, seat, table.board[i])
+            out[at.hidden_board + card] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5
+    if table.board[4] >= 0:
+        _observe_shares(table, seat, at.hidden_players_share, out)
+
+
+@compiled
+def _observe_shares(table: Any, seat: int, start: int, out: Any) -> None:
+    board, best, winners = card_set(table.board, 5), 0, 0
+    for other in range(table.seats):
+        if table.seated[other] and not table.folded[other] and table.cards[other, 0] >= 0:
+            theirs = set_strength(board | card_set(table.cards[other], 2))
+            if theirs > best:
+                best, winners = theirs, 0
+            winners += theirs == best
+    for other in range(table.seats):
+        if table.seated[other] and not table.folded[other] and table.cards[other, 0] >= 0:
+            if set_strength(board | card_set(table.cards[other], 2)) == best:
+                out[start + relative(other, seat, table.seats)] = 1.0 / winners
