@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from ...envs import Game
-from ...envs.core.rollout import Policy
+from ...envs.core.rollout import Policy, encoder_of
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
 from ..algorithms import find
@@ -32,8 +32,9 @@ def learned_response(
 ) -> tuple[MlpPolicy, Curve]:
     """Train a new policy against a frozen one, and return it with its learning curve.
 
-    The learner plays one seat and the frozen policy all others. In a game with teams, copies of the learner play the
-    other seats of its team. What the learner wins afterwards is a lower bound on what a best response wins.
+    The learner plays one seat and the frozen policy all others. It has the frozen policy's encoder. In a game with
+    teams, copies of the learner play the other seats of its team. What the learner wins afterwards is a lower bound on
+    what a best response wins.
 
     Args:
         policy: the frozen policy.
@@ -56,7 +57,8 @@ def learned_response(
     if "opponent_tables" in {field.name for field in fields(kind.Config)}:
         # Such an algorithm plays against itself at the other tables.
         fixed |= {"opponent_tables": 1.0, "mixed_tables": 0.0, "relabel": False}
-    config = load_config(game.name, **fixed, **{**scale, **(settings or {})})
+    own = {"encoder": encoder_of(policy, game), **scale, **(settings or {})}
+    config = load_config(game.name, **fixed, **own)
     league = _Frozen(policy, game, seed)
     learner = kind(config, game, league)
     monitor = _Monitor(learner, league, decisions, minutes, progress)

@@ -45,14 +45,20 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
 
 @compiled
 def _observe_shares(table: Any, seat: int, start: int, out: Any) -> None:
-    board, best, winners = card_set(table.board, 5), 0, 0
+    best, winners = 0, 0
     for other in range(table.seats):
-        if table.seated[other] and not table.folded[other] and table.cards[other, 0] >= 0:
-            theirs = set_strength(board | card_set(table.cards[other], 2))
-            if theirs > best:
-                best, winners = theirs, 0
-            winners += theirs == best
+        strength = _final_strength(table, other)
+        if strength > best:
+            best, winners = strength, 0
+        winners += strength == best
     for other in range(table.seats):
-        if table.seated[other] and not table.folded[other] and table.cards[other, 0] >= 0:
-            if set_strength(board | card_set(table.cards[other], 2)) == best:
-                out[start + relative(other, seat, table.seats)] = 1.0 / winners
+        if _final_strength(table, other) == best:
+            out[start + relative(other, seat, table.seats)] = 1.0 / winners
+
+
+@compiled
+def _final_strength(table: Any, seat: int) -> int:
+    """Return the strength of a seat's hand with the whole board; −1 if it is not in the hand."""
+    if not table.seated[seat] or table.folded[seat] or table.cards[seat, 0] < 0:
+        return -1
+    return set_strength(card_set(table.board, 5) | card_set(table.cards[seat], 2))

@@ -1,4 +1,4 @@
-"""The observation, version 1: that of version 0, with suits in one order of their own, and with what the cards are worth.
+"""The observation, version 1: that of version 0, with suits in an order of their own, and with what cards are worth.
 
 Suits are interchangeable in poker. The observation names them by what they hold, so that hands which differ in the
 names of the suits alone look the same. The further numbers are those that players count: the hands that are worse or
@@ -100,7 +100,7 @@ def renamed(table: Any, seat: int, card: Any) -> int:
 
 @compiled
 def suit_place(table: Any, seat: int, suit: int) -> int:
-    """Return the place of a suit, 0 to 3: by the observer's cards, then the flop, the turn and the river, high ones first.
+    """Return the place of a suit, 0 to 3: by the observer's cards, then flop, turn and river, high cards first.
 
     Suits with the same cards in each are interchangeable.
     """
