@@ -145,6 +145,30 @@ def test_belief_follows_the_policy(heads_up):
     assert responder.choose() == 0
 
 
+def weights(*names):
+    """Return the weights of a range: 1 for each of these hands."""
+    hands = [sorted(card_number(name) for name in pair.split()) for pair in names]
+    return [float(hand in hands) for hand in HOLDINGS.tolist()]
+
+
+def test_the_belief_begins_with_the_ranges():
+    """Seat 0 has a pair of queens, seat 1 aces or a seven and a deuce, three to one; on this board nothing changes."""
+    aces, weak = weights("As Ah"), weights("7c 2d")
+    ranges = [weights("Qs Qh"), [3 * one + other for one, other in zip(aces, weak, strict=True)]]
+    river = game("holdem", seats=2, start="river", board="3c 8d 9h Jc Ks", ranges=ranges, button=0)
+    responder = _Responder(Fixed(1), river, 0, np.uint64(3), SETTINGS[0])
+    won = responder.play()
+    assert responder.belief[np.array(aces) == 1] == pytest.approx(0.75)
+    assert won == pytest.approx((2 * 0.25 - 1) * responder.table.committed[0])
+
+
+def test_a_board_that_is_known_but_not_open_is_refused():
+    known = game("holdem", seats=2, board="2c 7d Kh")
+    with pytest.raises(ValueError, match=r"give at most 0 with start='preflop'"):
+        play_setting(Fixed(1), known, hands=4)
+    play_setting(Fixed(1), game("holdem", seats=2, board="2c 7d Kh", start="flop"), hands=4)
+
+
 @pytest.mark.parametrize("options", [{"seats": 3}, {"seats": 2, "hands": 5}])
 def test_other_games_are_refused(options):
     other = game("holdem", **options)

@@ -17,6 +17,7 @@ from ....envs import Game
 from ....envs.core.record import Tables
 from ....envs.core.rng import streams
 from ....envs.core.rollout import act_of, encoder_of
+from ....envs.holdem.range_text import weights_of
 from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
 from ....envs.holdem.table import CALL_ACTION, FOLD_ACTION, PREFLOP
 from ....wrappers.policies.base import Policy
@@ -28,6 +29,8 @@ BOARDS = 1_000
 TRIES = 8
 """Number of calls of `act` per holding, for a policy without `probabilities`."""
 
+OPEN = (0, 3, 4, 5)
+"""Open cards of the board on each street."""
 STREETS = ("preflop", "flop", "turn", "river")
 WAYS = ("folds won", "folds lost", "showdowns")
 """How a hand can end."""
@@ -65,7 +68,8 @@ def best_response(
         (see `_Responder`), and `unadjusted` is the mean with it.
 
     Raises:
-        ValueError: for another game or other options, or fewer than 4 hands.
+        ValueError: for another game or other options, a given board of which not all cards are open at the start, or
+            fewer than 4 hands.
     """
     if game.name != "holdem" or game.seats != 2 or game.options["hands"] != 1:
         raise ValueError(
@@ -73,6 +77,12 @@ def best_response(
         )
     if hands < 4:
         raise ValueError(f"hands={hands}: an interval needs at least 4")
+    open_cards, board = OPEN[STREETS.index(game.options["start"])], game.options["board"] or []
+    if len(board) > open_cards:
+        raise ValueError(
+            f"board={board}: best response takes the later cards of the board for random; give at most "
+            f"{open_cards} with start={game.options['start']!r}"
+        )
     won, luck = np.zeros((hands // 2, 2)), np.zeros((hands // 2, 2))
     parts = np.zeros((len(STREETS), len(WAYS)))
     for deal, word in enumerate(streams(seed, hands // 2)):
@@ -109,7 +119,9 @@ class _Responder:
         self.probabilities_on = probabilities_on(policy)
         self.encoder = game.encoders[encoder_of(policy, game)]
         self.holdings = HOLDINGS
-        self.belief = np.ones(len(HOLDINGS))
+        ranges = game.options["ranges"]
+        known = None if ranges is None else ranges[1 - me]
+        self.belief = np.ones(len(HOLDINGS)) if known is None else np.array(weights_of(known))
         self.tables = game.tables(1)
         self.table = self.tables[0]
         self.equity: tuple[int, NDArray[np.float64]] = (-1, np.zeros(0))
