@@ -36,8 +36,8 @@ class KernelCode:
 
     Attributes:
         game: the game's name; ``"every game"`` for kernels that all games share.
-        kernel: ``"reset"``, ``"step"``, ``"observe"`` (by the encoder `full`), ``"check"`` (for illegal actions) or
-            ``"sample"``.
+        kernel: ``"reset"``, ``"step"``, ``"observe"`` (by the encoder `full`; with the name of another one that shows
+            hidden information), ``"check"`` (for illegal actions) or ``"sample"``.
         architecture: such as ``"sm_90"``; None: there is no `ptxas`, and so no machine code.
         ptx: bytes of PTX.
         registers: the most per thread that any of its functions uses.
@@ -95,10 +95,12 @@ def _kernels(games: list[Game]) -> Iterator[tuple[str, str, str]]:
         made = kernels(loops.reset, loops.step)
         yield game.name, "reset", ptx(made.reset, tables, *batch)
         yield game.name, "step", ptx(made.step, tables, batch.turn, *batch)
-        full = game.encoders[FULL]
-        seen = np.zeros((1, full.layout.size), np.float32)
-        arguments = tables, batch.turn, batch.turn, full.layout.offsets, seen
-        yield game.name, "observe", ptx(observe_kernel(full.loop), *arguments)
+        for name, encoder in game.encoders.items():
+            if encoder.full_information:
+                seen = np.zeros((1, encoder.layout.size), np.float32)
+                arguments = tables, batch.turn, batch.turn, encoder.layout.offsets, seen
+                kernel = "observe" if name == FULL else f"observe {name}"
+                yield game.name, kernel, ptx(observe_kernel(encoder.loop), *arguments)
 
 
 def _ptxas(folder: Path) -> Path | None:
