@@ -1,4 +1,4 @@
-"""The rules of a sealed-bid auction over one record, compiled .
+"""The rules of a sealed-bid auction over one record, compiled.
 
 The game is `first-price-auction` of agent-colosseum and Strategic Agent Games, with two more payment rules (Krishna,
 Auction Theory). Seats act in turn and do not see the amounts of others. A seat that passes has another turn in the next

@@ -116,3 +116,26 @@ def test_other_auctions_have_no_exact_response(options):
     game = envs.game("auction", **options)
     with pytest.raises(ValueError, match=next(iter(options))):
         best_response(make_policy("random", game, seed=1), game)
+
+
+class Follows:
+    """Bids 20 if another has bid, and passes otherwise; so nobody ever bids against it."""
+
+    def __init__(self, game):
+        self.seen = game.layout["game_state.opponents_with_bid"]
+
+    def act(self, observations, masks):
+        return self.probabilities(observations, masks).argmax(axis=1)
+
+    def probabilities(self, observations, masks):
+        others = observations[:, self.seen.start : self.seen.stop].any(axis=1)
+        chances = np.zeros(masks.shape)
+        chances[others, 20] = chances[~others, -1] = 1
+        return chances
+
+
+def test_the_response_is_exact_only_to_bids_in_the_first_turn():
+    game = envs.game("auction", rounds=3)
+    assert best_response(Follows(game), game).kind == "approximate"
+    assert best_response(make_policy("zoo:auction", game, seed=1), game).kind == "exact"
+    assert best_response(make_policy("equilibrium", game, seed=1), game).kind == "approximate"  # a bot tells nothing

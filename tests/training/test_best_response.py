@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 from parlour.envs import game
@@ -313,17 +315,56 @@ def test_a_showdown_counts_with_its_mean_over_the_belief(heads_up):
 
 
 def test_no_luck_is_taken_out_of_play_against_one_who_does_not_tell_how_it_plays(heads_up):
-    for policy in (heads_up.bots["tight"](heads_up, 1), Mixed(heads_up, deterministic=True)):
-        responder = _Responder(policy, heads_up, 0, np.uint64(3))
-        responder.play()
-        assert responder.luck == 0
-        assert not responder.told
+    responder = _Responder(heads_up.bots["tight"](heads_up, 1), heads_up, 0, np.uint64(3))
+    responder.play()
+    assert responder.luck == 0
+    assert not responder.told
+
+
+def test_a_deterministic_policy_plays_its_most_likely_action(heads_up):
+    """What it would draw is no belief; with a search that never finds anything it is the same."""
+    policy = Mixed(heads_up, deterministic=True)
+    seen = np.random.default_rng(1).random((5, heads_up.layout.size), np.float32)
+    masks = np.ones((5, heads_up.num_actions), np.int8)
+    most_likely = np.eye(heads_up.num_actions)[policy.probabilities(seen, masks).argmax(axis=1)]
+    search = ResolvingPolicy(policy, Nothing())
+    for one in (policy, search):
+        responder = _Responder(one, heads_up, 0, np.uint64(3))
+        assert responder.told
+        told = responder.probabilities_on(responder.table, np.arange(5), seen, masks)
+        assert np.array_equal(told, most_likely)
+
+
+class Nothing:
+    """The game's part of a search that never finds anything."""
+
+    def strategies(self, table, late):
+        return None
+
+    strategy = strategies
+
+
+def test_what_it_is_paid_is_not_counted_with_the_boards_by_which_it_decides(heads_up):
+    responder = _Responder(Fixed(1), heads_up, 0, np.uint64(3))
+    responder.table.stream = responder.word
+    heads_up.rules.reset(responder.table)
+    responder._forget_dealt_cards()
+    alive = responder.belief > 0
+    assert np.abs(responder._equity(0) - responder._paid(0))[alive].max() > 0
+    assert responder._equity(0)[alive] == pytest.approx(responder._paid(0)[alive], abs=0.1)
 
 
 def test_the_usual_best_response_is_the_setting_from_the_start(heads_up):
     usual, setting = (play(Fixed(1), heads_up, hands=12, seed=2) for play in (best_response, play_setting))
     assert SETTINGS[-1].name == "all raises from the start"
     assert usual.mean == pytest.approx(1_000 * setting.score.mean)
-    quiet = Fixed(1)
-    quiet.deterministic = True  # so no luck is taken out
-    assert best_response(quiet, heads_up, hands=12, seed=2).mean == pytest.approx(26_933.154, abs=1e-3)  # as in 0.1
+
+
+def test_with_luck_it_wins_what_version_0_1_measured(heads_up, monkeypatch):
+    monkeypatch.setattr(sys.modules[_Responder.__module__], "played", lambda policy: None)
+    monkeypatch.setattr(
+        sys.modules[_Responder.__module__],
+        "probabilities_on",
+        lambda policy: lambda table, hands, seen, masks: policy.probabilities(seen, masks),
+    )
+    assert best_response(Fixed(1), heads_up, hands=12, seed=2).mean == pytest.approx(26_933.154, abs=1e-3)

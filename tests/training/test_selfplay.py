@@ -323,8 +323,10 @@ def test_the_critic_may_see_everything_and_the_policy_may_not():
     assert seen._critic[0].in_features == policy.inputs and seen.policy().critic
     with pytest.raises(ValueError, match="full"):
         make("holdem", encoder="full")
-    with pytest.raises(ValueError, match="critic_encoder='all': holdem has the encoders full, v0"):
+    with pytest.raises(ValueError, match="critic_encoder='all': holdem has the encoders full, full_v1, v0, v1"):
         make("holdem", critic_encoder="all")
+    newer, _ = make("holdem", encoder="v1")
+    assert newer._critic[0].in_features == newer.game.encoders["full_v1"].layout.size
 
 
 def test_a_game_without_a_full_encoder_has_the_critic_see_what_the_policy_sees():

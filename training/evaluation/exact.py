@@ -22,6 +22,7 @@ from ...envs.core import loops
 from ...envs.core.compiled import compiled
 from ...envs.core.encoder import Encoder
 from ...envs.core.game import Game
+from ...wrappers.policies.base import played
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -79,8 +80,9 @@ class Tree:
     payoffs: Floats
 
     def strategy_of(self, policy: Probable) -> Floats:
-        """Return a policy's strategy, in all seats: float64[Q]."""
-        told = np.asarray(policy.probabilities(self.observations, self.masks), np.float64)
+        """Return how a policy plays in all seats: float64[Q]. A deterministic one plays its most likely actions."""
+        likely = played(policy) or policy.probabilities
+        told = np.array(likely(self.observations, self.masks), np.float64)
         told /= told.sum(axis=1, keepdims=True)
         strategy = np.ones(len(self.action))
         sets = np.repeat(np.arange(len(self.seat)), np.diff(self.first))

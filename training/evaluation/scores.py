@@ -57,7 +57,7 @@ class Response:
         score: its mean with the interval.
         parts: the parts of the mean, by the place in the game where it ended and then by how it ended. Their sum is
             the mean (`unadjusted`, if there is one). Empty: not known.
-        kind: ``"local"`` for a lower bound, or ``"exact"``.
+        kind: ``"local"`` for a lower bound, ``"exact"``, or ``"approximate"``, which is no bound.
         unadjusted: the mean and interval with the luck that `score` is without; None: nothing was taken out.
     """
 

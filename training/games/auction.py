@@ -13,9 +13,9 @@ from ...envs.auction.theory import revenue as revenue_of
 from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy, encoder_of
 from ...envs.core.turn_state import TurnState
+from ...wrappers.policies.base import played
 from ..evaluation.comparison import Comparison, Floats, Quantity, means, play, quantiles
 from ..evaluation.duplicate import unit_per_game
-from ..evaluation.exact import Probable
 from ..evaluation.exploit import Estimated
 from ..evaluation.scores import Response, Score
 from .base import Specifics
@@ -27,6 +27,12 @@ CLASSES = 2_000
 """Valuations, at equal probabilities, over which an exact best response is averaged."""
 TURNS = 50
 """Turns in which a policy is asked for its bid; who passes in all of them counts as never bidding."""
+PASSES = 0.001
+"""The greatest share of passes in the first turn with which a best response counts as exact."""
+
+
+Likely = Callable[[Any, Any], Any]
+"""How likely a policy plays each action, by observations and masks."""
 
 
 def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Comparison | None:
@@ -42,7 +48,8 @@ def compare(policy: Policy, game: Game, *, matches: int, seed: int) -> Compariso
         _theory(game, np.zeros(1))
     except ValueError:
         return None
-    return _beside(play(policy, game, matches, seed), game, _losses(policy, game))
+    found = _losses(policy, game)
+    return _beside(play(policy, game, matches, seed), game, *(found or (None, "")))
 
 
 def _theory(game: Game, valuations: Floats) -> Floats:
@@ -52,7 +59,7 @@ def _theory(game: Game, valuations: Floats) -> Floats:
     return equilibrium_bid(options["rule"], game.seats, options["valuations"], valuations, **more)
 
 
-def _beside(tables: Tables, game: Game, losses: Floats | None) -> Comparison:
+def _beside(tables: Tables, game: Game, losses: Floats | None, kind: str) -> Comparison:
     rule, bidders = game.options["rule"], game.seats
     valuations, bids = (np.array(tables[name][:, :bidders]) for name in ("valuation", "bid"))
     theory = _theory(game, valuations)
@@ -74,7 +81,7 @@ def _beside(tables: Tables, game: Game, losses: Floats | None) -> Comparison:
         surplus = float(-np.sort(-valuations, axis=1)[:, : game.options["units"]].sum(axis=1).mean())
         lost = float(losses.mean())
         lines += [
-            Quantity("response_gain", "an exact best response gains, mean over bidders", lost, 0.0),
+            Quantity("response_gain", f"an {kind} best response gains, mean over bidders", lost, 0.0),
             Quantity("response_gain_share", "the same in shares of the surplus", 100 * lost / surplus, 0.0, "%"),
         ]
 
@@ -94,6 +101,10 @@ def best_response(
 
     It knows the policy's distribution of bids for every valuation, and answers with any amounts, on and off the grid.
 
+    It bids in its first turn: what others do when they see it pass is left out. The kind is ``"approximate"`` if the
+    policy does not tell its probabilities, or passes in a first turn that others see in more than `PASSES` of the
+    auctions.
+
     Args:
         policy: the policy. Without ``probabilities(observations, masks)`` they are estimated from repeated calls.
         game: an auction with independent private values and without talk.
@@ -104,22 +115,27 @@ def best_response(
     Raises:
         ValueError: for other values, or with talk.
     """
-    losses = _losses(policy, game)
-    if losses is None:
+    found = _losses(policy, game)
+    if found is None:
         raise ValueError(
             f"the exact best response needs private values and no talk; this is values={game.options['values']!r}, "
             f"talk={game.options['talk']!r}"
         )
     if progress is not None:
         progress(hands)
+    losses, kind = found
     gain = float(losses.mean())
-    return Response(Score(gain, gain, gain, losses.size, losses.size, unit_per_game(game)), kind="exact")
+    return Response(Score(gain, gain, gain, losses.size, losses.size, unit_per_game(game)), kind=kind)
 
 
-def _losses(policy: Policy, game: Game) -> Floats | None:
-    """Return the utility of an exact best response less the policy's, by seat and valuation: float64[seats, CLASSES].
+def _losses(policy: Policy, game: Game) -> tuple[Floats, str] | None:
+    """Return the utility of a best response less the policy's, by seat and valuation, and ``"exact"`` or not.
 
-    None if the values are not private, or there is talk.
+    It is ``"approximate"`` if the policy does not tell its probabilities, or if a seat before the last passes in its
+    first turn: what others then see of it is not followed.
+
+    Returns:
+        float64[seats, CLASSES] and the kind; None if the values are not private, or there is talk.
     """
     options = game.options
     if options["values"] != "private" or options["talk"]:
@@ -130,7 +146,11 @@ def _losses(policy: Policy, game: Game) -> Floats | None:
     given = options["valuations"]
     each_seat = given if isinstance(given[0], list) else [given] * game.seats
     valuations = [np.round(np.interp(shares, np.linspace(0, 1, len(each)), each), 2) for each in each_seat]
-    bids = [_bids(policy, game, seat, valuations[seat]) for seat in range(game.seats)]
+    likely = played(policy) or Estimated(policy).probabilities
+    found = [_bids(likely, encoder_of(policy, game), game, seat, valuations[seat]) for seat in range(game.seats)]
+    bids = [each for each, _ in found]
+    # Nobody sees a pass of the last seat before it has bid.
+    exact = played(policy) is not None and max(passes for _, passes in found[:-1]) <= PASSES
     losses = np.empty((game.seats, CLASSES))
     for seat in range(game.seats):
         others = np.array([bids[other].mean(axis=0) for other in range(game.seats) if other != seat])
@@ -138,16 +158,16 @@ def _losses(policy: Policy, game: Game) -> Floats | None:
         best = worth_of_bids(valuations[seat], best_bids(levels, options), *known).max(axis=1)
         own = (bids[seat] * worth_of_bids(valuations[seat], levels, *known)).sum(axis=1)
         losses[seat] = np.maximum(best, 0.0) - own  # who passes to the end has 0
-    return losses
+    return losses, "exact" if exact else "approximate"
 
 
-def _bids(policy: Policy, game: Game, seat: int, valuations: Floats) -> Floats:
-    """Return the probability of each bid of the grid for each valuation: float64[V, bids].
+def _bids(likely: Likely, name: str, game: Game, seat: int, valuations: Floats) -> tuple[Floats, float]:
+    """Return the probability of each bid of the grid for each valuation, float64[V, bids], and the share of passes.
 
-    In its first turn the seats before it have bid; a seat that passes meets its next turn when all others have bid.
+    The share is that in the first turn. In its first turn the seats before it have bid; a seat that passes meets its
+    next turn when all others have bid.
     """
-    teller = policy if isinstance(policy, Probable) else Estimated(policy)
-    encoder = game.encoders[encoder_of(policy, game)]
+    encoder = game.encoders[name]
     rows = np.arange(len(valuations))
     records = game.tables(len(valuations))
     records["turn"], records["done"] = seat, False
@@ -161,12 +181,14 @@ def _bids(policy: Policy, game: Game, seat: int, valuations: Floats) -> Floats:
         records["round_number"], records["num_bids_submitted"] = turn, len(before)
         game.rules.legal(records[0], masks[0])
         masks[:] = masks[0]
-        chances = teller.probabilities(encoder.observations(records, rows), masks)
+        chances = np.asarray(likely(encoder.observations(records, rows), masks), np.float64)
         bids += passed[:, None] * chances[:, :grid]
         passed = passed * chances[:, grid]
+        if turn == 1:
+            passes = float(passed.mean())
         if not passed.any():
             break
-    return bids
+    return bids, passes
 
 
 TERMS: dict[str, tuple[str, Any]] = {

@@ -48,13 +48,18 @@ def make_networks(config: SelfPlayConfig, game: Game) -> tuple[nn.Sequential, nn
 def critic_encoder(config: SelfPlayConfig, game: Game) -> str:
     """Return the name of the encoder of the value function's observations; a game without `full` has the policy's.
 
+    For `full` it is ``full_v1`` if the policy's encoder is ``v1`` and the game has this one, and so for every version.
+
     Raises:
         ValueError: if the game has no encoder of the name in `config`.
     """
     name = config.critic_encoder
     if name not in ("", FULL, *game.encoders):
         raise ValueError(f"critic_encoder={name!r}: {game.name} has the encoders {', '.join(game.encoders)}")
-    return name if name in game.encoders else config.encoder or game.encoder
+    policy = config.encoder or game.encoder
+    if name == FULL and f"{FULL}_{policy}" in game.encoders:
+        return f"{FULL}_{policy}"
+    return name if name in game.encoders else policy
 
 
 def only_two_compete(game: Game) -> bool:

@@ -50,8 +50,8 @@ class SelfPlayConfig(TrainConfig):
     critic_net_arch: tuple[int, ...] = (128, 128)
     """Sizes of the hidden layers of the value function."""
     critic_encoder: str = FULL
-    """The encoder of the value function's observations. full: with hidden information, if the game has it. Empty: that
-    of the policy."""
+    """The encoder of the value function's observations. full: with hidden information, if the game has it; full_v1
+    for a policy with the encoder v1. Empty: that of the policy."""
     action_values: bool = False
     """The value function also values every action, and the policy learns from all of them in each decision, not only
     from the one taken (a Q-critic). It needs `kl_coef`, which limits the update."""

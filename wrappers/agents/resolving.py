@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.record import Tables
+from ..policies.base import played
 
 
 class Resolving(Protocol):
@@ -99,5 +100,6 @@ class ResolvingPolicy:
             masks: their masks, int8[M, A].
         """
         chances = self._resolving.strategies(table, lambda: False)
-        found = self.policy.probabilities(observations, masks) if chances is None else chances[hands]
+        likely = played(self.policy) or self.policy.probabilities
+        found = likely(observations, masks) if chances is None else chances[hands]
         return np.asarray(found, np.float64)

@@ -20,7 +20,7 @@ def encoder(table: Any) -> Encoder:
             (int(table.seats),),
             0,
             1,
-            "share of the pot at a showdown of all that have not folded, with the whole board",
+            "share of the pot at a showdown of all that have not folded, with the whole board; 0 if cards are unknown",
             axes=PER_SEAT,
         ),
     ]
@@ -47,6 +47,8 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
 def _observe_shares(table: Any, seat: int, start: int, out: Any) -> None:
     best, winners = 0, 0
     for other in range(table.seats):
+        if table.seated[other] and not table.folded[other] and table.cards[other, 0] < 0:
+            return
         strength = _final_strength(table, other)
         if strength > best:
             best, winners = strength, 0
@@ -59,6 +61,6 @@ def _observe_shares(table: Any, seat: int, start: int, out: Any) -> None:
 @compiled
 def _final_strength(table: Any, seat: int) -> int:
     """Return the strength of a seat's hand with the whole board; −1 if it is not in the hand."""
-    if not table.seated[seat] or table.folded[seat] or table.cards[seat, 0] < 0:
+    if not table.seated[seat] or table.folded[seat]:
         return -1
     return set_strength(card_set(table.board, 5) | card_set(table.cards[seat], 2))

@@ -20,7 +20,7 @@ from ....envs.core.rollout import act_of, encoder_of
 from ....envs.holdem.range_text import weights_of
 from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
 from ....envs.holdem.table import CALL_ACTION, FOLD_ACTION, PREFLOP
-from ....wrappers.policies.base import Policy
+from ....wrappers.policies.base import Policy, played
 from ...evaluation.scores import Response, Score
 from .settings import CALL, SETTINGS, Setting
 
@@ -115,7 +115,7 @@ class _Responder:
         self.setting = setting
         self.street, self.way = 0, WAYS[-1]  # of the last action; how the hand ended
         self.luck = 0.0
-        self.told = tells_probabilities(policy)
+        self.told = hasattr(policy, "probabilities_on") or played(policy) is not None
         self.probabilities_on = probabilities_on(policy)
         self.encoder = game.encoders[encoder_of(policy, game)]
         self.holdings = HOLDINGS
@@ -124,7 +124,9 @@ class _Responder:
         self.belief = np.ones(len(HOLDINGS)) if known is None else np.array(weights_of(known))
         self.tables = game.tables(1)
         self.table = self.tables[0]
-        self.equity: tuple[int, NDArray[np.float64]] = (-1, np.zeros(0))
+        self.equity: tuple[int, NDArray[np.float64]] = (-1, np.zeros(0))  # by which it decides
+        # What it is paid is counted with other boards: the best of noisy values is too high.
+        self.paying, self.paid = streams(int(word), 1)[0], self.equity
 
     def play(self) -> float:
         """Play the hand to its end and return the chips won; an all-in counts with its expected value."""
@@ -141,7 +143,7 @@ class _Responder:
             game.rules.play(table, action)
         self.way = WAYS[2] if table.showdown else WAYS[int(table.folded[self.me])]
         if table.showdown and self.told:
-            return float((2 * (self.belief @ self._equity(open_cards)) - 1) * table.committed[self.me])
+            return float((2 * (self.belief @ self._paid(open_cards)) - 1) * table.committed[self.me])
         if table.showdown and open_cards < 5:
             return self._run_out(open_cards)
         return float(table.rewards[self.me])
@@ -149,12 +151,12 @@ class _Responder:
     def _see_board(self) -> None:
         """Drop the holdings that new cards of the board rule out; count the luck of these cards."""
         table = self.table
-        before = self.belief @ self._equity(self.equity[0]) if self.told and self.equity[0] >= 0 else None
-        new = self.equity[0] != table.board_count
+        open_before, count = self.paid[0], int(table.board_count)
+        before = self.belief @ self.paid[1] if open_before >= 0 else 0.0
         self._forget_dealt_cards()
-        if self.told and new:
-            after = self.belief @ self._equity(int(table.board_count))
-            if before is not None:
+        if self.told and open_before != count:
+            after = self.belief @ self._paid(count)
+            if open_before >= 0:
                 self.luck += 2 * float(table.committed[self.me]) * float(after - before)
 
     def _run_out(self, open_cards: int) -> float:
@@ -199,7 +201,7 @@ class _Responder:
         alive = np.flatnonzero(self.belief)
         weights = self.belief[alive, None] * self._chances(self.tables, alive)
         if self.told:
-            self.luck += self._luck_of(action, weights, self._equity(int(table.board_count))[alive])
+            self.luck += self._luck_of(action, weights, self._paid(int(table.board_count))[alive])
         self._believe(alive, weights[:, action])
         return action
 
@@ -265,15 +267,22 @@ class _Responder:
         Args:
             count: the number of open cards of the board.
         """
-        table = self.table
         if self.equity[0] != count:
-            alive = np.flatnonzero(self.belief)
-            found = np.empty(len(alive))
-            equities(table.cards[self.me], table.board, count, self.holdings[alive], BOARDS, self.word, found)
-            whole = np.zeros(len(self.holdings))
-            whole[alive] = found
-            self.equity = count, whole
+            self.equity = count, self._shares(count, self.word)
         return self.equity[1]
+
+    def _paid(self, count: int) -> NDArray[np.float64]:
+        """Return the same with other boards where they are sampled."""
+        if self.paid[0] != count:
+            self.paid = count, self._shares(count, self.paying) if count < OPEN[1] else self._equity(count)
+        return self.paid[1]
+
+    def _shares(self, count: int, word: np.uint64) -> NDArray[np.float64]:
+        alive = np.flatnonzero(self.belief)
+        found, shares = np.empty(len(alive)), np.zeros(len(self.holdings))
+        equities(self.table.cards[self.me], self.table.board, count, self.holdings[alive], BOARDS, word, found)
+        shares[alive] = found
+        return shares
 
 
 def game_mask(game: Game, table: Any) -> NDArray[np.int8]:
@@ -281,18 +290,12 @@ def game_mask(game: Game, table: Any) -> NDArray[np.int8]:
     return game.mask(table, int(table.turn))
 
 
-def tells_probabilities(policy: Policy) -> bool:
-    """Return whether the policy draws its actions, and tells how likely each of them is."""
-    told = hasattr(policy, "probabilities_on") or hasattr(policy, "probabilities")
-    return told and not getattr(policy, "deterministic", False)
-
-
 def probabilities_on(policy: Policy) -> ProbabilitiesOn:
-    """Return the policy's ``probabilities_on`` or ``probabilities``, or an estimate from `TRIES` calls of `act`."""
+    """Return the policy's ``probabilities_on``, or what it tells by `played`, or an estimate from `TRIES` calls."""
     known: ProbabilitiesOn | None = getattr(policy, "probabilities_on", None)
     if known is not None:
         return known
-    observed = getattr(policy, "probabilities", None) or _Tried(policy)
+    observed = played(policy) or _Tried(policy)
     return lambda table, hands, observations, masks: np.asarray(observed(observations, masks), np.float64)
 
 
