@@ -43,7 +43,7 @@ def played(policy: Any) -> Callable[[Any, Any], NDArray[Any]] | None:
     distribution = told
 
     def most_likely(observations: Any, masks: Any) -> NDArray[Any]:
-        return np.eye(masks.shape[1])[distribution(observations, masks).argmax(axis=1)]
+        return np.asarray(np.eye(masks.shape[1])[distribution(observations, masks).argmax(axis=1)], np.float64)
 
     return most_likely
 
