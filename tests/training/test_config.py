@@ -167,4 +167,4 @@ def test_every_config_of_ours_trains(config, tmp_path):
     run = train(load_config(config, runs=tmp_path, name="own", **tiny))
     trained, policy = load_run(run)
     assert settings_from(config)["game"].partition("-")[0] == trained.name
-    assert policy.inputs == trained.layout.size
+    assert policy.inputs == trained.encoders[policy.encoder].layout.size
