@@ -26,7 +26,7 @@ def observe_stacks(table, seat, at, out):
 def game():
     """Hold'em with a second version of its encoder."""
     made = envs.game("holdem", seats=3, stacks=200)
-    return replace(made, encoders={**made.encoders, "v1": made.encoders["v0"].extended([STACKS], observe_stacks)})
+    return replace(made, encoders={**made.encoders, "v2": made.encoders["v0"].extended([STACKS], observe_stacks)})
 
 
 class Caller:
@@ -51,10 +51,10 @@ def rows(tables):
 def test_an_extended_encoder_shows_what_the_first_does_and_more(game):
     table = tables_with_seed(game, 1, 3)[0]
     game.rules.reset(table)
-    v0, v1 = (game.encoders[name].observation(table, 1) for name in ("v0", "v1"))
-    assert np.array_equal(v1[: len(v0)], v0)
-    assert v1[len(v0) :] == pytest.approx(np.array(table.stack[:3]) / 600)
-    assert not game.encoders["v1"].full_information
+    v0, v2 = (game.encoders[name].observation(table, 1) for name in ("v0", "v2"))
+    assert np.array_equal(v2[: len(v0)], v0)
+    assert v2[len(v0) :] == pytest.approx(np.array(table.stack[:3]) / 600)
+    assert not game.encoders["v2"].full_information
     assert game.encoders["full"].extended([Slice("more", (1,), 0, 1, "")], observe_nothing).full_information
 
 
@@ -69,7 +69,7 @@ def observe_nothing(table, seat, at, out):
     pass
 
 
-@pytest.mark.parametrize("order", [("v0", "v1"), ("v1", "v0"), ("v1", "v1"), (None, "v1")])
+@pytest.mark.parametrize("order", [("v0", "v2"), ("v2", "v0"), ("v2", "v2"), (None, "v2")])
 def test_policies_of_two_versions_play_one_rollout(game, order):
     policies = [Caller(game, encoder) for encoder in order]
     played = play_until_done(game, policies, tables_with_seed(game, 50, 1), who=rows)
@@ -80,11 +80,11 @@ def test_policies_of_two_versions_play_one_rollout(game, order):
         assert [seen[:, :width].tolist() for seen in policy.shown] == [seen.tolist() for seen in same.shown]
 
 
-@pytest.mark.parametrize("learner", ["v0", "v1"])
+@pytest.mark.parametrize("learner", ["v0", "v2"])
 def test_a_learner_of_one_version_meets_opponents_of_both(game, learner):
     from parlour.wrappers.rl.single_agent import SingleAgentTables
 
-    opponents = [Caller(game, "v0"), Caller(game, "v1")]
+    opponents = [Caller(game, "v0"), Caller(game, "v2")]
     tables = SingleAgentTables(game, 8, opponents, encoder=learner)
     tables.reset(seed=2)
     assert tables.observations.shape == (8, game.encoders[learner].layout.size)
@@ -95,7 +95,7 @@ def test_a_learner_of_one_version_meets_opponents_of_both(game, learner):
     assert all(policy.shown for policy in opponents)
 
 
-@pytest.mark.parametrize("encoder", ["v0", "v1"])
+@pytest.mark.parametrize("encoder", ["v0", "v2"])
 def test_an_agent_observes_turn_states_with_its_policys_encoder(game, encoder):
     from parlour.wrappers.agents.policy import PolicyAgent
 
@@ -110,17 +110,17 @@ def test_an_agent_observes_turn_states_with_its_policys_encoder(game, encoder):
 
 
 def test_environments_and_tables_show_the_version_they_are_asked_for(game):
-    for name in ("v0", "v1"):
+    for name in ("v0", "v2"):
         size = game.encoders[name].layout.size
         assert envs.GameEnv(game, "flat", encoder=name).observation_space("player_0")["observation"].shape == (size,)
         assert VectorGame(game, 2, encoder=name).observations.shape == (2, size)
-    with pytest.raises(ValueError, match="holdem has no encoder 'v2'; it has full, v0, v1"):
-        envs.GameEnv(game, encoder="v2")
+    with pytest.raises(ValueError, match="holdem has no encoder 'v3'; it has full, full_v1, v0, v1, v2"):
+        envs.GameEnv(game, encoder="v3")
 
 
 # A new version of a game of this project: one file, one line.
 
-V1 = """
+V2 = """
 from typing import Any
 
 from ...core.compiled import compiled
@@ -140,42 +140,42 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
 
 
 @pytest.fixture
-def holdem_v1(tmp_path, monkeypatch):
-    """The file ``encoders/v1.py`` and the line ``register("holdem-v1")``."""
-    (tmp_path / "v1.py").write_text(V1)
+def holdem_v2(tmp_path, monkeypatch):
+    """The file ``encoders/v2.py`` and the line ``register("holdem-v2")``."""
+    (tmp_path / "v2.py").write_text(V2)
     monkeypatch.setattr(holdem_encoders, "__path__", [*holdem_encoders.__path__, str(tmp_path)])
-    yield envs.register("holdem-v1")
-    del envs.GAMES["holdem-v1"], gymnasium.registry["parlour/Holdem-v1"]
-    for name in ("parlour.envs.holdem_v1", "parlour.envs.holdem.encoders.v1"):
+    yield envs.register("holdem-v2")
+    del envs.GAMES["holdem-v2"], gymnasium.registry["parlour/Holdem-v2"]
+    for name in ("parlour.envs.holdem_v2", "parlour.envs.holdem.encoders.v2"):
         sys.modules.pop(name, None)
-    monkeypatch.delattr(holdem_encoders, "v1", raising=False)
+    monkeypatch.delattr(holdem_encoders, "v2", raising=False)
 
 
-def test_a_new_version_is_one_file_and_one_line(holdem_v1):
+def test_a_new_version_is_one_file_and_one_line(holdem_v2):
     new, old = envs.game("holdem", seats=2), envs.game("holdem-v0", seats=2)
-    assert (new.id, old.id) == ("holdem-v1", "holdem-v0")
+    assert (new.id, old.id) == ("holdem-v2", "holdem-v0")
     assert new.layout.size == old.layout.size + 1
-    assert old.encoders["v1"].layout.size == new.layout.size  # both games have both encoders
-    env = holdem_v1.env(seats=2, observation="flat")
+    assert old.encoders["v2"].layout.size == new.layout.size  # both games have both encoders
+    env = holdem_v2.env(seats=2, observation="flat")
     env.reset(seed=1)
     assert env.observe("player_0")["observation"][-1] == 1
-    tables = gymnasium.make_vec("parlour/Holdem-v1", num_envs=2, seats=2)
+    tables = gymnasium.make_vec("parlour/Holdem-v2", num_envs=2, seats=2)
     assert tables.single_observation_space.shape == (new.layout.size,)
-    policies = [Caller(new, "v0"), Caller(new, "v1")]
+    policies = [Caller(new, "v0"), Caller(new, "v2")]
     play_until_done(new, policies, tables_with_seed(new, 5, 1), who=lambda records: np.tile([0, 1], (5, 1)))
     assert all(policy.shown for policy in policies)
 
 
-def test_pettingzoo_makes_a_new_version(holdem_v1):
-    made = with_registry().make("aec", "parlour/holdem-v1", seats=2)
+def test_pettingzoo_makes_a_new_version(holdem_v2):
+    made = with_registry().make("aec", "parlour/holdem-v2", seats=2)
     made.reset(seed=1)
     assert made.observe("player_0")["observation"]["game_state"]["handNumber"] == 1
 
 
 def test_without_it_nothing_of_a_second_version_is_left():
     assert envs.game("holdem").id == "holdem-v0"
-    with pytest.raises(ValueError, match="no game is called 'holdem-v1'; did you mean 'holdem-v0'"):
-        envs.game("holdem-v1")
+    with pytest.raises(ValueError, match="no game is called 'holdem-v2'; did you mean 'holdem-v0'"):
+        envs.game("holdem-v2")
 
 
 # What cannot be an encoder.
@@ -183,7 +183,7 @@ def test_without_it_nothing_of_a_second_version_is_left():
 
 def test_a_layout_that_goes_on_repeats_no_path(game):
     with pytest.raises(ValueError, match=r"slice 'game_state.players.stackAgain' clashes"):
-        game.encoders["v1"].extended([STACKS], observe_stacks)
+        game.encoders["v2"].extended([STACKS], observe_stacks)
     with pytest.raises(ValueError, match="clashes"):
         Layout([STACKS, STACKS])
-    assert isinstance(game.encoders["v1"], Encoder)
+    assert isinstance(game.encoders["v2"], Encoder)
