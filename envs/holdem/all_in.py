@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compiled import compiled
+from .board_luck import OPEN
 from .hands import card_set, set_strength
 from .ranges import run_outs
 from .rules import pay_pots
 
-OPEN = np.array((0, 3, 4, 5))
-"""Open cards before the flop, on the flop, on the turn and on the river."""
 BOARDS = 300
 """The default number of boards sampled before the flop; from the flop on all boards count."""
 

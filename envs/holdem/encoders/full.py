@@ -47,4 +47,4 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
             out[start + table.cards[other, 1]] = 1
     for i in range(5):
         if table.board[i] >= 0:
-            out[at.hidden_board + table.board[i]] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5
+            out[at.hidden_board + table.board[i]] = v0.street_mark(i)

@@ -8,7 +8,7 @@ from ...core.layout import PER_SEAT, Slice
 from ...core.seats import relative
 from ..hands import card_set, set_strength
 from . import full, v1
-from .v0 import DECK
+from .v0 import DECK, street_mark
 
 
 def encoder(table: Any) -> Encoder:
@@ -37,8 +37,7 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
                 out[start + v1.renamed(table, seat, table.cards[other, i])] = 1
     for i in range(5):
         if table.board[i] >= 0:
-            card = v1.renamed(table, seat, table.board[i])
-            out[at.hidden_board + card] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5
+            out[at.hidden_board + v1.renamed(table, seat, table.board[i])] = street_mark(i)
     if table.board[4] >= 0:
         _observe_shares(table, seat, at.hidden_players_share, out)
 

@@ -144,11 +144,17 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
 
 
 @compiled
+def street_mark(place: int) -> float:
+    """Return how a card of the board is marked, by its place on the board: flop, turn or river."""
+    return 1.0 if place < 3 else 0.75 if place == 3 else 0.5
+
+
+@compiled
 def _observe_cards(table: Any, seat: int, at: Any, out: Any) -> None:
     """Write the board, its category, the observer's cards, and the category and rank of the observer's hand."""
     if table.board_count > 0:
         for i in range(table.board_count):
-            out[at.board + table.board[i]] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5
+            out[at.board + table.board[i]] = street_mark(i)
         out[at.board_rank + table.board_rank] = 1
     if table.cards[seat, 0] >= 0:
         out[at.players_cards + table.cards[seat, 0]] = 1

@@ -80,7 +80,7 @@ def observe(table: Any, seat: int, at: Any, out: Any) -> None:
         out[at.board + card] = 0
         out[at.players_cards + card] = 0
     for i in range(table.board_count):
-        out[at.board + renamed(table, seat, table.board[i])] = 1.0 if i < 3 else 0.75 if i == 3 else 0.5
+        out[at.board + renamed(table, seat, table.board[i])] = v0.street_mark(i)
     if table.cards[seat, 0] >= 0:
         for i in range(2):
             out[at.players_cards + renamed(table, seat, table.cards[seat, i])] = 1

@@ -17,6 +17,7 @@ from ....envs import Game
 from ....envs.core.record import Tables
 from ....envs.core.rng import streams
 from ....envs.core.rollout import act_of, encoder_of
+from ....envs.holdem.board_luck import OPEN
 from ....envs.holdem.range_text import weights_of
 from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
 from ....envs.holdem.table import CALL_ACTION, FOLD_ACTION, PREFLOP
@@ -29,8 +30,6 @@ BOARDS = 1_000
 TRIES = 8
 """Number of calls of `act` per holding, for a policy without `probabilities`."""
 
-OPEN = (0, 3, 4, 5)
-"""Open cards of the board on each street."""
 STREETS = ("preflop", "flop", "turn", "river")
 WAYS = ("folds won", "folds lost", "showdowns")
 """How a hand can end."""
