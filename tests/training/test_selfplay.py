@@ -364,11 +364,56 @@ def test_averaged_weights_follow_slowly():
     assert 0 < moved < latest / 3
 
 
+@pytest.mark.parametrize("prior", ["actions", "action_types"])
+def test_the_entropy_bonus_pushes_towards_its_prior(prior):
+    settings = {
+        "ent_coef": 100.0,
+        "final_ent_coef": 100.0,
+        "learning_rate": 1e-2,
+        "final_learning_rate": 1e-3,
+        "average_decay": 0.95,
+    }
+    learner, _ = make("holdem", ent_prior=prior, total_timesteps=100 * 512, **settings)
+    for net in (learner._actor, learner._average):
+        torch.nn.init.normal_(net[-1].bias)  # not even at the beginning
+    learner.fit(Monitor(learner, 100))
+    made = learner.game
+    tables = made.tables(1)
+    tables["stream"] = 7
+    made.rules.reset(tables[0])
+    seat = int(tables[0].turn)
+    seen, mask = made.encoders[made.encoder].observation(tables[0], seat), made.mask(tables[0], seat)
+    told, raises = learner.policy().probabilities(seen[None], mask[None])[0], np.flatnonzero(mask[2:]) + 2
+    share = len(raises) / mask.sum() if prior == "actions" else 1 / 3  # fold, call, raise
+    assert len(raises) > 5
+    np.testing.assert_allclose(told[raises], share / len(raises), atol=0.04)
+    np.testing.assert_allclose(told[:2], (1 - share) / 2, atol=0.06)
+
+
+@pytest.mark.parametrize("network", ["mlp", "residual", "seats"])
+def test_the_saved_policy_has_the_temperature_and_the_learner_has_none(network):
+    settings = {"network": network, "net_arch": (32, 32), "average_decay": 0.9}
+    (warm, _), (cold, _) = make(**settings), make(temperature=0.25, **settings)
+    for learner in (warm, cold):
+        learner.fit(Monitor(learner, 2))
+    torch.testing.assert_close(warm._actor.state_dict(), cold._actor.state_dict(), rtol=0, atol=0)
+    random, size = np.random.default_rng(5), warm.game.encoders["v0"].layout.size
+    observations = random.random((64, size), np.float32)
+    masks = (random.random((64, warm.game.num_actions)) < 0.7).astype(np.int8)
+    masks[:, :2] = 1
+    before, after = (learner.policy().probabilities(observations, masks) for learner in (warm, cold))
+    powers = before.astype(np.float64) ** 4
+    np.testing.assert_allclose(after, powers / powers.sum(axis=1, keepdims=True), atol=1e-5)
+    assert (after.max(axis=1) > before.max(axis=1)).all()
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"temperature": 0.0}, "temperature"),
         ({"net_arch": (0,)}, "net_arch"),
         ({"ent_schedule": "cosine"}, "ent_schedule"),
+        ({"ent_prior": "kinds"}, "ent_prior"),
         ({"final_ent_coef": 0.0}, "final_ent_coef=0.0: a power schedule needs both above 0, or both 0"),
         ({"average_decay": 1.0}, "average_decay=1"),
         ({"adam_beta1": 1.0}, "adam_beta1=1"),

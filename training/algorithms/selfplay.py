@@ -57,6 +57,7 @@ class Learner:
         betas = (float(config.adam_beta1), 0.999)
         self._optimizer = torch.optim.Adam(self._parameters, config.learning_rate, betas, eps=1e-5, fused=True)
         self._forward = Forward(config.device, config.precision)
+        self._types = None if config.ent_prior == "actions" else _one_hot_types(game).to(config.device)
         self._random = np.random.default_rng(config.seed)
         self._mean_square = 0.0  # of the advantages, a running mean
         self._resumed = False
@@ -175,7 +176,10 @@ class Learner:
         clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
         policy_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean() - expected
         entropy = -_expected(probabilities, log_probs, legal)
-        loss = policy_loss - ent_coef * entropy + config.vf_coef * value_loss / scale**2
+        bonus = entropy
+        if self._types is not None:
+            bonus = bonus - _expected(probabilities, _log_sizes(legal, self._types), legal)
+        loss = policy_loss - ent_coef * bonus + config.vf_coef * value_loss / scale**2
         before = _expected(probabilities, log_probs - part["log_probs"], legal)
         if kl_coef:
             loss = loss + kl_coef * before
@@ -219,12 +223,14 @@ class Learner:
     # The policy.
 
     def policy(self, seed: int | None = None) -> MlpPolicy:
-        """Return a copy of the current policy, in NumPy; with `average_decay`, of the averaged weights."""
+        """Return a copy of the current policy, in NumPy, of the averaged weights with `average_decay`, and with the
+        `temperature` of the settings."""
         net = self._average if self.config.average_decay else self._actor
         activation = self.config.activation_fn
         hidden = self.game.encoders[critic_encoder(self.config, self.game)].full_information
         critic = () if hidden else numpy_network(self._critic, activation)
-        copy = MlpPolicy(numpy_network(net, activation), seed=seed, critic=critic)
+        actor = numpy_network(net, activation).divided(self.config.temperature)
+        copy = MlpPolicy(actor, seed=seed, critic=critic)
         encoder = self.config.encoder or self.game.encoder
         copy.set_trained_for(TrainedFor.of(self.game, encoder, self.config.preset, self.config.reward_scale))
         return copy
@@ -288,6 +294,19 @@ class _Current:
         actions = np.zeros(len(masks), np.int64)
         draw(log_probs.exp().cpu().numpy(), self._words, actions)
         return actions
+
+
+def _one_hot_types(game: Game) -> torch.Tensor:
+    """Return which actions are of which type, float32[A, T]; without descriptions all actions are of one type."""
+    types = [each.action_types for each in game.view.action_ranges for _ in range(each.start, each.stop)]
+    names = sorted(set(types))
+    columns = torch.tensor([names.index(each) for each in types] or [0] * game.num_actions)
+    return nn.functional.one_hot(columns).float()
+
+
+def _log_sizes(legal: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
+    """Return for every action the logarithm of the number of legal actions of its type, at least 0: float32[N, A]."""
+    return (legal.float() @ types).clamp(min=1).log() @ types.T
 
 
 def _expected(probabilities: torch.Tensor, values: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

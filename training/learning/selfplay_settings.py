@@ -13,6 +13,7 @@ from .settings import TrainConfig
 Precision = Literal["auto", "float32", "bfloat16"]
 EngineName = Literal["local", "process", "ray", "gpu"]
 NetworkKind = Literal["mlp", "residual", "seats"]
+EntropyPrior = Literal["actions", "action_types"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,10 @@ class SelfPlayConfig(TrainConfig):
     """Weight of the entropy bonus at the start, where advantages have a standard deviation of 1."""
     final_ent_coef: float = 0.003
     """Weight of the entropy bonus at the end."""
+    ent_prior: EntropyPrior = "actions"
+    """The play towards which the entropy bonus pushes. actions: all legal actions equally likely. action_types: all
+    types of legal actions (fold, call, raise) equally likely, and the actions of a type. Where a type has many actions,
+    the first pays for choosing that type: in hold'em for raising."""
     ent_schedule: Schedule = "power"
     """Schedule of the weight of the entropy bonus: constant, linear or power."""
     n_steps: int = 32
@@ -94,6 +99,9 @@ class SelfPlayConfig(TrainConfig):
     """Update rate of the magnet towards the policy per update, 0 to 1."""
     average_decay: float = 0.0
     """Decay per gradient step of the averaged weights, which are saved and played. 0: the latest weights."""
+    temperature: float = 1.0
+    """Temperature of the saved policy, above 0: its logits are divided by it. Below 1 it plays closer to its best
+    action than in the training, where it explores. 1: as in the training."""
     adam_beta1: float = 0.9
     """Decay of Adam's mean of the gradients, 0 to 1. With 0, no momentum, the last policies of self-play cycle less."""
     max_grad_norm: float = 0.5
@@ -112,7 +120,7 @@ class SelfPlayConfig(TrainConfig):
         for name in ("net_arch", "critic_net_arch"):
             for size in getattr(self, name):
                 whole(name, size, 1)
-        for name in ("learning_rate", "final_learning_rate", "clip_range", "max_grad_norm"):
+        for name in ("learning_rate", "final_learning_rate", "clip_range", "max_grad_norm", "temperature"):
             number(name, getattr(self, name), 0, 1e9, above=True)
         for name in ("ent_coef", "final_ent_coef", "vf_coef", "kl_coef", "magnet_coef"):
             number(name, getattr(self, name), 0, 1e9)
@@ -143,6 +151,7 @@ class SelfPlayConfig(TrainConfig):
         for name, known in (
             ("learning_rate_schedule", Schedule),
             ("ent_schedule", Schedule),
+            ("ent_prior", EntropyPrior),
             ("precision", Precision),
             ("network", NetworkKind),
             ("engine", EngineName),

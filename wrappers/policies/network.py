@@ -94,6 +94,12 @@ class Network:
         last += biases
         return last
 
+    def divided(self, divisor: float) -> "Network":
+        """Return a network with the same outputs, divided by a number: of logits, its temperature."""
+        *before, (weights, biases) = self.layers
+        factor = np.float32(1 / divisor)
+        return Network([*before, (weights * factor, biases * factor)], self.activation, self.residual, self.seat_layer)
+
     def arrays(self, prefix: str = "") -> dict[str, Any]:
         """Return the weights as arrays by name, for a file."""
         named: dict[str, Any] = {}
