@@ -315,6 +315,29 @@ print(digest.hexdigest())
 """
 
 
+SAVE = """
+import pickle, sys, warnings; warnings.simplefilter("ignore")
+from parlour.envs import VectorGame, game
+made = VectorGame(game("trust"), 3)  # its rules are loops of the stage with functions of the game
+made.reset(seed=2)
+pickle.dump(made, open(sys.argv[1], "wb"))
+made.step(made.sample())
+print(made.tables.tobytes().hex())
+"""
+LOAD = """
+import pickle, sys, warnings; warnings.simplefilter("ignore")
+made = pickle.load(open(sys.argv[1], "rb"))
+made.step(made.sample())
+print(made.tables.tobytes().hex())
+"""
+
+
+def test_tables_are_loaded_by_another_process_without_the_compiler(tmp_path):
+    file = str(tmp_path / "tables.pickle")
+    saved, loaded = (python(code, tmp_path, file, NUMBA_DISABLE_JIT="1") for code in (SAVE, LOAD))
+    assert saved == loaded != ""
+
+
 @pytest.mark.slow
 def test_the_rules_play_the_same_without_the_compiler(tmp_path):
     assert python(HAND, tmp_path, NUMBA_DISABLE_JIT="1") == python(HAND, tmp_path, NUMBA_DISABLE_JIT="0")
