@@ -58,7 +58,7 @@ def choose(mask: Any, least: int, bits: Any) -> int:
         first = least + np.int64((low * np.uint64(len(mask) - least)) >> np.uint64(32))
         if mask[first]:
             return int(first)
-    count = 0
+    count = np.int64(0)  # without the compiler a sum of int8 would end at 127
     for number in range(least, len(mask)):
         count += mask[number]
     pick = np.int64(((bits >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))

@@ -86,3 +86,14 @@ def test_no_seed_is_fresh():
 def test_a_bad_seed_is_named(seed, words):
     with pytest.raises(ValueError, match=words):
         rng.streams(seed, 2)
+
+
+def test_an_action_is_chosen_from_a_long_mask_without_the_compiler_too():
+    mask = np.ones(400, np.int8)
+    mask[::2] = 0  # half of the first tries miss, and 200 are counted
+    plain = getattr(rng.choose, "py_func", rng.choose)
+    with np.errstate(over="ignore"):
+        words = [rng.streams(seed, 1)[0] for seed in range(200)]
+    chosen = [plain(mask, 0, word) for word in words]
+    assert mask[chosen].all()
+    assert chosen == [rng.choose(mask, 0, word) for word in words]
