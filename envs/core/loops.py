@@ -5,7 +5,7 @@ So `compile_loop` binds a game's functions to the global names below, as if the 
 `rules.py`. The loop bodies are written out: a call of a function of one table with `batch` costs a fifth of the speed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache, partial, update_wrapper
 from types import FunctionType
 from typing import Any, NamedTuple, cast
@@ -108,7 +108,7 @@ def compile_loop(loop: Callable[..., None], **functions: Any) -> Callable[..., N
     """Return `loop` with a game's functions bound to the global names above; compiled if all of these are compiled."""
     own = FunctionType(loop.__code__, {"__name__": __name__, **functions}, loop.__name__)
     if not all(map(is_jitted, functions.values())):
-        return _Interpreted(own, loop, functions)
+        return _Interpreted(own, partial(compile_loop, loop, **functions))
     sources = [function.py_func for function in functions.values()]
     if any(source.__closure__ or source.__defaults__ for source in sources):  # their values are in no source file
         return cast(Callable[..., None], njit(own))
@@ -120,15 +120,12 @@ def compile_loop(loop: Callable[..., None], **functions: Any) -> Callable[..., N
 class _Interpreted:
     """A bound loop that is not compiled. Unlike a function without a name in its module, it can be pickled."""
 
-    def __init__(
-        self, own: Callable[..., None], loop: Callable[..., None], functions: Mapping[str, Callable[..., Any]]
-    ) -> None:
+    def __init__(self, own: Callable[..., None], bind: Callable[[], Callable[..., None]]) -> None:
         update_wrapper(self, own)
-        self._own, self._parts = own, (loop, functions)
+        self._own, self._bind = own, bind
 
     def __call__(self, *arguments: Any) -> None:
         self._own(*arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        loop, functions = self._parts
-        return partial(compile_loop, loop, **functions), ()
+        return self._bind, ()
