@@ -113,7 +113,9 @@ def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, caps
     ]
     assert cli.main(words) == 2
     assert "needs --made-by and --budget" in capsys.readouterr().err
-    assert cli.main([*words, "--made-by", "parlour train kuhn", "--budget", "nothing"]) == 0
+    assert cli.main([*words, "--made-by", "parlour train kuhn --seed x", "--budget", "nothing"]) == 2
+    assert "after --seed comes a whole number" in capsys.readouterr().err
+    assert cli.main([*words, "--made-by", "parlour train kuhn --seed 4", "--budget", "nothing"]) == 0
     taken = load_policy(tmp_path / "kuhn.npz")
     assert isinstance(taken, MlpPolicy)
     assert taken.critic == []
@@ -121,6 +123,7 @@ def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, caps
     told = (tmp_path / "kuhn.toml").read_text("utf-8")
     assert 'measured_by = "parlour exploit zoo:kuhn --deals 50 --hands 500 --decisions 0"' in told
     assert 'kind = "exact"' in told
+    assert "seed = 4\n" in told
 
 
 def test_a_card_repeats_the_settings_of_its_learned_response(tmp_path):
@@ -131,3 +134,4 @@ def test_a_card_repeats_the_settings_of_its_learned_response(tmp_path):
     told = (tmp_path / "auction.toml").read_text("utf-8")
     assert "--decisions 128 --learner 'net_arch=[8]' n_envs=8 n_steps=16 batch_size=64" in told
     assert "learned best response, 128 decisions" in told
+    assert "seed = 0\n" in told

@@ -20,6 +20,7 @@ from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names
 from ..evaluation.scores import Score
 from ..games import specifics
 from ..learning import run_folder
+from ..learning.settings import TrainConfig
 from .arguments import AsJson
 from .exploit import LearnerArguments, battery
 from .lookup import game_with, policy
@@ -48,7 +49,7 @@ def command(
     Args:
         which: A name, such as holdem: show all of its card.
         take: A run folder, its name below runs/, or a policy file.
-        made_by: The command that made a policy file; a run knows its own.
+        made_by: The command that made a policy file, with its `--seed`; a run knows its own.
         budget: What a policy file cost; a run knows its own.
         deals: Deals per opponent where the policy is measured; games per held-out set.
         hands: Hands of each local best response there.
@@ -92,7 +93,7 @@ def _whole(name: str, found: Card) -> list[Any]:
 def _take(spec: str, made_by: str, budget: str, deals: int, hands: int, learned: LearnerArguments, folder: Path) -> str:
     """Write weights and card of the policy that `spec` names; return its name in the zoo."""
     run = run_folder.existing(spec)
-    seed = 0
+    seed = _seed_of(made_by)
     if run is not None:
         loaded = load_run(run)[1]
         settings = read_settings(run / "config.toml")
@@ -122,6 +123,21 @@ def _take(spec: str, made_by: str, budget: str, deals: int, hands: int, learned:
     )
     file.with_suffix(".toml").write_text(tomli_w.dumps(msgspec.to_builtins(about)), "utf-8")
     return trained_for.name
+
+
+def _seed_of(command: str) -> int:
+    """Return the seed in a command line; without one, the default of `parlour train`.
+
+    Raises:
+        ValueError: if it is not a whole number.
+    """
+    words = shlex.split(command.replace("--seed=", "--seed "))
+    if "--seed" not in words:
+        return TrainConfig.seed
+    at = words.index("--seed") + 1
+    if at == len(words) or not words[at].isdecimal():
+        raise ValueError(f"--made-by {command!r}: after --seed comes a whole number")
+    return int(words[at])
 
 
 def _without(words: list[str]) -> list[str]:
