@@ -57,6 +57,22 @@ def encoder_of(policy: Policy, game: Game) -> str:
     return name
 
 
+def played(policy: Any) -> Callable[[Any, Any], NDArray[Any]] | None:
+    """Return the function that tells how likely a policy plays each action index; None if the policy does not tell.
+
+    That is its ``probabilities``, or 1 for the most likely action if the policy is deterministic.
+    """
+    told: Callable[[Any, Any], NDArray[Any]] | None = getattr(policy, "probabilities", None)
+    if told is None or not getattr(policy, "deterministic", False):
+        return told
+    distribution = told
+
+    def most_likely(observations: Any, masks: Any) -> NDArray[Any]:
+        return np.asarray(np.eye(masks.shape[1])[distribution(observations, masks).argmax(axis=1)], np.float64)
+
+    return most_likely
+
+
 def act_of(
     policy: Policy,
     tables: Any,

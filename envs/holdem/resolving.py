@@ -4,6 +4,8 @@ The policy's own probabilities tell how likely each hand would have played as it
 hand is solved. The other player may stop at the root with each hand for what it wins there if both play as the policy
 does; so the solution does not give away hands that the ranges take for unlikely. The solution is played only if an
 exact best response to it wins no more than one to the policy.
+
+After a solution was played, the player's own range follows from the solution, not from the policy.
 """
 
 from collections.abc import Callable
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..core.game import Game
 from ..core.record import Tables
-from ..core.rollout import encoder_of
+from ..core.rollout import encoder_of, played
 from . import rules
 from .range_text import weights_of
 from .ranges import HOLDINGS, observe_holdings
@@ -28,6 +30,8 @@ PART = 5
 """Iterations between two looks at the clock."""
 LEAST_ITERATIONS = 50
 """Iterations below which a solution is not played."""
+REMEMBERED = 4_096
+"""Solutions that are remembered for the player's next decisions in the same hands; about 30 kB each."""
 
 
 class Solved(NamedTuple):
@@ -41,6 +45,7 @@ class Solved(NamedTuple):
         before: what an exact best response to the policy wins, in chips.
         after: what one to the solution wins, both for player 1.
         iterations: how many there were.
+        key: the hand until then, without the cards of the players.
     """
 
     tree: Betting
@@ -50,6 +55,21 @@ class Solved(NamedTuple):
     before: float
     after: float
     iterations: int
+    key: bytes
+
+
+class _Solution(NamedTuple):
+    """What a solution plays at its root: float32[actions, H] for the actions (int64) and hands (int64[H])."""
+
+    hands: NDArray[np.int64]
+    actions: NDArray[np.int64]
+    strategy: NDArray[np.float32]
+
+    def chances(self, num_actions: int) -> Floats:
+        """Return how likely each action index is with each pair of hole cards, float64[1326, A]."""
+        chances = np.zeros((len(HOLDINGS), num_actions))
+        chances[np.ix_(self.hands, self.actions)] = self.strategy.T
+        return chances
 
 
 class RiverResolving:
@@ -66,12 +86,14 @@ class RiverResolving:
     """
 
     def __init__(self, game: Game, policy: Any, *, iterations: int = 200, uniform_share: float = 0.1) -> None:
-        if not hasattr(policy, "probabilities"):
+        told = played(policy)
+        if told is None:
             raise ValueError(f"{type(policy).__name__} does not tell its probabilities: no ranges follow from its play")
         self._game, self._iterations, self._uniform_share = game, iterations, uniform_share
         self._encoder = game.encoders[encoder_of(policy, game)]
-        self._probabilities: Probabilities = policy.probabilities
+        self._probabilities: Probabilities = told
         self._last: tuple[bytes, Solved] | None = None
+        self._solutions: dict[bytes, _Solution] = {}  # that were played, by the hand until then
 
     def strategy(self, table: Any, late: Callable[[], bool]) -> NDArray[np.float64] | None:
         """Return how likely each action index of the acting seat is in the solution, float64[A].
@@ -94,10 +116,10 @@ class RiverResolving:
         if solved is None or solved.after > solved.before:
             return None
         tree = solved.tree
-        chances = np.zeros((len(HOLDINGS), self._game.num_actions))
         children = np.arange(1, 1 + int(tree.count[0]))
-        chances[np.ix_(tree.hands, tree.action[children])] = solved.found[children].T
-        return chances
+        solution = _Solution(tree.hands, tree.action[children], solved.found[children].astype(np.float32))
+        self._remember(solved.key, solution)
+        return solution.chances(self._game.num_actions)
 
     def solve(self, table: Any, late: Callable[[], bool]) -> Solved | None:
         """Return the river from a decision, solved again; None where that cannot be, or time is over before.
@@ -127,7 +149,7 @@ class RiverResolving:
             return None
         found = resolver.average()
         before, after = (exploited(tree, ranges, one) for one in (policy, found))
-        solved = Solved(tree, ranges, policy, found, before, after, resolver.iterations)
+        solved = Solved(tree, ranges, policy, found, before, after, resolver.iterations, _key(past[0]))
         if resolver.iterations == self._iterations:
             self._last = table.tobytes(), solved
         return solved
@@ -145,6 +167,12 @@ class RiverResolving:
 
     # The past.
 
+    def _remember(self, key: bytes, solution: _Solution) -> None:
+        self._solutions.pop(key, None)
+        self._solutions[key] = solution
+        if len(self._solutions) > REMEMBERED:
+            del self._solutions[next(iter(self._solutions))]
+
     def _replayed(self, table: Any, players: tuple[int, int], late: Callable[[], bool]) -> tuple[Tables, Floats] | None:
         """Return the record with the hand replayed, and both ranges float64[2, 1326]; None if they do not fit."""
         tables = self._begun(table)
@@ -159,7 +187,11 @@ class RiverResolving:
                 if seat in players:
                     action = self._game.view.nearest(past, move)
                     alive = np.flatnonzero(ranges[players.index(seat)])
-                    told = self._told(tables, HOLDINGS[alive])[:, action]
+                    solution = self._solutions.get(_key(tables)) if seat == players[0] else None
+                    if solution is None:
+                        told = self._told(tables, HOLDINGS[alive])[:, action]
+                    else:
+                        told = solution.chances(self._game.num_actions)[alive, action]
                     if told.max() > 0:
                         ranges[players.index(seat), alive] *= told
                 self._game.rules.step(past, move)
@@ -215,6 +247,13 @@ class RiverResolving:
             for action in np.flatnonzero(self._game.mask(table, int(table.turn))).tolist():
                 strategy[there[_in_tree(self._game, table, action, list(there))]] += told[:, action]
         return strategy
+
+
+def _key(tables: Tables) -> bytes:
+    """Return what tells a replayed hand from others, without the cards of the players."""
+    public = tables.copy()
+    public["cards"] = -1
+    return public.tobytes()
 
 
 def _in_tree(game: Game, table: Any, action: int, kept: list[int]) -> int:

@@ -251,3 +251,39 @@ def test_the_deployed_player_searches():
     assert isinstance(player.policy, ResolvingPolicy)
     with pytest.raises(ValueError, match="does not tell its probabilities"):
         poker.player("call", True, None, 1, search=True, deadline=None)
+
+
+def test_after_a_solution_was_played_the_own_range_follows_from_it():
+    game = HEADS_UP
+    policy = make_policy("zoo:holdem", game, seed=1)
+    resolving = RiverResolving(game, policy, iterations=60, uniform_share=0)
+    for seed in range(1, 40):
+        table = on_the_river(game, RaisesAces(game), seed)
+        chances = resolving.strategies(table, never)
+        before = None if chances is None else resolving.solve(table, never)
+        after = np.array([table], table.dtype).view(np.recarray)[0]
+        game.rules.play(after, CALL_ACTION)  # a check, and the other one bets
+        if before is None or after.done:
+            continue
+        game.rules.play(after, LEAST_RAISE + int(np.flatnonzero(game.mask(after, int(after.turn))[LEAST_RAISE:])[0]))
+        if not after.done:
+            break
+    else:
+        pytest.fail("no river began with a check that a solution makes")
+    then = resolving.solve(after, never)
+    expected = before.ranges[0] * chances[before.tree.hands, CALL_ACTION]
+    np.testing.assert_allclose(then.ranges[0], expected / expected.sum(), atol=1e-6)
+    # Who did not play it takes the policy's own play.
+    other = RiverResolving(game, policy, iterations=60, uniform_share=0).solve(after, never)
+    assert np.abs(other.ranges[0] - then.ranges[0]).sum() > 0.01
+
+
+def test_the_ranges_of_a_policy_that_plays_its_most_likely_action_follow_from_that():
+    game = HEADS_UP
+    drawn, likely = (make_policy("zoo:holdem", game, deterministic=one, seed=1) for one in (False, True))
+    table = on_the_river(game, RaisesAces(game), 3)
+    left = [
+        (RiverResolving(game, one, iterations=1, uniform_share=0).solve(table, never).ranges > 0).sum()
+        for one in (drawn, likely)
+    ]
+    assert left[1] < left[0]

@@ -360,11 +360,12 @@ def test_the_usual_best_response_is_the_setting_from_the_start(heads_up):
     assert usual.mean == pytest.approx(1_000 * setting.score.mean)
 
 
-def test_with_luck_it_wins_what_version_0_1_measured(heads_up, monkeypatch):
+def test_with_luck_an_all_in_is_paid_with_other_boards_than_it_was_chosen_by(heads_up, monkeypatch):
     monkeypatch.setattr(sys.modules[_Responder.__module__], "played", lambda policy: None)
     monkeypatch.setattr(
         sys.modules[_Responder.__module__],
         "probabilities_on",
         lambda policy: lambda table, hands, seen, masks: policy.probabilities(seen, masks),
     )
-    assert best_response(Fixed(1), heads_up, hands=12, seed=2).mean == pytest.approx(26_933.154, abs=1e-3)
+    # Version 0.1 measured 26,933: the best of noisy values, paid by the same noise.
+    assert best_response(Fixed(1), heads_up, hands=12, seed=2).mean == pytest.approx(25_320.773, abs=1e-3)

@@ -17,8 +17,8 @@ SOLVED = {"ultimatum": {"max_rounds": 1}}
 """Options with an equilibrium, of a game that has none by default."""
 
 
-def lines(game, bot, matches=1_000):
-    comparison = compare(make_policy(bot, game, seed=1), game, matches=matches)
+def lines(game, bot, matches=1_000, seed=0):
+    comparison = compare(make_policy(bot, game, seed=seed + 1), game, matches=matches, seed=seed)
     return {line.name: line for line in comparison.lines}
 
 
@@ -85,3 +85,9 @@ def test_to_wait_is_no_choice_unless_it_is_final():
     last = envs.game("public_project")
     compared = compare(Hesitant(make_policy("equilibrium", last, seed=1)), last, matches=10)
     assert next(line for line in compared.lines if line.name.startswith("choice_")).learned < 1
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_best_of_noisy_choices_is_no_gain(seed):
+    found = lines(envs.game("bilateral_trade"), "equilibrium", 200, seed=seed)
+    assert found["gain"].learned <= 0  # the best choice of the same matches would seem to gain half a point

@@ -355,13 +355,25 @@ def test_chance_samples_need_a_game_with_expected_rewards():
         make("kuhn", chance_samples=5)
 
 
-def test_averaged_weights_follow_slowly():
-    learner, _ = make(average_decay=0.99)
-    before = learner.policy().layers[0][0].copy()
-    learner.fit(Monitor(learner, 2))
-    moved = np.abs(learner.policy().layers[0][0] - before).sum()
-    latest = np.abs(learner._actor[0].weight.detach().numpy().T - before).sum()
-    assert 0 < moved < latest / 3
+def test_averaged_weights_follow_slowly_and_forget_the_first_ones():
+    learner, _ = make(average_decay=0.9999)
+    steps, first = [], learner.policy().layers[0][0].copy()
+    step = learner._step
+
+    def noted(loss):
+        step(loss)
+        steps.append(learner._actor[0].weight.detach().numpy().T.copy())
+
+    learner._step = noted
+    learner.fit(Monitor(learner, 12))
+    expected, share = steps[0], 1.0
+    for number, weights_then in enumerate(steps[1:], 2):
+        rate = max(1e-4, 10 / (9 + number))
+        expected, share = expected + rate * (weights_then - expected), share * (1 - rate)
+    average = learner.policy().layers[0][0]
+    np.testing.assert_allclose(average, expected, atol=1e-5)
+    assert np.abs(average - steps[-1]).sum() > 0
+    assert np.abs(average - steps[-1]).sum() < np.abs(first - steps[-1]).sum() / 2
 
 
 @pytest.mark.parametrize("prior", ["actions", "action_types"])
@@ -464,6 +476,8 @@ def test_it_can_copy_a_teacher_first():
     for _ in range(5):
         last = learner.clone(taken, 1.0, random)
     assert last > max(first, 0.9)
+    for net in (learner._average, learner._magnet):  # what it copied is kept by its averages too
+        assert torch.equal(net[0].weight, learner._actor[0].weight)
 
 
 def test_the_live_policy_follows_the_learner():
@@ -479,3 +493,13 @@ def test_settings_of_another_algorithm_are_left_out():
     assert ppo.ent_coef == 0.03 and own.ent_coef == SelfPlayConfig(game="holdem").ent_coef
     assert dict(own.options) == dict(ppo.options) and own.preset == "holdem"
     assert replace(own, n_envs=4).n_envs == 4
+
+
+def test_settings_without_effect_are_named(tmp_path, capsys):
+    quiet = {"runs": tmp_path, "progress": False, "total_timesteps": 1, **TINY}
+    train(load_config("kuhn", algorithm="selfplay", bots={"honest": 1}, magnet_rate=0.5, name="a", **quiet))
+    told = " ".join(capsys.readouterr().err.split())
+    assert "without effect beside the other settings: bots, magnet_rate" in told
+    used = {"opponent_tables": 0.5, "magnet_coef": 0.1}
+    train(load_config("kuhn", algorithm="selfplay", bots={"honest": 1}, magnet_rate=0.5, name="b", **used, **quiet))
+    assert "without effect" not in capsys.readouterr().err

@@ -53,6 +53,7 @@ class Learner:
         self._version = 0
         self._actor, self._critic = (net.to(config.device) for net in make_networks(config, game))
         self._average, self._magnet = (copy_of(self._actor) for _ in range(2))
+        self._averaged = 0  # gradient steps in the average
         self._parameters = [*self._actor.parameters(), *self._critic.parameters()]
         betas = (float(config.adam_beta1), 0.999)
         self._optimizer = torch.optim.Adam(self._parameters, config.learning_rate, betas, eps=1e-5, fused=True)
@@ -202,7 +203,9 @@ class Learner:
         nn.utils.clip_grad_norm_(self._actor.parameters(), self.config.max_grad_norm)
         nn.utils.clip_grad_norm_(self._critic.parameters(), self.config.max_grad_norm)
         self._optimizer.step()
-        move(self._average, self._actor, 1 - self.config.average_decay)
+        self._averaged += 1
+        # A mean of about the last tenth of the steps at first, so that the random first weights have no share.
+        move(self._average, self._actor, max(1 - self.config.average_decay, 10 / (9 + self._averaged)))
 
     def clone(self, demonstrations: Demonstrations, rate: float, random: np.random.Generator) -> float:
         """Fit the policy to a teacher's decisions, each used once; see `base.Learner.clone`."""
@@ -218,6 +221,9 @@ class Learner:
                 taken = torch.as_tensor(demonstrations.actions[rows]).to(log_probs.device)[:, None]
                 mean = log_probs.gather(1, taken).mean()
                 self._step(-mean)
+        move(self._average, self._actor, 1)
+        move(self._magnet, self._actor, 1)
+        self._averaged = 1
         return float(mean.detach().exp())
 
     # The policy.
@@ -248,6 +254,7 @@ class Learner:
             "average": self._average.state_dict(),
             "magnet": self._magnet.state_dict(),
             "optimizer": self._optimizer.state_dict(),
+            "averaged": self._averaged,
             "mean_square": self._mean_square,
             "random": self._random.bit_generator.state,
             "version": self._version,
@@ -272,6 +279,7 @@ class Learner:
             getattr(learner, f"_{name}").load_state_dict(state[name])
         learner._random.bit_generator.state = state["random"]
         learner._version = state.get("version", 0)
+        learner._averaged = state.get("averaged", 10**9)  # a run from before it was counted
         slots = [0] * len(learner.engine.policies)  # of a run that was saved before there were engines
         before = {"serials": slots, "actors": [{"words": state.get("words"), "serials": {}}]}
         learner.engine.load(folder, state.get("engine", before))

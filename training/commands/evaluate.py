@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +66,8 @@ def command(
     names = against or (() if best_response else rivals(game))
     known = {"random": None, **game.bots}
     opponents = {name: _parts(name, known) for name in names}  # a mistyped name is an error before any play
-    around = {
-        name: [policy(part, game, seed + number) for part in parts]
-        for number, (name, parts) in enumerate(opponents.items(), 1)
-    }
+    number = count(1)
+    around = {name: [policy(part, game, seed + next(number)) for part in parts] for name, parts in opponents.items()}
     seated = [(name, one) for name, parts in around.items() for one in parts]
     warn_about_differences([(run, trained), *seated], game)
     tasks = []

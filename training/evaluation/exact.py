@@ -22,7 +22,7 @@ from ...envs.core import loops
 from ...envs.core.compiled import compiled
 from ...envs.core.encoder import Encoder
 from ...envs.core.game import Game
-from ...wrappers.policies.base import played
+from ...envs.core.rollout import played
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,9 +11,8 @@ from ...envs.auction.best_response import best_bids, worth_of_bids
 from ...envs.auction.theory import OPTIONS, equilibrium_bid
 from ...envs.auction.theory import revenue as revenue_of
 from ...envs.core.record import Tables
-from ...envs.core.rollout import Policy, encoder_of
+from ...envs.core.rollout import Policy, encoder_of, played
 from ...envs.core.turn_state import TurnState
-from ...wrappers.policies.base import played
 from ..evaluation.comparison import Comparison, Floats, Quantity, means, play, quantiles
 from ..evaluation.duplicate import unit_per_game
 from ..evaluation.exploit import Estimated

@@ -163,7 +163,9 @@ def _one_differs(seat: int, seats: int, tables: Tables) -> NDArray[np.int64]:
 def _gain(policy: Policy, game: Game, matches: int, seed: int) -> Quantity:
     """Return what a seat gains on average by the best fixed choice for its private value, against the policy.
 
-    It is a lower bound on the gain of a best response, because a best response also sees earlier choices.
+    It is a lower bound on the gain of a best response, because a best response also sees earlier choices. The choice is
+    made on one half of the matches and counted on the other, and then the other way round: the best of many noisy means
+    is too high.
     """
     count = min(matches, ANSWERED)
     usual = play(policy, game, count, seed)
@@ -172,15 +174,16 @@ def _gain(policy: Policy, game: Game, matches: int, seed: int) -> Quantity:
     for seat in range(game.seats):
         private = usual["private"][:, seat]
         edges = np.unique(np.quantile(private, np.linspace(0, 1, CLASSES + 1)[1:-1]))
-        group = np.searchsorted(edges, private)
-        sizes = np.maximum(np.bincount(group), 1)
-        best = np.bincount(group, usual["total"][:, seat]) / sizes
-        own = float(usual["total"][:, seat].mean())
+        parts = 2 * np.searchsorted(edges, private) + np.arange(count) % 2  # a half of a class of private values
+        won = [usual["total"][:, seat]]
         for action in tried:
             tables = tables_with_seed(game, count, seed)
             play_until_done(game, [policy, _Fixed(int(action))], tables, who=partial(_one_differs, seat, game.seats))
-            best = np.maximum(best, np.bincount(group, tables["total"][:, seat]) / sizes)
-        gains.append(float((best * np.bincount(group)).sum() / count) - own)
+            won.append(tables["total"][:, seat].copy())
+        sums = np.array([np.bincount(parts, each, 2 * len(edges) + 2) for each in won])
+        means = sums / np.maximum(np.bincount(parts, minlength=sums.shape[1]), 1)
+        chosen = means.argmax(axis=0).reshape(-1, 2)[:, ::-1].ravel()  # by the other half of the class
+        gains.append(float(sums[chosen, np.arange(len(chosen))].sum() - won[0].sum()) / count)
     return Quantity("gain", "gain by the best fixed choice, mean over seats", float(np.mean(gains)), 0.0)
 
 

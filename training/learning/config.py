@@ -47,27 +47,33 @@ def load_config(source: str | Path, **overrides: Any) -> TrainConfig:
         ValueError: for an unknown setting or algorithm, with the most similar one; for a value of another type or out
             of range; or for a file that cannot be read.
     """
-    settings = settings_from(source)
-    by_algorithm = settings.pop("by_algorithm", {})
-    algorithm = settings.get("algorithm", ALGORITHM)
-    chosen = overrides.get("algorithm", algorithm)
-    if chosen != algorithm:  # the settings are those of another algorithm
-        settings = {name: settings[name] for name in _OF_ANY_ALGORITHM if name in settings}
-        settings |= by_algorithm.get(chosen, {})
-    return to_config(find(chosen).Config, settings | overrides, str(source))
+    settings = settings_from(source, overrides.get("algorithm"))
+    kind = find(overrides.get("algorithm", settings.get("algorithm", ALGORITHM))).Config
+    return to_config(kind, settings | overrides, str(source))
 
 
-def settings_from(source: str | Path) -> dict[str, Any]:
-    """Return the settings of a preset or of a file, by their current names.
+def settings_from(source: str | Path, algorithm: str | None = None) -> dict[str, Any]:
+    """Return the settings of a preset or of a file for a learning algorithm, by their current names.
 
     Args:
         source: a game's name (its preset, if it has one), the name of another preset (``"bargaining-public"``), or the
             path of a ``.toml``.
+        algorithm: the learning algorithm, by name; None: that of the settings. For another one than theirs, only the
+            game, its options and the encoder are kept, beside the table ``[by_algorithm.NAME]``, if there is one.
 
     Raises:
         FileNotFoundError: if the path does not exist.
         ValueError: for a file that is not TOML, or has an unknown format.
     """
+    settings = _all_settings(source)
+    by_algorithm = settings.pop("by_algorithm", {})
+    if algorithm not in (None, settings.get("algorithm", ALGORITHM)):
+        settings = {name: settings[name] for name in _OF_ANY_ALGORITHM if name in settings}
+        settings |= by_algorithm.get(algorithm, {})
+    return settings
+
+
+def _all_settings(source: str | Path) -> dict[str, Any]:
     if str(source).endswith(".toml"):
         return _read(Path(source))
     names = (str(source), with_underscores(str(source)).partition("-")[0])  # holdem-v0 has the settings of holdem

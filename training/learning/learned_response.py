@@ -47,17 +47,28 @@ def learned_response(
         progress: called with the number of decisions just made.
 
     Raises:
-        ValueError: for an unknown algorithm or setting.
+        ValueError: for an unknown algorithm or setting, and for one that is not the caller's, such as ``seed``.
     """
     most = max(abs(game.payoffs.low), abs(game.payoffs.high), 1e-9) / game.payoffs.unit
-    scale = {} if "reward_scale" in settings_from(game.name) else {"reward_scale": 1 / most}
+    preset, encoder = settings_from(game.name, algorithm), encoder_of(policy, game)
+    scale = {} if "reward_scale" in preset else {"reward_scale": 1 / most}
     fixed = {"options": dict(game.options), "total_timesteps": decisions, "seed": seed, "minutes": minutes}
     fixed |= {"random_start_steps": 0, "teacher": "", "progress": False, "algorithm": algorithm}
     kind = find(algorithm)
-    if "opponent_tables" in {field.name for field in fields(kind.Config)}:
+    known = {field.name for field in fields(kind.Config)}
+    if "opponent_tables" in known:
         # Such an algorithm plays against itself at the other tables.
         fixed |= {"opponent_tables": 1.0, "mixed_tables": 0.0, "relabel": False}
-    own = {"encoder": encoder_of(policy, game), **scale, **(settings or {})}
+    # Its newest weights reply best to a policy that does not change.
+    newest = {"average_decay": 0.0} if "average_decay" in known else {}
+    taken = sorted(set(settings or {}) & set(fixed))
+    if taken:
+        raise ValueError(f"{', '.join(taken)}: a learned best response sets this itself; leave it out")
+    layout = {part.path for part in game.encoders[encoder].layout}
+    own: dict[str, Any] = {"encoder": encoder, **scale, **newest}
+    if "observation_slices" in preset:  # the preset's encoder may have more
+        own["observation_slices"] = [path for path in preset["observation_slices"] if path in layout]
+    own |= settings or {}
     config = load_config(game.name, **fixed, **own)
     league = _Frozen(policy, game, seed)
     learner = kind(config, game, league)

@@ -53,6 +53,8 @@ def train(config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[
         ValueError: for settings or options that do not fit the game.
     """
     config, game = _completed(config)
+    if unused := config.unused():
+        Console(stderr=True).print(f"without effect beside the other settings: {', '.join(unused)}", soft_wrap=True)
     if config.teacher:
         named("bot or expert", config.teacher, [*game.bots, *specifics(game.name).experts])
     evaluations = Evaluations(config, game)

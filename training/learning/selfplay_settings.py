@@ -1,6 +1,6 @@
 """SelfPlayConfig: the settings of self-play PPO (see `parlour.training.algorithms.selfplay`)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 import torch
@@ -110,6 +110,19 @@ class SelfPlayConfig(TrainConfig):
     """Device of the networks: cpu, or cuda with a GPU."""
     precision: Precision = "auto"
     """Floating-point format of the networks: auto is float32 on the CPU and bfloat16 on a GPU."""
+
+    def unused(self) -> list[str]:
+        """Return the names of settings that were changed and have no effect beside the others."""
+        without = {
+            ("bots", "past_checkpoints", "self_play", "checkpoint_slots"): not self.opponent_tables + self.mixed_tables,
+            ("final_ent_coef",): self.ent_schedule == "constant",
+            ("final_learning_rate",): self.learning_rate_schedule == "constant",
+            ("magnet_rate",): not self.magnet_coef,
+        }
+        default = {field.name: field.default for field in fields(type(self))} | {"bots": {"random": 1.0}}
+        return [
+            name for names, off in without.items() for name in names if off and getattr(self, name) != default[name]
+        ]
 
     def __post_init__(self) -> None:
         """Check settings that would fail late or without an error."""

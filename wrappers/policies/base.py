@@ -1,6 +1,5 @@
 """LearnedPolicy: the base class of learned policies."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,22 +29,6 @@ def _softmax(logits: Any, masks: Any, out: Any) -> None:
             total += out[i, action]
         for action in range(masks.shape[1]):
             out[i, action] /= total
-
-
-def played(policy: Any) -> Callable[[Any, Any], NDArray[Any]] | None:
-    """Return the function that tells how likely a policy plays each action index; None if the policy does not tell.
-
-    That is its ``probabilities``, or 1 for the most likely action if the policy is deterministic.
-    """
-    told: Callable[[Any, Any], NDArray[Any]] | None = getattr(policy, "probabilities", None)
-    if told is None or not getattr(policy, "deterministic", False):
-        return told
-    distribution = told
-
-    def most_likely(observations: Any, masks: Any) -> NDArray[Any]:
-        return np.asarray(np.eye(masks.shape[1])[distribution(observations, masks).argmax(axis=1)], np.float64)
-
-    return most_likely
 
 
 @compiled
@@ -104,8 +87,10 @@ class LearnedPolicy:
         Raises:
             ValueError: if its encoder shows hidden information.
         """
-        if trained_for.encoder == FULL:
-            raise ValueError(f"the encoder {FULL!r} shows hidden information: no policy with it may play")
+        if trained_for.encoder.partition("_")[0] == FULL:
+            raise ValueError(
+                f"the encoder {trained_for.encoder!r} shows hidden information: no policy with it may play"
+            )
         self.trained_for = trained_for
         self.reward_scale = trained_for.reward_scale
 

@@ -56,7 +56,8 @@ class SelfPlayTables:
         policies: the current opponents; one may be replaced between steps.
         random_start_steps: may be changed; it applies to episodes that begin later.
         episodes: number of finished episodes since the seeded reset; with opponents, only those at their tables.
-        winnings: the sum of the learner's returns in them, in `Payoffs.unit`: the mean over the seats that it plays.
+        winnings: the sum of the learner's returns in them, in `Payoffs.unit`: the mean over all seats, or with
+            opponents the return of one seat of the learner.
 
     Raises:
         ValueError: for numbers out of range, or opponents that do not fit the game.

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from ....envs import Game
 from ....envs.core.record import Tables
 from ....envs.core.rng import streams
-from ....envs.core.rollout import act_of, encoder_of
+from ....envs.core.rollout import act_of, encoder_of, played
 from ....envs.holdem.board_luck import OPEN
 from ....envs.holdem.range_text import weights_of
 from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
 from ....envs.holdem.table import CALL_ACTION, FOLD_ACTION, PREFLOP
-from ....wrappers.policies.base import Policy, played
+from ....wrappers.policies.base import Policy
 from ...evaluation.scores import Response, Score
 from .settings import CALL, SETTINGS, Setting
 
@@ -162,7 +162,7 @@ class _Responder:
         """Return the mean chips won over all possible boards: the same mean, with less variance."""
         table, me = self.table, self.me
         share = np.empty(1)
-        equities(table.cards[me], table.board, open_cards, table.cards[1 - me][None], BOARDS, self.word, share)
+        equities(table.cards[me], table.board, open_cards, table.cards[1 - me][None], BOARDS, self.paying, share)
         return float((2 * share[0] - 1) * table.committed[me])
 
     def choose(self) -> int:
