@@ -107,6 +107,7 @@ def _take(spec: str, made_by: str, budget: str, deals: int, hands: int, learned:
                 f"{spec}: a policy file needs --made-by and --budget, and to hold the game it was made for"
             )
         trained_for = loaded.trained_for
+    folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{trained_for.name}.npz"
     _write(loaded, file)
     game = trained_for.make_game()
