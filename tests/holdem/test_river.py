@@ -247,10 +247,10 @@ def test_a_policy_that_tells_no_probabilities_is_refused():
 
 
 def test_the_deployed_player_searches():
-    player = poker.player("zoo:holdem", False, None, 1, search=True, deadline=None)
+    player = poker.player("zoo:holdem", False, None, 1, search=True)
     assert isinstance(player.policy, ResolvingPolicy)
     with pytest.raises(ValueError, match="does not tell its probabilities"):
-        poker.player("call", True, None, 1, search=True, deadline=None)
+        poker.player("call", True, None, 1, search=True)
 
 
 def test_after_a_solution_was_played_the_own_range_follows_from_it():
@@ -287,3 +287,23 @@ def test_the_ranges_of_a_policy_that_plays_its_most_likely_action_follow_from_th
         for one in (drawn, likely)
     ]
     assert left[1] < left[0]
+
+
+@pytest.mark.parametrize(("left", "seconds"), [(0.4, 0.2), (30.0, 1.0), (None, 1.0)])
+def test_a_search_takes_half_of_the_time_that_is_left(left, seconds):
+    policy, asked = RaisesAces(HEADS_UP), []
+
+    class Noting:
+        """Asks whether time is over until it is."""
+
+        def strategy(self, table, late):
+            while not late():
+                pass
+            asked.append(clock.now)
+
+    clock = Clock(0.01)
+    agent = PolicyAgent(HEADS_UP, ResolvingPolicy(policy, Noting(), seconds=1.0, seed=1, clock=clock))
+    table = on_the_river(HEADS_UP, policy, 1)
+    agent.set_seconds_left(left)
+    agent.respond(HEADS_UP.turn_state(table, int(table.turn)))
+    assert asked == [pytest.approx(seconds, abs=0.03)]

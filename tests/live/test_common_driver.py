@@ -51,6 +51,19 @@ async def test_an_answer_after_the_deadline_is_a_problem_that_names_the_time():
 
 
 @in_virtual_time
+async def test_an_agent_that_plans_is_told_the_time_left():
+    agent = Scripted()
+    told = agent.told = []
+    agent.set_seconds_left = told.append
+    deadline = Deadline.after(10)
+    await driver(agent).ask(STATE, deadline)
+    await asyncio.sleep(4)
+    await driver(agent).ask(STATE, deadline)
+    await driver(agent).ask(STATE)
+    assert told == [10.0, 6.0, None]
+
+
+@in_virtual_time
 async def test_without_a_deadline_an_agent_may_take_hours():
     assert (await driver(seconds=36_000.0).ask(STATE)).problem is None
 

@@ -13,7 +13,7 @@ from ..algorithms.base import Learner
 from .budget import Budget
 from .config import load_config, settings_from
 from .league import HasPolicy, League
-from .settings import ALGORITHM
+from .settings import ALGORITHM, TrainConfig
 
 Curve = list[tuple[int, float]]
 """Decisions so far, and the learner's mean return since the point before, in `Payoffs.unit`."""
@@ -49,13 +49,29 @@ def learned_response(
     Raises:
         ValueError: for an unknown algorithm or setting, and for one that is not the caller's, such as ``seed``.
     """
+    config = response_config(
+        policy, game, decisions=decisions, minutes=minutes, seed=seed, algorithm=algorithm, settings=settings
+    )
+    return respond(policy, game, config, progress)
+
+
+def response_config(
+    policy: Policy,
+    game: Game,
+    *,
+    decisions: int,
+    minutes: float | None = None,
+    seed: int = 0,
+    algorithm: str = ALGORITHM,
+    settings: Mapping[str, Any] | None = None,
+) -> TrainConfig:
+    """Return the settings of the learner; see `learned_response`."""
     most = max(abs(game.payoffs.low), abs(game.payoffs.high), 1e-9) / game.payoffs.unit
     preset, encoder = settings_from(game.name, algorithm), encoder_of(policy, game)
     scale = {} if "reward_scale" in preset else {"reward_scale": 1 / most}
     fixed = {"options": dict(game.options), "total_timesteps": decisions, "seed": seed, "minutes": minutes}
     fixed |= {"random_start_steps": 0, "teacher": "", "progress": False, "algorithm": algorithm}
-    kind = find(algorithm)
-    known = {field.name for field in fields(kind.Config)}
+    known = {field.name for field in fields(find(algorithm).Config)}
     if "opponent_tables" in known:
         # Such an algorithm plays against itself at the other tables.
         fixed |= {"opponent_tables": 1.0, "mixed_tables": 0.0, "relabel": False}
@@ -69,12 +85,18 @@ def learned_response(
     if "observation_slices" in preset:  # the preset's encoder may have more
         own["observation_slices"] = [path for path in preset["observation_slices"] if path in layout]
     own |= settings or {}
-    config = load_config(game.name, **fixed, **own)
-    league = _Frozen(policy, game, seed)
-    learner = kind(config, game, league)
-    monitor = _Monitor(learner, league, decisions, minutes, progress)
+    return load_config(game.name, **fixed, **own)
+
+
+def respond(
+    policy: Policy, game: Game, config: TrainConfig, progress: Callable[[int], None] | None = None
+) -> tuple[MlpPolicy, Curve]:
+    """Train a learner with settings of `response_config`; see `learned_response`."""
+    league = _Frozen(policy, game, config.seed)
+    learner = find(config.algorithm)(config, game, league)
+    monitor = _Monitor(learner, league, config.total_timesteps, config.minutes, progress)
     learner.fit(monitor)
-    return learner.policy(seed=seed + 1), monitor.curve
+    return learner.policy(seed=config.seed + 1), monitor.curve
 
 
 class _Frozen(League):

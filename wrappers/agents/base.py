@@ -8,7 +8,11 @@ from ...envs.core.turn_state import Action, AgentResponse, TurnState
 
 @runtime_checkable
 class Agent(Protocol):
-    """Plays one seat of one match at a time."""
+    """Plays one seat of one match at a time.
+
+    An agent that plans may have a method ``set_seconds_left(seconds)``: it is called before `respond` with the time
+    left for the answer, or None if there is no limit.
+    """
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn; called only if ``state.is_my_turn``."""

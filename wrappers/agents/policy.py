@@ -71,6 +71,12 @@ class PolicyAgent:
             action = nearest_open(self.game, tables[0], action, mask)
         return self.game.view.encode(tables[0], action)
 
+    def set_seconds_left(self, seconds: float | None) -> None:
+        """Tell a policy that searches how much time is left for the next answer; None: no limit."""
+        tell = getattr(self.policy, "set_seconds_left", None)
+        if callable(tell):
+            tell(seconds)
+
     def thoughts(self) -> dict[str, Any]:
         """Return the probabilities of the answers to the latest turn and the value, if the policy has them."""
         told: dict[str, Any] = {}

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from ...envs.core.record import Tables
 from ...envs.core.rollout import played
 
+SHARE = 0.5
+"""The share of the time left for an answer that a search takes: the rest is for what lies around it."""
+
 
 class Resolving(Protocol):
     """A game's part."""
@@ -62,7 +65,13 @@ class ResolvingPolicy:
         self.encoder = getattr(policy, "encoder", None)
         self.resolved = 0
         self._resolving, self._seconds, self._clock = resolving, seconds, clock
+        self._most = seconds  # for the next decision
         self._random = np.random.default_rng(seed)
+
+    def set_seconds_left(self, seconds: float | None) -> None:
+        """Take at most `SHARE` of the seconds left for the next answer; None: only the limit of the policy counts."""
+        left = [] if seconds is None else [SHARE * seconds]
+        self._most = min([*left, *([] if self._seconds is None else [self._seconds])], default=None)
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return the policy's actions: int64[N]."""
@@ -72,7 +81,7 @@ class ResolvingPolicy:
         self, tables: Tables, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
     ) -> NDArray[np.int64]:
         """Return an action per table in `rows` (int64[M]), by observations and masks of the same length: int64[M]."""
-        until = None if self._seconds is None else self._clock() + self._seconds
+        until = None if self._most is None else self._clock() + self._most
 
         def late() -> bool:
             return until is not None and self._clock() >= until

@@ -31,8 +31,6 @@ from ..lookup import HUMAN, agent, game_with
 
 SEARCH_SECONDS = 1.0
 """Most time for a search."""
-SEARCH_SHARE = 0.5
-"""The share of a given deadline that a search may take."""
 MOST_SEATS = 10
 """The number of seats of the game that bots play; live tables do not have more."""
 FOR_GOOD = (
@@ -96,13 +94,15 @@ def command(
         until: Time after which the player leaves at the end of the hand, such as 2030-01-31T07:00:00 (local time).
         deadline: Seconds for a decision; then the safe action is played. Default: four fifths of the platform's time.
         seats: Number of seats that a policy file was trained for, if the file does not have it. Default: 2.
-        search: Solve rivers between two players again before acting there, within a second.
+        search: Solve rivers between two players again before acting there, within a second and half of the time.
     """
     spec = run or bot
     if spec is None or (run and bot):
         raise ValueError("give either a run or --bot NAME")
     if (url is None) == (api is None):
         raise ValueError("give either --url ws://… of a seat or --api http://… of the platform")
+    if deadline is not None and deadline <= 0:
+        raise ValueError(f"--deadline {deadline:g}: give seconds above 0")
     if keep_playing and one_table:
         raise ValueError("give --keep-playing or --one-table, not both")
     console, counts = Console(highlight=False), Counter[str]()
@@ -116,7 +116,7 @@ def command(
     if spec == HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
     with Supervisor(live, session, console) as supervisor:
-        chosen = player(spec, bot is not None, seats, session.seed, search, deadline)
+        chosen = player(spec, bot is not None, seats, session.seed, search)
         watch_table(spec, chosen)
         stay = play(
             api or _with_token(url or "", session_token_file),
@@ -161,7 +161,7 @@ def _with_token(url: str, file: Path | None) -> str:
     return url if token is None else str(address.update_query(token=token))
 
 
-def player(spec: str, is_bot: bool, seats: int | None, seed: int | None, search: bool, deadline: float | None) -> Agent:
+def player(spec: str, is_bot: bool, seats: int | None, seed: int | None, search: bool) -> Agent:
     """Return the agent that plays.
 
     Raises:
@@ -179,8 +179,7 @@ def player(spec: str, is_bot: bool, seats: int | None, seed: int | None, search:
         raise ValueError(f"--search needs a policy, and {spec} is none")
     resolving = RiverResolving(found.game, found.policy)
     resolving.warm_up()
-    seconds = min(SEARCH_SECONDS, SEARCH_SHARE * (deadline or SEARCH_SECONDS / SEARCH_SHARE))
-    return PolicyAgent(found.game, ResolvingPolicy(found.policy, resolving, seconds=seconds, seed=seed))
+    return PolicyAgent(found.game, ResolvingPolicy(found.policy, resolving, seconds=SEARCH_SECONDS, seed=seed))
 
 
 def _tell(console: Console, event: PokerEvent) -> None:

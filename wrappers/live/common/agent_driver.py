@@ -144,7 +144,7 @@ class AgentDriver:
         response: Any = None
         thought: dict[str, Any] = {}
         try:
-            response, thought = await self.call(self._respond, state, deadline=deadline)
+            response, thought = await self.call(self._respond, state, deadline, clock, deadline=deadline)
             problem = refusal(response)
         except (TimeoutError, RuntimeError) as error:
             problem = str(error)
@@ -152,8 +152,13 @@ class AgentDriver:
             problem = describe_error(error)
         return AgentAnswer(response, problem, thought, clock() - began)
 
-    def _respond(self, state: TurnState) -> tuple[Any, dict[str, Any]]:
+    def _respond(
+        self, state: TurnState, deadline: Deadline | None, clock: Callable[[], float]
+    ) -> tuple[Any, dict[str, Any]]:
         """Return the agent's answer and its thoughts, in one call, so that another turn cannot change them."""
+        set_seconds_left = getattr(self._agent, "set_seconds_left", None)
+        if callable(set_seconds_left):
+            set_seconds_left(None if deadline is None else deadline.ends_at - clock())
         response = self._agent.respond(state)
         return response, safe_thoughts(lambda: thoughts(self._agent)) if self.log else {}
 
