@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ... import zoo
 from ...envs import GAMES, Game, find
 from ...envs import game as make_game
 from ...envs.core.options import did_you_mean
@@ -173,6 +174,15 @@ def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool
 def rivals(game: Game) -> tuple[str, ...]:
     """Return the bots that can play the game with its options; some need certain options."""
     return tuple(name for name in game.bots if _plays(name, game)) or ("random",)
+
+
+def of_the_zoo(game: Game) -> tuple[str, ...]:
+    """Return the name of the zoo's policy for the game, if it was trained with the same options; else nothing."""
+    if game.name not in zoo.names():
+        return ()
+    trained_for = load_policy(zoo.weights(game.name)).trained_for
+    fits = trained_for is not None and dict(trained_for.make_game().options) == dict(game.options)
+    return (f"{zoo.PREFIX}{game.name}",) if fits else ()
 
 
 def _plays(name: str, game: Game) -> bool:

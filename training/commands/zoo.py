@@ -192,7 +192,7 @@ def _measures(spec: str, game: Game, deals: int, hands: int, learned: LearnerArg
                 if isinstance(score, Score)
             ]
         return f"parlour figures {spec} --games {deals}", sorted(found, key=lambda one: one.mean)
-    wins = sorted(battery(spec, game, (), deals, hands, learned), key=lambda win: -win.score.mean)
+    wins = sorted(battery(spec, game, (), deals, hands, learned, zoo=False), key=lambda win: -win.score.mean)
     measured = [
         _measure("itself" if win.kind == "itself" else win.opponent, win.kind, win.score, win.team) for win in wins
     ]
