@@ -368,7 +368,7 @@ def test_averaged_weights_follow_slowly_and_forget_the_first_ones():
     learner.fit(Monitor(learner, 12))
     expected, share = steps[0], 1.0
     for number, weights_then in enumerate(steps[1:], 2):
-        rate = max(1e-4, 10 / (9 + number))
+        rate = max(1e-4, 2 / (1 + number))
         expected, share = expected + rate * (weights_then - expected), share * (1 - rate)
     average = learner.policy().layers[0][0]
     np.testing.assert_allclose(average, expected, atol=1e-5)

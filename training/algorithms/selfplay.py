@@ -204,8 +204,8 @@ class Learner:
         nn.utils.clip_grad_norm_(self._critic.parameters(), self.config.max_grad_norm)
         self._optimizer.step()
         self._averaged += 1
-        # A mean of about the last tenth of the steps at first, so that the random first weights have no share.
-        move(self._average, self._actor, max(1 - self.config.average_decay, 10 / (9 + self._averaged)))
+        # At first a mean in which the n-th step weighs n, so that the random first weights have no share.
+        move(self._average, self._actor, max(1 - self.config.average_decay, 2 / (1 + self._averaged)))
 
     def clone(self, demonstrations: Demonstrations, rate: float, random: np.random.Generator) -> float:
         """Fit the policy to a teacher's decisions, each used once; see `base.Learner.clone`."""
