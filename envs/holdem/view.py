@@ -125,7 +125,7 @@ def results(table: Any, seat: int | None) -> list[dict[str, Any]]:
         if table.seated[other]:
             row: dict[str, Any] = {"seat": other}
             shown = bool(table.strength[other] >= 0)
-            if shown or other == seat:
+            if (shown or other == seat) and table.cards[other, 0] >= 0:
                 row["cards"] = [card_name(int(card)) for card in table.cards[other]]
             if shown:
                 row["rank"] = describe(int(table.strength[other]))

@@ -105,6 +105,28 @@ def test_the_hand_is_that_of_the_file(tmp_path):
         ("QdQc", "????", "cards of its showdown are not known"),
         ("starting_stacks", "finishing_stacks = [1, 2, 3]\nstarting_stacks", "recorded are [1, 2, 3]"),
         ("[0, 0, 0]", "[0, 1, 0]", "equal antes"),
+        ("[0, 0, 0]", "[0, 0]", "antes has 2 values, starting_stacks has 3"),
+        ("[200, 200, 200]", "[200, 200, 20000000000000]", "a stack of 20000000000000 chips"),
+        ("[200, 200, 200]", '[200, 200, "x"]', "are not all whole chips"),
+        (', "Cy"]', "]", "players has 2 values"),
+        ("7h2c", "AsKd", "the card As is with p1 and with p2"),
+        ("d db AhKd3c", "d db AsKd3c", "the card As is with the board and with p1"),
+        ("d db AhKd3c", "d db AhKdAh", "the card Ah is with the board and with the board"),
+        ("d db AhKd3c", "d db AhKd3c4d", "action 7, 'd db AhKd3c4d': give three cards, or one"),
+        ("d db 4s", "d db 4s5s6s", "has more than five cards"),
+        (
+            '"d db 4s", "p1 cc", "p3 cc", "d db 9h", ',
+            '"d db 4s", "d db 9h", "p1 cc", "p3 cc", ',
+            "where the board cannot be dealt so",
+        ),
+        ('"d db AhKd3c", ', "", "comes before the board of its street is dealt"),
+        ("p3 cbr 6", "p3 cbr", "action 4, 'p3 cbr': give d dh"),
+        ("p3 cbr 6", "p3 cbr 6.5", "give the amount in whole chips"),
+        ("p3 cbr 6", "p3", "action 4, 'p3'"),
+        ("p3 cbr 6", "p9 cbr 6", "one of p1, p2, p3"),
+        ("d db AhKd3c", "d db", "action 7, 'd db'"),
+        ("AsKs", "AsKsQs", "two cards, such as AsKd"),
+        (', "p3 cc",\n]', ', "p3 cc", "p3 f",\n]', "comes after the end of the hand"),
     ],
 )
 def test_what_does_not_replay_is_refused(tmp_path, capsys, old, new, message):
@@ -112,3 +134,49 @@ def test_what_does_not_replay_is_refused(tmp_path, capsys, old, new, message):
     (tmp_path / "hand.phh").write_text(HAND.replace(old, new))
     assert cli.main(["replay", str(tmp_path / "hand.phh")]) == 2
     assert message in capsys.readouterr().err
+
+
+UNKNOWN = """
+variant = "NT"
+antes = [500, 500, 500]
+blinds_or_straddles = [1000, 2000, 0]
+min_bet = 2000
+starting_stacks = [1125600, 2000000, 553500]
+actions = [
+  "d dh p1 ????", "d dh p2 ????", "d dh p3 7h6h", "# nobody acts here", "",
+  "p3 cbr 7000", "p1 cbr 23000", "p2 f", "p3 cc", "d db Jc3d5c", "p1 cbr 35000", "p3 cbr 530000", "p1 f", "p3 sm -",
+]
+players = ["Ann", "Bob", "Cy"]
+"""
+
+
+@pytest.mark.parametrize("name", ["hand.phh", "HAND.PHH"])
+def test_cards_of_players_who_fold_may_be_unknown(tmp_path, name):
+    (tmp_path / name).write_text(UNKNOWN)
+    assert cli.main(["replay", str(tmp_path / name), "--out", str(tmp_path / "page.html")]) == 0
+    assert "Cy takes" in (tmp_path / "page.html").read_text()
+    states = [state for moment in phh.moments(tmp_path / name) for state in moment.states.values()]
+    seen = {state.agent_id: [row.get("cards") for row in state.game_state["players"]] for state in states[-3:]}
+    assert seen["Cy"][2] == ["7h", "6h"]
+    assert not any(seen["Ann"][:2])
+
+
+def test_an_odd_chip_may_go_to_another_winner():
+    split = """
+variant = "NT"
+antes = [0, 0, 0]
+blinds_or_straddles = [1, 2, 0]
+min_bet = 2
+starting_stacks = [200, 200, 200]
+finishing_stacks = [{}]
+actions = [
+  "d dh p1 AsKs", "d dh p2 7h2c", "d dh p3 AcKc", "p3 cbr 6", "p1 cc", "p2 f", "d db AhKd3c", "p1 cbr 9", "p3 cbr 18",
+  "p1 cc", "d db 4s", "p1 cc", "p3 cc", "d db 9h", "p1 cc", "p3 cc",
+]
+"""
+    _, last = phh.hand_of(HandHistory.loads(split.format("201, 198, 201")))
+    assert last == [201, 198, 201]
+    with pytest.raises(ValueError, match="recorded are"):
+        phh.hand_of(HandHistory.loads(split.format("198, 201, 201")))  # who folded gets no odd chip
+    with pytest.raises(ValueError, match="recorded are"):
+        phh.hand_of(HandHistory.loads(split.format("207, 198, 195")))

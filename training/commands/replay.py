@@ -65,7 +65,7 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE) -> None:
 
 def _moments(log: Path) -> Iterator[Moment]:
     """Return the moments of a match log, or of a hand history in PHH."""
-    if log.suffix in PHH:
+    if log.suffix.lower() in PHH:
         from ...wrappers.replay import phh  # PokerKit, which not everybody has
 
         return phh.moments(log)

@@ -1,10 +1,13 @@
 """Hand histories in PHH (https://phh.readthedocs.io), read through PokerKit, as hands that replay. Needs ``pokerkit``.
 
 No-limit Texas hold'em (variant ``NT``) with whole chips, one ante for all and two blinds is read. Player p1 of PHH is
-seat 0, and the last player has the button.
+seat 0, and the last player has the button. Cards of players who fold may be unknown.
+
+An odd chip of a divided pot goes to another seat in some records than by our rules; such records are read.
 """
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,11 +16,14 @@ import numpy as np
 from pokerkit import HandHistory
 
 from ...envs.holdem import rules
-from ...envs.holdem.hands import card_number
+from ...envs.holdem.hands import RANKS, card_number
 from ...envs.holdem.rules import Move
 from ...envs.holdem.table import CALL, FOLD, KINDS, RAISE, SEATS
 from .moment import Moment
 from .poker_hands import replay_hand, table_of
+
+MOST_CHIPS = 10**8
+"""The largest stack that is read."""
 
 
 def moments(path: str | PathLike[str]) -> Iterator[Moment]:
@@ -43,11 +49,11 @@ def histories(path: str | PathLike[str]) -> Iterator[HandHistory]:
     """
     try:
         with Path(path).open("rb") as file:
-            if Path(path).suffix == ".phhs":
+            if Path(path).suffix.lower() == ".phhs":
                 yield from HandHistory.load_all(file)
             else:
                 yield HandHistory.load(file)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is no hand history in PHH: {error}") from None
 
 
@@ -61,13 +67,20 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
         history.starting_stacks, history.antes, history.blinds_or_straddles,
     ))  # fmt: skip
     count = len(stacks)
+    names = history.players or [f"p{seat + 1}" for seat in range(count)]
+    for what, values in (("antes", antes), ("blinds_or_straddles", blinds), ("players", names)):
+        if len(values) != count:
+            raise ValueError(f"hand {number}: {what} has {len(values)} values, starting_stacks has {count}")
+    if max(stacks, default=0) > MOST_CHIPS:
+        raise ValueError(f"hand {number}: a stack of {max(stacks)} chips; at most {MOST_CHIPS} can be read")
     if history.variant != "NT" or len(set(antes)) > 1 or not 2 <= count <= SEATS or any(blinds[2:]):
         found = f"{history.variant} for {count} with antes {antes} and blinds {blinds}"
         raise ValueError(f"hand {number}: {found}; what is read is NT for 2 to {SEATS} with equal antes and two blinds")
     small, big = blinds[:2]
     table: Any = table_of(small, big, antes[0]).tables(1)[0]
     table.stack[:count], table.dealer = stacks, count - 1
-    words = [line.partition("#")[0].split() for line in history.actions]
+    words = _words(history.actions, count, number)
+    _check_cards(words, count, number)
     cards, board = _cards(words)
     rules.deal_known(table, cards, board)
     actions = _play(table, words, number)
@@ -76,9 +89,8 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
         raise ValueError(f"hand {number} stops before its end")
     last = [int(chips) for chips in table.stack[:count]]
     recorded = history.finishing_stacks
-    if recorded is not None and _whole(recorded) != last:
+    if recorded is not None and not _but_for_odd_chips(_whole(recorded), last, table):
         raise ValueError(f"hand {number} ends with the stacks {last}; recorded are {_whole(recorded)}")
-    names = history.players or [f"p{seat + 1}" for seat in range(count)]
     players = [
         {"seat": seat, "name": names[seat], "stack": chips, "cards": _named(words, seat)}
         for seat, chips in enumerate(stacks)
@@ -91,9 +103,78 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
     return entry, last
 
 
+def _but_for_odd_chips(recorded: list[int], last: list[int], table: Any) -> bool:
+    """Tell whether stacks are the same, or differ by who got the odd chips of divided pots."""
+    if len(recorded) != len(last) or sum(recorded) != sum(last):
+        return False
+    moved = [(seat, abs(one - two)) for seat, (one, two) in enumerate(zip(recorded, last, strict=True)) if one != two]
+    return all(table.won[seat] > 0 and chips < len(last) for seat, chips in moved)
+
+
+def _words(lines: Sequence[Any], count: int, number: int) -> list[list[str]]:
+    """Return the words of the actions, without comments; those without a word are left out.
+
+    Raises:
+        ValueError: for an action that PHH does not have, naming it.
+    """
+    found = []
+    for place, line in enumerate(lines, 1):
+        words = line.partition("#")[0].split() if isinstance(line, str) else [str(line)]
+        if not words:
+            continue
+        problem = _problem(words, count)
+        if problem:
+            raise ValueError(f"hand {number}, action {place}, {line!r}: {problem}")
+        found.append(words)
+    return found
+
+
+def _problem(words: list[str], count: int) -> str:
+    """Return what is wrong with an action, or an empty text."""
+    players = [f"p{seat + 1}" for seat in range(count)]
+    match words:
+        case ["d", "dh", player, cards]:
+            fits = player in players and len(cards) == 4 and _are_cards(cards)
+            return "" if fits else f"give one of {', '.join(players)} and two cards, such as AsKd or ????"
+        case ["d", "db", cards]:
+            return "" if len(cards) in (2, 6) and "?" not in cards and _are_cards(cards) else "give three cards, or one"
+        case [player, "sm"] | [player, "sm", "-"] if player in players:
+            return ""
+        case [player, "sm", cards] if player in players:
+            return "" if len(cards) == 4 and _are_cards(cards) else "give both cards that are shown, or -"
+        case [player, "f" | "cc"] if player in players:
+            return ""
+        case [player, "cbr", amount] if player in players:
+            return "" if amount.isdecimal() and int(amount) <= MOST_CHIPS else "give the amount in whole chips"
+    return f"give d dh, d db, or one of {', '.join(players)} with f, cc, cbr AMOUNT or sm CARDS"
+
+
+def _are_cards(text: str) -> bool:
+    return all(card == "??" or (card[0] in RANKS and card[1:] in tuple("shdc")) for card in _pairs(text))
+
+
+def _check_cards(words: Sequence[list[str]], count: int, number: int) -> None:
+    """Refuse a card that lies in two places, and a board that is too large.
+
+    Raises:
+        ValueError: naming the card or the board.
+    """
+    if len(_board(words)) > 5:
+        raise ValueError(f"hand {number}: the board {' '.join(_board(words))} has more than five cards")
+    places: dict[str, str] = {}
+    for place, cards in [
+        ("the board", _board(words)),
+        *((f"p{seat + 1}", _named(words, seat)) for seat in range(count)),
+    ]:
+        for card in cards:
+            if card in places:
+                raise ValueError(f"hand {number}: the card {card} is with {places[card]} and with {place}")
+            places[card] = place
+
+
 def _whole(values: Sequence[Any] | None) -> list[int]:
     values = values or ()
-    if any(int(value) != value for value in values):
+    if not all(isinstance(value, (int, Decimal, float)) and int(value) == value for value in values):
         raise ValueError(f"{list(values)} are not all whole chips")
     return [int(value) for value in values]
 
@@ -112,7 +193,7 @@ def _named(words: Sequence[list[str]], seat: int) -> list[str]:
     for line in words:
         dealt = line[:3] == ["d", "dh", name] and line[3:]
         shown = line[:2] == [name, "sm"] and line[2:]
-        if (dealt or shown) and "?" not in line[-1]:
+        if (dealt or shown) and "?" not in line[-1] and line[-1] != "-":
             found = _pairs(line[-1])
     return found
 
@@ -130,10 +211,20 @@ def _cards(words: Sequence[list[str]]) -> tuple[Any, Any]:
 
 def _play(table: Any, words: Sequence[list[str]], number: int) -> list[dict[str, Any]]:
     """Play the actions of a hand, and return them as our table server logs them."""
-    actions = []
+    actions, opened = [], 0
     for line in words:
+        if line[:2] == ["d", "db"]:
+            dealt = len(_pairs(line[2]))
+            if dealt != (1 if opened else 3) or opened + dealt > int(table.board_count):
+                raise ValueError(f"hand {number}: {' '.join(line)!r}, where the board cannot be dealt so")
+            opened += dealt
+            continue
         if line[0] == "d" or line[1] == "sm":
             continue
+        if table.done:
+            raise ValueError(f"hand {number}: {' '.join(line)!r} comes after the end of the hand")
+        if opened != int(table.board_count):
+            raise ValueError(f"hand {number}: {' '.join(line)!r} comes before the board of its street is dealt")
         seat, kind = int(line[0][1:]) - 1, line[1]
         if table.turn != seat and kind == "cc" and table.bet[seat] >= table.current_bet:
             continue  # a check where there is nothing to decide

@@ -18,14 +18,15 @@ from .moment import Moment, distinct
 
 
 def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
-    """Play a hand of our poker host again, with all cards."""
+    """Play a hand of our poker host again, with all cards that are known."""
     game = table_of(entry["small_blind"], entry["big_blind"], entry.get("ante", 0))
     table: Any = game.tables(1)[0]
     cards, board = np.full((SEATS, 2), -1, np.int8), np.full(5, -1, np.int8)
     players = {row["seat"]: row for row in entry["players"]}
     for seat, row in players.items():
         table.stack[seat] = row["stack"]
-        cards[seat] = [card_number(card) for card in row["cards"]]
+        if row["cards"]:  # none: they are not known
+            cards[seat] = [card_number(card) for card in row["cards"]]
     board[: len(entry["board"])] = [card_number(card) for card in entry["board"]]
     table.dealer = entry["dealer"]
     rules.deal_known(table, cards, board)
