@@ -8,12 +8,14 @@ import pytest
 import torch
 from parlour.envs import Slice, game, holdem_v0
 from parlour.envs.core.compiled import compiled
+from parlour.training import cli
 from parlour.training.evaluation.duplicate import evaluate
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.base import Policy, RandomPolicy
 from parlour.wrappers.policies.loading import load_policy, load_run, make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.policies.sb3 import SB3Policy
+from parlour.wrappers.policies.tabular import TabularPolicy
 from parlour.wrappers.policies.trained_for import TrainedFor
 from parlour.wrappers.rl.opponents import Pool
 from parlour.wrappers.rl.sb3 import ColumnSelector, sb3_env
@@ -357,3 +359,44 @@ def test_a_saved_policy_of_another_game_or_other_actions_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"plays holdem-v0 with seats=2, not holdem-v0 with seats=3$"):
         make_policy(path, game("holdem", seats=3))
     assert make_policy(path, game("holdem", seats=2, ante=1)).encoder == "v0"  # seen and done is the same
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"w0": np.nan}, "the weights w0 are not all finite numbers"),
+        ({"b1": np.inf}, "the weights b1 are not all finite numbers"),
+        ({"w1": np.zeros((3, 2), "f4")}, "w1 and b1 have other sizes than the layer before"),
+        ({"b0": np.zeros(5, "f4")}, "w0 and b0 have other sizes"),
+    ],
+)
+def test_damaged_weights_are_refused(tmp_path, damage, message):
+    layers = [(np.ones((4, 8), "f4"), np.zeros(8, "f4")), (np.ones((8, 2), "f4"), np.zeros(2, "f4"))]
+    MlpPolicy(layers).save(tmp_path / "good.npz")
+    with np.load(tmp_path / "good.npz") as file:
+        arrays = dict(file)
+    for name, value in damage.items():
+        arrays[name] = value if np.ndim(value) else np.full_like(arrays[name], value)
+    np.savez(tmp_path / "bad.npz", **arrays)
+    with pytest.raises(ValueError, match=message):
+        MlpPolicy.load(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize("table", [[[1, 0]], [[1, 0], [np.nan, 1]], [[1, 0], [-1, 2]], [[1, 0], [0, 0]]])
+def test_a_damaged_table_of_strategies_is_refused(tmp_path, table):
+    np.savez(tmp_path / "bad.npz", observations=np.eye(2, dtype="f4"), table=np.array(table, "f4"))
+    with pytest.raises(ValueError, match="is no saved TabularPolicy"):
+        TabularPolicy.load(tmp_path / "bad.npz")
+
+
+def test_the_solution_of_a_small_game_plays_with_its_own_options_only(tmp_path, capsys):
+    dice = tmp_path / "dice.npz"
+    assert cli.main(["solve", "kuhn", "--out", str(dice)]) == 0
+    assert "--options" not in capsys.readouterr().out
+    two = ["liars_dice", "--options", "faces=2"]
+    assert cli.main(["solve", *two, "--out", str(dice)]) == 0
+    assert "--options faces=2" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="with faces=2, not liars_dice-v0 with faces=6"):
+        make_policy(str(dice), game("liars_dice"))
+    assert cli.main(["play", "liars_dice", "--agents", str(dice), "random"]) == cli.MISTAKE
+    assert cli.main(["play", "liars_dice", "--agents", str(dice), "random", "--options", "faces=2"]) == 0

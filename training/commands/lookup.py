@@ -19,6 +19,7 @@ from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.policies.base import LearnedPolicy, Policy
 from ...wrappers.policies.loading import load_policy, load_run, make_policy, policy_file, run_settings
 from ...wrappers.policies.silenced import MutedPolicy, ScrambledPolicy
+from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor
 from ..games import games_with, specifics
 from ..learning import run_folder
@@ -211,7 +212,8 @@ def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = 
 
     A prefix such as ``negmas:`` names an agent of another library (see `Specifics.agents`).
 
-    A saved policy keeps the options that it was trained with; it can play at tables with more or fewer seats.
+    A saved policy keeps the options that it was trained with; it can play at tables with more or fewer seats. The
+    solution of a small game plays with its own options only.
 
     Raises:
         ValueError: if there is none, or it plays another game.
@@ -229,7 +231,7 @@ def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = 
         return PolicyAgent(_same_game(trained, game, spec), learned)
     if where not in game.bots and policy_file(where).is_file():
         saved = load_policy(where, seed=seed)
-        if saved.trained_for is not None:
+        if saved.trained_for is not None and not isinstance(saved, TabularPolicy):  # which knows its own table only
             return PolicyAgent(_same_game(saved.trained_for.make_game(), game, spec), saved)
     return PolicyAgent(game, make_policy(where, game, seed=seed))
 

@@ -1,6 +1,7 @@
 """`parlour solve`: an equilibrium of a small game, and a policy that plays it."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,8 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from ...envs import Game
+from ...envs import game as make_game
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor
 from ..algorithms.tabular import METHODS, Solution, solve
@@ -63,7 +66,14 @@ def command(
         print(json.dumps(facts, indent=2))
         return
     Console(highlight=False).print(_report(tree, found, method))
-    print(f"the policy is in {file}: parlour play {game.name} --agents {file} random")
+    print(f"the policy is in {file}: parlour play {game.name} --agents {file} random{_options(game)}")
+
+
+def _options(game: Game) -> str:
+    """Return the words of a command line for the options that are not the game's defaults."""
+    usual = make_game(game.name).options
+    changed = [f"{name}={json.dumps(value)}" for name, value in game.options.items() if usual[name] != value]
+    return f" --options {shlex.join(changed)}" if changed else ""
 
 
 def _report(tree: Tree, found: Solution, method: str) -> Table:

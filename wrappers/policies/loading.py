@@ -171,10 +171,16 @@ def _check_plays(policy: LearnedPolicy, game: Game, spec: str) -> None:
         raise ValueError(f"{spec} plays {trained_for.game}, not {game.id}")
     encoder = policy.encoder or game.encoder
     game.check_encoder(encoder)
-    if (policy.inputs, policy.outputs) != (game.encoders[encoder].layout.size, game.num_actions):
-        other = trained_for.make_game()
-        theirs, ours = (_unshared(one, two) for one, two in ((other, game), (game, other)))
+    sizes, needed = (policy.inputs, policy.outputs), (game.encoders[encoder].layout.size, game.num_actions)
+    other = trained_for.make_game() if sizes != needed or isinstance(policy, TabularPolicy) else game
+    theirs, ours = (_unshared(one, two) for one, two in ((other, game), (game, other)))
+    if theirs or ours:  # a table of strategies has no row for another game's observations
         raise ValueError(f"{spec} plays {other.id} with {theirs}, not {game.id} with {ours}")
+    if sizes != needed:
+        raise ValueError(
+            f"{spec} is damaged: it takes {sizes[0]} numbers and has {sizes[1]} actions; {game.id} has {needed[0]} and "
+            f"{needed[1]}"
+        )
 
 
 def _unshared(game: Game, other: Game) -> str:

@@ -118,6 +118,12 @@ class Network:
         if not count:
             return None
         layers = [(file[f"{prefix}w{i}"], file[f"{prefix}b{i}"]) for i in range(count)]
+        for name in (name for name in file if name.startswith((f"{prefix}w", f"{prefix}b", f"{prefix}seat_"))):
+            if not np.isfinite(file[name]).all():
+                raise ValueError(f"the weights {name} are not all finite numbers")
+        for i, (weights, biases) in enumerate(layers):
+            if weights.ndim != 2 or biases.shape != weights.shape[1:] or (i and len(weights) != len(layers[i - 1][1])):
+                raise ValueError(f"the weights {prefix}w{i} and {prefix}b{i} have other sizes than the layer before")
         shared = f"{prefix}seat_weights" in file
         seat_layer = SeatLayer(*(file[f"{prefix}seat_{name}"] for name in _SEAT_ARRAYS)) if shared else None
         return cls(layers, activation, f"{prefix}residual" in file, seat_layer)

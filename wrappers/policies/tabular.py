@@ -69,7 +69,12 @@ class TabularPolicy(LearnedPolicy):
             with np.load(path, allow_pickle=False) as file:
                 about = str(file["trained_for"]) if "trained_for" in file.files else None
                 trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
-                policy = cls(file["observations"], file["table"], trained_for, deterministic)
+                observations, table = file["observations"], file["table"]
+            if observations.ndim != 2 or table.ndim != 2 or len(observations) != len(table):
+                raise ValueError(f"observations {observations.shape} and table {table.shape} do not fit")
+            if not (np.isfinite(table).all() and (table >= 0).all() and (table.sum(axis=1) > 0).all()):
+                raise ValueError("a row of the table is no probability distribution")
+            policy = cls(observations, table, trained_for, deterministic)
         except (KeyError, IndexError, EOFError, zipfile.BadZipFile, ValueError) as error:
             raise ValueError(f"{path} is no saved TabularPolicy: {error}") from None
         policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
