@@ -88,7 +88,7 @@ def card(name: str) -> Card:
 
 
 def _known(name: str) -> Path:
-    short = name.removeprefix(PREFIX)
+    short = str(name).removeprefix(PREFIX)
     if short not in names():
         near = get_close_matches(short, names(), 1, 0.5)
         hint = (

@@ -105,6 +105,8 @@ def _fractions(pot_fractions: Any) -> list[float]:
 
 
 def _board(board: Any) -> list[str]:
+    if not isinstance(board, (Sequence, np.ndarray)):
+        raise ValueError(f"board={board!r}: need at most five different cards, such as '2c7dKh'")
     cards = board.replace(" ", "") if isinstance(board, str) else board
     names = [cards[k : k + 2] for k in range(0, len(cards), 2)] if isinstance(cards, str) else list(map(str, cards))
     if len(names) > 5 or len({card_number(name) for name in names}) < len(names):
