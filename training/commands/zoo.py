@@ -73,6 +73,8 @@ def command(
 
 def _overview(cards: dict[str, Card]) -> Table:
     table = Table("policy", "budget", "worst measure", "", "unit", title="the zoo")
+    table.columns[0].no_wrap = True
+    table.columns[0].min_width = max((len(f"{PREFIX}{name}") for name in cards), default=0)
     for name, found in cards.items():
         worst = found.measures[0]
         table.add_row(f"{PREFIX}{name}", found.budget, worst.name, f"{worst.mean:+.3g}", worst.unit)
