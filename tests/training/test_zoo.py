@@ -129,9 +129,11 @@ def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, caps
 def test_a_card_repeats_the_settings_of_its_learned_response(tmp_path):
     words = ["zoo", "--take", "zoo:auction", "--folder", str(tmp_path), "--deals", "20", "--decisions", "128"]
     made = ["--made-by", "parlour train auction", "--budget", "nothing"]
+    words += ["--against", "zoo:auction"]
     learner = ["net_arch=[8]", "n_envs=8", "n_steps=16", "batch_size=64"]
     assert cli.main([*words, *made, "--learner", *learner]) == 0
     told = (tmp_path / "auction.toml").read_text("utf-8")
-    assert "--decisions 128 --learner 'net_arch=[8]' n_envs=8 n_steps=16 batch_size=64" in told
+    assert "--decisions 128 --against zoo:auction --learner 'net_arch=[8]' n_envs=8 n_steps=16 batch_size=64" in told
+    assert 'name = "zoo:auction"\nkind = "run"' in told
     assert "learned best response, 128 decisions" in told
     assert "seed = 0\n" in told

@@ -38,6 +38,7 @@ def command(
     hands: int = 500,
     decisions: int = 200_000,
     learner: tuple[str, ...] = (),
+    against: tuple[str, ...] = (),
     folder: Path = FOLDER,
     as_json: AsJson = False,
 ) -> None:
@@ -55,11 +56,12 @@ def command(
         hands: Hands of each local best response there.
         decisions: Decisions of the learned best response there; 0: none.
         learner: Settings of that learner as name=value, such as net_arch=[256,256].
+        against: Runs and policy files that are opponents too, such as runs of other seeds (cross-play).
         folder: The folder of the zoo.
     """
     if take is not None:
         learned = LearnerArguments(decisions=decisions, learner=learner)
-        which = _take(take, made_by, budget, deals, hands, learned, folder)
+        which = _take(take, made_by, budget, deals, hands, learned, against, folder)
     chosen = names() if which is None else [which.removeprefix(PREFIX)]
     cards = {name: card(name) for name in chosen} if folder == FOLDER else {}
     if as_json:
@@ -92,7 +94,16 @@ def _whole(name: str, found: Card) -> list[Any]:
 # Taking a policy.
 
 
-def _take(spec: str, made_by: str, budget: str, deals: int, hands: int, learned: LearnerArguments, folder: Path) -> str:
+def _take(
+    spec: str,
+    made_by: str,
+    budget: str,
+    deals: int,
+    hands: int,
+    learned: LearnerArguments,
+    against: tuple[str, ...],
+    folder: Path,
+) -> str:
     """Write weights and card of the policy that `spec` names; return its name in the zoo."""
     run = run_folder.existing(spec)
     seed = _seed_of(made_by)
@@ -113,7 +124,7 @@ def _take(spec: str, made_by: str, budget: str, deals: int, hands: int, learned:
     file = folder / f"{trained_for.name}.npz"
     _write(loaded, file)
     game = trained_for.make_game()
-    measured_by, measures = _measures(str(file), game, deals, hands, learned)
+    measured_by, measures = _measures(str(file), game, deals, hands, learned, against)
     about = Card(
         game=game.id,
         encoder=trained_for.encoder or game.encoder,
@@ -180,7 +191,9 @@ def _write(loaded: Any, file: Path) -> None:
         raise ValueError(f"the weights have {size:,} bytes; {LARGEST:,} are allowed: train a smaller network")
 
 
-def _measures(spec: str, game: Game, deals: int, hands: int, learned: LearnerArguments) -> tuple[str, list[Measure]]:
+def _measures(
+    spec: str, game: Game, deals: int, hands: int, learned: LearnerArguments, against: tuple[str, ...]
+) -> tuple[str, list[Measure]]:
     """Return the command that measures a policy, and what was measured, the worst first."""
     held_out = specifics(game.name).held_out
     if held_out is not None:
@@ -194,11 +207,12 @@ def _measures(spec: str, game: Game, deals: int, hands: int, learned: LearnerArg
                 if isinstance(score, Score)
             ]
         return f"parlour figures {spec} --games {deals}", sorted(found, key=lambda one: one.mean)
-    wins = sorted(battery(spec, game, (), deals, hands, learned, zoo=False), key=lambda win: -win.score.mean)
+    wins = sorted(battery(spec, game, against, deals, hands, learned, zoo=False), key=lambda win: -win.score.mean)
     measured = [
         _measure("itself" if win.kind == "itself" else win.opponent, win.kind, win.score, win.team) for win in wins
     ]
     words = f"parlour exploit {spec} --deals {deals} --hands {hands} --decisions {learned.decisions}"
+    words += f" --against {shlex.join(against)}" if against else ""
     return words + (f" --learner {shlex.join(learned.learner)}" if learned.learner else ""), measured
 
 
