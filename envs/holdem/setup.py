@@ -26,7 +26,7 @@ def set_cards(table: Any, options: Mapping[str, Any]) -> None:
         raise ValueError("cards are given before the first action of a hand")
     seats = int(table.seats)
     hands = _hands(options.get("cards"), [bool(seated) for seated in table.seated[:seats]])
-    board = _numbers("board", options.get("board") or (), range(6))
+    board = [] if options.get("board") is None else _numbers("board", options["board"], range(6))
     given = [card for hand in (*hands, board) for card in hand]
     twice = {card for card in given if given.count(card) > 1}
     if twice:

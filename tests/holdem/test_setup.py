@@ -69,6 +69,8 @@ def test_the_same_seed_and_cards_are_the_same_hand():
         ({"board": ["1c"]}, "card '1c' does not exist"),
         ({"board": "2c"}, "give up to five cards"),
         ({"board": 5}, "board=5: give up to five cards"),
+        ({"board": 0}, "board=0: give up to five cards"),
+        ({"board": ""}, "board='': give up to five cards"),
         ({"cards": 5}, "cards=5: give two cards, or None"),
         ({"cards": [5, 6]}, "cards=5: give two cards such as"),
         ({"card": [None, None]}, "did you mean 'cards'"),

@@ -118,3 +118,25 @@ def test_no_table_is_empty(capsys):
     out = capsys.readouterr().out
     assert "how they play" in out
     assert "compared with the first policy" not in out
+
+
+@pytest.mark.parametrize(
+    ("policies", "message"),
+    [
+        ("town=mixed+loyal:99", "'mixed+loyal:99': 99 seats; at 10 seats town has 7, of which 1 to 6 can be given"),
+        ("town=mixed+loyal:7", "1 to 6 can be given"),
+        ("town=mixed+loyal:0", "1 to 6 can be given"),
+        ("town=mixed+", "a name is missing"),
+        ("town=", "a name is missing"),
+    ],
+)
+def test_seats_that_a_team_does_not_have_and_missing_names_are_refused(policies, message, capsys):
+    assert cli.main(["teams", "mafia", "--matches", "5", "--policies", policies]) == cli.MISTAKE
+    assert message in capsys.readouterr().err
+
+
+def test_a_mistake_at_a_later_number_of_seats_is_an_error_before_any_play(monkeypatch, capsys):
+    monkeypatch.setattr("parlour.training.commands.teams.play_teams", lambda *_args, **_options: pytest.fail("played"))
+    args = ["teams", "mafia", "--policies", "town=mixed+loyal:5", "--seats", "10", "5"]
+    assert cli.main(args) == cli.MISTAKE
+    assert "at 5 seats town has" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Policies: legal, seeded, and the frozen NumPy network equal to the torch model that it was copied from."""
 
+import shlex
 import zipfile
 from dataclasses import replace
 
@@ -14,12 +15,14 @@ from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.base import Policy, RandomPolicy
 from parlour.wrappers.policies.loading import load_policy, load_run, make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
+from parlour.wrappers.policies.network import Network, SeatLayer
 from parlour.wrappers.policies.sb3 import SB3Policy
 from parlour.wrappers.policies.tabular import TabularPolicy
 from parlour.wrappers.policies.trained_for import TrainedFor
 from parlour.wrappers.rl.opponents import Pool
 from parlour.wrappers.rl.sb3 import ColumnSelector, sb3_env
 from parlour.wrappers.rl.single_agent import SingleAgentTables
+from parlour.zoo import weights
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 
@@ -368,6 +371,11 @@ def test_a_saved_policy_of_another_game_or_other_actions_is_refused(tmp_path):
         ({"b1": np.inf}, "the weights b1 are not all finite numbers"),
         ({"w1": np.zeros((3, 2), "f4")}, "w1 and b1 have other sizes than the layer before"),
         ({"b0": np.zeros(5, "f4")}, "w0 and b0 have other sizes"),
+        ({"w0": np.full((4, 8), 1e300)}, "the weights w0 are not all finite numbers"),
+        ({"w0": np.full((4, 8), "x")}, "the weights w0 are not all finite numbers"),
+        ({"w1": None}, "the weights w1 are missing"),
+        ({"seat_weights": np.ones((2, 3), "f4")}, "the weights seat_columns, seat_others, seat_biases are missing"),
+        ({"critic_w0": np.ones((3, 1), "f4"), "critic_b0": np.zeros(1, "f4")}, "its critic takes 3 numbers"),
     ],
 )
 def test_damaged_weights_are_refused(tmp_path, damage, message):
@@ -376,27 +384,87 @@ def test_damaged_weights_are_refused(tmp_path, damage, message):
     with np.load(tmp_path / "good.npz") as file:
         arrays = dict(file)
     for name, value in damage.items():
-        arrays[name] = value if np.ndim(value) else np.full_like(arrays[name], value)
+        if value is None:
+            del arrays[name]
+        else:
+            arrays[name] = value if np.ndim(value) else np.full_like(arrays[name], value)
     np.savez(tmp_path / "bad.npz", **arrays)
     with pytest.raises(ValueError, match=message):
         MlpPolicy.load(tmp_path / "bad.npz")
 
 
-@pytest.mark.parametrize("table", [[[1, 0]], [[1, 0], [np.nan, 1]], [[1, 0], [-1, 2]], [[1, 0], [0, 0]]])
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"columns": np.array([[0, 1], [2, 9]])}, "not those of an observation, each once"),
+        ({"columns": np.array([[0.0, 1], [2, 3]])}, "not those of an observation, each once"),
+        ({"weights": np.ones((3, 2), "f4")}, "weights of other sizes than its columns"),
+        ({"others": np.array([4, 5])}, "does not have the 7 results that w0 takes"),
+    ],
+)
+def test_a_damaged_layer_shared_over_the_seats_is_refused(tmp_path, damage, message):
+    parts = {"columns": np.array([[0, 1], [2, 3]]), "others": np.array([4])}
+    parts |= {"weights": np.ones((2, 3), "f4"), "biases": np.zeros(3, "f4")}
+    last = [(np.ones((7, 2), "f4"), np.zeros(2, "f4"))]
+    file = tmp_path / "seats.npz"
+    MlpPolicy(Network(last, "ReLU", seat_layer=SeatLayer(**parts))).save(file)
+    assert MlpPolicy.load(file).inputs == 5
+    MlpPolicy(Network(last, "ReLU", seat_layer=SeatLayer(**{**parts, **damage}))).save(file)
+    with pytest.raises(ValueError, match=message):
+        MlpPolicy.load(file)
+
+
+def test_a_file_of_weights_with_a_wrong_byte_is_refused_or_whole(tmp_path):
+    file, random = tmp_path / "bad.npz", np.random.default_rng(1)
+    raw, refused = weights("leduc").read_bytes(), 0  # a table: compressed
+    for place in random.integers(100, len(raw) // 2, 40):
+        damaged = bytearray(raw)
+        damaged[place] ^= 255
+        file.write_bytes(damaged)
+        try:
+            assert load_policy(file).outputs == 3  # some bytes, such as a date, do not matter
+        except ValueError as error:
+            assert "bad.npz is no" in str(error)
+            refused += 1
+    assert refused > 30
+
+
+@pytest.mark.parametrize(
+    "table",
+    [[[1, 0]], [[1, 0], [np.nan, 1]], [[1, 0], [-1, 2]], [[1, 0], [0, 0]], [["x", 0], [1, 0]], [[3e38] * 2] * 2],
+)
 def test_a_damaged_table_of_strategies_is_refused(tmp_path, table):
-    np.savez(tmp_path / "bad.npz", observations=np.eye(2, dtype="f4"), table=np.array(table, "f4"))
+    np.savez(tmp_path / "bad.npz", observations=np.eye(2, dtype="f4"), table=np.array(table))
     with pytest.raises(ValueError, match="is no saved TabularPolicy"):
         TabularPolicy.load(tmp_path / "bad.npz")
 
 
 def test_the_solution_of_a_small_game_plays_with_its_own_options_only(tmp_path, capsys):
-    dice = tmp_path / "dice.npz"
+    dice = tmp_path / "my dice.npz"
     assert cli.main(["solve", "kuhn", "--out", str(dice)]) == 0
     assert "--options" not in capsys.readouterr().out
     two = ["liars_dice", "--options", "faces=2"]
     assert cli.main(["solve", *two, "--out", str(dice)]) == 0
-    assert "--options faces=2" in capsys.readouterr().out
-    with pytest.raises(ValueError, match="with faces=2, not liars_dice-v0 with faces=6"):
+    hint = shlex.split(capsys.readouterr().out.rpartition(": parlour ")[2])
+    assert hint == ["play", "liars_dice", "--agents", str(dice), "random", *two[1:]]
+    message = "with faces=2, not liars_dice-v0 with faces=6; it knows no other game: .* --options faces=2$"
+    with pytest.raises(ValueError, match=message):
         make_policy(str(dice), game("liars_dice"))
     assert cli.main(["play", "liars_dice", "--agents", str(dice), "random"]) == cli.MISTAKE
-    assert cli.main(["play", "liars_dice", "--agents", str(dice), "random", "--options", "faces=2"]) == 0
+    assert cli.main(hint) == 0
+
+
+def test_the_solution_of_a_river_is_refused_in_ordinary_holdem(tmp_path, capsys):
+    river, options = tmp_path / "river.npz", ["button=0", "start=river", "board=2c7dKhTs3s", "raise_cap=1"]
+    options = ["seats=2", *options, "pot_fractions=[1]", 'ranges=["AA,KQs:0.5", "KK"]', "ante=9", "stacks=30"]
+    assert cli.main(["solve", "holdem", "--iterations", "20", "--out", str(river), "--options", *options]) == 0
+    hint = shlex.split(capsys.readouterr().out.rpartition(": parlour ")[2])
+    assert cli.main(["play", "holdem", "--agents", str(river), "random"]) == cli.MISTAKE
+    assert "start=river" in capsys.readouterr().err
+    assert cli.main(hint) == 0
+
+
+def test_a_missing_name_is_not_the_folder_where_one_is():
+    for load in (load_run, lambda name: make_policy(name, game("kuhn"))):
+        with pytest.raises(ValueError, match="a name is missing"):
+            load("")

@@ -12,7 +12,7 @@ from rich.table import Table
 from ...envs import Game
 from ...envs import game as make_game
 from ...wrappers.policies.tabular import TabularPolicy
-from ...wrappers.policies.trained_for import TrainedFor
+from ...wrappers.policies.trained_for import TrainedFor, command_line
 from ..algorithms.tabular import METHODS, Solution, solve
 from ..evaluation.exact import Tree, flat_tree
 from .arguments import AsJson, GameArguments
@@ -66,14 +66,14 @@ def command(
         print(json.dumps(facts, indent=2))
         return
     Console(highlight=False).print(_report(tree, found, method))
-    print(f"the policy is in {file}: parlour play {game.name} --agents {file} random{_options(game)}")
+    words = f"parlour play {game.name} --agents {shlex.quote(str(file))} random {_options(game)}"
+    print(f"the policy is in {file}: {words.rstrip()}")
 
 
 def _options(game: Game) -> str:
     """Return the words of a command line for the options that are not the game's defaults."""
     usual = make_game(game.name).options
-    changed = [f"{name}={json.dumps(value)}" for name, value in game.options.items() if usual[name] != value]
-    return f" --options {shlex.join(changed)}" if changed else ""
+    return command_line({name: value for name, value in game.options.items() if usual[name] != value})
 
 
 def _report(tree: Tree, found: Solution, method: str) -> Table:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from math import nan
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -61,7 +62,7 @@ def command(
         mute: Teams that cannot say anything. What this changes is what their talk is worth.
         scramble: Teams whose statements are replaced by random ones.
     """
-    rows = []
+    pairings, rows = [], []
     for team in (*mute, *scramble):
         named("team", team, teams_of(game_with(game.game, game.options)).names)
     for count in seats or (None,):
@@ -71,10 +72,13 @@ def command(
                 team: _player(name, table, report.seed + number, team in mute, team in scramble)
                 for number, (team, name) in enumerate(chosen.items(), 1)
             }
-            task = f"{' against '.join(chosen.values())}, {table.seats} seats"
-            with counting_bar(task, matches) as done:
-                result = play_teams(table, players, matches=matches, seed=report.seed, progress=done)
-            rows.append(TeamsRow(table.seats, chosen, result))
+            _check_counts(table, chosen, players)
+            pairings.append((table, chosen, players))  # all of them first: a mistake is an error before any play
+    for table, chosen, players in pairings:
+        task = f"{' against '.join(chosen.values())}, {table.seats} seats"
+        with counting_bar(task, matches) as done:
+            result = play_teams(table, players, matches=matches, seed=report.seed, progress=done)
+        rows.append(TeamsRow(table.seats, chosen, result))
     if report.as_json:
         print(
             json.dumps([{"seats": row.seats, "policies": row.policies, **asdict(row.result)} for row in rows], indent=2)
@@ -104,6 +108,20 @@ def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Pol
         warn_about_differences([(part, player)], game)
         players.append(silenced(player, game, mute, scramble, seed + number))
     return players[0] if len(players) == 1 else Mixed(players[0], players[1], int(count) if count else None)
+
+
+def _check_counts(game: Game, chosen: Mapping[str, str], players: Mapping[str, Policy | Mixed]) -> None:
+    """Raise ValueError for a number of seats that leaves one of a team's two policies without a seat."""
+    teams, tables = teams_of(game), game.tables(1)
+    game.rules.reset(tables[0])
+    sizes = np.bincount(teams.of(tables)[0], minlength=len(teams.names))
+    for name, size in zip(teams.names, sizes.tolist(), strict=True):
+        player = players[name]
+        if isinstance(player, Mixed) and player.count is not None and not 1 <= player.count < size:
+            fits = f"1 to {size - 1} can be given" if size > 1 else "two policies cannot share one"
+            raise ValueError(
+                f"{chosen[name]!r}: {player.count} seats; at {game.seats} seats {name} has {size}, of which {fits}"
+            )
 
 
 def _combinations(game: Game, policies: Sequence[str]) -> Iterator[dict[str, str]]:

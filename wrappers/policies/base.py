@@ -1,5 +1,8 @@
 """LearnedPolicy: the base class of learned policies."""
 
+import tokenize
+import zipfile
+import zlib
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,19 @@ from ...envs.core.rollout import Policy as Policy
 from .trained_for import TrainedFor
 
 Floats = NDArray[np.float32]
+
+DAMAGES = (
+    KeyError,
+    IndexError,
+    AttributeError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What NumPy and the reading of its arrays raise for a damaged ``.npz``."""
 
 
 @compiled

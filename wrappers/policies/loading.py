@@ -1,8 +1,9 @@
 """Policies by name and from files: bots, run folders, saved models, the zoo."""
 
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from ...envs.core.game import Game
 from ...envs.core.options import did_you_mean
@@ -12,7 +13,7 @@ from .mlp import MlpPolicy
 from .sb3 import SB3Policy
 from .sb3_files import load_model
 from .tabular import TabularPolicy, is_tabular
-from .trained_for import TrainedFor, of_settings, read_settings
+from .trained_for import TrainedFor, command_line, of_settings, read_settings
 
 ZOO = "zoo:"
 """With it begins the name of a policy of `parlour.zoo`."""
@@ -92,9 +93,10 @@ def load_run(path: str | PathLike[str], *, deterministic: bool = False, seed: in
 
     Raises:
         FileNotFoundError: if the folder, its ``config.toml`` or the policy is missing.
-        ValueError: if a file cannot be read, the game's observation or actions have changed since, or the encoder shows
-            hidden information.
+        ValueError: if `path` is empty, a file cannot be read, the game's observation or actions have changed since, or
+            the encoder shows hidden information.
     """
+    _require_name(path)
     folder = Path(path)
     trained_for = run_settings(folder)
     game = trained_for.make_game()
@@ -146,6 +148,7 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
         if not hasattr(spec, "act"):
             raise ValueError(f"{spec!r} is not a policy: it has no act(observations, masks)")
         return spec
+    _require_name(spec)
     if spec in game.bots:
         return cast(Policy, game.bots[spec](game, seed))
     if spec == "random":
@@ -162,6 +165,12 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
     return policy
 
 
+def _require_name(spec: str | PathLike[str]) -> None:
+    """Raise ValueError for an empty name, which as a path would be the folder where one is."""
+    if spec == "":
+        raise ValueError("a name is missing: give a bot, a run folder, a policy file or a policy such as zoo:holdem")
+
+
 def _check_plays(policy: LearnedPolicy, game: Game, spec: str) -> None:
     """Raise ValueError for a policy of another game, or of options with other observations or actions."""
     trained_for = policy.trained_for
@@ -175,7 +184,9 @@ def _check_plays(policy: LearnedPolicy, game: Game, spec: str) -> None:
     other = trained_for.make_game() if sizes != needed or isinstance(policy, TabularPolicy) else game
     theirs, ours = (_unshared(one, two) for one, two in ((other, game), (game, other)))
     if theirs or ours:  # a table of strategies has no row for another game's observations
-        raise ValueError(f"{spec} plays {other.id} with {theirs}, not {game.id} with {ours}")
+        options = command_line(theirs) if isinstance(policy, TabularPolicy) else ""
+        advice = f"; it knows no other game: give its options, on a command line {options}" if options else ""
+        raise ValueError(f"{spec} plays {other.id} with {_text(theirs)}, not {game.id} with {_text(ours)}{advice}")
     if sizes != needed:
         raise ValueError(
             f"{spec} is damaged: it takes {sizes[0]} numbers and has {sizes[1]} actions; {game.id} has {needed[0]} and "
@@ -183,6 +194,10 @@ def _check_plays(policy: LearnedPolicy, game: Game, spec: str) -> None:
         )
 
 
-def _unshared(game: Game, other: Game) -> str:
-    """Return the options of `game` that differ from those of `other`, as text."""
-    return ", ".join(f"{key}={value}" for key, value in game.options.items() if other.options.get(key) != value)
+def _unshared(game: Game, other: Game) -> dict[str, Any]:
+    """Return the options of `game` that differ from those of `other`."""
+    return {key: value for key, value in game.options.items() if other.options.get(key) != value}
+
+
+def _text(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in options.items())

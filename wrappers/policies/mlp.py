@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.rng import streams
-from .base import Floats, LearnedPolicy, _softmax
+from .base import DAMAGES, Floats, LearnedPolicy, _softmax
 from .network import ACTIVATIONS, Layers, Network
 from .trained_for import TrainedFor
 
@@ -123,7 +123,7 @@ class MlpPolicy(LearnedPolicy):
         """Load a file that `save` wrote, in this version or an earlier one.
 
         Raises:
-            ValueError: if `save` did not write the file, or if the encoder shows hidden information.
+            ValueError: if `save` did not write the file, it is damaged, or the encoder shows hidden information.
         """
         try:
             with np.load(path, allow_pickle=False) as file:
@@ -132,10 +132,12 @@ class MlpPolicy(LearnedPolicy):
                 )
                 if network is None:
                     raise KeyError("w0")
+                if critic is not None and critic.inputs != network.inputs:
+                    raise ValueError(f"its critic takes {critic.inputs} numbers, its actor {network.inputs}")
                 policy = cls(network, deterministic=deterministic, critic=critic or ())
                 about = str(file["trained_for"]) if "trained_for" in file.files else None
                 trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
-        except (KeyError, IndexError, AttributeError, EOFError, zipfile.BadZipFile, ValueError) as error:
+        except DAMAGES as error:
             reason = error if zipfile.is_zipfile(path) else "it is not an .npz file of NumPy"
             raise ValueError(f"{path} is not a saved MlpPolicy: {reason}") from None
         if trained_for is not None:

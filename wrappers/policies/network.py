@@ -113,20 +113,48 @@ class Network:
 
     @classmethod
     def from_arrays(cls, file: Mapping[str, Any], activation: str, prefix: str = "") -> "Network | None":
-        """Return the network of the arrays that `arrays` returned; None if there is none with this prefix."""
-        count = sum(name.startswith(f"{prefix}w") for name in file)
-        if not count:
+        """Return the network of the arrays that `arrays` returned; None if there is none with this prefix.
+
+        Raises:
+            ValueError: if an array is missing, is not of finite numbers, or has another size than the others need.
+        """
+        read = {name: file[name] for name in file if name.startswith((f"{prefix}w", f"{prefix}b", f"{prefix}seat_"))}
+        if not read:
             return None
-        layers = [(file[f"{prefix}w{i}"], file[f"{prefix}b{i}"]) for i in range(count)]
-        for name in (name for name in file if name.startswith((f"{prefix}w", f"{prefix}b", f"{prefix}seat_"))):
-            if not np.isfinite(file[name]).all():
+        count = len({name.removeprefix(prefix)[1:] for name in read if not name.startswith(f"{prefix}seat_")})
+        shared = any(name.startswith(f"{prefix}seat_") for name in read)
+        needed = [f"{prefix}{letter}{i}" for i in range(count) for letter in "wb"]
+        needed += [f"{prefix}seat_{name}" for name in _SEAT_ARRAYS] if shared else []
+        if missing := [name for name in needed if name not in read]:
+            raise ValueError(f"the weights {', '.join(missing)} are missing")
+        for name, values in read.items():
+            with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite, and is refused
+                finite = values.dtype.kind in "iuf" and np.isfinite(values.astype(np.float32)).all()
+            if not finite:
                 raise ValueError(f"the weights {name} are not all finite numbers")
+        layers = [(read[f"{prefix}w{i}"], read[f"{prefix}b{i}"]) for i in range(count)]
         for i, (weights, biases) in enumerate(layers):
             if weights.ndim != 2 or biases.shape != weights.shape[1:] or (i and len(weights) != len(layers[i - 1][1])):
                 raise ValueError(f"the weights {prefix}w{i} and {prefix}b{i} have other sizes than the layer before")
-        shared = f"{prefix}seat_weights" in file
-        seat_layer = SeatLayer(*(file[f"{prefix}seat_{name}"] for name in _SEAT_ARRAYS)) if shared else None
+        seat_layer = _seat_layer(*(read[name] for name in needed[2 * count :]), len(layers[0][0])) if shared else None
         return cls(layers, activation, f"{prefix}residual" in file, seat_layer)
+
+
+def _seat_layer(columns: Any, others: Any, weights: Any, biases: Any, outputs: int) -> SeatLayer:
+    """Return a seat layer of arrays from a file, with this many results.
+
+    Raises:
+        ValueError: if the sizes do not fit, or the columns are not those of an observation, each once.
+    """
+    dimensions = [array.ndim for array in (columns, others, weights, biases)]
+    if dimensions != [2, 1, 2, 1] or weights.shape != (columns.shape[1], len(biases)):
+        raise ValueError("the layer that is shared over the seats has weights of other sizes than its columns")
+    if len(columns) * len(biases) + len(others) != outputs:
+        raise ValueError(f"the layer that is shared over the seats does not have the {outputs} results that w0 takes")
+    seen = np.concatenate([columns.ravel(), others])
+    if seen.dtype.kind not in "iu" or sorted(seen.tolist()) != list(range(seen.size)):
+        raise ValueError("the columns of the seats and the others are not those of an observation, each once")
+    return SeatLayer(columns, others, weights, biases)
 
 
 _SEAT_ARRAYS = ("columns", "others", "weights", "biases")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.rng import streams
-from .base import Floats, LearnedPolicy
+from .base import DAMAGES, Floats, LearnedPolicy
 from .trained_for import TrainedFor
 
 
@@ -63,19 +63,23 @@ class TabularPolicy(LearnedPolicy):
         """Read what `save` wrote.
 
         Raises:
-            ValueError: if `save` did not write the file, or the policy sees hidden information.
+            ValueError: if `save` did not write the file, it is damaged, or the policy sees hidden information.
         """
         try:
             with np.load(path, allow_pickle=False) as file:
                 about = str(file["trained_for"]) if "trained_for" in file.files else None
                 trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
-                observations, table = file["observations"], file["table"]
+                with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite, and is refused
+                    observations, table = (np.asarray(file[name], np.float32) for name in ("observations", "table"))
             if observations.ndim != 2 or table.ndim != 2 or len(observations) != len(table):
                 raise ValueError(f"observations {observations.shape} and table {table.shape} do not fit")
-            if not (np.isfinite(table).all() and (table >= 0).all() and (table.sum(axis=1) > 0).all()):
+            if not np.isfinite(observations).all():
+                raise ValueError("its observations are not all finite numbers")
+            sums = table.sum(axis=1)
+            if not ((table >= 0).all() and (sums > 0).all() and np.isfinite(sums).all()):
                 raise ValueError("a row of the table is no probability distribution")
             policy = cls(observations, table, trained_for, deterministic)
-        except (KeyError, IndexError, EOFError, zipfile.BadZipFile, ValueError) as error:
+        except DAMAGES as error:
             raise ValueError(f"{path} is no saved TabularPolicy: {error}") from None
         policy._words = streams(seed, 1)  # here, so that a bad seed is not blamed on the file
         return policy
@@ -86,5 +90,5 @@ def is_tabular(path: str | PathLike[str]) -> bool:
     try:
         with zipfile.ZipFile(path) as file:
             return "table.npy" in file.namelist()
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, *DAMAGES):
         return False

@@ -1,5 +1,7 @@
 """TrainedFor: what a policy was trained for. It is saved with the policy, and compared with the game to play."""
 
+import json
+import shlex
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -107,6 +109,12 @@ def of_settings(settings: Mapping[str, Any]) -> TrainedFor:
     except msgspec.ValidationError as error:
         raise ValueError(f"it does not name a game with its options: {error}") from None
     return msgspec.structs.replace(found, options={**found.options, **dict.fromkeys(unset)})
+
+
+def command_line(options: Mapping[str, Any]) -> str:
+    """Return options as the words of a command line, ``--options name=value …``; empty: there are none."""
+    words = shlex.join(f"{name}={json.dumps(value)}" for name, value in options.items())
+    return f"--options {words}" if words else ""
 
 
 def _short(value: Any) -> str:
