@@ -136,17 +136,19 @@ class Network:
         for i, (weights, biases) in enumerate(layers):
             if weights.ndim != 2 or biases.shape != weights.shape[1:] or (i and len(weights) != len(layers[i - 1][1])):
                 raise ValueError(f"the weights {prefix}w{i} and {prefix}b{i} have other sizes than the layer before")
-        seat_layer = _seat_layer(*(read[name] for name in needed[2 * count :]), len(layers[0][0])) if shared else None
+        parts = [read[name] for name in needed[2 * count :]]
+        seat_layer = _seat_layer(parts, len(layers[0][0])) if shared else None
         return cls(layers, activation, f"{prefix}residual" in file, seat_layer)
 
 
-def _seat_layer(columns: Any, others: Any, weights: Any, biases: Any, outputs: int) -> SeatLayer:
-    """Return a seat layer of arrays from a file, with this many results.
+def _seat_layer(parts: list[Any], outputs: int) -> SeatLayer:
+    """Return a seat layer of the arrays `_SEAT_ARRAYS` from a file, with this many results.
 
     Raises:
         ValueError: if the sizes do not fit, or the columns are not those of an observation, each once.
     """
-    dimensions = [array.ndim for array in (columns, others, weights, biases)]
+    columns, others, weights, biases = parts
+    dimensions = [array.ndim for array in parts]
     if dimensions != [2, 1, 2, 1] or weights.shape != (columns.shape[1], len(biases)):
         raise ValueError("the layer that is shared over the seats has weights of other sizes than its columns")
     if len(columns) * len(biases) + len(others) != outputs:
