@@ -168,7 +168,7 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
 def _require_name(spec: str | PathLike[str]) -> None:
     """Raise ValueError for an empty name, which as a path would be the folder where one is."""
     if spec == "":
-        raise ValueError("a name is missing: give a bot, a run folder, a policy file or a policy such as zoo:holdem")
+        raise ValueError("a name is missing: give a bot, a run folder, a policy file or a policy of the zoo")
 
 
 def _check_plays(policy: LearnedPolicy, game: Game, spec: str) -> None:
