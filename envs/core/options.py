@@ -1,6 +1,6 @@
 """Checks of options and names. A wrong one is a ValueError with one sentence that names the right ones."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from inspect import Parameter, signature
 from numbers import Real
@@ -39,6 +39,11 @@ def number(option: str, value: Any, low: float, high: float, *, above: bool = Fa
         bounds = f"above {low:,.9g}, at most {high:,.9g}" if above else f"from {low:,.9g} to {high:,.9g}"
         raise ValueError(f"{option}={value!r}: need a number {bounds}")
     return float(value)
+
+
+def listed(value: Any) -> bool:
+    """Return whether `value` is a list of values: a sequence or an array, but no text."""
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
 
 
 def switch(option: str, value: Any) -> bool:

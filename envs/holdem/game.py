@@ -9,7 +9,7 @@ import numpy as np
 from ..core.capabilities import Capabilities, PublicView, Setup
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
-from ..core.options import named, number, whole
+from ..core.options import listed, named, number, whole
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
 from ..core.view import View
@@ -88,7 +88,7 @@ def game(
 
 
 def _stacks(stacks: Any, seats: int) -> int | list[int]:
-    if not isinstance(stacks, (Sequence, np.ndarray)) or isinstance(stacks, str):
+    if not listed(stacks):
         return whole("stacks", stacks, 1, CHIPS)
     per_seat = [whole("stacks", chips, 0, CHIPS) for chips in stacks]
     if len(per_seat) != seats or sum(chips > 0 for chips in per_seat) < 2:
@@ -105,17 +105,17 @@ def _fractions(pot_fractions: Any) -> list[float]:
 
 
 def _board(board: Any) -> list[str]:
-    if not isinstance(board, (Sequence, np.ndarray)):
-        raise ValueError(f"board={board!r}: need at most five different cards, such as '2c7dKh'")
-    cards = board.replace(" ", "") if isinstance(board, str) else board
-    names = [cards[k : k + 2] for k in range(0, len(cards), 2)] if isinstance(cards, str) else list(map(str, cards))
-    if len(names) > 5 or len({card_number(name) for name in names}) < len(names):
+    names = list(map(str, board)) if listed(board) else None
+    if isinstance(board, str):
+        cards = board.replace(" ", "")
+        names = [cards[k : k + 2] for k in range(0, len(cards), 2)]
+    if names is None or len(names) > 5 or len({card_number(name) for name in names}) < len(names):
         raise ValueError(f"board={board!r}: need at most five different cards, such as '2c7dKh'")
     return names
 
 
 def _ranges(ranges: Any, seats: int) -> list[Any]:
-    if not isinstance(ranges, (Sequence, np.ndarray)) or isinstance(ranges, str) or len(ranges) != seats:
+    if not listed(ranges) or len(ranges) != seats:
         raise ValueError(f"ranges={ranges!r:.60}: give a range, or None, for each of the {seats} seats")
     return [each if each is None or isinstance(each, str) else weights_of(each).tolist() for each in ranges]
 

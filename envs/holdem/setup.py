@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from ..core.options import listed
 from .hands import card_number
 from .table import PREFLOP
 
@@ -54,7 +53,7 @@ def _hands(cards: Any, seated: Sequence[bool]) -> list[list[int]]:
     """Return the cards of every seat as numbers; none where they are drawn."""
     if cards is None:
         return [[] for _ in seated]
-    if not isinstance(cards, (Sequence, np.ndarray)) or isinstance(cards, str) or len(cards) != len(seated):
+    if not listed(cards) or len(cards) != len(seated):
         raise ValueError(f"cards={cards!r}: give two cards, or None, for each of the {len(seated)} seats")
     hands = [[] if hand is None else _numbers("cards", hand, (2,)) for hand in cards]
     for seat, (hand, playing) in enumerate(zip(hands, seated, strict=True)):
@@ -65,7 +64,7 @@ def _hands(cards: Any, seated: Sequence[bool]) -> list[list[int]]:
 
 def _numbers(option: str, names: Any, counts: Sequence[int]) -> list[int]:
     """Return cards by their names as numbers."""
-    if not isinstance(names, (Sequence, np.ndarray)) or isinstance(names, str) or len(names) not in counts:
+    if not listed(names) or len(names) not in counts:
         many = "two" if len(counts) == 1 else "up to five"
         raise ValueError(f"{option}={names!r}: give {many} cards such as ['As', 'Kd']")
     return [card_number(str(name)) for name in names]

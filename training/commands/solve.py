@@ -9,10 +9,9 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from ...envs import Game
 from ...envs import game as make_game
 from ...wrappers.policies.tabular import TabularPolicy
-from ...wrappers.policies.trained_for import TrainedFor, command_line
+from ...wrappers.policies.trained_for import TrainedFor, command_line, unshared
 from ..algorithms.tabular import METHODS, Solution, solve
 from ..evaluation.exact import Tree, flat_tree
 from .arguments import AsJson, GameArguments
@@ -66,14 +65,9 @@ def command(
         print(json.dumps(facts, indent=2))
         return
     Console(highlight=False).print(_report(tree, found, method))
-    words = f"parlour play {game.name} --agents {shlex.quote(str(file))} random {_options(game)}"
+    options = command_line(unshared(game, make_game(game.name)))
+    words = f"parlour play {game.name} --agents {shlex.quote(str(file))} random {options}"
     print(f"the policy is in {file}: {words.rstrip()}")
-
-
-def _options(game: Game) -> str:
-    """Return the words of a command line for the options that are not the game's defaults."""
-    usual = make_game(game.name).options
-    return command_line({name: value for name, value in game.options.items() if usual[name] != value})
 
 
 def _report(tree: Tree, found: Solution, method: str) -> Table:

@@ -20,15 +20,7 @@ Curve = list[tuple[int, float]]
 
 
 def learned_response(
-    policy: Policy,
-    game: Game,
-    *,
-    decisions: int,
-    minutes: float | None = None,
-    seed: int = 0,
-    algorithm: str = ALGORITHM,
-    settings: Mapping[str, Any] | None = None,
-    progress: Callable[[int], None] | None = None,
+    policy: Policy, game: Game, *, progress: Callable[[int], None] | None = None, **asked: Any
 ) -> tuple[MlpPolicy, Curve]:
     """Train a new policy against a frozen one, and return it with its learning curve.
 
@@ -39,20 +31,13 @@ def learned_response(
     Args:
         policy: the frozen policy.
         game: the game with its options.
-        decisions: the learner's decisions, at least 1; the last rollout is completed.
-        minutes: time limit in minutes; None: none.
-        seed: seed of the learner.
-        algorithm: the learning algorithm, by name.
-        settings: settings in place of those of the game's preset, by name.
         progress: called with the number of decisions just made.
+        asked: the budget and the settings of the learner, as for `response_config`.
 
     Raises:
-        ValueError: for an unknown algorithm or setting, and for one that is not the caller's, such as ``seed``.
+        ValueError: as `response_config`.
     """
-    config = response_config(
-        policy, game, decisions=decisions, minutes=minutes, seed=seed, algorithm=algorithm, settings=settings
-    )
-    return respond(policy, game, config, progress)
+    return respond(policy, game, response_config(policy, game, **asked), progress)
 
 
 def response_config(
@@ -65,7 +50,20 @@ def response_config(
     algorithm: str = ALGORITHM,
     settings: Mapping[str, Any] | None = None,
 ) -> TrainConfig:
-    """Return the settings of the learner; see `learned_response`."""
+    """Return the settings of the learner of `learned_response`.
+
+    Args:
+        policy: the frozen policy.
+        game: the game with its options.
+        decisions: the learner's decisions, at least 1; the last rollout is completed.
+        minutes: time limit in minutes; None: none.
+        seed: seed of the learner.
+        algorithm: the learning algorithm, by name.
+        settings: settings in place of those of the game's preset, by name.
+
+    Raises:
+        ValueError: for an unknown algorithm or setting, and for one that is not the caller's, such as ``seed``.
+    """
     most = max(abs(game.payoffs.low), abs(game.payoffs.high), 1e-9) / game.payoffs.unit
     preset, encoder = settings_from(game.name, algorithm), encoder_of(policy, game)
     scale = {} if "reward_scale" in preset else {"reward_scale": 1 / most}

@@ -5,6 +5,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from ...envs.core.turn_state import Action, AgentResponse, TurnState
 
+SEARCH_SHARE = 0.5
+"""The share of the time for an answer that a search takes: the rest is for what lies around it."""
+
 
 @runtime_checkable
 class Agent(Protocol):

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from ...envs.core.record import Tables
 from ...envs.core.rollout import played
-
-SHARE = 0.5
-"""The share of the time left for an answer that a search takes: the rest is for what lies around it."""
+from .base import SEARCH_SHARE
 
 
 class Resolving(Protocol):
@@ -69,9 +67,9 @@ class ResolvingPolicy:
         self._random = np.random.default_rng(seed)
 
     def set_seconds_left(self, seconds: float | None) -> None:
-        """Take at most `SHARE` of the seconds left for the next answer; None: only the limit of the policy counts."""
-        left = [] if seconds is None else [SHARE * seconds]
-        self._most = min([*left, *([] if self._seconds is None else [self._seconds])], default=None)
+        """Take at most `SEARCH_SHARE` of the seconds left for the next answer; None: only the own limit counts."""
+        limits = (self._seconds, None if seconds is None else SEARCH_SHARE * seconds)
+        self._most = min((limit for limit in limits if limit is not None), default=None)
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return the policy's actions: int64[N]."""

@@ -13,7 +13,7 @@ from .mlp import MlpPolicy
 from .sb3 import SB3Policy
 from .sb3_files import load_model
 from .tabular import TabularPolicy, is_tabular
-from .trained_for import TrainedFor, command_line, of_settings, read_settings
+from .trained_for import TrainedFor, command_line, of_settings, read_settings, unshared
 
 ZOO = "zoo:"
 """With it begins the name of a policy of `parlour.zoo`."""
@@ -182,7 +182,7 @@ def _check_plays(policy: LearnedPolicy, game: Game, spec: str) -> None:
     game.check_encoder(encoder)
     sizes, needed = (policy.inputs, policy.outputs), (game.encoders[encoder].layout.size, game.num_actions)
     other = trained_for.make_game() if sizes != needed or isinstance(policy, TabularPolicy) else game
-    theirs, ours = (_unshared(one, two) for one, two in ((other, game), (game, other)))
+    theirs, ours = (unshared(one, two) for one, two in ((other, game), (game, other)))
     if theirs or ours:  # a table of strategies has no row for another game's observations
         options = command_line(theirs) if isinstance(policy, TabularPolicy) else ""
         advice = f"; it knows no other game: give its options, on a command line {options}" if options else ""
@@ -192,11 +192,6 @@ def _check_plays(policy: LearnedPolicy, game: Game, spec: str) -> None:
             f"{spec} is damaged: it takes {sizes[0]} numbers and has {sizes[1]} actions; {game.id} has {needed[0]} and "
             f"{needed[1]}"
         )
-
-
-def _unshared(game: Game, other: Game) -> dict[str, Any]:
-    """Return the options of `game` that differ from those of `other`."""
-    return {key: value for key, value in game.options.items() if other.options.get(key) != value}
 
 
 def _text(options: Mapping[str, Any]) -> str:

@@ -111,6 +111,11 @@ def of_settings(settings: Mapping[str, Any]) -> TrainedFor:
     return msgspec.structs.replace(found, options={**found.options, **dict.fromkeys(unset)})
 
 
+def unshared(game: Game, other: Game) -> dict[str, Any]:
+    """Return the options of `game` that differ from those of `other`."""
+    return {name: value for name, value in game.options.items() if other.options.get(name) != value}
+
+
 def command_line(options: Mapping[str, Any]) -> str:
     """Return options as the words of a command line, ``--options name=value …``; empty: there are none."""
     words = shlex.join(f"{name}={json.dumps(value)}" for name, value in options.items())

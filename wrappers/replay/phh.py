@@ -159,11 +159,12 @@ def _check_cards(words: Sequence[list[str]], count: int, number: int) -> None:
     Raises:
         ValueError: naming the card or the board.
     """
-    if len(_board(words)) > 5:
-        raise ValueError(f"hand {number}: the board {' '.join(_board(words))} has more than five cards")
+    board = _board(words)
+    if len(board) > 5:
+        raise ValueError(f"hand {number}: the board {' '.join(board)} has more than five cards")
     places: dict[str, str] = {}
     for place, cards in [
-        ("the board", _board(words)),
+        ("the board", board),
         *((f"p{seat + 1}", _named(words, seat)) for seat in range(count)),
     ]:
         for card in cards:

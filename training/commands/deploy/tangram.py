@@ -8,6 +8,7 @@ from rich.console import Console
 from ....envs.tangram.completion import useful_moves
 from ....envs.tangram.figure_sets import own_figures
 from ....envs.tangram.planning import TangramPlanning
+from ....wrappers.agents.base import SEARCH_SHARE
 from ....wrappers.agents.policy import PolicyAgent
 from ....wrappers.agents.search import SearchAgent
 from ....wrappers.live.common.activity import Activity
@@ -17,8 +18,6 @@ from ..arguments import AddressArguments, LiveArguments, PolicyName, SessionArgu
 from ..lookup import agent, game_with, warn_about_differences
 
 PORT = AddressArguments(port=5000)
-SEARCH_SHARE = 0.5
-"""Share of the deadline after which a search ends: the rest is for the policy's action and for what lies around it."""
 
 
 def command(
