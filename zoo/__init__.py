@@ -64,35 +64,33 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     measures: list[Measure]
 
 
-def names() -> list[str]:
-    """Return the names of all policies, which are those of their games."""
-    return sorted(file.stem for file in FOLDER.glob("*.npz"))
+def names(folder: Path = FOLDER) -> list[str]:
+    """Return the names of all policies in a folder, which are those of their games."""
+    return sorted(file.stem for file in folder.glob("*.npz"))
 
 
-def weights(name: str) -> Path:
+def weights(name: str, folder: Path = FOLDER) -> Path:
     """Return the file of a policy, by its name with or without ``zoo:``.
 
     Raises:
         ValueError: if there is none, with the most similar name.
     """
-    return _known(name).with_suffix(".npz")
+    return _known(name, folder).with_suffix(".npz")
 
 
-def card(name: str) -> Card:
+def card(name: str, folder: Path = FOLDER) -> Card:
     """Return the card of a policy, by its name with or without ``zoo:``.
 
     Raises:
         ValueError: if there is none, with the most similar name.
     """
-    return msgspec.toml.decode(_known(name).with_suffix(".toml").read_bytes(), type=Card)
+    return msgspec.toml.decode(_known(name, folder).with_suffix(".toml").read_bytes(), type=Card)
 
 
-def _known(name: str) -> Path:
-    short = str(name).removeprefix(PREFIX)
-    if short not in names():
-        near = get_close_matches(short, names(), 1, 0.5)
-        hint = (
-            f"did you mean {PREFIX}{near[0]}?" if near else f"choose from {', '.join(PREFIX + one for one in names())}"
-        )
+def _known(name: str, folder: Path) -> Path:
+    short, known = str(name).removeprefix(PREFIX), names(folder)
+    if short not in known:
+        near = get_close_matches(short, known, 1, 0.5)
+        hint = f"did you mean {PREFIX}{near[0]}?" if near else f"choose from {', '.join(PREFIX + one for one in known)}"
         raise ValueError(f"the zoo has no policy {short!r}; {hint}")
-    return FOLDER / short
+    return folder / short

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -137,3 +138,30 @@ def test_a_card_repeats_the_settings_of_its_learned_response(tmp_path):
     assert 'name = "zoo:auction"\nkind = "run"' in told
     assert "learned best response, 128 decisions" in told
     assert "seed = 0\n" in told
+
+
+def test_runs_of_other_seeds_are_added_to_a_card_by_the_command_that_made_them(tmp_path, capsys):
+    folder, run = tmp_path / "zoo", tmp_path / "other"
+    folder.mkdir()
+    for file in (zoo.weights("kuhn"), zoo.weights("kuhn").with_suffix(".toml")):
+        shutil.copy(file, folder)
+    train = "train kuhn --seed 2 --total-timesteps 512 --n-envs 16 --n-steps 16 --batch-size 64"
+    assert cli.main([*train.split(), "--no-progress", "--runs", str(tmp_path), "--name", run.name]) == 0
+    before = zoo.card("kuhn", folder)
+    assert cli.main(["zoo", "--against", str(run), "--folder", str(folder)]) == 2
+    assert "whose card?" in capsys.readouterr().err
+    words = ["zoo", "zoo:kuhn", "--against", str(run), "--folder", str(folder), "--deals", "200"]
+    for _ in range(2):  # the second time it takes the place of the first
+        assert cli.main(words) == 0
+    after = zoo.card("kuhn", folder)
+    assert len(after.measures) == len(before.measures) + 1
+    found = next(one for one in after.measures if one.name.startswith(f"parlour {train}"))
+    assert (found.kind, found.unit) == ("run", before.measures[0].unit)
+    assert found.mean < 0.2
+    assert [one.mean for one in after.measures] == sorted((one.mean for one in after.measures), reverse=True)
+    assert after.measured_by == f"{before.measured_by}; parlour zoo kuhn --against {run} --deals 200"
+
+
+def test_a_policy_that_nobody_plays_against_has_no_runs_on_its_card(capsys):
+    assert cli.main(["zoo", "tangram", "--against", "zoo:tangram"]) == 2
+    assert "held-out tasks" in capsys.readouterr().err

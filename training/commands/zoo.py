@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,14 +17,15 @@ from ...wrappers.policies.loading import load_policy, load_run, policy_file, run
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import read_settings
-from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names
+from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, weights
+from ..evaluation.exploit import Win, wins_of
 from ..evaluation.scores import Score
 from ..games import specifics
 from ..learning import run_folder
 from ..learning.settings import TrainConfig
 from .arguments import AsJson
 from .exploit import LearnerArguments, battery
-from .lookup import game_with, policy
+from .lookup import game_of, game_with, policies_of, policy, warn_about_differences
 
 LICENCE = "MIT"
 
@@ -45,7 +47,8 @@ def command(
     """Show the policies of the zoo and their cards. zoo:NAME stands wherever a run does.
 
     With --take, a run or a policy file replaces the policy of its game: the weights are written in half precision and
-    without the critic, they are measured, and a new card is written.
+    without the critic, they are measured, and a new card is written. With a name and --against, runs of other seeds are
+    measured and added to its card.
 
     Args:
         which: A name, such as holdem: show all of its card.
@@ -56,14 +59,19 @@ def command(
         hands: Hands of each local best response there.
         decisions: Decisions of the learned best response there; 0: none.
         learner: Settings of that learner as name=value, such as net_arch=[256,256].
-        against: Runs and policy files that are opponents too, such as runs of other seeds (cross-play).
+        against: Runs and policy files that are opponents too, such as runs of other seeds (cross-play). The card
+            names a run by the command that made it.
         folder: The folder of the zoo.
     """
     if take is not None:
         learned = LearnerArguments(decisions=decisions, learner=learner)
         which = _take(take, made_by, budget, deals, hands, learned, against, folder)
-    chosen = names() if which is None else [which.removeprefix(PREFIX)]
-    cards = {name: card(name) for name in chosen} if folder == FOLDER else {}
+    elif against:
+        if which is None:
+            raise ValueError("--against: whose card? Give a name too, such as holdem, or a run with --take")
+        _add(which, against, deals, folder)
+    chosen = names(folder) if which is None else [which.removeprefix(PREFIX)]
+    cards = {name: card(name, folder) for name in chosen}
     if as_json:
         print(json.dumps(msgspec.to_builtins(cards), indent=2))
     elif which is None:
@@ -110,7 +118,7 @@ def _take(
     if run is not None:
         loaded = load_run(run)[1]
         settings = read_settings(run / "config.toml")
-        made_by = made_by or shlex.join(_without(shlex.split((run / "command.txt").read_text().splitlines()[0])))
+        made_by = made_by or _made_by(run)
         budget, seed = budget or _cost(run, settings), int(settings.get("seed", 0))
         trained_for = run_settings(run)
     else:
@@ -135,8 +143,30 @@ def _take(
         measured_by=measured_by.replace(str(file), f"{PREFIX}{trained_for.name}"),
         measures=measures,
     )
-    file.with_suffix(".toml").write_text(tomli_w.dumps(msgspec.to_builtins(about)), "utf-8")
+    _write_card(about, file)
     return trained_for.name
+
+
+def _add(which: str, against: tuple[str, ...], deals: int, folder: Path) -> None:
+    """Measure what some runs win from a policy of the zoo, and add it to its card."""
+    about, file = card(which, folder), weights(which, folder)
+    game = game_of(str(file), None)
+    if specifics(game.name).held_out is not None:
+        raise ValueError(f"--against: nobody plays against {which}; it is measured on held-out tasks")
+    player = policy(str(file), game, 0)
+    others = policies_of(against, game, 0)
+    warn_about_differences([(which, player), *others.items()], game)
+    wins = [win for name, other in others.items() for win in wins_of(other, name, "run", player, game, deals=deals)]
+    new = _measured(wins)
+    kept = [one for one in about.measures if one.name not in {another.name for another in new}]
+    words = f"parlour zoo {file.stem} --against {shlex.join(against)} --deals {deals}"
+    measured_by = "; ".join(dict.fromkeys([*about.measured_by.split("; "), words]))
+    measures = sorted([*kept, *new], key=lambda one: -one.mean)
+    _write_card(msgspec.structs.replace(about, measured_by=measured_by, measures=measures), file)
+
+
+def _write_card(about: Card, file: Path) -> None:
+    file.with_suffix(".toml").write_text(tomli_w.dumps(msgspec.to_builtins(about)), "utf-8")
 
 
 def _seed_of(command: str) -> int:
@@ -154,13 +184,14 @@ def _seed_of(command: str) -> int:
     return int(words[at])
 
 
-def _without(words: list[str]) -> list[str]:
-    """Return a command line without the name of the run, which says nothing about the policy."""
+def _made_by(run: Path) -> str:
+    """Return the command that made a run, without the name of the run, which says nothing about the policy."""
+    words = shlex.split((run / "command.txt").read_text("utf-8").splitlines()[0])
     kept = [word for word in words if word != "--no-progress"]
     if "--name" in kept:
         at = kept.index("--name")
         kept = kept[:at] + kept[at + 2 :]
-    return kept
+    return shlex.join(kept)
 
 
 def _cost(run: Path, settings: dict[str, Any]) -> str:
@@ -207,13 +238,20 @@ def _measures(
                 if isinstance(score, Score)
             ]
         return f"parlour figures {spec} --games {deals}", sorted(found, key=lambda one: one.mean)
-    wins = sorted(battery(spec, game, against, deals, hands, learned, zoo=False), key=lambda win: -win.score.mean)
-    measured = [
-        _measure("itself" if win.kind == "itself" else win.opponent, win.kind, win.score, win.team) for win in wins
-    ]
+    measured = _measured(battery(spec, game, against, deals, hands, learned, zoo=False))
     words = f"parlour exploit {spec} --deals {deals} --hands {hands} --decisions {learned.decisions}"
     words += f" --against {shlex.join(against)}" if against else ""
     return words + (f" --learner {shlex.join(learned.learner)}" if learned.learner else ""), measured
+
+
+def _measured(wins: Sequence[Win]) -> list[Measure]:
+    """Return wins as measures, the greatest first. A run has the name of the command that made it."""
+    found = []
+    for win in sorted(wins, key=lambda win: -win.score.mean):
+        run = run_folder.existing(win.opponent) if win.kind == "run" else None
+        name = "itself" if win.kind == "itself" else win.opponent if run is None else _made_by(run)
+        found.append(_measure(name, win.kind, win.score, win.team))
+    return found
 
 
 def _measure(name: str, kind: str, score: Score, team: str | None = None) -> Measure:

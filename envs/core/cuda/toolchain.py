@@ -1,9 +1,10 @@
 """numba-cuda, set up to compile the functions of the rules as they are, with the results of the CPU.
 
-It differs in four points from what numba-cuda does by itself:
+It differs in five points from what numba-cuda does by itself:
 
 - Integers that functions pass to each other have 64 bits, as on the CPU (see `parlour.envs.core.compiled`).
 - A product and a sum are rounded one by one, as on the CPU, and not fused.
+- Kernels are not optimised again when they are linked: NVIDIA's linker would fuse products and sums after all.
 - Constant arrays lie in global memory. Constant memory has 64 KB, and tangram has more.
 - The compute capability can be given. Kernels are then compiled without a GPU.
 """
@@ -35,6 +36,8 @@ cuda: Any = numba.cuda  # it has no types
 THREADS = 128
 """The number of threads in a block."""
 
+_OPTIONS: dict[str, Any] = {} if SIMULATED else {"lto": False}
+
 Capability = tuple[int, int]
 """A compute capability, such as (9, 0)."""
 
@@ -58,7 +61,7 @@ class Kernel:
 
     def __init__(self, function: Callable[..., None]) -> None:
         self._function = function
-        self._launch = cuda.jit(function)
+        self._launch = cuda.jit(function, **_OPTIONS)
 
     def __call__(self, count: int, *arguments: Any) -> None:
         """Run the function in at least `count` threads."""
@@ -121,6 +124,6 @@ def _resolve(self: Any, value: Any) -> Any:
 
 @cache
 def _on_the_gpu(function: Callable[..., Any]) -> Any:
-    dispatcher = cuda.jit(device=True)(function)
+    dispatcher = cuda.jit(device=True, **_OPTIONS)(function)
     dispatcher.get_call_template = partial(widened, dispatcher.get_call_template)
     return dispatcher
