@@ -80,6 +80,8 @@ class Match:
         Raises:
             ValueError: for a negative seed, or options that cannot be; nothing has changed then.
         """
+        if options is not None and not isinstance(options, Mapping):
+            raise ValueError(f"options={options!r}: give a dict, such as {{}}, or None")
         setup = self.game.capabilities.setup
         given = setup.chosen(options) if setup is not None and options else {}
         if setup is not None and given:  # tried on another table first

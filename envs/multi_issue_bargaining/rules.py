@@ -83,8 +83,8 @@ def draw_preferences(table: Any, seat: int) -> None:
             low, high = high, low
         for value in range(count):
             share = 1.0 if low == high else (table.worth[seat, issue, value] - low) / (high - low)
-            # Rounded down, so that no outcome is worth more than 1. An int: 0 must not become −0.0 where `share` is that.
-            table.worth[seat, issue, value] = int(floor(10_000.0 * weight * share)) / 10_000.0
+            # Rounded down, so that no outcome is worth more than 1. `share` may be −0.0.
+            table.worth[seat, issue, value] = int(10_000.0 * weight * share) / 10_000.0
 
 
 @compiled

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from parlour.training import cli
 from parlour.wrappers.replay import phh
+from parlour.wrappers.replay.poker_hands import replay_hand
 from pokerkit import Automation, HandHistory, NoLimitTexasHoldem
 
 AUTOMATIONS = (
@@ -49,12 +50,32 @@ def check(count, seed):
     generator = np.random.default_rng(seed)
     for number in range(count):
         history, stacks = recorded(generator)
-        _, last = phh.hand_of(HandHistory.loads(history.dumps()), number)
+        entry, last = phh.hand_of(HandHistory.loads(history.dumps()), number)
         assert last == stacks, history.dumps()
+        *_, end = replay_hand(entry, number)
+        rows = next(iter(end.states.values())).game_state["players"]
+        assert [row["stack"] for row in rows] == stacks, history.dumps()
 
 
 def test_recorded_hands_replay_to_the_recorded_stacks():
     check(150, 1)
+
+
+def test_a_short_all_in_may_have_reopened_the_betting():
+    text = """
+variant = "NT"
+antes = [1, 1, 1, 1]
+blinds_or_straddles = [1, 2, 0, 0]
+min_bet = 2
+starting_stacks = [41, 32, 17, 42]
+actions = [
+  "d dh p1 6dJh", "d dh p2 AsAh", "d dh p3 8h8c", "d dh p4 KcKd", "p3 cc", "p4 cbr 30", "p1 cc", "p2 cc", "p3 cc",
+  "d db QcAd5c", "p1 cc", "p2 cbr 1", "p4 cc", "p1 cbr 10", "p4 cc", "d db 5d", "d db 2d",
+]
+"""
+    entry, last = phh.hand_of(HandHistory.loads(text))
+    assert sum(last) == 132 and entry["actions"][-2]["amount"] == 10
+    assert len(list(replay_hand(entry, 0))) == len(entry["actions"]) + 1
 
 
 @pytest.mark.slow
@@ -101,6 +122,8 @@ def test_the_hand_is_that_of_the_file(tmp_path):
         ('"NT"', '"FT"', "what is read is NT"),
         ('"p2 f"', '"p3 f"', "where it is p2's turn"),
         ("p3 cbr 6", "p3 cbr 600", "is no raise that p3 can make"),
+        ("p3 cbr 6", "p3 cbr 3", "is no raise that p3 can make"),
+        ("[200, 200, 200]", "[200, 200, inf]", "are not all whole chips"),
         (', "p3 cc",\n]', ",\n]", "stops before its end"),
         ("QdQc", "????", "cards of its showdown are not known"),
         ("starting_stacks", "finishing_stacks = [1, 2, 3]\nstarting_stacks", "recorded are [1, 2, 3]"),

@@ -49,7 +49,7 @@ def new_folder(runs: Path, name: str, game: str) -> Path:
 
 def existing(run: str | Path, runs: Path = RUNS) -> Path | None:
     """Return the folder of a run: `run` itself, or the folder of that name below `runs`; None if there is none."""
-    return next((folder for folder in (Path(run), runs / run) if folder.is_dir()), None)
+    return next((folder for folder in (Path(run), runs / run) if str(run) and folder.is_dir()), None)
 
 
 def find_folder(run: str | Path, runs: Path = RUNS) -> Path:

@@ -22,6 +22,13 @@ class Agent(Protocol):
         ...
 
 
+def search_seconds(most: float | None, left: float | None) -> float | None:
+    """Return how many seconds a search may take: at most `most`, and `SEARCH_SHARE` of those left; None: no limit."""
+    return min(
+        (limit for limit in (most, None if left is None else SEARCH_SHARE * left) if limit is not None), default=None
+    )
+
+
 def thoughts(agent: Agent) -> dict[str, Any]:
     """Return an agent's notes on its latest answer, for logs: ``agent.thoughts()`` if it has this method, else {}.
 

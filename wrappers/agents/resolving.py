@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...envs.core.record import Tables
 from ...envs.core.rollout import played
-from .base import SEARCH_SHARE
+from .base import search_seconds
 
 
 class Resolving(Protocol):
@@ -68,8 +68,7 @@ class ResolvingPolicy:
 
     def set_seconds_left(self, seconds: float | None) -> None:
         """Take at most `SEARCH_SHARE` of the seconds left for the next answer; None: only the own limit counts."""
-        limits = (self._seconds, None if seconds is None else SEARCH_SHARE * seconds)
-        self._most = min((limit for limit in limits if limit is not None), default=None)
+        self._most = search_seconds(self._seconds, seconds)
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return the policy's actions: int64[N]."""

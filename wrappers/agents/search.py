@@ -20,6 +20,7 @@ from ...envs.core.record import Tables
 from ...envs.core.rollout import Policy, encoder_of
 from ...envs.core.turn_state import Action, AgentResponse, TurnState
 from ...envs.core.vector import STAY
+from .base import search_seconds
 from .policy import PolicyAgent
 
 SURE = 0.9
@@ -238,7 +239,7 @@ class SearchAgent(PolicyAgent):
         policy: the guide, any policy of the game.
         planning: the game's part of the search.
         width: see `SearchPolicy`.
-        seconds: most time for a plan. Choose it below the deadline of an answer.
+        seconds: most time for a plan; None: half of the time left for an answer, if there is a deadline.
     """
 
     def __init__(
@@ -247,7 +248,11 @@ class SearchAgent(PolicyAgent):
         super().__init__(game, policy)
         self._planning = planning
         self._search = SearchPolicy(game, policy, planning, width=width)
-        self._seconds = seconds
+        self._seconds = self._most = seconds
+
+    def set_seconds_left(self, seconds: float | None) -> None:
+        """Take at most `SEARCH_SHARE` of the seconds left for the next answer; None: only the own limit counts."""
+        self._most = search_seconds(self._seconds, seconds)
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn: as planned, or as the policy does; see `PolicyAgent`.
@@ -255,7 +260,7 @@ class SearchAgent(PolicyAgent):
         Raises:
             ValueError, KeyError, TypeError: as `PolicyAgent.respond` does.
         """
-        until = None if self._seconds is None else time.monotonic() + self._seconds
+        until = None if self._most is None else time.monotonic() + self._most
         ready = super().respond(state)
         tables, seat = self.game.view.load(state)
         mask = self.game.mask(tables[0], seat)

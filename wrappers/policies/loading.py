@@ -66,8 +66,9 @@ def policy_file(path: str | PathLike[str]) -> Path:
     """Return the path of a policy file: that of ``zoo:<name>``, or `path`, with ``.zip`` added if it was left out.
 
     Raises:
-        ValueError: for a name that the zoo does not have.
+        ValueError: for an empty name, and one that the zoo does not have.
     """
+    _require_name(path)
     if str(path).startswith(ZOO):
         from ...zoo import weights
 

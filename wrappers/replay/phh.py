@@ -3,11 +3,13 @@
 No-limit Texas hold'em (variant ``NT``) with whole chips, one ante for all and two blinds is read. Player p1 of PHH is
 seat 0, and the last player has the button. Cards of players who fold may be unknown.
 
-An odd chip of a divided pot goes to another seat in some records than by our rules; such records are read.
+An odd chip of a divided pot goes to another seat in some records than by our rules, and a short all-in reopens the
+betting in some; such records are read.
 """
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -175,7 +177,9 @@ def _check_cards(words: Sequence[list[str]], count: int, number: int) -> None:
 
 def _whole(values: Sequence[Any] | None) -> list[int]:
     values = values or ()
-    if not all(isinstance(value, (int, Decimal, float)) and int(value) == value for value in values):
+    if not all(
+        isinstance(value, (int, Decimal, float)) and isfinite(value) and int(value) == value for value in values
+    ):
         raise ValueError(f"{list(values)} are not all whole chips")
     return [int(value) for value in values]
 
@@ -234,10 +238,13 @@ def _play(table: Any, words: Sequence[list[str]], number: int) -> list[dict[str,
         move = Move(FOLD, 0) if kind == "f" else Move(CALL, 0)
         if kind == "cbr":
             move = Move(RAISE, int(line[2]))
-            if not table.current_bet < move.amount <= table.bet[seat] + table.stack[seat]:
+            reopened = not table.raise_min  # by a short all-in: our rules allow no raise here
+            least, most = table.raise_min, table.bet[seat] + table.stack[seat]
+            if not max(least, table.current_bet + 1) <= move.amount <= most:
                 raise ValueError(f"hand {number}: {' '.join(line)!r} is no raise that p{seat + 1} can make")
         rules.step(table, move)
-        actions.append({"seat": seat, "kind": KINDS[table.last_kind], "amount": int(table.last_amount)})
+        action = {"seat": seat, "kind": KINDS[table.last_kind], "amount": int(table.last_amount)}
+        actions.append(action | ({"reopened": True} if kind == "cbr" and reopened else {}))
     return actions
 
 

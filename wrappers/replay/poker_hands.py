@@ -12,7 +12,7 @@ from ...envs.holdem import game as holdem
 from ...envs.holdem import rules
 from ...envs.holdem.actions import parse
 from ...envs.holdem.hands import card_number
-from ...envs.holdem.table import SEATS
+from ...envs.holdem.table import RAISE, SEATS
 from ..agents.base import sentence
 from .moment import Moment, distinct
 
@@ -44,7 +44,8 @@ def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
         answer = Action(action["kind"], payload)
         cause = {"timeout": "its time was up", "left": "it has left"}.get(action.get("cause", ""), "")
         yield Moment(match, title, states(), named[action["seat"]], sentence(answer), note=cause)
-        move = parse(table, answer)
+        # A recorded raise where our rules do not reopen the betting; no host of ours writes it.
+        move = rules.Move(RAISE, action["amount"]) if action.get("reopened") else parse(table, answer)
         if not isinstance(move, rules.Move):
             raise ValueError(f"hand {entry['hand']}: {move.error_detail}")
         rules.step(table, move)

@@ -8,7 +8,6 @@ from rich.console import Console
 from ....envs.tangram.completion import useful_moves
 from ....envs.tangram.figure_sets import own_figures
 from ....envs.tangram.planning import TangramPlanning
-from ....wrappers.agents.base import SEARCH_SHARE
 from ....wrappers.agents.policy import PolicyAgent
 from ....wrappers.agents.search import SearchAgent
 from ....wrappers.live.common.activity import Activity
@@ -47,7 +46,7 @@ def command(
         print(f"{run} plays better after: parlour train --for tangram-collaborative-ai", file=sys.stderr)
     if search and isinstance(player, PolicyAgent):
         plays = player.game
-        player = SearchAgent(plays, player.policy, TangramPlanning(plays), seconds=SEARCH_SHARE * deadline)
+        player = SearchAgent(plays, player.policy, TangramPlanning(plays))
     seen = player.game if isinstance(player, PolicyAgent) else game
     if own_figures(game.options):
         seen = game_with("tangram", (), **{**seen.options, **{name: game.options[name] for name in ("figure", "flip")}})
