@@ -174,6 +174,15 @@ class Setup:
                 raise ValueError(f"nothing called {name!r} can be given; did you mean {near[0]!r}?")
         return {name: value for name, value in given.items() if name in self.names}
 
+    def refuse(self, options: Mapping[str, Any] | None) -> None:
+        """Refuse what could be given, for environments whose tables begin by themselves.
+
+        Raises:
+            ValueError: if `options` names any of it.
+        """
+        if given := self.chosen(options):
+            raise ValueError(f"{', '.join(given)}: drawn here; they can be given to `env` and `raw_env` (PettingZoo)")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:

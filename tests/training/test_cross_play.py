@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from parlour import zoo
 from parlour.envs import game
 from parlour.envs.core.rng import streams
 from parlour.training import cli
@@ -32,6 +33,9 @@ def test_self_play_cross_play_and_the_gap_by_hand():
     assert (matrix.self_play.mean, matrix.cross_play.mean, matrix.gap.mean) == (4, 0.25, 3.75)
     assert matrix.worst == (1, 0)
     assert matrix.to_dict()["worst"] == {"row": "b", "column": "a"}
+    results[0, 0] = -9
+    assert Matrix("with", ("a", "b"), results, "points").worst == (0, 0)
+    assert Matrix("with", ("a", "b"), results, "points", mirrored=True).worst == (1, 0)  # with itself only luck counts
 
 
 def test_shares_have_wilsons_interval():
@@ -44,8 +48,7 @@ def test_shares_have_wilsons_interval():
 def test_teams_have_a_matrix_each_and_two_for_mixed_teams():
     made, ticks = game("mafia", seats=5), []
     matrices = cross_play(made, players(made, "loyal", "random"), deals=20, progress=ticks.append)
-    assert len(matrices) == 6
-    town, half, one, mafia, _, _ = matrices
+    town, half, one, mafia = matrices  # the mafia has one seat, which two policies cannot share
     assert np.allclose(town.results[0, 1] + mafia.results[1, 0], 1)
     for mixed in (half, one):
         assert np.array_equal(mixed.results[0, 0], town.results[0, 0])  # the diagonal is the pure team
@@ -86,6 +89,7 @@ def test_the_command_explains_what_is_wrong(capsys):
     for args, message in (
         (["random"], "at least two"),
         (["random", "random", "--game", "kuhn"], "given twice"),
+        (["zoo:kuhn", str(zoo.weights("kuhn")), "--game", "kuhn"], "are the same: give each once"),
         (["random", "cal", "--game", "holdem"], "did you mean"),
         (["random", "call", "--game", "holdem", "--mute"], "nobody can say anything"),
         (["mixed", "loyal", "--game", "mafia", "--mute", "--scramble"], "choose one"),
@@ -103,6 +107,14 @@ def test_teams_and_evaluate_take_mixed_teams_and_ablations(capsys):
     assert "number of seats of random" in capsys.readouterr().err
     assert cli.main([*args, "town=loyal", "--mute", "twon"]) == cli.MISTAKE
     assert "did you mean 'town'" in capsys.readouterr().err
+    ablated = ["evaluate", "mixed", "--game", "mafia", "--seats", "5", "--against", "loyal", "--deals", "2", "--mute"]
+    assert cli.main(ablated) == 0
+    assert "mixed, mute at mafia" in capsys.readouterr().out
+    assert cli.main([*ablated, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["mute"] is True
     four = ["evaluate", "tight", "--game", "holdem", "--seats", "4", "--deals", "10", "--json", "--raw"]
     assert cli.main([*four, "--against", "call+maniac"]) == 0
     assert [row["against"] for row in json.loads(capsys.readouterr().out)["results"]] == ["call+maniac"]
+    four[four.index("4")] = "2"
+    assert cli.main([*four, "--against", "call+maniac"]) == cli.MISTAKE
+    assert "call+maniac: 2 policies, but 1 other seats" in capsys.readouterr().err

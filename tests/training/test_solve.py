@@ -43,7 +43,7 @@ def kuhn_strategy(bluff):
     for i, seen in enumerate(KUHN.observations):
         told = "".join("pb"[int(two[1])] for two in seen[moves : moves + 6].reshape(3, 2) if two.any())
         bet = bets[told][int(seen[card : card + 3].argmax())]
-        strategy[KUHN.first[i] : KUHN.first[i + 1]] = 1 - bet, bet
+        strategy[KUHN.first[i] : KUHN.first[i + 1]] = 1 - min(bet, 1), min(bet, 1)
     return strategy
 
 
@@ -79,6 +79,31 @@ def test_every_method_finds_the_value(method, name, options, value):
     assert found.values == pytest.approx([value, -value], abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    "wrong", [np.zeros_like, lambda right: right[:-1], lambda right: -right, lambda _: 5, np.cumsum]
+)
+def test_what_is_no_strategy_is_refused(wrong):
+    tree = flat_tree(envs.game("kuhn"))
+    with pytest.raises(ValueError, match="strategy"):
+        nash_conv(tree, wrong(tree.uniform()))
+
+
+def test_probabilities_of_illegal_actions_do_not_count():
+    tree = flat_tree(envs.game("leduc"))
+
+    class Told:
+        def __init__(self, chance):
+            self.chance = chance
+
+        def probabilities(self, observations, masks):
+            return np.full(masks.shape, self.chance)
+
+    assert np.allclose(tree.strategy_of(Told(0.2)), tree.uniform())
+    for each in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="no probabilities of the legal actions"):
+            tree.strategy_of(Told(each))
+
+
 def test_iterations_may_be_made_in_parts():
     one, other = TabularSolver(KUHN, "dcfr"), TabularSolver(KUHN, "dcfr")
     one.run(100)
@@ -89,7 +114,9 @@ def test_iterations_may_be_made_in_parts():
 
 
 def test_what_cannot_be_a_tree_is_refused():
-    with pytest.raises(ValueError, match="auction-v0 cannot be enumerated: it has no capability chance"):
+    with pytest.raises(
+        ValueError, match="auction-v0 with these options cannot be enumerated: it has no capability chance"
+    ):
         flat_tree(envs.game("auction"))
     with pytest.raises(ValueError, match=r"the tree of leduc-v0 has more than 1,000 nodes"):
         flat_tree(envs.game("leduc"), most=1_000)

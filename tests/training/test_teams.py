@@ -126,6 +126,7 @@ def test_no_table_is_empty(capsys):
         ("town=mixed+loyal:99", "'mixed+loyal:99': 99 seats; at 10 seats town has 7, of which 1 to 6 can be given"),
         ("town=mixed+loyal:7", "1 to 6 can be given"),
         ("town=mixed+loyal:0", "1 to 6 can be given"),
+        ("town=mixed+loyal+social", "one policy, or two that share it"),
         ("town=mixed+", "a name is missing"),
         ("town=", "a name is missing"),
     ],
@@ -133,6 +134,14 @@ def test_no_table_is_empty(capsys):
 def test_seats_that_a_team_does_not_have_and_missing_names_are_refused(policies, message, capsys):
     assert cli.main(["teams", "mafia", "--matches", "5", "--policies", policies]) == cli.MISTAKE
     assert message in capsys.readouterr().err
+
+
+def test_half_of_a_team_needs_two_seats(capsys):
+    args = ["teams", "mafia", "--seats", "5", "--matches", "5", "--policies", "mafia=mixed+loyal"]
+    assert cli.main(args) == cli.MISTAKE
+    assert (
+        "half of the seats; at 5 seats mafia has 1, of which two policies cannot share one" in capsys.readouterr().err
+    )
 
 
 def test_a_mistake_at_a_later_number_of_seats_is_an_error_before_any_play(monkeypatch, capsys):

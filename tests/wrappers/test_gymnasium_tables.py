@@ -70,6 +70,16 @@ def test_gymnasiums_own_wrappers_take_it():
     assert {2, 3} <= set(lengths) <= {1, 2, 3}  # Gymnasium 1.1 counts wrong after an end
 
 
+def test_cards_are_given_to_the_environments_of_pettingzoo_alone():
+    cards = {"cards": [["As", "Ah"], None], "board": ["2c"]}
+    for name, settings in (("make", {}), ("make_vec", {"num_envs": 2})):
+        env = getattr(gymnasium, name)("parlour/Holdem-v0", seats=2, **settings)
+        env.reset(seed=1, options={"other": 1})
+        with pytest.raises(ValueError, match="cards, board: drawn here"):
+            env.reset(seed=1, options=cards)
+        env.close()
+
+
 def test_wrong_seeds_and_actions_are_refused():
     env = TablesVectorEnv("kuhn", 2)
     with pytest.raises(ValueError, match="before reset"):

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from ...envs.core.options import number
 from ..evaluation.curves import comparison, comparison_table, grouped
-from ..learning.run_folder import RUNS, find_folder
+from ..learning.run_folder import RUNS, find_folders
 from .arguments import AsJson
 
 
@@ -34,7 +34,7 @@ def command(
     if len(which) < 2:
         raise ValueError("name at least two runs")
     share = number("last", last, 0, 1, above=True)
-    rows = comparison(grouped([find_folder(run, runs) for run in which], metric), share)
+    rows = comparison(grouped(find_folders(which, runs), metric), share)
     if as_json:
         known = [{key: None if value != value else value for key, value in row.items()} for row in rows]
         print(json.dumps({"metric": metric, "last": share, "groups": known}, indent=2))

@@ -66,6 +66,9 @@ def command(
     names = against or (() if best_response else rivals(game))
     known = {"random": None, **game.bots}
     opponents = {name: _parts(name, known) for name in names}  # a mistyped name is an error before any play
+    for name, parts in opponents.items():
+        if len(parts) > game.seats - 1:
+            raise ValueError(f"--against {name}: {len(parts)} policies, but {game.seats - 1} other seats")
     number = count(1)
     around = {name: [policy(part, game, seed + next(number)) for part in parts] for name, parts in opponents.items()}
     seated = [(name, one) for name, parts in around.items() for one in parts]
@@ -85,10 +88,12 @@ def command(
     again = searching(run, again, game, seed) if search else again
     beside = compare(again, game, matches=deals, seed=seed)
     if report.as_json:
-        record = {**_record(run, game, seed, scores, exploited), "search": search}
+        record = {**_record(run, game, seed, scores, exploited), "search": search, "mute": mute, "scramble": scramble}
         print(json.dumps({**record, "theory": beside and beside.to_dict()}, indent=2))
     else:
-        _show(f"{run} with search" if search else run, game, scores, exploited, beside)
+        how = {"with search": search, "mute": mute, "with scrambled statements": scramble}
+        shown = ", ".join([run, *(words for words, wanted in how.items() if wanted)])
+        _show(shown, game, scores, exploited, beside)
     if beside is not None:
         _save(beside, picture, folder_of(run))
 
@@ -125,8 +130,8 @@ def _show(run: str, game: Game, scores: dict[str, Score], exploited: Score | Non
     if exploited is not None:
         interval = f"[{exploited.low:,.0f}, {exploited.high:,.0f}]"
         console.print(
-            f"best response wins {exploited.mean:,.0f} {interval} {exploited.unit} over {exploited.games:,} "
-            "hands: the exploitability is at least that",
+            f"best response wins {exploited.mean:,.0f} {interval} {exploited.unit} over {exploited.games:,} hands"
+            + (f": the exploitability is at least {exploited.low:,.0f}" if exploited.low > 0 else ""),
             highlight=False,
             markup=False,
         )

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -93,7 +94,11 @@ def _runs(runs: Path) -> Rows:
         folder = runs / name
         if not (folder / "config.toml").is_file():
             continue
-        settings = read_settings(folder / "config.toml")
+        try:
+            settings = read_settings(folder / "config.toml")
+        except ValueError as error:
+            print(f"left out: {name}: {error}", file=sys.stderr)
+            continue
         rows.append(
             {
                 "run": name,

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -166,10 +166,25 @@ def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool
     where = {spec: located(spec, {"random": None, **game.bots}) for spec in specs}  # a mistyped name: before any play
     if twice := [spec for spec in where if list(specs).count(spec) > 1]:
         raise ValueError(f"{', '.join(twice)}: given twice")
+    files = {spec: Path(one) if Path(one).is_dir() else policy_file(one) for spec, one in where.items()}
+    check_different({spec: file for spec, file in files.items() if file.exists()})
     return {
         spec: make_policy(one, game, seed=seed + number, deterministic=deterministic)
         for number, (spec, one) in enumerate(where.items(), 1)
     }
+
+
+def check_different(paths: Mapping[str, Path]) -> None:
+    """Raise ValueError if two names mean the same run or file: two seeds are independent, copies are not."""
+    seen: dict[Path, str] = {}
+    for name, path in paths.items():
+        real = path.resolve()
+        real = (
+            real.parent if real.name in ("policy.npz", "model.zip") and (real.parent / "config.toml").exists() else real
+        )
+        if real in seen:
+            raise ValueError(f"{seen[real]} and {name} are the same: give each once")
+        seen[real] = name
 
 
 def rivals(game: Game) -> tuple[str, ...]:

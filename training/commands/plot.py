@@ -6,7 +6,7 @@ from typing import Annotated
 import tyro
 
 from ..evaluation.curves import grouped, plot
-from ..learning.run_folder import RUNS, find_folder
+from ..learning.run_folder import RUNS, find_folders
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -31,6 +31,6 @@ def command(
         raise ValueError(f"out={str(out)!r}: need a file that ends in {', '.join(FORMATS)}")
     if not which:
         raise ValueError("name at least one run")
-    folders = [find_folder(run, runs) for run in which]
+    folders = find_folders(which, runs)
     plot({name: grouped(folders, name) for name in metric}, out)
     print(out)

@@ -40,12 +40,12 @@ def command(
         seconds: Seconds at most, about.
         out: File for the policy. Default: the game's name with .npz.
     """
+    if out is not None and out.suffix != ".npz":
+        raise ValueError(f"out={str(out)!r}: a policy file ends in .npz")
     game = game_with(chosen.game, chosen.options)
     tree = flat_tree(game)
     found = solve(tree, method, target=target, iterations=iterations, seconds=seconds)
     file = Path(f"{game.name}.npz") if out is None else out
-    if file.suffix != ".npz":
-        raise ValueError(f"out={str(file)!r}: a policy file ends in .npz")
     file.parent.mkdir(parents=True, exist_ok=True)
     trained_for = TrainedFor.of(game, tree.encoder)
     TabularPolicy(tree.observations, tree.probabilities(found.strategy), trained_for).save(file)

@@ -1,12 +1,13 @@
 """`parlour table`: a page where people play against policies and bots."""
 
+import sys
 from collections.abc import Sequence
 
 from ...wrappers.logs.match_log import opened
 from ..stopping import until_done
 from .arguments import AgentsArguments, GameArguments, SessionArguments, TlsServerArguments
 from .browser_tables import browser_table, serve
-from .lookup import HUMAN, game_with, has_seats, names_seats
+from .lookup import HUMAN, game_with, has_seats, names_seats, of_the_zoo
 
 NOBODY = AgentsArguments(agents=())
 PORT = TlsServerArguments(port=8000)
@@ -27,7 +28,8 @@ def command(
 ) -> None:
     """Serve a page where people play in the browser and others can watch, until Ctrl-C or SIGTERM.
 
-    Seats without an agent are for people. If there is an access token, it is part of the printed link.
+    Seats without an agent are for people; zoo:GAME, such as zoo:holdem, is a strong opponent. If there is an access
+    token, it is part of the printed link.
 
     Args:
         seats: Number of seats. Default: one per agent, and one for a person if no agent is named.
@@ -40,6 +42,8 @@ def command(
     if delay < 0 or timeout <= 0:
         raise ValueError(f"timeout={timeout:g}, delay={delay:g}: need some seconds for a turn, and a delay from 0 up")
     chosen = game_with(game.game, game.options, seats=_seats(game, players.agents, seats))
+    if not players.agents and (strong := of_the_zoo(chosen)):
+        print(f"a strong opponent: --agents {strong[0]}", file=sys.stderr)
     specs = [*players.agents, *[HUMAN] * (chosen.seats - len(players.agents))]
     with opened(session.log) as file:
         table = browser_table(

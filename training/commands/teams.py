@@ -6,14 +6,13 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from math import nan
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from ...envs import Game
 from ...envs.core.options import named
 from ...wrappers.policies.base import Policy
-from ..evaluation.teams import Mixed, Ratio, Share, TeamResult, play_teams, teams_of
+from ..evaluation.teams import Mixed, Ratio, Share, TeamResult, play_teams, team_sizes, teams_of
 from ..learning.config import settings_from
 from ..progress import counting_bar
 from .arguments import GameArguments, ReportArguments
@@ -96,6 +95,8 @@ def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Pol
         first, plus, rest = name.partition("+")
         if not plus:
             raise
+        if "+" in rest:
+            raise ValueError(f"{name!r}: a team has one policy, or two that share it") from None
         second, _, count = rest.rpartition(":")
         if second in ("", "zoo"):  # "one+two", "one+zoo:two"
             second, count = rest, ""
@@ -112,15 +113,13 @@ def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Pol
 
 def _check_counts(game: Game, chosen: Mapping[str, str], players: Mapping[str, Policy | Mixed]) -> None:
     """Raise ValueError for a number of seats that leaves one of a team's two policies without a seat."""
-    teams, tables = teams_of(game), game.tables(1)
-    game.rules.reset(tables[0])
-    sizes = np.bincount(teams.of(tables)[0], minlength=len(teams.names))
-    for name, size in zip(teams.names, sizes.tolist(), strict=True):
+    for name, size in zip(teams_of(game).names, team_sizes(game), strict=True):
         player = players[name]
-        if isinstance(player, Mixed) and player.count is not None and not 1 <= player.count < size:
+        if isinstance(player, Mixed) and not 1 <= (size // 2 if player.count is None else player.count) < size:
+            wanted = "half of the" if player.count is None else player.count
             fits = f"1 to {size - 1} can be given" if size > 1 else "two policies cannot share one"
             raise ValueError(
-                f"{chosen[name]!r}: {player.count} seats; at {game.seats} seats {name} has {size}, of which {fits}"
+                f"{chosen[name]!r}: {wanted} seats; at {game.seats} seats {name} has {size}, of which {fits}"
             )
 
 

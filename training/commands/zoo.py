@@ -63,6 +63,8 @@ def command(
             names a run by the command that made it.
         folder: The folder of the zoo.
     """
+    if take is not None and which is not None:
+        raise ValueError(f"{which} and --take {take}: the run says which game's policy is replaced; leave {which} out")
     if take is not None:
         learned = LearnerArguments(decisions=decisions, learner=learner)
         which = _take(take, made_by, budget, deals, hands, learned, against, folder)
@@ -86,9 +88,17 @@ def _overview(cards: dict[str, Card]) -> Table:
     table.columns[0].no_wrap = True
     table.columns[0].min_width = max((len(f"{PREFIX}{name}") for name in cards), default=0)
     for name, found in cards.items():
-        worst = found.measures[0]
+        worst = _worst(found.measures)
         table.add_row(f"{PREFIX}{name}", found.budget, worst.name, f"{worst.mean:+.3g}", worst.unit)
     return table
+
+
+def _worst(measures: Sequence[Measure]) -> Measure:
+    """Return the greatest measure; beside an exact best response nobody counts who wins no more for sure."""
+    exact = next((one for one in measures if one.kind == "exact"), None)
+    if exact is None:
+        return measures[0]
+    return next((one for one in measures if one is exact or one.low > exact.mean), exact)
 
 
 def _whole(name: str, found: Card) -> list[Any]:
@@ -196,7 +206,10 @@ def _made_by(run: Path) -> str:
 
 def _cost(run: Path, settings: dict[str, Any]) -> str:
     """Return what a run cost, as text."""
-    last = json.loads((run / "metrics.jsonl").read_text("utf-8").splitlines()[-1])
+    lines = (run / "metrics.jsonl").read_text("utf-8").splitlines()
+    if not lines:
+        raise ValueError(f"{run / 'metrics.jsonl'} is empty: give --budget, what the training cost")
+    last = json.loads(lines[-1])
     minutes = sum(float(settings.get(name) or 0) for name in ("cloning_minutes", "minutes"))
     spent = f"at most {minutes:g} minutes" if minutes else "no time limit"
     return f"{spent}, {int(last['steps']):,} decisions"

@@ -13,7 +13,7 @@ from ...envs.core.rollout import Policy
 from ..tasks import HERE, Task, Tick, Workers
 from .duplicate import results_of_deals, unit_per_game
 from .scores import Score
-from .teams import Mixed, Share, teams_of, winners
+from .teams import Mixed, Share, team_sizes, teams_of, winners
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +30,7 @@ class Matrix:
         unit: the unit of a result.
         shares: whether the results are 1 for a win and 0 for none.
         games: matches of each deal.
+        mirrored: whether a policy has 0 with itself, but for luck: the row's seat loses what the column's wins.
     """
 
     title: str
@@ -38,6 +39,7 @@ class Matrix:
     unit: str
     shares: bool = False
     games: int = 1
+    mirrored: bool = False
 
     def score(self, row: int, column: int) -> Score:
         """Return one cell with its interval: Wilson's for shares, else Student's."""
@@ -64,8 +66,10 @@ class Matrix:
 
     @property
     def worst(self) -> tuple[int, int]:
-        """Row and column of the lowest mean."""
+        """Row and column of the lowest mean; of a policy with others, where it has 0 with itself."""
         means = self.results.mean(axis=2)
+        if self.mirrored and len(means) > 1:
+            np.fill_diagonal(means, np.inf)
         row, column = np.unravel_index(means.argmin(), means.shape)
         return int(row), int(column)
 
@@ -102,7 +106,8 @@ def count_of_matches(game: Game, policies: int, mixed: bool = True) -> int:
         return policies * (policies + 1) // 2 if _mirrored(game) else policies**2
     teams = len(game.capabilities.teams.names)
     pure = policies**2 if teams == 2 else teams * policies**2 - (teams - 1) * policies
-    return pure + 2 * teams * policies * (policies - 1) * mixed
+    shared = sum(size > 1 for size in team_sizes(game))
+    return pure + 2 * shared * policies * (policies - 1) * mixed
 
 
 def _mirrored(game: Game) -> bool:
@@ -151,7 +156,9 @@ def cross_play(
             results[j, i] = -result[:, ::-1]
     unit = unit_per_game(game)
     others = "the other seat" if game.seats == 2 else "all other seats"
-    matrices = [Matrix(f"row in one seat, column in {others}", names, results.mean(axis=3), unit, games=game.seats)]
+    matrices = [
+        Matrix(f"row in one seat, column in {others}", names, results.mean(axis=3), unit, False, game.seats, mirrored)
+    ]
     for seat, agent in enumerate(game.agents):
         matrices.append(Matrix(f"row as {agent}, column in {others}", names, results[..., seat], unit))
     return matrices
@@ -171,13 +178,13 @@ def _of_teams(
     workers: Workers,
 ) -> list[Matrix]:
     names, policies = tuple(players), list(players.values())
-    teams = teams_of(game).names
+    teams, sizes = teams_of(game).names, team_sizes(game)
     pairs = list(product(range(len(names)), repeat=2))
     plans: list[tuple[int, str, list[Seated]]] = []  # of each matrix: its team, its title, its cells
     for team, name in enumerate(teams):
         against = [_against(team, len(teams), i, j) for i, j in pairs]
         plans.append((team, f"row as {name}, column in the other team", against))
-        if mixed and len(names) > 1:
+        if mixed and len(names) > 1 and sizes[team] > 1:
             for part, count in (("half of", None), ("one seat of", 1)):
                 within = [_within(team, len(teams), count, i, j) for i, j in pairs]
                 plans.append((team, f"row as {name} and in the other team, column in {part} {name}", within))

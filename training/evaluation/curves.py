@@ -142,7 +142,10 @@ def grouped(runs: Sequence[Path], metric: str) -> list[Group]:
 def _compared(run: Path) -> dict[str, Any]:
     """Return the settings that are compared, those of nested tables by their full names."""
     flat: dict[str, Any] = {}
-    for name, value in read_settings(run / "config.toml").items():
+    settings = read_settings(run / "config.toml")
+    if "game" not in settings:
+        raise ValueError(f"{run / 'config.toml'} names no game")
+    for name, value in settings.items():
         if name not in NOT_COMPARED:
             flat |= {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, dict) else {name: value}
     return flat

@@ -80,10 +80,19 @@ class Tree:
     payoffs: Floats
 
     def strategy_of(self, policy: Probable) -> Floats:
-        """Return how a policy plays in all seats: float64[Q]. A deterministic one plays its most likely actions."""
+        """Return how a policy plays in all seats: float64[Q]. A deterministic one plays its most likely actions.
+
+        Raises:
+            ValueError: if the policy tells no probabilities of legal actions somewhere.
+        """
         likely = played(policy) or policy.probabilities
-        told = np.array(likely(self.observations, self.masks), np.float64)
-        told /= told.sum(axis=1, keepdims=True)
+        told = np.where(self.masks, np.asarray(likely(self.observations, self.masks), np.float64), 0.0)
+        sums = told.sum(axis=1, keepdims=True)
+        if not ((told >= 0).all() and np.isfinite(told).all() and (sums > 0).all()):
+            raise ValueError(
+                "the policy tells no probabilities of the legal actions: need numbers from 0 up, not all 0"
+            )
+        told /= sums
         strategy = np.ones(len(self.action))
         sets = np.repeat(np.arange(len(self.seat)), np.diff(self.first))
         strategy[self.first[0] :] = told[sets, self.action[self.first[0] :]]
@@ -103,7 +112,12 @@ class Tree:
 
 
 def values(tree: Tree, strategy: Floats) -> Floats:
-    """Return what every seat wins on average where all play by `strategy`: float64[seats]."""
+    """Return what every seat wins on average where all play by `strategy`: float64[seats].
+
+    Raises:
+        ValueError: if it is no strategy of the tree.
+    """
+    _check(tree, strategy)
     plan = realised(strategy, tree.parent, tree.first)
     return np.asarray(plan[tree.ends].prod(axis=1) @ tree.payoffs)
 
@@ -112,7 +126,11 @@ def best_response(tree: Tree, strategy: Floats, seat: int) -> tuple[float, Float
     """Return what `seat` wins at most where all others play by `strategy`, and a strategy with which it does.
 
     The strategy is float64[Q]; those of the others are as they were.
+
+    Raises:
+        ValueError: if it is no strategy of the tree.
     """
+    _check(tree, strategy)
     plan = realised(strategy, tree.parent, tree.first)
     gains, reply = np.zeros(len(strategy)), strategy.copy()
     add_gains(tree.ends, tree.payoffs, plan, seat, gains)
@@ -124,6 +142,18 @@ def nash_conv(tree: Tree, strategy: Floats) -> float:
     """Return the sum of what all seats can win more by a best response: 0 at an equilibrium."""
     best = [best_response(tree, strategy, seat)[0] for seat in range(tree.game.seats)]
     return float(np.sum(best) - values(tree, strategy).sum())
+
+
+def _check(tree: Tree, strategy: Floats) -> None:
+    """Raise ValueError unless the probabilities of each information set are from 0 to 1 and sum to 1."""
+    if not isinstance(strategy, np.ndarray) or strategy.shape != tree.action.shape:
+        found = f"shape {strategy.shape}" if isinstance(strategy, np.ndarray) else repr(strategy)
+        raise ValueError(
+            f"a strategy of this tree is float64[{len(tree.action)}], a probability for every sequence; got {found}"
+        )
+    sums = np.add.reduceat(strategy, tree.first[:-1]) if len(tree.seat) else np.ones(0)
+    if not (strategy >= 0).all() or not np.allclose(sums, 1, atol=1e-6):
+        raise ValueError("this is no strategy: the probabilities of an information set are from 0 to 1 and sum to 1")
 
 
 @compiled
@@ -222,7 +252,9 @@ def flat_tree(game: Game, encoder: str | None = None, most: int = MOST_NODES) ->
     """
     chance = game.capabilities.chance
     if chance is None:
-        raise ValueError(f"the random events of {game.id} cannot be enumerated: it has no capability chance")
+        raise ValueError(
+            f"the random events of {game.id} with these options cannot be enumerated: it has no capability chance"
+        )
     name = encoder or game.encoder
     look = loops.compile_loop(look_at, outcomes=chance.outcomes, legal=game.rules.legal)
     go = loops.compile_loop(
@@ -321,7 +353,7 @@ class _Builder:
         if leads.any() or any((masks[rows[k]] != self._masks[sets[k]]).any() for k in at):
             raise ValueError(
                 f"a seat of {self._id} would forget what it knew or did: nodes that its observations do not tell apart "
-                "have different pasts, or different legal actions"
+                "have different pasts, or different legal actions; options that limit the actions of a round may help"
             )
         return np.array(self._first)[sets]
 

@@ -154,6 +154,13 @@ def finished(
     return tables, play_until_done(game, playing, tables, who=who)
 
 
+def team_sizes(game: Game) -> list[int]:
+    """Return how many seats each team of a game has."""
+    teams, tables = teams_of(game), game.tables(1)
+    game.rules.reset(tables[0])
+    return np.bincount(teams.of(tables)[0], minlength=len(teams.names)).tolist()
+
+
 def _newcomers(own: NDArray[np.bool_], count: int | None, random: np.random.Generator) -> NDArray[np.bool_]:
     """Draw the seats of newcomers among a team's `own` seats, bool[N, seats]: bool[N, seats]."""
     sizes = own.sum(axis=1)

@@ -52,6 +52,21 @@ def existing(run: str | Path, runs: Path = RUNS) -> Path | None:
     return next((folder for folder in (Path(run), runs / run) if str(run) and folder.is_dir()), None)
 
 
+def find_folders(names_or_paths: Sequence[str | Path], runs: Path = RUNS) -> list[Path]:
+    """Return the folders of several runs; see `find_folder`.
+
+    Raises:
+        FileNotFoundError: if there is no such run.
+        ValueError: if two are the same: seeds are independent, copies are not.
+    """
+    folders = [find_folder(run, runs) for run in names_or_paths]
+    real = [folder.resolve() for folder in folders]
+    twice = next((str(run) for run, one in zip(names_or_paths, real, strict=True) if real.count(one) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{twice} is given twice, or under two names")
+    return folders
+
+
 def find_folder(run: str | Path, runs: Path = RUNS) -> Path:
     """Return the folder of a run: `run` itself, or the folder of that name below `runs`.
 

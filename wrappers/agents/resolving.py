@@ -57,7 +57,7 @@ class ResolvingPolicy:
         seed: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if seconds is not None and seconds <= 0:
+        if seconds is not None and not seconds > 0:  # nan is not above 0
             raise ValueError(f"seconds={seconds}: need more than 0")
         self.policy = policy
         self.encoder = getattr(policy, "encoder", None)

@@ -105,7 +105,7 @@ class SearchPolicy:
     def __init__(
         self, game: Game, policy: Policy, planning: Planning, *, width: int = 8, seconds: float | None = None
     ) -> None:
-        if width < 1 or (seconds is not None and seconds <= 0):
+        if width < 1 or (seconds is not None and not seconds > 0):  # nan is not above 0
             raise ValueError(f"width={width}, seconds={seconds}: need 1 branch or more, and more than 0 seconds")
         self.encoder = encoder_of(policy, game)
         self.policy = policy

@@ -101,8 +101,10 @@ def load_run(path: str | PathLike[str], *, deterministic: bool = False, seed: in
     folder = Path(path)
     trained_for = run_settings(folder)
     game = trained_for.make_game()
-    saved = folder / "policy.npz"
-    policy = load_policy(saved if saved.is_file() else folder / "model.zip", deterministic=deterministic, seed=seed)
+    saved = next((folder / name for name in ("policy.npz", "model.zip") if (folder / name).is_file()), None)
+    if saved is None:
+        raise FileNotFoundError(f"{folder} has no policy: neither policy.npz nor model.zip")
+    policy = load_policy(saved, deterministic=deterministic, seed=seed)
     policy.set_trained_for(trained_for)
     trained = policy.inputs, policy.outputs
     now = game.encoders[policy.encoder or game.encoder].layout.size, game.num_actions

@@ -71,7 +71,7 @@ class TabularPolicy(LearnedPolicy):
                 trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
                 with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite, and is refused
                     observations, table = (np.asarray(file[name], np.float32) for name in ("observations", "table"))
-            if observations.ndim != 2 or table.ndim != 2 or len(observations) != len(table):
+            if observations.ndim != 2 or table.ndim != 2 or len(observations) != len(table) or not len(table):
                 raise ValueError(f"observations {observations.shape} and table {table.shape} do not fit")
             if not np.isfinite(observations).all():
                 raise ValueError("its observations are not all finite numbers")

@@ -73,6 +73,8 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
     for what, values in (("antes", antes), ("blinds_or_straddles", blinds), ("players", names)):
         if len(values) != count:
             raise ValueError(f"hand {number}: {what} has {len(values)} values, starting_stacks has {count}")
+    if min(stacks, default=1) < 1:
+        raise ValueError(f"hand {number}: a stack of {min(stacks)} chips; everybody at the table needs some")
     if max(stacks, default=0) > MOST_CHIPS:
         raise ValueError(f"hand {number}: a stack of {max(stacks)} chips; at most {MOST_CHIPS} can be read")
     if history.variant != "NT" or len(set(antes)) > 1 or not 2 <= count <= SEATS or any(blinds[2:]):
@@ -81,7 +83,10 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
     small, big = blinds[:2]
     table: Any = table_of(small, big, antes[0]).tables(1)[0]
     table.stack[:count], table.dealer = stacks, count - 1
+    if not isinstance(history.actions, (list, tuple)):
+        raise ValueError(f"hand {number}: actions is {history.actions!r}; give a list of texts")
     words = _words(history.actions, count, number)
+    _check_shown(words, number)
     _check_cards(words, count, number)
     cards, board = _cards(words)
     rules.deal_known(table, cards, board)
@@ -177,9 +182,9 @@ def _check_cards(words: Sequence[list[str]], count: int, number: int) -> None:
 
 def _whole(values: Sequence[Any] | None) -> list[int]:
     values = values or ()
-    if not all(
-        isinstance(value, (int, Decimal, float)) and isfinite(value) and int(value) == value for value in values
-    ):
+    if not isinstance(values, (list, tuple)):
+        raise ValueError(f"{values!r} is no list of chips")
+    if not all(type(value) in (int, Decimal, float) and isfinite(value) and int(value) == value for value in values):
         raise ValueError(f"{list(values)} are not all whole chips")
     return [int(value) for value in values]
 
@@ -190,6 +195,19 @@ def _pairs(text: str) -> list[str]:
 
 def _board(words: Sequence[list[str]]) -> list[str]:
     return [card for line in words if line[:2] == ["d", "db"] for card in _pairs(line[2])]
+
+
+def _check_shown(words: Sequence[list[str]], number: int) -> None:
+    """Refuse shown cards that are not those that were dealt, where both are known.
+
+    Raises:
+        ValueError: naming both.
+    """
+    dealt = {line[2]: line[3] for line in words if line[:2] == ["d", "dh"] and "?" not in line[3]}
+    for line in words:
+        known = dealt.get(line[0], "") if line[1] == "sm" and len(line[-1]) == 4 and "?" not in line[-1] else ""
+        if known and set(_pairs(line[2])) != set(_pairs(known)):
+            raise ValueError(f"hand {number}: {' '.join(line)!r}, where {line[0]} was dealt {known}")
 
 
 def _named(words: Sequence[list[str]], seat: int) -> list[str]:

@@ -30,7 +30,9 @@ def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
     board[: len(entry["board"])] = [card_number(card) for card in entry["board"]]
     table.dealer = entry["dealer"]
     rules.deal_known(table, cards, board)
-    names = distinct([str(players[seat]["name"] or players[seat]["agent_id"]) for seat in sorted(players)])
+    names = distinct(
+        [str(players[seat]["name"] or players[seat].get("agent_id") or f"seat {seat}") for seat in sorted(players)]
+    )
     named = dict(zip(sorted(players), names, strict=True))
     title = f"hand {entry['hand']}" + (f" · table {entry['table_id']}" if "table_id" in entry else "")
 

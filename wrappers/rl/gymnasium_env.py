@@ -60,7 +60,13 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin an episode and play up to the learner's first decision; see `SingleAgentTables.reset`."""
+        """Begin an episode and play up to the learner's first decision; see `SingleAgentTables.reset`.
+
+        Raises:
+            ValueError: for options that only `env` and `raw_env` take, such as hold'em's cards.
+        """
+        if (setup := self.seats.game.capabilities.setup) is not None:
+            setup.refuse(options)
         super().reset(seed=seed)
         if seed is not None or not self._over:  # after an end, the next episode has already begun
             self.seats.reset(seed)

@@ -71,7 +71,13 @@ class SingleAgentVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDA
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin a new episode on every table; see `SingleAgentTables.reset`."""
+        """Begin a new episode on every table; see `SingleAgentTables.reset`.
+
+        Raises:
+            ValueError: for seeds for only some of the tables, or options that only `env` and `raw_env` take.
+        """
+        if (setup := self.seats.game.capabilities.setup) is not None:
+            setup.refuse(options)
         if isinstance(seed, list):
             seeds = [one for one in seed if one is not None]
             if seeds and len(seeds) < len(seed):
