@@ -78,6 +78,24 @@ actions = [
     assert len(list(replay_hand(entry, 0))) == len(entry["actions"]) + 1
 
 
+def test_amounts_with_decimals_are_hundredths():
+    text = """
+variant = "NT"
+antes = [0.25, 0.25, 0.25]
+blinds_or_straddles = [0.50, 1, 0]
+min_bet = 1
+starting_stacks = [100, 87.35, 60.10]
+actions = ["d dh p1 AsKs", "d dh p2 ????", "d dh p3 QdQc", "p3 cbr 3.50", "p1 cc", "p2 f", "d db AhKd3c", "p1 cc",
+  "p3 cbr 5.25", "p1 cc", "d db 4s", "p1 cc", "p3 cc", "d db 9h", "p1 cc", "p3 cc"]
+finishing_stacks = [110.25, 86.10, 51.10]
+"""
+    entry, last = phh.hand_of(HandHistory.loads(text))
+    assert last == [11_025, 8_610, 5_110]
+    assert (entry["small_blind"], entry["big_blind"], entry["ante"]) == (50, 100, 25)
+    assert [one["amount"] for one in entry["actions"] if one["kind"] == "raiseTo"] == [350, 525]
+    assert len(list(replay_hand(entry, 0))) == len(entry["actions"]) + 1
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("part", range(10))
@@ -125,16 +143,18 @@ def test_the_hand_is_that_of_the_file(tmp_path):
         ("p3 cbr 6", "p3 cbr 3", "is no raise that p3 can make"),
         (', "p3 cc",\n]', ', "p3 cc", "p3 sm KcKs",\n]', "where p3 was dealt QdQc"),
         ("[200, 200, 200]", "[200, 200, 0]", "everybody at the table needs some"),
-        ("[200, 200, 200]", "[200, 200, true]", "are not all whole chips"),
+        ("[200, 200, 200]", "[200, 200, true]", "are not all amounts of chips"),
+        ("[200, 200, 200]", "[200, 200, 200.125]", "are not all whole chips, or hundredths"),
+        ("p3 cbr 6", "p3 cbr 6.125", "two decimals"),
         ("[0, 0, 0]", "5", "is no list of chips"),
-        ("[200, 200, 200]", "[200, 200, inf]", "are not all whole chips"),
+        ("[200, 200, 200]", "[200, 200, inf]", "are not all amounts of chips"),
         (', "p3 cc",\n]', ",\n]", "stops before its end"),
         ("QdQc", "????", "cards of its showdown are not known"),
         ("starting_stacks", "finishing_stacks = [1, 2, 3]\nstarting_stacks", "recorded are [1, 2, 3]"),
         ("[0, 0, 0]", "[0, 1, 0]", "equal antes"),
         ("[0, 0, 0]", "[0, 0]", "antes has 2 values, starting_stacks has 3"),
         ("[200, 200, 200]", "[200, 200, 20000000000000]", "a stack of 20000000000000 chips"),
-        ("[200, 200, 200]", '[200, 200, "x"]', "are not all whole chips"),
+        ("[200, 200, 200]", '[200, 200, "x"]', "are not all amounts of chips"),
         (', "Cy"]', "]", "players has 2 values"),
         ("7h2c", "AsKd", "the card As is with p1 and with p2"),
         ("d db AhKd3c", "d db AsKd3c", "the card As is with the board and with p1"),
@@ -148,7 +168,7 @@ def test_the_hand_is_that_of_the_file(tmp_path):
         ),
         ('"d db AhKd3c", ', "", "comes before the board of its street is dealt"),
         ("p3 cbr 6", "p3 cbr", "action 4, 'p3 cbr': give d dh"),
-        ("p3 cbr 6", "p3 cbr 6.5", "give the amount in whole chips"),
+        ("p3 cbr 6", "p3 cbr 6,5", "give the amount as a number"),
         ("p3 cbr 6", "p3", "action 4, 'p3'"),
         ("p3 cbr 6", "p9 cbr 6", "one of p1, p2, p3"),
         ("d db AhKd3c", "d db", "action 7, 'd db'"),

@@ -117,4 +117,4 @@ def test_teams_and_evaluate_take_mixed_teams_and_ablations(capsys):
     assert [row["against"] for row in json.loads(capsys.readouterr().out)["results"]] == ["call+maniac"]
     four[four.index("4")] = "2"
     assert cli.main([*four, "--against", "call+maniac"]) == cli.MISTAKE
-    assert "call+maniac: 2 policies, but 1 other seats" in capsys.readouterr().err
+    assert "call+maniac: 2 policies for 1 other seats" in capsys.readouterr().err

@@ -66,9 +66,9 @@ def command(
     names = against or (() if best_response else rivals(game))
     known = {"random": None, **game.bots}
     opponents = {name: _parts(name, known) for name in names}  # a mistyped name is an error before any play
-    for name, parts in opponents.items():
-        if len(parts) > game.seats - 1:
-            raise ValueError(f"--against {name}: {len(parts)} policies, but {game.seats - 1} other seats")
+    for name, called in opponents.items():
+        if len(called) > game.seats - 1:
+            raise ValueError(f"--against {name}: {len(called)} policies for {game.seats - 1} other seats")
     number = count(1)
     around = {name: [policy(part, game, seed + next(number)) for part in parts] for name, parts in opponents.items()}
     seated = [(name, one) for name, parts in around.items() for one in parts]

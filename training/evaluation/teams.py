@@ -158,7 +158,7 @@ def team_sizes(game: Game) -> list[int]:
     """Return how many seats each team of a game has."""
     teams, tables = teams_of(game), game.tables(1)
     game.rules.reset(tables[0])
-    return np.bincount(teams.of(tables)[0], minlength=len(teams.names)).tolist()
+    return [int(size) for size in np.bincount(teams.of(tables)[0], minlength=len(teams.names))]
 
 
 def _newcomers(own: NDArray[np.bool_], count: int | None, random: np.random.Generator) -> NDArray[np.bool_]:

@@ -1,12 +1,14 @@
 """Hand histories in PHH (https://phh.readthedocs.io), read through PokerKit, as hands that replay. Needs ``pokerkit``.
 
-No-limit Texas hold'em (variant ``NT``) with whole chips, one ante for all and two blinds is read. Player p1 of PHH is
-seat 0, and the last player has the button. Cards of players who fold may be unknown.
+No-limit Texas hold'em (variant ``NT``) with one ante for all and two blinds is read. Player p1 of PHH is seat 0, and
+the last player has the button. Cards of players who fold may be unknown. Amounts with decimals, as at tables for money,
+are read as whole numbers of hundredths: all of the hand's amounts then are.
 
 An odd chip of a divided pot goes to another seat in some records than by our rules, and a short all-in reopens the
 betting in some; such records are read.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from math import isfinite
@@ -25,7 +27,9 @@ from .moment import Moment
 from .poker_hands import replay_hand, table_of
 
 MOST_CHIPS = 10**8
-"""The largest stack that is read."""
+"""The largest stack that is read, in chips or in hundredths of them."""
+AMOUNT = re.compile(r"\d{1,12}(\.\d{1,6})?", re.ASCII)
+"""An amount in an action."""
 
 
 def moments(path: str | PathLike[str]) -> Iterator[Moment]:
@@ -65,7 +69,8 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
     Raises:
         ValueError: if it is another kind of poker, does not follow the rules, or ends with other stacks than recorded.
     """
-    stacks, antes, blinds = (_whole(values) for values in (
+    unit = 100 if _has_decimals(history) else 1
+    stacks, antes, blinds = (_whole(values, unit) for values in (
         history.starting_stacks, history.antes, history.blinds_or_straddles,
     ))  # fmt: skip
     count = len(stacks)
@@ -85,7 +90,7 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
     table.stack[:count], table.dealer = stacks, count - 1
     if not isinstance(history.actions, (list, tuple)):
         raise ValueError(f"hand {number}: actions is {history.actions!r}; give a list of texts")
-    words = _words(history.actions, count, number)
+    words = _words(history.actions, count, unit, number)
     _check_shown(words, number)
     _check_cards(words, count, number)
     cards, board = _cards(words)
@@ -96,8 +101,8 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
         raise ValueError(f"hand {number} stops before its end")
     last = [int(chips) for chips in table.stack[:count]]
     recorded = history.finishing_stacks
-    if recorded is not None and not _but_for_odd_chips(_whole(recorded), last, table):
-        raise ValueError(f"hand {number} ends with the stacks {last}; recorded are {_whole(recorded)}")
+    if recorded is not None and not _but_for_odd_chips(_whole(recorded, unit), last, table):
+        raise ValueError(f"hand {number} ends with the stacks {last}; recorded are {_whole(recorded, unit)}")
     players = [
         {"seat": seat, "name": names[seat], "stack": chips, "cards": _named(words, seat)}
         for seat, chips in enumerate(stacks)
@@ -118,8 +123,19 @@ def _but_for_odd_chips(recorded: list[int], last: list[int], table: Any) -> bool
     return all(table.won[seat] > 0 and chips < len(last) for seat, chips in moved)
 
 
-def _words(lines: Sequence[Any], count: int, number: int) -> list[list[str]]:
-    """Return the words of the actions, without comments; those without a word are left out.
+def _has_decimals(history: HandHistory) -> bool:
+    """Tell whether any amount is no whole number."""
+    known = [history.starting_stacks, history.antes, history.blinds_or_straddles, history.finishing_stacks]
+    amounts = [value for values in known if isinstance(values, (list, tuple)) for value in values]
+    for line in history.actions if isinstance(history.actions, (list, tuple)) else ():
+        words = line.partition("#")[0].split() if isinstance(line, str) else []
+        if words[1:2] == ["cbr"]:
+            amounts += words[2:]
+    return any("." in str(amount) and set(str(amount).partition(".")[2]) != {"0"} for amount in amounts)
+
+
+def _words(lines: Sequence[Any], count: int, unit: int, number: int) -> list[list[str]]:
+    """Return the words of the actions, amounts as whole numbers of `unit` to a chip; those without a word are left out.
 
     Raises:
         ValueError: for an action that PHH does not have, naming it.
@@ -132,6 +148,11 @@ def _words(lines: Sequence[Any], count: int, number: int) -> list[list[str]]:
         problem = _problem(words, count)
         if problem:
             raise ValueError(f"hand {number}, action {place}, {line!r}: {problem}")
+        if words[1] == "cbr":
+            amount = Decimal(words[2]) * unit
+            if amount != int(amount) or amount > MOST_CHIPS:
+                raise ValueError(f"hand {number}, action {place}, {line!r}: give at most {MOST_CHIPS} and two decimals")
+            words[2] = str(int(amount))
         found.append(words)
     return found
 
@@ -152,7 +173,7 @@ def _problem(words: list[str], count: int) -> str:
         case [player, "f" | "cc"] if player in players:
             return ""
         case [player, "cbr", amount] if player in players:
-            return "" if amount.isdecimal() and int(amount) <= MOST_CHIPS else "give the amount in whole chips"
+            return "" if AMOUNT.fullmatch(amount) else "give the amount as a number"
     return f"give d dh, d db, or one of {', '.join(players)} with f, cc, cbr AMOUNT or sm CARDS"
 
 
@@ -180,13 +201,17 @@ def _check_cards(words: Sequence[list[str]], count: int, number: int) -> None:
             places[card] = place
 
 
-def _whole(values: Sequence[Any] | None) -> list[int]:
+def _whole(values: Sequence[Any] | None, unit: int) -> list[int]:
+    """Return amounts as whole numbers, `unit` to a chip."""
     values = values or ()
     if not isinstance(values, (list, tuple)):
         raise ValueError(f"{values!r} is no list of chips")
-    if not all(type(value) in (int, Decimal, float) and isfinite(value) and int(value) == value for value in values):
-        raise ValueError(f"{list(values)} are not all whole chips")
-    return [int(value) for value in values]
+    if not all(type(value) in (int, Decimal, float) and isfinite(value) for value in values):
+        raise ValueError(f"{list(values)} are not all amounts of chips")
+    amounts = [Decimal(str(value)) * unit for value in values]
+    if any(amount != int(amount) for amount in amounts):
+        raise ValueError(f"{list(values)} are not all whole chips, or hundredths of them")
+    return [int(amount) for amount in amounts]
 
 
 def _pairs(text: str) -> list[str]:
