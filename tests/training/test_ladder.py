@@ -14,6 +14,7 @@ from parlour.training.evaluation.ladder_page import ladder_page
 from parlour.training.evaluation.meta_game import (
     advantages,
     alpha_rank,
+    intervals,
     nash_average,
     openskill_ratings,
     standings,
@@ -51,6 +52,19 @@ def test_nobody_wins_against_the_equilibrium(count):
 def test_a_policy_that_is_there_twice_changes_no_rating():
     twice = [0, 1, 1, 2]
     assert nash_average(ROCK[np.ix_(twice, twice)])[0] == pytest.approx(nash_average(ROCK)[0][twice], abs=1e-3)
+
+
+def test_intervals_are_as_wide_as_they_should_be():
+    won = np.random.default_rng(1).normal(0.3, 1.0, 900)
+    results = np.zeros((2, 2, 900))
+    results[0, 1], results[1, 0] = won, -won
+    averages, means = intervals(results, seed=2)
+    error = 1.96 * won.std() / 30
+    assert means[:, 0] == pytest.approx([won.mean() - error, won.mean() + error], abs=0.3 * error)
+    assert np.allclose(means[:, 1], -means[::-1, 0])
+    assert averages[:, 1] == pytest.approx(means[:, 1], abs=1e-3)  # the first policy alone is the equilibrium
+    assert np.abs(averages[:, 0]).max() < 1e-3
+    assert np.array_equal(averages, intervals(results, seed=2)[0])
 
 
 def test_ratings_follow_who_wins():

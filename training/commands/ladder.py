@@ -62,7 +62,7 @@ def command(
             table, players, deals=deals, seed=report.seed, mixed=False, progress=done, workers=work.workers
         )
     payoffs, results = advantages(table, matrices)
-    places = standings(runs, payoffs, results)
+    places = standings(runs, payoffs, results, report.seed)
     unit = "share of matches" if table.capabilities.teams is not None else unit_per_game(table)
     names = [place.name for place in places]
     replay = sample_games(table, names, samples, report.seed) if samples else None

@@ -57,7 +57,15 @@ def document(title: str, body: str) -> str:
 def columns_of(places: Sequence[PolicyStanding], unit: str) -> tuple[list[str], list[list[str]]]:
     """Return the headings and the rows of the table of ratings; what is not known of all is left out."""
     heads = ["policy", f"Nash average ({unit})", "share", "mean"]
-    rows = [[one.name, f"{one.nash_average:+.3f}", f"{one.share:.3f}", f"{one.mean:+.3f}"] for one in places]
+    rows = [
+        [
+            one.name,
+            _within(one.nash_average, one.nash_interval),
+            f"{one.share:.3f}",
+            _within(one.mean, one.mean_interval),
+        ]
+        for one in places
+    ]
     if places[0].openskill is not None:
         heads.append("openskill")
         for row, one in zip(rows, places, strict=True):
@@ -67,6 +75,10 @@ def columns_of(places: Sequence[PolicyStanding], unit: str) -> tuple[list[str], 
         for row, one in zip(rows, places, strict=True):
             row.append(f"{one.alpha_rank:.3f}")
     return heads, rows
+
+
+def _within(value: float, interval: tuple[float, float]) -> str:
+    return f"{value:+.3f}\n{interval[0]:+.3f} to {interval[1]:+.3f}"
 
 
 def _ratings(places: Sequence[PolicyStanding], unit: str) -> str:

@@ -19,6 +19,12 @@ RATED_DEALS = 200
 """Deals of each pair of policies that count for the openskill ratings."""
 
 
+RESAMPLED = 200
+"""How often the deals are drawn again for the intervals."""
+
+Interval = tuple[float, float]
+
+
 @dataclass(frozen=True)
 class PolicyStanding:
     """One policy's place.
@@ -27,8 +33,10 @@ class PolicyStanding:
         name: the policy.
         nash_average: what it wins on average against the equilibrium of the meta-game: 0 if it is a part of it, less
             than 0 if it is not needed.
+        nash_interval: its 95 % interval, by drawing the deals again (bootstrap).
         share: its probability in the equilibrium.
         mean: its mean against all others.
+        mean_interval: its 95 % interval, by the same draws.
         openskill: the mean of its rating; None: openskill is not installed.
         deviation: the rating's standard deviation.
         alpha_rank: its mass by α-rank; None: OpenSpiel is not installed.
@@ -36,8 +44,10 @@ class PolicyStanding:
 
     name: str
     nash_average: float
+    nash_interval: Interval
     share: float
     mean: float
+    mean_interval: Interval
     openskill: float | None = None
     deviation: float | None = None
     alpha_rank: float | None = None
@@ -147,15 +157,33 @@ def alpha_rank(payoffs: Floats) -> Floats | None:
     return np.asarray(mass, np.float64)
 
 
-def standings(names: Sequence[str], payoffs: Floats, results: Floats) -> list[PolicyStanding]:
+def intervals(results: Floats, seed: int = 0) -> tuple[Floats, Floats]:
+    """Return the 95 % intervals of the Nash averages and of the means: float64[2, N] each, low and high.
+
+    The deals are drawn again `RESAMPLED` times, with replacement (Efron's percentile bootstrap).
+    """
+    random, deals = np.random.default_rng(seed), results.shape[2]
+    averages, means = [], []
+    for _ in range(RESAMPLED):
+        drawn = random.multinomial(deals, np.full(deals, 1 / deals))
+        payoffs = np.asarray(results @ drawn / deals)
+        averages.append(nash_average(payoffs)[0])
+        means.append(payoffs.sum(axis=1) / max(1, len(payoffs) - 1))
+    low, high = np.quantile([averages, means], (0.025, 0.975), axis=1)
+    return np.stack([low[0], high[0]]), np.stack([low[1], high[1]])
+
+
+def standings(names: Sequence[str], payoffs: Floats, results: Floats, seed: int = 0) -> list[PolicyStanding]:
     """Return the policies' places, the best Nash average first; among equals the greater mean.
 
     Args:
         names: the policies.
         payoffs: see `advantages`.
         results: see `advantages`.
+        seed: of the draws for the intervals.
     """
     average, share = nash_average(payoffs)
+    averages_within, means_within = intervals(results, seed)
     ratings, masses = openskill_ratings(results), alpha_rank(payoffs)
     means = payoffs.sum(axis=1) / max(1, len(names) - 1)
     unit = max(float(np.abs(payoffs).max()), 1e-12)
@@ -164,8 +192,10 @@ def standings(names: Sequence[str], payoffs: Floats, results: Floats) -> list[Po
         PolicyStanding(
             names[i],
             nash_average=float(average[i]),
+            nash_interval=(float(averages_within[0, i]), float(averages_within[1, i])),
             share=float(share[i]),
             mean=float(means[i]),
+            mean_interval=(float(means_within[0, i]), float(means_within[1, i])),
             openskill=None if ratings is None else ratings[i][0],
             deviation=None if ratings is None else ratings[i][1],
             alpha_rank=None if masses is None else float(masses[i]),
