@@ -125,3 +125,5 @@ def test_the_command_explains_what_is_wrong(capsys):
     for more, message in (([], "at least two"), (["maniac", "--out", "x.pdf"], "ends in .html")):
         assert cli.main(["ladder", "honest", *more, "--game", "kuhn"]) == cli.MISTAKE
         assert message in capsys.readouterr().err
+    assert cli.main(["ladder", "greedy", "random", "--game", "tangram"]) == cli.MISTAKE
+    assert "nobody wins from another" in capsys.readouterr().err

@@ -164,4 +164,4 @@ def test_runs_of_other_seeds_are_added_to_a_card_by_the_command_that_made_them(t
 
 def test_a_policy_that_nobody_plays_against_has_no_runs_on_its_card(capsys):
     assert cli.main(["zoo", "tangram", "--against", "zoo:tangram"]) == 2
-    assert "held-out tasks" in capsys.readouterr().err
+    assert "nobody wins from another" in capsys.readouterr().err

@@ -21,7 +21,7 @@ from ..evaluation.meta_game import PolicyStanding, advantages, standings
 from ..progress import counting_bar
 from ..terminal.match import TerminalMatch
 from .arguments import PolicyNames, ReportArguments, WorkerArguments
-from .lookup import agent, game_of, policies_of, warn_about_differences
+from .lookup import agent, game_of, policies_of, require_opponents, warn_about_differences
 
 
 def command(
@@ -55,6 +55,7 @@ def command(
     if out.suffix != ".html":
         raise ValueError(f"out={str(out)!r}: a page ends in .html")
     table = game_of(runs[0], game, options, seats)
+    require_opponents(table)
     players = policies_of(runs, table, report.seed)
     warn_about_differences(players.items(), table)
     with counting_bar("ladder", count_of_matches(table, len(players), False) * deals) as done:

@@ -192,6 +192,15 @@ def rivals(game: Game) -> tuple[str, ...]:
     return tuple(name for name in game.bots if _plays(name, game)) or ("random",)
 
 
+def require_opponents(game: Game) -> None:
+    """Raise ValueError for a game in which nobody wins from another, because all seats share one reward."""
+    if specifics(game.name).held_out is not None:
+        raise ValueError(
+            f"in {game.name} all seats share one reward, so nobody wins from another: `parlour figures` measures a "
+            "policy, and `parlour crossplay` how well it plays with others"
+        )
+
+
 def of_the_zoo(game: Game) -> tuple[str, ...]:
     """Return the name of the zoo's policy for the game, if it was trained with the same options; else nothing."""
     if game.name not in zoo.names():

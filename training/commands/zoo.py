@@ -25,7 +25,7 @@ from ..learning import run_folder
 from ..learning.settings import TrainConfig
 from .arguments import AsJson
 from .exploit import LearnerArguments, battery
-from .lookup import game_of, game_with, policies_of, policy, warn_about_differences
+from .lookup import game_of, game_with, policies_of, policy, require_opponents, warn_about_differences
 
 LICENCE = "MIT"
 
@@ -161,8 +161,7 @@ def _add(which: str, against: tuple[str, ...], deals: int, folder: Path) -> None
     """Measure what some runs win from a policy of the zoo, and add it to its card."""
     about, file = card(which, folder), weights(which, folder)
     game = game_of(str(file), None)
-    if specifics(game.name).held_out is not None:
-        raise ValueError(f"--against: nobody plays against {which}; it is measured on held-out tasks")
+    require_opponents(game)
     player = policy(str(file), game, 0)
     others = policies_of(against, game, 0)
     warn_about_differences([(which, player), *others.items()], game)
