@@ -126,7 +126,7 @@ def _but_for_odd_chips(recorded: list[int], last: list[int], table: Any) -> bool
 def _has_decimals(history: HandHistory) -> bool:
     """Tell whether any amount is no whole number."""
     known = [history.starting_stacks, history.antes, history.blinds_or_straddles, history.finishing_stacks]
-    amounts = [value for values in known if isinstance(values, (list, tuple)) for value in values]
+    amounts: list[Any] = [value for values in known if isinstance(values, (list, tuple)) for value in values]
     for line in history.actions if isinstance(history.actions, (list, tuple)) else ():
         words = line.partition("#")[0].split() if isinstance(line, str) else []
         if words[1:2] == ["cbr"]:
