@@ -78,6 +78,11 @@ actions = [
     assert len(list(replay_hand(entry, 0))) == len(entry["actions"]) + 1
 
 
+def test_a_player_without_a_name_has_that_of_the_seat(tmp_path):
+    (tmp_path / "hand.phh").write_text(HAND.replace('"Bob"', '""'))
+    assert "seat 1" in next(iter(phh.moments(tmp_path / "hand.phh"))).states
+
+
 def test_amounts_with_decimals_are_hundredths():
     text = """
 variant = "NT"

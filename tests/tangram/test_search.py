@@ -112,7 +112,7 @@ def test_a_plan_changes_no_table():
     assert all(mask[action] for mask, action in zip(masks, actions, strict=True))
 
 
-@pytest.mark.parametrize("settings", [{"width": 0}, {"seconds": 0}])
+@pytest.mark.parametrize("settings", [{"width": 0}, {"seconds": 0}, {"seconds": float("nan")}])
 def test_wrong_settings_are_refused(settings):
     with pytest.raises(ValueError, match="need 1 branch"):
         searching(GAME, **settings)

@@ -265,8 +265,11 @@ def test_list_shows_games_bots_presets_and_runs(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(Path(__file__).parents[1] / "data" / "v0_1" / "holdem", tmp_path / "runs" / "old")
     (tmp_path / "runs" / "no run").mkdir()
-    code, out, _ = run(capsys, "list", "--json")
+    (tmp_path / "runs" / "damaged").mkdir()
+    (tmp_path / "runs" / "damaged" / "config.toml").write_text("game = ")
+    code, out, error = run(capsys, "list", "--json")
     assert code == 0
+    assert "left out: damaged" in error
     found = json.loads(out)
     games = {row["game"]: row for row in found["games"]}
     assert games["holdem-v0"]["players"] == 6

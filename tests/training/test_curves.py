@@ -38,6 +38,15 @@ def test_runs_are_pooled_by_their_settings(runs):
     assert groups[0].ends(0.25).tolist() == [2.5, 4.5]
 
 
+def test_one_run_under_two_names_and_one_without_a_game_are_refused(runs, capsys):
+    words = ["compare", "a0", str(runs / "a0"), "--runs", str(runs)]
+    assert cli.main(words) == cli.MISTAKE
+    assert "a0 is given twice, or under two names" in capsys.readouterr().err
+    (runs / "a1" / "config.toml").write_text("")
+    assert cli.main(["compare", "a0", "a1", "--runs", str(runs)]) == cli.MISTAKE
+    assert "names no game" in capsys.readouterr().err
+
+
 def test_the_value_in_theory_is_that_of_its_own_metric(tmp_path):
     folders = [write(tmp_path, f"a{seed}", seed, 0.1, [0, 1]) for seed in (0, 1)]
     for folder, theory in zip(folders, (4.0, 6.0), strict=True):

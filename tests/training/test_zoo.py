@@ -95,6 +95,13 @@ def test_the_command_shows_all_policies_and_one_card(capsys):
     assert "parlour solve leduc" in capsys.readouterr().out
 
 
+def test_a_lucky_bot_is_not_the_worst_opponent_beside_an_exact_one(capsys):
+    assert zoo.card("kuhn").measures[0].kind == "bot"  # it has the greatest mean, and an interval around 0
+    assert cli.main(["zoo"]) == 0
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if "zoo:kuhn" in line]
+    assert "exact" in row
+
+
 def test_taking_a_policy_writes_small_weights_and_a_measured_card(tmp_path, capsys):
     game, random = envs.game("kuhn"), np.random.default_rng(1)
     layers = [(random.normal(size=(game.layout.size, 2)).astype(np.float32), np.zeros(2, np.float32))]

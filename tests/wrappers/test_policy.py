@@ -437,6 +437,9 @@ def test_a_damaged_table_of_strategies_is_refused(tmp_path, table):
     np.savez(tmp_path / "bad.npz", observations=np.eye(2, dtype="f4"), table=np.array(table))
     with pytest.raises(ValueError, match="is no saved TabularPolicy"):
         TabularPolicy.load(tmp_path / "bad.npz")
+    np.savez(tmp_path / "bad.npz", observations=np.zeros((0, 2), "f4"), table=np.zeros((0, 2), "f4"))
+    with pytest.raises(ValueError, match="is no saved TabularPolicy"):
+        TabularPolicy.load(tmp_path / "bad.npz")
 
 
 def test_the_solution_of_a_small_game_plays_with_its_own_options_only(tmp_path, capsys):
