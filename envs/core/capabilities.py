@@ -174,15 +174,6 @@ class Setup:
                 raise ValueError(f"nothing called {name!r} can be given; did you mean {near[0]!r}?")
         return {name: value for name, value in given.items() if name in self.names}
 
-    def refuse(self, options: Mapping[str, Any] | None) -> None:
-        """Refuse what could be given, for environments whose tables begin by themselves.
-
-        Raises:
-            ValueError: if `options` names any of it.
-        """
-        if given := self.chosen(options):
-            raise ValueError(f"{', '.join(given)}: drawn here; they can be given to `env` and `raw_env` (PettingZoo)")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
@@ -210,3 +201,13 @@ class Capabilities:
         for name, kind in kinds.items():
             if getattr(self, name) is not None:
                 require_type("Capabilities", name, getattr(self, name), kind)
+
+    def refuse_setup(self, options: Mapping[str, Any] | None) -> None:
+        """Refuse what `Setup` would take, for environments whose tables begin by themselves.
+
+        Raises:
+            ValueError: if `options` names any of it.
+        """
+        given = {} if self.setup is None else self.setup.chosen(options)
+        if given:
+            raise ValueError(f"{', '.join(given)}: drawn here; they can be given to `env` and `raw_env` (PettingZoo)")

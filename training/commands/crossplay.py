@@ -7,6 +7,7 @@ from rich.table import Table
 
 from ...envs import Game
 from ..evaluation.cross_play import Matrix, count_of_matches, cross_play
+from ..evaluation.scores import in_two_lines
 from ..progress import counting_bar
 from .arguments import PolicyNames, ReportArguments, WorkerArguments
 from .lookup import game_of, policies_of, silenced, warn_about_differences
@@ -85,7 +86,7 @@ def _cell(matrix: Matrix, row: int, column: int) -> str:
     score = matrix.score(row, column)
     if matrix.shares:
         return f"{score.mean:.3f}\n{score.low:.3f} to {score.high:.3f}"
-    return f"{score.mean:+.3f}\n{score.low:+.3f} to {score.high:+.3f}"
+    return in_two_lines(score.mean, score.low, score.high)
 
 
 def summary(matrix: Matrix, game: Game) -> list[str]:

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -161,30 +161,20 @@ def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool
     """Return the policies that `specs` name, by these names, each with a seed of its own.
 
     Raises:
-        ValueError: for a name that is given twice, or unknown.
+        ValueError: for a name that is unknown, or a policy that is given twice: seeds are independent, copies are not.
     """
     where = {spec: located(spec, {"random": None, **game.bots}) for spec in specs}  # a mistyped name: before any play
     if twice := [spec for spec in where if list(specs).count(spec) > 1]:
         raise ValueError(f"{', '.join(twice)}: given twice")
     files = {spec: Path(one) if Path(one).is_dir() else policy_file(one) for spec, one in where.items()}
-    check_different({spec: file for spec, file in files.items() if file.exists()})
+    found = {spec: file for spec, file in files.items() if file.exists()}
+    if same := run_folder.first_same(list(found.values())):
+        first, second = (list(found)[index] for index in same)
+        raise ValueError(f"{first} and {second} are the same: give each once")
     return {
         spec: make_policy(one, game, seed=seed + number, deterministic=deterministic)
         for number, (spec, one) in enumerate(where.items(), 1)
     }
-
-
-def check_different(paths: Mapping[str, Path]) -> None:
-    """Raise ValueError if two names mean the same run or file: two seeds are independent, copies are not."""
-    seen: dict[Path, str] = {}
-    for name, path in paths.items():
-        real = path.resolve()
-        real = (
-            real.parent if real.name in ("policy.npz", "model.zip") and (real.parent / "config.toml").exists() else real
-        )
-        if real in seen:
-            raise ValueError(f"{seen[real]} and {name} are the same: give each once")
-        seen[real] = name
 
 
 def rivals(game: Game) -> tuple[str, ...]:

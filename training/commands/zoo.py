@@ -18,7 +18,7 @@ from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import read_settings
 from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, weights
-from ..evaluation.exploit import Win, wins_of
+from ..evaluation.exploit import Win, is_lucky, wins_of
 from ..evaluation.scores import Score
 from ..games import specifics
 from ..learning import run_folder
@@ -94,11 +94,9 @@ def _overview(cards: dict[str, Card]) -> Table:
 
 
 def _worst(measures: Sequence[Measure]) -> Measure:
-    """Return the greatest measure; beside an exact best response nobody counts who wins no more for sure."""
-    exact = next((one for one in measures if one.kind == "exact"), None)
-    if exact is None:
-        return measures[0]
-    return next((one for one in measures if one is exact or one.low > exact.mean), exact)
+    """Return the greatest measure but those that may be luck."""
+    exact = next((one.mean for one in measures if one.kind == "exact"), None)
+    return next(one for one in measures if not is_lucky(one.kind, one.low, exact))
 
 
 def _whole(name: str, found: Card) -> list[Any]:

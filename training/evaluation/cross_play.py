@@ -157,7 +157,14 @@ def cross_play(
     unit = unit_per_game(game)
     others = "the other seat" if game.seats == 2 else "all other seats"
     matrices = [
-        Matrix(f"row in one seat, column in {others}", names, results.mean(axis=3), unit, False, game.seats, mirrored)
+        Matrix(
+            f"row in one seat, column in {others}",
+            names,
+            results.mean(axis=3),
+            unit,
+            games=game.seats,
+            mirrored=mirrored,
+        )
     ]
     for seat, agent in enumerate(game.agents):
         matrices.append(Matrix(f"row as {agent}, column in {others}", names, results[..., seat], unit))

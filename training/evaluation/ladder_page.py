@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ...envs.render.svg import escape
 from .meta_game import PolicyStanding
+from .scores import in_two_lines
 
 STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
@@ -60,9 +61,9 @@ def columns_of(places: Sequence[PolicyStanding], unit: str) -> tuple[list[str], 
     rows = [
         [
             one.name,
-            _within(one.nash_average, one.nash_interval),
+            in_two_lines(one.nash_average, *one.nash_interval),
             f"{one.share:.3f}",
-            _within(one.mean, one.mean_interval),
+            in_two_lines(one.mean, *one.mean_interval),
         ]
         for one in places
     ]
@@ -75,10 +76,6 @@ def columns_of(places: Sequence[PolicyStanding], unit: str) -> tuple[list[str], 
         for row, one in zip(rows, places, strict=True):
             row.append(f"{one.alpha_rank:.3f}")
     return heads, rows
-
-
-def _within(value: float, interval: tuple[float, float]) -> str:
-    return f"{value:+.3f}\n{interval[0]:+.3f} to {interval[1]:+.3f}"
 
 
 def _ratings(places: Sequence[PolicyStanding], unit: str) -> str:

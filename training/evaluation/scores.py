@@ -77,6 +77,11 @@ def student_quantile(freedom: int) -> float:
     return z + first / freedom + second / freedom**2 + third / freedom**3
 
 
+def in_two_lines(mean: float, low: float, high: float) -> str:
+    """Return a mean with its interval below it."""
+    return f"{mean:+.3f}\n{low:+.3f} to {high:+.3f}"
+
+
 def score_table(scores: dict[str, Score], title: str) -> Table:
     """Return the scores by opponent as a table."""
     unit = next(iter(scores.values())).unit

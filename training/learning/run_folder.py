@@ -60,11 +60,22 @@ def find_folders(names_or_paths: Sequence[str | Path], runs: Path = RUNS) -> lis
         ValueError: if two are the same: seeds are independent, copies are not.
     """
     folders = [find_folder(run, runs) for run in names_or_paths]
-    real = [folder.resolve() for folder in folders]
-    twice = next((str(run) for run, one in zip(names_or_paths, real, strict=True) if real.count(one) > 1), None)
-    if twice is not None:
-        raise ValueError(f"{twice} is given twice, or under two names")
+    if same := first_same(folders):
+        raise ValueError(f"{names_or_paths[same[0]]} is given twice, or under two names")
     return folders
+
+
+def first_same(paths: Sequence[Path]) -> tuple[int, int] | None:
+    """Return the indices of the first two paths of the same run or policy file; None if all are different."""
+    seen: dict[Path, int] = {}
+    for index, path in enumerate(paths):
+        real = path.resolve()
+        if real.name in ("policy.npz", "model.zip") and (real.parent / "config.toml").exists():
+            real = real.parent
+        if real in seen:
+            return seen[real], index
+        seen[real] = index
+    return None
 
 
 def find_folder(run: str | Path, runs: Path = RUNS) -> Path:

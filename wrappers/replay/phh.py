@@ -69,6 +69,8 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
     Raises:
         ValueError: if it is another kind of poker, does not follow the rules, or ends with other stacks than recorded.
     """
+    if not isinstance(history.actions, (list, tuple)):
+        raise ValueError(f"hand {number}: actions is {history.actions!r}; give a list of texts")
     unit = 100 if _has_decimals(history) else 1
     stacks, antes, blinds = (_whole(values, unit) for values in (
         history.starting_stacks, history.antes, history.blinds_or_straddles,
@@ -88,8 +90,6 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
     small, big = blinds[:2]
     table: Any = table_of(small, big, antes[0]).tables(1)[0]
     table.stack[:count], table.dealer = stacks, count - 1
-    if not isinstance(history.actions, (list, tuple)):
-        raise ValueError(f"hand {number}: actions is {history.actions!r}; give a list of texts")
     words = _words(history.actions, count, unit, number)
     _check_shown(words, number)
     _check_cards(words, count, number)
@@ -127,7 +127,7 @@ def _has_decimals(history: HandHistory) -> bool:
     """Tell whether any amount is no whole number."""
     known = [history.starting_stacks, history.antes, history.blinds_or_straddles, history.finishing_stacks]
     amounts: list[Any] = [value for values in known if isinstance(values, (list, tuple)) for value in values]
-    for line in history.actions if isinstance(history.actions, (list, tuple)) else ():
+    for line in history.actions:
         words = line.partition("#")[0].split() if isinstance(line, str) else []
         if words[1:2] == ["cbr"]:
             amounts += words[2:]

@@ -65,8 +65,7 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         Raises:
             ValueError: for options that only `env` and `raw_env` take, such as hold'em's cards.
         """
-        if (setup := self.seats.game.capabilities.setup) is not None:
-            setup.refuse(options)
+        self.seats.game.capabilities.refuse_setup(options)
         super().reset(seed=seed)
         if seed is not None or not self._over:  # after an end, the next episode has already begun
             self.seats.reset(seed)

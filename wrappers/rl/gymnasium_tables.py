@@ -73,8 +73,7 @@ class TablesVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[
             ValueError: for a negative seed, seeds for only some of the tables, or options that only `env` and `raw_env`
                 take, such as hold'em's cards.
         """
-        if (setup := self.tables.game.capabilities.setup) is not None:
-            setup.refuse(options)
+        self.tables.game.capabilities.refuse_setup(options)
         seeds: Any = seed
         if isinstance(seed, list):
             seeds = [one for one in seed if one is not None] or None

@@ -76,8 +76,7 @@ class SingleAgentVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDA
         Raises:
             ValueError: for seeds for only some of the tables, or options that only `env` and `raw_env` take.
         """
-        if (setup := self.seats.game.capabilities.setup) is not None:
-            setup.refuse(options)
+        self.seats.game.capabilities.refuse_setup(options)
         if isinstance(seed, list):
             seeds = [one for one in seed if one is not None]
             if seeds and len(seeds) < len(seed):
