@@ -13,6 +13,7 @@ RUN python -m venv /opt/parlour
 RUN /opt/parlour/bin/pip install --index-url https://download.pytorch.org/whl/cpu "torch>=2.8,<2.14"
 WORKDIR /src
 COPY pyproject.toml setup.py README.md LICENSE ./
+COPY package package
 COPY envs envs
 COPY wrappers wrappers
 COPY training training

@@ -1,4 +1,7 @@
-"""Finds the packages: `envs`, `wrappers`, `training` and `zoo` are installed as `parlour.envs` and so on."""
+"""Finds the packages: `envs`, `wrappers`, `training` and `zoo` are installed as `parlour.envs` and so on.
+
+`package` holds what `parlour` itself is.
+"""
 
 from setuptools import find_packages, setup
 
@@ -7,6 +10,6 @@ FOLDERS = ["envs", "wrappers", "training", "zoo"]
 
 found = find_packages(include=[pattern for folder in FOLDERS for pattern in (folder, f"{folder}.*")])
 setup(
-    packages=[f"parlour.{package}" for package in found],
-    package_dir={f"parlour.{folder}": folder for folder in FOLDERS},
+    packages=["parlour", *(f"parlour.{package}" for package in found)],
+    package_dir={"parlour": "package", **{f"parlour.{folder}": folder for folder in FOLDERS}},
 )

@@ -13,7 +13,7 @@ from .core.game import Game, Payoffs
 from .core.layout import Element, Layout, Slice
 from .core.match import Match
 from .core.record import new_table, record, with_required_fields
-from .core.registry import GAMES, find, game, make, register
+from .core.registry import GAMES, find, game, make, register, register_platform_id
 from .core.rollout import Policy, play_until_done
 from .core.rules import Rules
 from .core.turn_state import (
@@ -69,13 +69,16 @@ __all__ = [
     "play_until_done",
     "record",
     "register",
+    "register_platform_id",
     "with_required_fields",
 ]
 
-holdem_v0 = register("holdem-v0")
-auction_v0 = register("auction-v0")
-bargaining_v0 = register("bargaining-v0")
-mafia_v0 = register("mafia-v0")
+holdem_v0 = register(
+    "holdem-v0", words=("poker", "texas", "texas_holdem", "hold_em", "no_limit_holdem", "nlhe", "nolimit")
+)
+auction_v0 = register("auction-v0", words=("sealed_bid", "vickrey"))
+bargaining_v0 = register("bargaining-v0", words=("negotiation", "split", "rubinstein"))
+mafia_v0 = register("mafia-v0", words=("werewolf", "werewolves"))
 tangram_v0 = register("tangram-v0")
 kuhn_v0 = register("kuhn-v0")
 leduc_v0 = register("leduc-v0")
@@ -96,3 +99,7 @@ centipede_v0 = register("centipede-v0", "economics.centipede")
 dutch_auction_v0 = register("dutch_auction-v0", "economics.dutch_auction")
 english_auction_v0 = register("english_auction-v0", "economics.english_auction")
 bilateral_trade_v0 = register("bilateral_trade-v0", "economics.bilateral_trade")
+
+register_platform_id("unfair-split", "bargaining")
+register_platform_id("first-price-auction", "auction", rule="first-price")
+register_platform_id("all-pay-auction", "auction", rule="all-pay")

@@ -2,9 +2,9 @@
 
 import re
 import sys
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial, wraps
 from importlib import import_module
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ import pettingzoo
 from .aec import GameEnv
 from .checks import require_functions
 from .game import Game
-from .options import named, with_options
+from .options import did_you_mean, with_options
 from .version_module import VersionModule
 
 PACKAGE = __name__.rpartition(".core.")[0]
@@ -24,13 +24,36 @@ GAMES: dict[str, str | Callable[..., Game]] = {}
 """Every registered game by id: the name of its module in ``parlour.envs``, or its function from options to `Game`."""
 
 
-def register(game_id: str, source: str | Callable[..., Game] | None = None) -> VersionModule:
+@dataclass(frozen=True)
+class PlatformId:
+    """What a platform's id of a game means here.
+
+    Attributes:
+        game: the game's name.
+        options: the options that the platform's game has; they cannot be changed.
+    """
+
+    game: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+PLATFORM_IDS: dict[str, PlatformId] = {}
+"""Platforms' ids, written with ``_``, of games that have another name here."""
+
+WORDS: dict[str, str] = {}
+"""Words by which people look for a game, and its name. A hint names it; a word is no name."""
+
+
+def register(
+    game_id: str, source: str | Callable[..., Game] | None = None, *, words: tuple[str, ...] = ()
+) -> VersionModule:
     """Register a game here, with PettingZoo and with Gymnasium. The game's code is loaded at its first use.
 
     Args:
         game_id: name and version, such as ``"holdem-v0"``. The version names the default encoder.
         source: a function from options to `Game`; or the module in ``parlour.envs`` that has such a function `game`.
             None: the package ``parlour.envs.<name>``.
+        words: other words for the game, written with ``_``, for the hint where a name is wrong.
 
     Returns:
         The game's version module, such as ``parlour.envs.holdem_v0``.
@@ -45,6 +68,7 @@ def register(game_id: str, source: str | Callable[..., Game] | None = None) -> V
         require_functions(f"register({game_id!r})", {"source": source})
     name, _, version = game_id.partition("-")
     GAMES[game_id] = source or name
+    WORDS.update(dict.fromkeys(words, name))
     module = VersionModule(f"{PACKAGE}.{name}_{version}", partial(game, game_id))
     sys.modules[module.__name__] = module
     if hasattr(pettingzoo, "register"):  # PettingZoo has a registry since 1.27
@@ -60,27 +84,53 @@ def register(game_id: str, source: str | Callable[..., Game] | None = None) -> V
     return module
 
 
+def register_platform_id(name: str, game_name: str, **options: Any) -> None:
+    """Make a platform's id a name of a registered game, with the options that it stands for."""
+    PLATFORM_IDS[with_underscores(name)] = PlatformId(game_name, options)
+
+
 def find(name: str) -> Callable[..., Game]:
     """Return the function from options to `Game` by the game's name (``"holdem"``: its newest version).
 
     Raises:
         ValueError: for an unknown name, with the most similar known one.
     """
-    source = GAMES[_id(name)]
+    source = GAMES[id_of(name)]
     if isinstance(source, str):
         source = cast(Callable[..., Game], import_module(f"{PACKAGE}.{source}").game)
-    return source
+    platform = PLATFORM_IDS.get(with_underscores(name))
+    return source if platform is None else _with_fixed(source, name, platform.options)
+
+
+def _with_fixed(source: Callable[..., Game], name: str, fixed: Mapping[str, Any]) -> Callable[..., Game]:
+    """Return `source` with the options for which a platform's id stands."""
+
+    @wraps(source)
+    def platforms_game(**options: Any) -> Game:
+        for option, value in fixed.items():
+            if options.get(option, value) != value:
+                raise ValueError(f"{option}={options[option]!r}: {name} is the game with {option}={value!r}")
+        return source(**options | fixed)
+
+    return platforms_game
 
 
 def game(name: str, **options: Any) -> Game:
-    """Return a game by name (``"holdem"``: its newest version; ``"holdem-v0"``) with its options.
+    """Return a game by name with its options.
+
+    >>> game("holdem").id, game("holdem-v0").id, game("all-pay-auction").options["rule"]
+    ('holdem-v0', 'holdem-v0', 'all-pay')
+
+    Args:
+        name: ``"holdem"``, for its newest version; ``"holdem-v0"``; or the id that a platform has for it.
+        options: its options.
 
     Raises:
         ValueError: for an unknown name or option, with the most similar known one; for a value that the option does not
             take; or if the game has another name or version than it is registered with.
     """
-    game_id = _id(name)
-    made = with_options(find(game_id), options)
+    game_id = id_of(name)
+    made = with_options(find(name), options)
     if not isinstance(made, Game):
         raise ValueError(f"{game_id} is registered with a function that returns {made!r}, which is not a Game")
     own, _, version = game_id.partition("-")
@@ -107,11 +157,33 @@ def make(
     return GameEnv(game(name, **options), observation, action, render_mode, render_view, encoder)
 
 
-def _id(name: str) -> str:
-    """Return the id by which a game is registered."""
+def id_of(name: str) -> str:
+    """Return the id by which the game of this name is registered.
+
+    Raises:
+        ValueError: for an unknown name, with the most similar known one.
+    """
     newest = {game_id.partition("-")[0]: game_id for game_id in sorted(GAMES, key=_version)}
     known = {**newest, **{game_id: game_id for game_id in GAMES}}
-    return known[named("game", name if name in known else with_underscores(name), known)]
+    written = name if name in known else with_underscores(name)
+    if written in PLATFORM_IDS:
+        written = PLATFORM_IDS[written].game
+    if written not in known:
+        similar = WORDS.get(written.lower()) or name
+        names = [*newest, *(one.replace("_", "-") for one in PLATFORM_IDS)]
+        hint = f"did you mean {similar!r}?" if similar != name else did_you_mean(name, names)
+        raise ValueError(f"no game is called {name!r}; {hint}")
+    return known[written]
+
+
+def own_name(name: str) -> str:
+    """Return the name that a game has here, without its version. An unknown one is returned as it is.
+
+    >>> own_name("public-project-v0"), own_name("unfair-split"), own_name("holdem")
+    ('public_project', 'bargaining', 'holdem')
+    """
+    written = with_underscores(name).partition("-")[0]
+    return PLATFORM_IDS[written].game if written in PLATFORM_IDS else written
 
 
 def with_underscores(name: str) -> str:

@@ -4,11 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 
 import gymnasium
 import pytest
 import three_cards
 from parlour import envs
+from parlour.wrappers.live.arena.platform_games import PLATFORM_GAMES, platform_game
 from registry import with_registry
 
 
@@ -27,8 +29,60 @@ def test_a_game_is_found_by_name(name):
 def test_a_mistyped_name_gets_the_nearest_one():
     with pytest.raises(ValueError, match="'holdm'; did you mean 'holdem'"):
         envs.make("holdm")
-    with pytest.raises(ValueError, match=r"'xyzzy'; choose from .*holdem-v0"):
+    with pytest.raises(ValueError, match=r"'xyzzy'; choose from holdem, .*all-pay-auction"):
         envs.game("xyzzy")
+
+
+@pytest.mark.parametrize("word", ["poker", "Poker", "texas-holdem", "nlhe"])
+def test_a_word_by_which_people_look_for_a_game_names_it(word):
+    with pytest.raises(ValueError, match=f"'{word}'; did you mean 'holdem'"):
+        envs.game(word)
+
+
+PLATFORMS_IDS = [
+    "unfair-split",
+    "first-price-auction",
+    "all-pay-auction",
+    "ultimatum",
+    "dutch-auction",
+    "english-auction",
+    "cournot",
+    "public-project",
+    "voluntary-contribution",
+    "provision-point",
+    "war-of-attrition",
+    "trust",
+    "dictator",
+    "centipede",
+    "hold-up",
+    "sequential-investment",
+    "insurance-moral-hazard",
+    "bilateral-trade",
+]
+
+
+@pytest.mark.parametrize("name", PLATFORMS_IDS)
+def test_every_id_of_a_platform_is_a_name(name):
+    made = envs.game(name)
+    assert envs.make(name).game.id == made.id
+    if name != "ultimatum":  # whose states our bargaining reads too
+        assert platform_game(name, made) is not None
+
+
+def test_the_ids_of_the_bridge_are_names():
+    assert set(PLATFORM_GAMES) <= set(PLATFORMS_IDS)
+
+
+def test_an_id_of_a_platform_fixes_the_options_that_it_means():
+    assert envs.game("all-pay-auction", seats=4, rule="all-pay").options["rule"] == "all-pay"
+    with pytest.raises(ValueError, match="rule='second-price': all-pay-auction is the game with rule='all-pay'"):
+        envs.game("all-pay-auction", rule="second-price")
+    with pytest.raises(ValueError, match="no option is called 'seets'"):
+        envs.game("all-pay-auction", seets=3)
+
+
+def test_the_package_has_its_version():
+    assert fresh("import json, parlour; print(json.dumps(parlour.__version__))") == metadata.version("parlour")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import msgspec
 import tomli_w
 
 from ...envs.core.options import named
-from ...envs.core.registry import with_underscores
+from ...envs.core.registry import own_name
 from ...wrappers.policies.trained_for import read_settings
 from ..algorithms import find
 from ..games import packages
@@ -76,7 +76,7 @@ def settings_from(source: str | Path, algorithm: str | None = None) -> dict[str,
 def _all_settings(source: str | Path) -> dict[str, Any]:
     if str(source).endswith(".toml"):
         return _read(Path(source))
-    names = (str(source), with_underscores(str(source)).partition("-")[0])  # holdem-v0 has the settings of holdem
+    names = (str(source), own_name(str(source)))  # holdem-v0 has the settings of holdem
     preset = next((name for name in names if name in presets()), None)
     return {"game": str(source)} | ({} if preset is None else _preset(preset))
 
@@ -160,7 +160,7 @@ def preset_for(platform: str, game: str | None = None) -> str:
         raise ValueError(
             f"{platform} has {' and '.join(here)}: name the game, as in parlour train GAME --for {platform}"
         )
-    return here[named(f"game of {platform}", game or next(iter(here)), here)]
+    return here[named(f"game of {platform}", own_name(game) if game else next(iter(here)), here)]
 
 
 def preset_options(game: str) -> dict[str, Any]:

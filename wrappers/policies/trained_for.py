@@ -11,7 +11,7 @@ import msgspec
 
 from ...envs import game as make_game
 from ...envs.core.game import Game
-from ...envs.core.registry import with_underscores
+from ...envs.core.registry import own_name
 
 
 class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
         >>> TrainedFor(game="public-project-v0").name
         'public_project'
         """
-        return with_underscores(self.game).partition("-")[0]  # a run may name it by a platform's id
+        return own_name(self.game)  # a run may name it by a platform's id
 
     def make_game(self) -> Game:
         """Return the game with its options.
