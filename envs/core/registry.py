@@ -110,7 +110,7 @@ def _with_fixed(source: Callable[..., Game], name: str, fixed: Mapping[str, Any]
         for option, value in fixed.items():
             if options.get(option, value) != value:
                 raise ValueError(f"{option}={options[option]!r}: {name} is the game with {option}={value!r}")
-        return source(**options | fixed)
+        return source(**{**options, **fixed})
 
     return platforms_game
 
