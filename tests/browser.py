@@ -1,12 +1,10 @@
 """A headless Chromium for tests of what people see in a browser."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pytest
+from needs import program
 
 FLAGS = [
     "--no-sandbox",
@@ -21,10 +19,7 @@ FLAGS = [
 @contextmanager
 def chromium() -> Iterator[Any]:
     """Start the system's Chromium; skip the test where there is none, but not in CI."""
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if path is None and not os.environ.get("CI"):
-        pytest.skip("needs Chromium")
-    assert path is not None, "CI tests need Chromium: apt-get install chromium"
+    path = program("chromium", "chromium-browser", "google-chrome", package="chromium")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,10 @@ settings.register_profile("here", deadline=None, max_examples=100)
 settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
+
+# A shell's background job ignores Ctrl-C, and so would the processes that the tests start and stop.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GAMES = ("mafia", "holdem", "poker", "auction", "tangram", "bargaining")
 """The order in which they are tested. Mafia and tangram, which take longest to compile, lie far apart."""

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from unittest.mock import patch
 
+import needs
 import pytest
 from parlour.envs.core.registry import GAMES
 from parlour.training import cli
@@ -70,6 +71,6 @@ def test_the_commands_of_a_page_run(name, tmp_path, monkeypatch, capsys):
 def test_docstring_examples(name):
     for module, library, extra in NEEDED:
         if name.startswith(module):
-            pytest.importorskip(library, reason=f"the extra {extra} is not installed")
+            needs.library(library, extra)
     failed, _ = doctest.testmod(importlib.import_module(name))
     assert failed == 0

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from needs import framework, library
 from parlour.training.learning.advantages import seat_advantages
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -30,7 +31,7 @@ def test_the_credit_of_the_ppo_example_is_that_of_the_trainer():
 
 @pytest.mark.slow
 def test_the_torchrl_example_learns():
-    pytest.importorskip("torchrl", reason="not installed: the extra torchrl")
+    framework("torchrl")
     before, after = example("torchrl_ppo").main([])
     assert after.low > before.high
 
@@ -38,7 +39,7 @@ def test_the_torchrl_example_learns():
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_the_rllib_example_learns():
-    pytest.importorskip("ray.rllib.algorithms.ppo", reason="not installed: the extra rllib")
+    framework("ray.rllib.algorithms.ppo")
     before, after = example("rllib_selfplay").main([])
     assert after.low > before.high
 
@@ -48,7 +49,7 @@ def test_the_rllib_example_learns():
     ("name", "library"), [("tianshou_dqn", "tianshou"), ("skrl_ppo", "skrl"), ("agilerl_dqn", "agilerl")]
 )
 def test_the_examples_of_one_seat_learn(name, library):
-    pytest.importorskip(library, reason="not installed: it is in no extra")
+    framework(library)
     before, after = example(name).main([])
     assert after.low > before.high
 
@@ -56,7 +57,7 @@ def test_the_examples_of_one_seat_learn(name, library):
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_the_trl_example_learns(monkeypatch):
-    pytest.importorskip("trl", reason="not installed: it is in no extra")
+    framework("trl")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # nothing is downloaded
     before, after = example("trl_grpo").main([])
     assert after > before + 0.1  # chips per hand against random play
@@ -70,7 +71,7 @@ def test_the_ppo_example_learns(capsys):
 
 
 def test_the_jax_example_plays_the_tables():
-    pytest.importorskip("jax", reason="not installed: JAX is in no extra")
+    framework("jax")
     played, *_ = example("jax_rollout").main(["--tables", "16", "--steps", "20"])
     masks, actions = np.asarray(played["mask"]), np.asarray(played["action"])
     assert masks.shape[:2] == actions.shape == (20, 16)
@@ -80,7 +81,7 @@ def test_the_jax_example_plays_the_tables():
 
 @pytest.mark.slow
 def test_the_openspiel_example_solves_the_game():
-    pytest.importorskip("pyspiel", reason="not installed: the extra bench")
+    library("pyspiel", "bench")
     found = example("openspiel_cfr").main([])
     assert found[0] > 0.3
     assert found[-1] < 0.01

@@ -11,6 +11,7 @@ import pytest
 from cases import CASES, SMALL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from needs import library
 from parlour import envs
 from parlour.envs import Message, TurnState, holdem_v0
 from parlour.envs.core.turn_state import MessageScope
@@ -90,7 +91,7 @@ def test_all_seats_together_show_what_is_hidden_from_each(game_id):
         or game.encoders["full"].layout.size == game.layout.size
         or game.turn_state(first, 0).game_state == game.turn_state(first, 1).game_state
     ):
-        pytest.skip("it has no picture of its own, or everybody sees everything")
+        return  # it has no picture of its own, or everybody sees everything
     seen = [list(views(game, table)) for seed in range(3) for table in some_decisions(game, seed)]
     assert any(all(game.renderer.picture(every) != game.renderer.picture(one) for one in ones) for *ones, every in seen)
 
@@ -211,7 +212,7 @@ def test_text_hides_as_the_picture_does():
 
 
 def test_a_frame_of_every_game(game_id):
-    pytest.importorskip("resvg_py")
+    library("resvg_py")
     env = envs.make(game_id, render_mode="rgb_array")
     env.reset(seed=1)
     frame = env.render()
@@ -221,7 +222,7 @@ def test_a_frame_of_every_game(game_id):
 
 
 def test_letters_need_no_fonts_of_the_system():
-    pytest.importorskip("resvg_py")
+    library("resvg_py")
     blank = window.pixels(svg.document("a", []))
     written = window.pixels(svg.document("a", [svg.text(50, 200, "Parlour Привет Γειά", 60)]))
     dark = np.flatnonzero((written != blank).any(axis=(0, 2)))
@@ -230,7 +231,7 @@ def test_letters_need_no_fonts_of_the_system():
 
 
 def test_a_window_follows_the_game(monkeypatch):
-    pygame = pytest.importorskip("pygame")
+    pygame = library("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setattr(window, "FPS", 1000)
     env = envs.make("bargaining", render_mode="human")
@@ -250,7 +251,7 @@ def test_a_window_follows_the_game(monkeypatch):
 @pytest.fixture
 def windows(monkeypatch):
     """Make environments with a window, on a screen that is none."""
-    pygame = pytest.importorskip("pygame")
+    pygame = library("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setattr(window, "FPS", 1000)
     made = []
@@ -267,7 +268,7 @@ def windows(monkeypatch):
 
 
 def test_an_environment_draws_on_when_another_has_closed_the_window(windows):
-    pygame = pytest.importorskip("pygame")
+    pygame = library("pygame")
     first, second = windows("bargaining"), windows("auction")
     assert pygame.display.get_caption()[0] == "auction-v0"
     first.render()
@@ -278,7 +279,7 @@ def test_an_environment_draws_on_when_another_has_closed_the_window(windows):
 
 
 def test_a_window_closed_by_hand_stays_closed_until_another_is_opened(windows):
-    pygame = pytest.importorskip("pygame")
+    pygame = library("pygame")
     env = windows("bargaining")
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     env.render()
@@ -304,7 +305,7 @@ def test_a_learner_sees_its_own_seat():
 
 
 def test_gymnasium_accepts_the_pictures():
-    pytest.importorskip("resvg_py")
+    library("resvg_py")
     env = gymnasium.make("parlour/Auction-v0", render_mode="rgb_array")
     env.reset(seed=1)
     assert env.render().shape == (480, 640, 3)
@@ -316,7 +317,7 @@ def test_gymnasium_accepts_the_pictures():
 
 @pytest.mark.parametrize(("mode", "kind"), [("rgb_array_list", np.ndarray), ("svg_list", str), ("ansi_list", str)])
 def test_gymnasium_makes_lists_of_the_pictures(mode, kind):
-    pytest.importorskip("resvg_py")
+    library("resvg_py")
     env = gymnasium.make("parlour/Auction-v0", render_mode=mode)
     env.reset(seed=1)
     env.step(3)
@@ -344,7 +345,7 @@ def test_every_table_of_a_vector_environment_is_a_frame(game_id):
 
 
 def test_vector_environments_give_pixels():
-    pytest.importorskip("resvg_py")
+    library("resvg_py")
     env = gymnasium.make_vec("parlour/Auction-v0", num_envs=2, render_mode="rgb_array")
     env.reset(seed=1)
     assert [frame.shape for frame in env.render()] == [(480, 640, 3)] * 2

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from needs import library
 from parlour.envs import GAMES, Element, Layout, Slice, game
 from parlour.envs.render.chart import chart
 
@@ -57,7 +58,7 @@ def test_the_description_is_a_table():
 
 
 def test_the_chart_shows_every_slice():
-    pytest.importorskip("matplotlib")
+    library("matplotlib")
     flat = np.arange(10, dtype=np.float32) - 3
     axes = chart(LAYOUT, flat).axes[0]
     assert [text.get_text() for text in axes.texts] == [

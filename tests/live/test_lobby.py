@@ -7,8 +7,8 @@ import sqlite3
 from contextlib import asynccontextmanager
 
 import aiohttp
-import pytest
 from live.table_people import BARGAINING, Person, Program, caller, offering, on_loop
+from needs import library
 from parlour import envs
 from parlour.wrappers.live.lobby import tables
 from parlour.wrappers.live.lobby.host import LobbyHost
@@ -99,7 +99,7 @@ async def test_a_person_opens_a_table_plays_and_is_rated():
             {"name": "Ann", "program": False, "payoff": payoffs["player_1"]},
         ]
         assert seen["you"] == "Ann"
-        pytest.importorskip("openskill")
+        library("openskill")
         better = max(result["players"], key=lambda one: one["payoff"])["name"]
         assert seen["ratings"][0]["name"] == better
 

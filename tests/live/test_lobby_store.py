@@ -3,6 +3,7 @@
 import sqlite3
 
 import pytest
+from needs import library
 from parlour.wrappers.live.lobby import store as stores
 from parlour.wrappers.live.lobby.store import LobbyStore
 from parlour.wrappers.live.table.table_result import PlayerResult
@@ -47,7 +48,7 @@ def test_a_file_that_is_no_database_is_named(tmp_path):
 
 
 def test_ratings_are_those_of_openskill_game_by_game():
-    openskill = pytest.importorskip("openskill.models")
+    openskill = library("openskill.models")
     store = LobbyStore()
     matches = [(3, 1), (0, 2), (5, 5), (4, 1)]
     model = openskill.PlackettLuce()
@@ -65,7 +66,7 @@ def test_ratings_are_those_of_openskill_game_by_game():
 
 
 def test_a_program_in_several_seats_counts_once_with_its_mean():
-    pytest.importorskip("openskill")
+    library("openskill")
     store, same = LobbyStore(), LobbyStore()
     at = "2026-01-01T00:00:00+00:00"
     store.add_result("auction", at, "", [player("bot", 9, True), player("bot", -1, True), player("Ann", 3)])
@@ -82,7 +83,7 @@ def test_the_latest_results_come_first_and_the_best_players():
         store.add_result(f"game {number}", "2026-01-01T00:00:00+00:00", "over", [player(f"p{number}", number)])
     assert [one.game for one in store.results(3)] == ["game 4", "game 3", "game 2"]
     assert store.results(1)[0].players[0].payoff == 4
-    pytest.importorskip("openskill")
+    library("openskill")
     for _ in range(4):
         store.add_result(
             "kuhn", "2026-01-01T00:00:00+00:00", "", [player("low", 0), player("mid", 1), player("top", 2)]
@@ -106,7 +107,7 @@ def test_the_store_stays_bounded(monkeypatch):
 
 
 def test_a_result_that_cannot_be_kept_leaves_nothing_behind(monkeypatch):
-    pytest.importorskip("openskill")
+    library("openskill")
     store = LobbyStore()
 
     def full(game, players):

@@ -13,6 +13,7 @@ import aiohttp
 import msgspec
 import pytest
 from mafia_players import FIVE, NAMES, Plain, context
+from needs import program
 from parlour.wrappers.live.mafia import agent as service_module
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.host import MafiaHost
@@ -21,15 +22,13 @@ from parlour.wrappers.live.mafia.service_client import RemoteAgent, ServiceConne
 
 HERE = Path(__file__).parent
 CLIENT = Path(service_module.__file__).parent / "client"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("npm") is None, reason="node and npm are not installed"),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     """The package, installed and built in a folder of its own; building is the type check."""
+    program("npm", package="npm")
     folder = tmp_path_factory.mktemp("client")
     shutil.copytree(CLIENT, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules", "dist"))
     shutil.copy(HERE / "mafia_document.ts", folder / "src")

@@ -21,7 +21,7 @@ from parlour.wrappers.logs import recorder
 from parlour.wrappers.logs.match_log import MatchLog, read
 from parlour.wrappers.replay.log_reader import moments
 
-pytest.importorskip("openai")
+pytest.importorskip("openai", reason="openai is missing: pip install -e '.[dev]'")
 from parlour.wrappers.live.mafia.llm_agent import MafiaLLMAgent
 
 

@@ -10,6 +10,7 @@ import aiohttp
 import endpoint
 import pytest
 from live.table_people import BARGAINING, Program, hanging, offering, on_loop, person, raising
+from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents.delayed import DelayedAgent
@@ -77,7 +78,7 @@ async def test_a_program_that_fails_costs_only_itself(respond, words, caplog):
 
 @on_loop
 async def test_a_language_model_plays_and_talks_and_its_failure_costs_it_the_turn(caplog):
-    pytest.importorskip("openai")
+    library("openai")
     choice = json.dumps({"action_type": "submit_offer", "payload": {"my_share": 61}, "say": "Take it."})
     async with endpoint.endpoint(endpoint.talking(choice=choice)) as (url, _):
         model = LLMAgent(Model(name="stub", base_url=url), None)

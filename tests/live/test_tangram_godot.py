@@ -9,27 +9,23 @@ from pathlib import Path
 
 import pytest
 from live.small_game import Knows
+from needs import program
 from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.tangram.agent import TangramAgentServer
 from parlour.wrappers.policies.loading import make_policy
 
-GODOT = shutil.which("godot3-server")
 PROJECT = Path(__file__).parent.parent / "godot"
 
-pytestmark = [
-    pytest.mark.skipif(
-        GODOT is None and not os.environ.get("CI"), reason="needs Godot 3.2 headless: apt-get install godot3-server"
-    ),
-    pytest.mark.slow,
-]
+pytestmark = pytest.mark.slow
 
 
 async def godot(url, folder):
     """Run the project against an agent; return what it printed."""
+    server = program("godot3-server", package="godot3-server")
     project = shutil.copytree(PROJECT, folder / "project")
     environment = {**os.environ, "HOME": str(folder), "TANGRAM_URL": url, "LC_ALL": "C.UTF-8"}
-    command = (GODOT or "godot3-server", "--path", str(project), "-s", "main.gd")
+    command = (server, "--path", str(project), "-s", "main.gd")
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         *command, env=environment, stdout=pipe, stderr=asyncio.subprocess.STDOUT

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from logs import played
+from needs import library
 from parlour import envs
 from parlour.envs import Message, MessageIntent, TurnState
 from parlour.envs.core.turn_state import MessageScope
@@ -94,7 +95,7 @@ def test_nothing_to_show_is_said():
 
 
 def test_films(tmp_path):
-    pytest.importorskip("resvg_py")
+    library("resvg_py")
     from PIL import Image
 
     played(tmp_path / "log", envs.game("auction"), seed=2)
@@ -108,7 +109,7 @@ def test_films(tmp_path):
         image.seek(frame)
         seconds.append(image.info["duration"] / 1000)
     assert sum(seconds) == pytest.approx(count / 2)
-    imageio = pytest.importorskip("imageio_ffmpeg")
+    imageio = library("imageio_ffmpeg")
     assert film(told, tmp_path / "a.mp4", "player_1", 5) == count
     frames, _seconds = imageio.count_frames_and_secs(str(tmp_path / "a.mp4"))
     assert frames == count
@@ -128,7 +129,7 @@ def test_films(tmp_path):
     ],
 )
 def test_films_that_cannot_be(tmp_path, name, view, fps, complaint):
-    pytest.importorskip("PIL")
+    library("PIL")
     played(tmp_path / "log", envs.game("bargaining"))
     with pytest.raises(ValueError, match=complaint):
         film(moments(tmp_path / "log"), tmp_path / name, view, fps)

@@ -7,6 +7,7 @@ import nim
 import numpy as np
 import pytest
 import three_cards
+from needs import library
 from parlour import envs
 from parlour.envs import (
     Action,
@@ -305,7 +306,7 @@ BROKEN = [
 @pytest.mark.parametrize(("law", "game", "difference"), BROKEN, ids=[f"{i}-{one[0]}" for i, one in enumerate(BROKEN)])
 def test_a_broken_law_is_found(law, game, difference):
     if law == "Stable-Baselines3":
-        pytest.importorskip("stable_baselines3")
+        library("stable_baselines3")
     with pytest.raises(LawBroken, match=difference) as broken:
         try_law(law, game, 4)
     assert broken.value.law == law

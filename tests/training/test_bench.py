@@ -4,6 +4,7 @@ import sys
 from itertools import groupby
 
 import pytest
+from needs import library
 from parlour import envs
 from parlour.training import cli
 from parlour.training.benchmarks import base, learner, measure, peers, process, sibling
@@ -44,7 +45,7 @@ def test_quick_figures_of_what_needs_no_peer(capsys, monkeypatch):
 
 @pytest.mark.slow
 def test_the_learner_is_measured(monkeypatch):
-    pytest.importorskip("sb3_contrib")
+    library("sb3_contrib")
     monkeypatch.setattr(learner, "rate", lambda run, seconds, rounds=5: run() * 1.0)
     (row,) = learner.learner(0.1)
     assert row.value == 256 * 64
@@ -86,7 +87,7 @@ def test_only_cuda_is_compiled_without_being_measured(capsys):
 
 @pytest.mark.slow
 def test_kernels_become_machine_code():
-    pytest.importorskip("numba_cuda")
+    library("numba_cuda", "cuda")
     found = list(machine_code([envs.game("kuhn")]))
     assert {(one.game, one.kernel) for one in found} == {
         ("every game", "check"), ("every game", "sample"), ("kuhn", "reset"), ("kuhn", "step"),

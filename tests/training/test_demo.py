@@ -1,9 +1,10 @@
 import pytest
+from needs import library
 from parlour.training import cli
 from parlour.wrappers.logs.match_log import read
 from parlour.wrappers.policies.loading import load_run
 
-pytest.importorskip("sb3_contrib")
+library("sb3_contrib")
 
 
 @pytest.mark.slow

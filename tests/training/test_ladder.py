@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from needs import library
 from parlour.envs import game
 from parlour.training import cli
 from parlour.training.evaluation.cross_play import cross_play
@@ -68,14 +69,14 @@ def test_intervals_are_as_wide_as_they_should_be():
 
 
 def test_ratings_follow_who_wins():
-    pytest.importorskip("openskill")
+    library("openskill")
     wins = np.repeat(np.array([[0, 1, 1], [-1, 0, 1], [-1, -1, 0]], float)[:, :, None], 20, axis=2)
     best, middle, last = (mean for mean, _ in openskill_ratings(wins))
     assert best > middle > last
 
 
 def test_alpha_rank_is_openspiels():
-    pytest.importorskip("open_spiel.python.egt.alpharank")
+    library("open_spiel.python.egt.alpharank", "bench")
     assert alpha_rank(ROCK) == pytest.approx([1 / 3] * 3, abs=1e-6)
 
 

@@ -8,6 +8,7 @@ from threading import Event, Thread
 
 import endpoint
 import pytest
+from needs import library
 from parlour.envs import GameEnv, game
 from parlour.training import cli
 from parlour.training.commands.lookup import agent
@@ -151,7 +152,7 @@ def answering(answer):
 
 @pytest.mark.parametrize("command", ["play", "watch"])
 def test_a_language_model_plays_and_what_it_says_is_shown(command, capsys, tmp_path):
-    pytest.importorskip("openai")
+    library("openai")
     choice = json.dumps({"action_type": "submit_offer", "payload": {"my_share": 61}, "say": "Take\nit \x1b[2J."})
     args = ["bargaining", "--agents", "llm", "fair", "--hands", "1", "--delay", "0", "--options", "rounds=2"]
     with answering(endpoint.talking(choice=choice)) as url:
@@ -171,7 +172,7 @@ def test_a_language_model_plays_and_what_it_says_is_shown(command, capsys, tmp_p
     ],
 )
 def test_a_language_model_that_gives_no_answer_costs_itself_the_turn(answer, problem, capsys, caplog, tmp_path):
-    pytest.importorskip("openai")
+    library("openai")
     match = ["bargaining", "--agents", "llm", "fair", "--options", "rounds=2", "--log", f"{tmp_path}/log"]
     with answering(answer) as url:
         model = ["--model", "stub", "--llm-url", url]
@@ -182,7 +183,7 @@ def test_a_language_model_that_gives_no_answer_costs_itself_the_turn(answer, pro
 
 
 def test_a_refusal_of_a_model_is_not_shown_to_its_opponent(caplog):
-    pytest.importorskip("openai")
+    library("openai")
     table, env = game("auction", seats=2), GameEnv(game("auction", seats=2))
     choice = '{"action_type": "submit_bid", "payload": {"bid": 1234567}}'
     with answering(endpoint.talking(choice=choice)) as url:
@@ -195,7 +196,7 @@ def test_a_refusal_of_a_model_is_not_shown_to_its_opponent(caplog):
 
 
 def test_a_model_that_fails_at_night_does_not_betray_who_acts(caplog):
-    pytest.importorskip("openai")
+    library("openai")
     table, env = game("mafia", seats=5), GameEnv(game("mafia", seats=5))
     down = LLMAgent(Model(name="stub", base_url="http://127.0.0.1:9/v1", retries=0), None, talks=False)
     match = TerminalMatch(table, [HumanAgent(), *[down] * 4], ["me", *["llm"] * 4], screen())

@@ -4,6 +4,7 @@ import io
 import json
 
 import pytest
+from needs import library
 from parlour.envs import GAMES, GameEnv, game
 from parlour.training import cli
 from parlour.training.terminal.match import TerminalMatch
@@ -83,7 +84,7 @@ def test_a_match_is_recorded_as_a_page_and_replayed_from_its_log(tmp_path, capsy
 
 @pytest.mark.slow
 def test_a_match_is_recorded_as_a_film(tmp_path):
-    pytest.importorskip("resvg_py")
+    library("resvg_py")
     out = tmp_path / "match.gif"
     assert cli.main(["record", *MATCH, "--out", str(out), "--view", "fair"]) == 0
     assert out.read_bytes()[:6] in (b"GIF87a", b"GIF89a")

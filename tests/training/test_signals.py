@@ -1,6 +1,9 @@
 """Signals that stop a run, while the run must not be interrupted."""
 
+import shlex
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -58,3 +61,9 @@ def test_ctrl_c_while_metrics_are_written_comes_after_they_are_whole(tmp_path, m
         metrics.write({"loss": 1.0, "reward": 2.0}, 64)
     assert written == ["loss", "reward"] and tracked == [({"loss": 1.0, "reward": 2.0}, 64)]
     assert (tmp_path / "metrics.jsonl").read_text() == '{"steps": 64, "loss": 1.0, "reward": 2.0}\n'
+
+
+def test_the_tests_also_pass_in_the_background_of_a_shell_which_ignores_ctrl_c():
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", __file__, "-k", "while_metrics_are_written"]
+    ran = subprocess.run(["sh", "-c", f"trap '' INT; exec {shlex.join(words)}"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout

@@ -5,7 +5,7 @@ import json
 import pytest
 from parlour.training import cli
 
-pytest.importorskip("optuna")
+pytest.importorskip("optuna", reason="optuna is missing: pip install -e '.[dev]'")
 
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from parlour.training.learning.sweep import space

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from needs import library
 from parlour import envs
 from parlour.envs.core.installed import install
 from parlour.training import cli
@@ -173,7 +174,7 @@ def report(capsys, *args):
     ],
 )
 def test_evaluate_prints_and_draws_the_comparison(args, capsys, tmp_path):
-    pytest.importorskip("matplotlib")
+    library("matplotlib")
     path = tmp_path / "theory.png"
     code, out, err = report(capsys, *args, "--deals", "50", "--against", "random", "--picture", str(path))
     assert code == 0

@@ -7,6 +7,7 @@ import logging
 import endpoint
 import pytest
 from aiohttp import web
+from needs import library
 from parlour import envs
 from parlour.envs import Action, AgentResponse
 from parlour.wrappers.agents import language_model
@@ -15,7 +16,7 @@ from parlour.wrappers.agents.llm import LLMAgent
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.policies.loading import make_policy
 
-pytest.importorskip("openai")
+library("openai")
 BARGAINING = envs.game("bargaining")
 CHAT = [{"role": "user", "content": "Well?"}]
 SCHEMA = {"type": "object", "properties": {"targetId": {"enum": ["p2"]}}, "required": ["targetId"]}

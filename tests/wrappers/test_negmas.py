@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from needs import framework
 from parlour import envs
 from parlour.envs.core.match import Match
 from parlour.envs.multi_issue_bargaining import theory
@@ -12,7 +13,7 @@ from parlour.training.commands.lookup import agent
 from parlour.wrappers.agents.policy import PolicyAgent
 from rich.console import Console
 
-negmas = pytest.importorskip("negmas", reason="not installed: the extra negmas")
+negmas = framework("negmas")
 
 from parlour.wrappers.negmas import NegotiatorAgent, PolicyNegotiator, domain_options, read_domain  # noqa: E402
 

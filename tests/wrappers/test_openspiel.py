@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from needs import library
 from parlour import envs
 from parlour.training.algorithms.tabular import solve
 from parlour.training.evaluation.exact import flat_tree, nash_conv, values
 
-pyspiel = pytest.importorskip("pyspiel", reason="not installed: the extra bench")
+pyspiel = library("pyspiel", "bench")
 
 from open_spiel.python import policy as spiel_policy  # noqa: E402
 from open_spiel.python.algorithms import cfr, expected_game_score, exploitability  # noqa: E402

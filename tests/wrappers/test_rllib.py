@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("ray.rllib.algorithms.ppo", reason="not installed: the extra rllib")
+pytest.importorskip("ray.rllib.algorithms.ppo", reason="it is missing: make frameworks")
 
 import ray
 from parlour.envs import VectorGame, game

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from needs import library
 from parlour.envs import game
 from parlour.wrappers.rl.gymnasium_env import make_single_agent_env
 from parlour.wrappers.rl.sb3 import sb3_env
@@ -56,7 +57,7 @@ def test_steps_are_those_of_the_seats():
 
 
 def test_all_tables_are_one_picture_for_a_film():
-    pytest.importorskip("resvg_py")
+    library("resvg_py")
     env = sb3_env("auction", n_envs=4, render_mode="rgb_array", render_view="all")
     env.reset()
     assert env.render().shape == (2 * 480, 2 * 640, 3)

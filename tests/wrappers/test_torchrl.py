@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("torchrl", reason="not installed: the extra torchrl")
+pytest.importorskip("torchrl", reason="it is missing: make frameworks")
 
 import torch
 from parlour.envs import VectorGame, game
