@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Small networks run faster on one thread, and much faster if other programs use the processor.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast nightly lint types page docs gallery site frameworks platforms notebooks bench mutants economics clean
+.PHONY: demo test test-fast nightly soak lint types page docs gallery site frameworks platforms notebooks bench mutants economics clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live table
 	$(BIN)/parlour demo
@@ -20,6 +20,9 @@ nightly: $(VENV)/.dev  ## a million broken messages for each end of every protoc
 	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 tests/core/test_cuda.py
 	PARLOUR_FLOOD=200000 $(BIN)/python -m pytest -n 3 --timeout=0 tests/live/test_hostile_floods*.py
 	PARLOUR_ORACLE_HANDS=1000000 $(BIN)/python -m pytest -n auto -v --timeout=0 tests/holdem/test_pokerkit.py
+
+soak: $(VENV)/.dev  ## a host of poker and its agents for hours, with faults between them; ARGS="--hours 2" shortens it
+	cd tests && $(abspath $(BIN))/python -m soak $(ARGS)
 
 lint: $(VENV)/.dev  ## ruff: rules and format
 	$(BIN)/ruff check .

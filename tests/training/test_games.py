@@ -27,7 +27,6 @@ OF_A_GAME = (
     "commands.demo",
     "commands.mafia_agents",
     "commands.mafia_summary",
-    "soak.poker",
 )
 """Modules that are about certain games or platforms."""
 

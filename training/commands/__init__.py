@@ -1,4 +1,4 @@
-"""The commands of `parlour`. Each is a module here, loaded when it is called; host, deploy and soak are packages.
+"""The commands of `parlour`. Each is a module here, loaded when it is called; host and deploy are packages.
 
 A module has the function `command`, whose parameters tyro parses. If the parameters depend on the arguments, the module
 has `command_for(args)`, which returns that function. Arguments that several commands share are in `arguments`.
@@ -25,7 +25,6 @@ COMMANDS = {
     "replay": "turn a match log into a page to step through, or a film",
     "host": "host a platform's protocol: poker, an arena, mafia, tangram",
     "deploy": "let a policy play on a live platform",
-    "soak": "run a host and its agents for hours, with faults between them",
     "check": "check that your own game obeys the laws of all games",
     "zoo": "show the trained policies that come with Parlour, or replace one",
     "list": "show games, bots, presets and runs",

@@ -31,17 +31,17 @@ class SoakSettings:
         warm_up: seconds after a start that do not count for memory.
         growth_limit: MB an hour by which the memory of a process may grow.
         seed: of the faults and of the bots.
-        folder: for logs and the host's state.
+        folder: for logs and the host's state; it should be empty. None: a temporary one.
         report_every: seconds between status lines.
     """
 
-    hours: float
+    hours: float = 8.0
     rates: FaultRates = field(default_factory=FaultRates)
     restarts: float = 0.5
     warm_up: float = 600.0
     growth_limit: float = 2.0
     seed: int = 0
-    folder: Path
+    folder: Path | None = None
     report_every: float = 60.0
 
 

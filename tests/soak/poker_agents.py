@@ -1,4 +1,4 @@
-"""``python -m parlour.training.soak.poker_agents FILE``: plays with the agents that a JSON file names, until stopped.
+"""``python poker_agents.py FILE``: plays with the agents that a JSON file names, until stopped.
 
 The file holds ``url``, ``think`` (seconds before each answer), ``retry_after``, and ``agents``: a list of ``name``,
 ``api_key``, ``bot`` and ``seed``.
@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ...envs import game
-from ...wrappers.agents.delayed import DelayedAgent
-from ...wrappers.agents.policy import PolicyAgent
-from ...wrappers.live.common.memory import trim_memory
-from ...wrappers.live.poker.agent import play
-from ...wrappers.policies.loading import make_policy
-from ..stopping import until_done
+from parlour.envs import game
+from parlour.training.stopping import until_done
+from parlour.wrappers.agents.delayed import DelayedAgent
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.common.memory import trim_memory
+from parlour.wrappers.live.poker.agent import play
+from parlour.wrappers.policies.loading import make_policy
 
 SEATS = 10
 """Seats of the game with which the bots were made: they play at every smaller table."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import aiohttp
 import msgspec
+from parlour.wrappers.live.common.reconnecting import CONNECTION_ERRORS
 
-from ...wrappers.live.common.reconnecting import CONNECTION_ERRORS
 from .claims import Claims
 from .poker_watch import PokerWatch
 from .processes import RestartableProcess
@@ -78,9 +78,9 @@ class PokerSoak(Soaked):
         self._port = _free_port()
         names = [f"agents-{number + 1}" for number in range(poker.processes)]
         host = RestartableProcess("host", self._host_command(), self._folder)
-        module = "parlour.training.soak.poker_agents"
+        script = str(Path(__file__).with_name("poker_agents.py"))
         agents = [
-            RestartableProcess(name, [module, str(self._folder / f"{name}.json")], self._folder) for name in names
+            RestartableProcess(name, [script, str(self._folder / f"{name}.json")], self._folder) for name in names
         ]
         self.ends = {end.name: end for end in (host, *agents)}
         self._watch = PokerWatch(self.claims, 0.8 * poker.timeout, poker.back_within)
@@ -104,7 +104,7 @@ class PokerSoak(Soaked):
             "log-level": "warning",
         }
         words = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
-        return ["parlour.training.cli", "host", "poker", *words]
+        return ["-m", "parlour.training.cli", "host", "poker", *words]
 
     @property
     def url(self) -> str:

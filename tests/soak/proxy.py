@@ -11,9 +11,9 @@ from typing import Literal, Protocol, TypeAlias
 
 import aiohttp
 from aiohttp import WSMsgType, web
+from parlour.wrappers.live.common.reconnecting import CONNECTION_ERRORS
+from parlour.wrappers.live.common.server import url_of
 
-from ...wrappers.live.common.reconnecting import CONNECTION_ERRORS
-from ...wrappers.live.common.server import url_of
 from .faults import Dice, FaultRates
 
 REORDER_SECONDS = 1.0

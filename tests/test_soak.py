@@ -1,4 +1,4 @@
-"""`parlour soak`: what explains a fault and what does not, memory, and small runs of the command."""
+"""`make soak`: what explains a fault and what does not, memory, and small runs of the command."""
 
 import json
 import random
@@ -6,12 +6,12 @@ from collections import Counter
 from types import SimpleNamespace
 
 import pytest
-from parlour.training import cli
-from parlour.training.soak import poker_watch
-from parlour.training.soak.claims import Claims, growth
-from parlour.training.soak.faults import Dice, FaultRates
-from parlour.training.soak.poker import CLAIMS, HandLog
-from parlour.training.soak.poker_watch import JOINING, PokerWatch
+from soak import poker_watch
+from soak.__main__ import main
+from soak.claims import Claims, growth
+from soak.faults import Dice, FaultRates
+from soak.poker import CLAIMS, HandLog
+from soak.poker_watch import JOINING, PokerWatch
 
 # Faults.
 
@@ -173,7 +173,7 @@ def test_who_is_killed_while_it_is_away_may_come_back_later(watch):
 
 def test_who_leaves_for_a_lost_join_is_away_until_its_next_connection(watch, tmp_path, monkeypatch):
     # The host deals when the last player has joined; the proxy sees the hand with the first connection of another.
-    monkeypatch.setattr("parlour.training.soak.poker.clock", lambda: watch.now.time)
+    monkeypatch.setattr("soak.poker.clock", lambda: watch.now.time)
     watch.went_away("agt", JOINING)
     watch.gave_seat_back("agt")
     watch.now.time += 1
@@ -206,7 +206,7 @@ def judged(watch, path, *hands):
 
 @pytest.mark.parametrize("cause", ["timeout", "left"])
 def test_what_the_host_did_for_an_agent_is_explained_by_its_absence(watch, tmp_path, monkeypatch, cause):
-    monkeypatch.setattr("parlour.training.soak.poker.clock", lambda: watch.now.time)
+    monkeypatch.setattr("soak.poker.clock", lambda: watch.now.time)
     line = connected(watch)
     sent(line, "host", state())
     line.closed("cut", None)
@@ -247,13 +247,13 @@ def test_chips_are_followed_from_hand_to_hand(watch, tmp_path):
 
 def soak(tmp_path, *args):
     report = tmp_path / "report.json"
-    code = cli.main(["soak", "poker", "--folder", str(tmp_path), "--json", str(report), *args])
+    code = main(["--folder", str(tmp_path), "--json", str(report), *args])
     return code, json.loads(report.read_text())
 
 
 @pytest.mark.slow
 def test_a_short_soak_holds_with_every_fault(tmp_path, capsys):
-    options = ["--options", "stack=1000", "hand_delay=0.3", "--faults", "12", "--hours", "0.008", "--think", "0.2"]
+    options = ["--stack", "1000", "--hand-delay", "0.3", "--faults", "12", "--hours", "0.008", "--think", "0.2"]
     code, report = soak(tmp_path, "--tables", "3", "--processes", "2", "--seed", "1", *options)
     assert code == 0, capsys.readouterr().out
     counts = report["counts"]
@@ -273,7 +273,6 @@ def test_a_soak_tells_of_agents_that_are_too_slow(tmp_path, capsys):
 
 
 def test_wrong_options_are_named(capsys):
-    assert cli.main(["soak", "poker", "--options", "sets=3"]) == 2
-    assert cli.main(["soak", "pokker"]) == 2
-    err = capsys.readouterr().err
-    assert "'sets'" in err and "poker" in err
+    with pytest.raises(SystemExit) as ended:
+        main(["--sets", "3"])
+    assert ended.value.code == 2 and "--sets" in capsys.readouterr().err

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import msgspec
 from aiohttp import web
+from parlour.wrappers.live.common.tokens import bearer_token
 
-from ...wrappers.live.common.tokens import bearer_token
 from .claims import Claims
 from .proxy import Line, Side, clock
 

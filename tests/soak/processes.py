@@ -16,7 +16,7 @@ class RestartableProcess:
 
     Args:
         name: for the report and the names of its files.
-        command: what follows ``python -m``.
+        command: the arguments of Python.
         folder: where its output goes, as ``NAME.out`` and ``NAME.err``.
 
     Attributes:
@@ -38,7 +38,7 @@ class RestartableProcess:
         self.starts += 1
         with self._output.open("ab") as output, self.errors.open("ab") as errors:
             self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=errors
+                sys.executable, *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=errors
             )
 
     @property
