@@ -6,7 +6,6 @@ It has no environment API, no I/O and no clock. `GameEnv` and the hosts of the l
 import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from hashlib import blake2b
 from reprlib import repr
 from typing import Any, TypeVar
 
@@ -38,7 +37,8 @@ class Match:
     Attributes:
         table: the record: the whole state of the table, hidden information included.
         messages: every message of this episode, in order.
-        match_id: a different string for every episode.
+        match_id: counts the episodes since the latest seed. It is the same for every seed: a digest of the random
+            stream would tell a small seed, and with it all that is hidden. Hosts draw their ids.
         done: whether the episode is over; None before the first one.
         turn: the seat that decides next; after the end of the episode, the seat of the last decision.
         decisions: the number of decisions in this episode.
@@ -93,9 +93,7 @@ class Match:
             self._tables[:] = self.game.rules.blank
             self._stream[0] = fresh
             self._matches = 0
-        # A digest: from the stream itself an agent could compute every hidden card.
-        digest = blake2b(self._stream.tobytes(), digest_size=8).hexdigest()
-        self.match_id = f"{self.game.id}-{digest}-{self._matches}"
+        self.match_id = f"{self.game.id}-{self._matches}"
         self._matches += 1
         self._loops.reset(self._records, self.batch)
         self.done = False

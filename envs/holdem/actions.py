@@ -1,6 +1,6 @@
 """Action index ◄─► move ◄─► payload. The payloads are those of Moltpoker's agent format."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from reprlib import repr
 from typing import Any
 
@@ -45,25 +45,38 @@ def action_ranges(fractions: Sequence[float]) -> tuple[ActionRange, ...]:
     )
 
 
+def offers(table: Any) -> list[dict[str, Any]]:
+    """Return the legal actions of the acting seat as `game_state` has them: ``{kind}``, with the bounds of raiseTo."""
+    legal: list[dict[str, Any]] = [{"kind": "fold"}, {"kind": "call" if table.to_call > 0 else "check"}]
+    if table.raise_max > 0:
+        legal.append({"kind": "raiseTo", "min": int(table.raise_min), "max": int(table.raise_max)})
+    return legal
+
+
 def allowed(table: Any) -> list[AllowedAction]:
     """Return the legal actions of the acting seat, with their bounds: fold, then check or call, then raiseTo."""
-    to_call = int(table.to_call)
-    actions = [AllowedAction("fold", "give up the hand", NOTHING)]
-    if to_call > 0:
-        actions.append(AllowedAction("call", f"put in {to_call} more", NOTHING))
-    else:
-        actions.append(AllowedAction("check", "stay in for nothing", NOTHING))
-    if table.raise_max > 0:
-        low, high = int(table.raise_min), int(table.raise_max)
-        schema = {
-            "type": "object",
-            "properties": {"amount": {"type": "integer", "minimum": low, "maximum": high}},
-            "required": ["amount"],
-            "additionalProperties": False,
-        }
-        description = f"raise the bet to a total of {low} to {high} ({high} is all-in)"
-        actions.append(AllowedAction("raiseTo", description, schema))
-    return actions
+    return [described(offer, int(table.to_call)) for offer in offers(table)]
+
+
+def described(offer: Mapping[str, Any], to_call: int) -> AllowedAction:
+    """Return an entry of `offers` as TurnState's ``allowed_actions`` have it.
+
+    Args:
+        offer: ``{kind}``, with whole chips ``min`` and ``max`` where the kind is raiseTo.
+        to_call: chips that a call costs.
+    """
+    kind = offer["kind"]
+    if kind != "raiseTo":
+        words = {"fold": "give up the hand", "check": "stay in for nothing", "call": f"put in {to_call} more"}
+        return AllowedAction(kind, words[kind], NOTHING)
+    low, high = offer["min"], offer["max"]
+    schema = {
+        "type": "object",
+        "properties": {"amount": {"type": "integer", "minimum": low, "maximum": high}},
+        "required": ["amount"],
+        "additionalProperties": False,
+    }
+    return AllowedAction(kind, f"raise the bet to a total of {low} to {high} ({high} is all-in)", schema)
 
 
 def encode(table: Any, action: int) -> AgentResponse:

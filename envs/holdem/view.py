@@ -14,6 +14,7 @@ import numpy as np
 from ..core.loading import payoffs_in
 from ..core.record import Tables
 from ..core.turn_state import TurnState
+from .actions import offers
 from .hands import card_name, card_number, card_set, describe, set_strength, strength
 from .rules import open_board
 from .table import KINDS, LOG, PHASES, PREFLOP
@@ -53,7 +54,7 @@ def _seen(table: Any, seat: int | None) -> dict[str, Any]:
         "dealer": int(table.dealer),
         "turn": turn if turn >= 0 else None,
         "last": last,
-        "actions": _actions(table) if mine else [],
+        "actions": offers(table) if mine else [],
         "toCall": int(table.to_call) if mine else 0,
         "smallBlind": int(table.small_blind),
         "bigBlind": int(table.big_blind),
@@ -96,13 +97,6 @@ def _entry(seat: int, kind: int, amount: int) -> dict[str, Any]:
     if amount:
         entry["amount"] = amount
     return entry
-
-
-def _actions(table: Any) -> list[dict[str, Any]]:
-    actions: list[dict[str, Any]] = [{"kind": "fold"}, {"kind": "call" if table.to_call > 0 else "check"}]
-    if table.raise_max > 0:
-        actions.append({"kind": "raiseTo", "min": int(table.raise_min), "max": int(table.raise_max)})
-    return actions
 
 
 def _history(table: Any) -> list[dict[str, Any]]:

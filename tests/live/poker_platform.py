@@ -91,7 +91,8 @@ class Table(PlatformTable):
     def greet(self, seat):
         player = self.players[seat]
         timeout = round(1000 * self.platform.timeout)
-        self.say(seat, "welcome", {"seat_id": seat, "agent_id": player.agent_id, "action_timeout_ms": timeout})
+        money = {"real_money": True, "deposit_status": "pending"} if "welcome" in self.platform.real_money else {}
+        self.say(seat, "welcome", {"seat_id": seat, "agent_id": player.agent_id, "action_timeout_ms": timeout, **money})
         self.say(seat, "game_state", self.state(seat))
 
     # What happens.
@@ -172,7 +173,8 @@ class Table(PlatformTable):
 
     def shown(self):
         seats = [{"seatId": seat, "agentId": player.agent_id} for seat, player in self.players.items()]
-        return {"id": self.table_id, "status": self.status, "seats": seats}
+        money = "page" in self.platform.real_money
+        return {"id": self.table_id, "status": self.status, "seats": seats, "realMoney": money, "bucket_key": "default"}
 
     def leave(self, seat):
         agent_id = self.players[seat].agent_id
@@ -200,14 +202,14 @@ class Platform:
     """The server. `async with platform.serve() as url`.
 
     Attributes that tests change or read: `blinds`, `stack`, `min_players`, `timeout`, `hand_delay` and `start_delay` in
-    seconds; `one_seat`: the next to join gets the seat of who joined before;
+    seconds; `one_seat`: the next to join gets the seat of who joined before; `real_money`: where it says so;
     `hands` played, `timeouts` of seats, `refused` codes of actions, `registered` names, `tables` by id.
     """
 
     def __init__(self, *, seed=0, stack=100, min_players=2, timeout=5.0, hand_delay=0.0, blinds=(1, 2)):
         self.rng = np.random.default_rng(seed)
         self.stack, self.min_players, self.timeout, self.hand_delay = stack, min_players, timeout, hand_delay
-        self.blinds, self.start_delay, self.one_seat = blinds, 0.0, False
+        self.blinds, self.start_delay, self.one_seat, self.real_money = blinds, 0.0, False, ()
         self.hands = self.timeouts = 0
         self.refused, self.registered = [], []
         self.tables, self.keys, self.sessions = {}, {}, {}
@@ -312,7 +314,8 @@ class Platform:
         token = f"session-{len(self.sessions)}"
         self.sessions[token] = (table, seat)
         url = f"ws://{request.host}/v1/ws"
-        return {"table_id": table.table_id, "seat_id": seat, "session_token": token, "ws_url": url}
+        money = {"deposit": {"amount_usdc": 1.0}} if "join" in self.real_money else {}
+        return {"table_id": table.table_id, "seat_id": seat, "session_token": token, "ws_url": url, **money}
 
     def _leave(self, table_id, agent_id):
         table = self.tables.get(table_id)
@@ -361,6 +364,7 @@ def compact(kind, payload):
                 "seat": payload["seat_id"],
                 "agent_id": payload["agent_id"],
                 "timeout": payload["action_timeout_ms"],
+                **{name: payload[name] for name in ("real_money", "deposit_status") if name in payload},
             }
         case "ack":
             return {"turn_token": payload["turn_token"], "seq": payload["seq"]}

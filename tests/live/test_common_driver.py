@@ -5,7 +5,7 @@ import logging
 
 import pytest
 from live.event_loops import FakeWorker, in_virtual_time
-from parlour.envs import Action, AgentResponse, TurnState
+from parlour.envs import Action, AgentResponse, AllowedAction, TurnState
 from parlour.wrappers.live.common.agent_driver import AgentAnswer, AgentBusy, AgentDriver, Deadline
 from parlour.wrappers.live.common.agent_statistics import RECENT, AgentStatistics
 from parlour.wrappers.logs.match_log import MatchLog, read
@@ -61,6 +61,34 @@ async def test_an_agent_that_plans_is_told_the_time_left():
     await driver(agent).ask(STATE, deadline)
     await driver(agent).ask(STATE)
     assert told == [10.0, 6.0, None]
+
+
+BOUNDED = {"type": "object", "properties": {"amount": {"type": "integer", "minimum": 4, "maximum": 9}}}
+PLACED = {"type": "object", "properties": {"at": {"type": "array", "items": {"type": "number", "maximum": 100}}}}
+
+
+@in_virtual_time
+@pytest.mark.parametrize(
+    ("payload", "taken", "warned"),
+    [
+        ({"amount": 6}, {"amount": 6}, None),
+        ({"amount": 6.0}, {"amount": 6}, None),
+        ({"amount": 12}, {"amount": 9}, "m: raiseTo 9 instead of {'amount': 12}, to keep the bounds"),
+        ({"amount": 3.0}, {"amount": 4}, "m: raiseTo 4 instead of {'amount': 3.0}, to keep the bounds"),
+        ({"amount": "much"}, {"amount": "much"}, None),
+        ({"amount": True}, {"amount": True}, None),
+        ({"at": [101.5, 3]}, {"at": [100, 3]}, "m: raiseTo [100, 3] instead of {'at': [101.5, 3]}, to keep the bounds"),
+        ({"other": 12}, {"other": 12}, None),
+    ],
+    ids=repr,
+)
+async def test_numbers_out_of_the_bounds_of_their_offer_go_to_the_nearest_bound(payload, taken, warned, caplog):
+    schema = PLACED if "at" in payload else BOUNDED
+    state = TurnState("m", "nim", "ann", "play", True, allowed_actions=[AllowedAction("raiseTo", "", schema)])
+    answer = await driver(Scripted(Action("raiseTo", payload))).ask(state)
+    assert answer.problem is None
+    assert repr(answer.response.action.payload) == repr(taken)  # 6.0 equals 6
+    assert [record.getMessage() for record in caplog.records] == ([] if warned is None else [warned])
 
 
 @in_virtual_time

@@ -22,13 +22,13 @@ from parlour.wrappers.live.mafia.conversion import of_context, turn_state
 from parlour.wrappers.live.mafia.limits import SENTENCES, MafiaLimits, SentenceLimit
 from parlour.wrappers.live.mafia.policy_agent import MafiaPolicyAgent
 from parlour.wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
+from parlour.wrappers.live.mafia.sentences import sentences
 from parlour.wrappers.live.mafia.speech import (
     CLOSINGS,
     CORES,
     OPENINGS,
     SELF,
     phrase,
-    sentences,
 )
 from parlour.wrappers.live.mafia.streams import chunks
 from parlour.wrappers.policies.base import RandomPolicy
@@ -94,11 +94,41 @@ def test_names_that_are_words_do_not_change_what_is_said():
 def test_a_statement_is_cut_after_five_sentences_whatever_its_chunks(text, size):
     cut = SentenceLimit()
     passed = "".join(cut.take(text[i : i + size]) for i in range(0, len(text), size) if not cut.full)
-    assert text.startswith(passed)
-    assert len(re.findall(r"[.!?…]+[\"')\]]*(?=\s)", passed)) < SENTENCES + (not cut.full)
-    if not cut.full:
-        assert passed == text
-    assert "".join(sentences(text)) == text
+    parts = sentences(text)
+    assert "".join(parts) == text
+    assert passed == "".join(parts[:SENTENCES])
+    assert cut.full == (len(parts) > SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("One. Two! Three? Four?! Five.", 5),
+        ("One. Two! Three? Four?! Five. ", 5),
+        ("One.\nTwo.\n\n Three.", 3),
+        ("Dr. Lee, Mr. Ray and Mrs. Ray vs. St. John and J. Doe, e.g. tonight.", 1),
+        ("Well... I do not know… Or do I?", 1),
+        ('He said "No." Then he left.', 2),
+        ("It was I. It is 3.5 to one.", 2),
+        ("(Ask Prof. Plum.) He knows.", 2),
+        ("No. Nobody.", 2),
+        ("no stop at all", 1),
+        ("", 0),
+        (" \n", 1),
+        ("  One.", 1),
+    ],
+    ids=repr,
+)
+def test_abbreviations_and_ellipses_end_no_sentence(text, count):
+    assert len(sentences(text)) == count
+
+
+@pytest.mark.parametrize("after", ["", " ", "\n", " \n\n"])
+def test_five_sentences_and_a_blank_are_not_too_many(after):
+    cut = SentenceLimit()
+    said = "One. Two. Three. Four. Five." + after
+    assert cut.take(said) == said and not cut.full
+    assert cut.take("S") == ("" if after else "S") and cut.full == bool(after)
 
 
 # Streams.

@@ -59,13 +59,20 @@ def test_a_long_chunk_is_told_in_parts_and_many_small_ones_are_cut_off():
 
 
 def test_a_statement_has_at_most_five_sentences_and_is_heard_as_an_act():
-    said = "I accuse Bob. One. Two! Three? Four... Five. Six."
+    said = "I accuse Bob. One. Two! Three? Four... and Dr. Five. Six."
     driver = Driver(dealt("mafia"), say=only(0, lambda *_: [said], says), vote=votes).play()
     context = next(context for call, context, _ in driver.made if context.statements and context.phase == "DAY_VOTING")
     statement = next(one for one in context.statements if one.player_id == "p1")
-    assert statement.content == "I accuse Bob. One. Two! Three? Four..."
+    assert statement.content.rstrip() == "I accuse Bob. One. Two! Three? Four... and Dr. Five."
     assert (statement.type, statement.target_id) in (("accusation", "p2"), ("general", None))  # Bob may be dead
     assert any("five sentences" in problem for _, problem, _ in driver.faults())
+
+
+@pytest.mark.parametrize("after", ["", " ", "\n"])
+def test_exactly_five_sentences_are_no_fault(after):
+    said = f"I accuse Bob. Dr. Lee did… Two! Three? Four. Five.{after}"
+    driver = Driver(dealt("mafia"), say=only(0, lambda *_: [said], says), vote=votes).play()
+    assert driver.faults() == []
 
 
 def test_of_the_dead_nothing_is_said_but_the_words():

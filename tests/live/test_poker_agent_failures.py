@@ -42,11 +42,11 @@ def exits(state):
         (raises_stop, "StopIteration"),
         (exits, "SystemExit"),
         (lambda state: None, "not an AgentResponse"),
-        (lambda state: AgentResponse(Action("raiseTo", {"amount": 10**9})), "raiseTo needs whole chips"),
+        (lambda state: AgentResponse(Action("raiseTo", {"amount": "much"})), "raiseTo needs whole chips"),
         (lambda state: AgentResponse(Action("bet", {"amount": 3})), "'bet' is not offered"),
         (lambda state: {"action": {"action_type": "raiseTo", "payload": {"amount": float("nan")}}}, "got nan"),
     ],
-    ids=["raises", "stops", "exits", "none", "too-much", "unknown", "nan"],
+    ids=["raises", "stops", "exits", "none", "no-number", "unknown", "nan"],
 )
 def test_a_broken_policy_plays_safe_with_one_warning_each(answer, says, caplog):
     server = Server()
@@ -57,6 +57,14 @@ def test_a_broken_policy_plays_safe_with_one_warning_each(answer, says, caplog):
     assert all(says in warning for warning in warnings)
     assert set(actions(server)) <= {"check", "fold"}
     assert played.rejected == 0
+
+
+def test_an_amount_beyond_all_bounds_is_all_in_with_one_warning_each(caplog):
+    with caplog.at_level(logging.WARNING):
+        played = stay(Server(), Scripted(lambda state: AgentResponse(Action("raiseTo", {"amount": 10**9}))))
+    assert (played.replaced, played.rejected) == (0, 0)
+    bounds = [record.message for record in caplog.records if "to keep the bounds" in record.message]
+    assert len(bounds) >= 1 and all("instead of {'amount': 1000000000}" in warning for warning in bounds)
 
 
 def test_a_masked_action_plays_safe(caplog):
@@ -226,10 +234,10 @@ def test_garbage_changes_nothing():
 
 
 class Unreadable(Server):
-    """Sends states in which the dealer is no seat."""
+    """Sends states in which the pot is below 0."""
 
     async def send(self, socket, *texts):
-        await super().send(socket, *(text.replace('"dealer": ', '"dealer": -2') for text in texts))
+        await super().send(socket, *(text.replace('"pot": ', '"pot": -2') for text in texts))
 
 
 def test_unreadable_states_are_answered_by_the_safe_action_with_one_warning_each(caplog):
@@ -239,4 +247,4 @@ def test_unreadable_states_are_answered_by_the_safe_action_with_one_warning_each
     assert set(actions(server)) <= {"check", "fold"}
     warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert played.replaced == played.actions == len(actions(server)) == len(warnings) > 0
-    assert all("the state cannot be read" in warning and "$.dealer" in warning for warning in warnings)
+    assert all("the state cannot be read" in warning and "$.pot" in warning for warning in warnings)

@@ -8,7 +8,7 @@ from live.small_host import Host
 from parlour import envs
 from parlour.envs import Action
 from parlour.wrappers.live.common.sessions import LogNote
-from parlour.wrappers.live.poker.agent_events import Busted, HandEnded
+from parlour.wrappers.live.poker.agent_events import Busted, HandEnded, RealMoney, SeatTaken, TableEnded
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
 
 HIGH = 1_000_000
@@ -145,3 +145,32 @@ def test_who_takes_a_seat_without_chips_is_told_by_the_next_hand():
     session.receive({"type": "welcome", "seat": 0})
     host.deal()
     assert session.receive(host.state(0)) == [Busted(1)]
+
+
+MONEY = [
+    {"type": "welcome", "seat": 1, "real_money": True},
+    {"type": "welcome", "seat": 1, "deposit_status": "pending"},
+    {"type": "table_status", "status": "waiting", "seat_id": 1, "real_money": True},
+    {"type": "deposit_confirmed", "deposit_id": "d", "amount_usdc": 1.5, "tx_hash": "0x"},
+    {"type": "payout_initiated", "payout_id": "p", "status": "pending"},
+    {"type": "payout_initiated", "table_id": "t", "ts": 1, "payload": {"amount_usdc": "much"}},
+]
+
+
+@pytest.mark.parametrize("message", MONEY, ids=repr)
+def test_signs_of_real_money_are_told(message):
+    [event] = [event for event in PokerAgentSession().receive(message) if isinstance(event, RealMoney)]
+    assert message["type"] in event.sign
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "welcome", "seat": 1, "real_money": False, "deposit_status": None},
+        {"type": "table_status", "status": "ended", "reason": "game_complete", "real_money": False},
+    ],
+    ids=repr,
+)
+def test_tables_without_real_money_have_no_sign_of_it(message):
+    [event] = PokerAgentSession().receive(message)
+    assert event in (SeatTaken(1, None), TableEnded("game_complete", None))

@@ -1,10 +1,13 @@
 """The poker agent's protocol without sockets: turns, rejections, the end of hands and tables."""
 
 import json
+import math
 
+import numpy as np
 import pytest
 from live.poker_sessions import decisions, table
 from parlour.envs import Action, AgentResponse
+from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.common.sessions import ActionRejected, Decision, LogNote, SendMessage
 from parlour.wrappers.live.poker import messages
 from parlour.wrappers.live.poker.agent_events import (
@@ -15,6 +18,7 @@ from parlour.wrappers.live.poker.agent_events import (
     UnreadableTurn,
 )
 from parlour.wrappers.live.poker.agent_session import PokerAgentSession
+from parlour.wrappers.policies.loading import make_policy
 
 # Turns, tokens and rejections.
 
@@ -84,9 +88,6 @@ def test_a_state_of_the_hand_before_that_comes_late_takes_no_turn():
 @pytest.mark.parametrize(
     "response",
     [
-        Action("raiseTo", {"amount": 3}),
-        Action("raiseTo", {"amount": 10**30}),
-        Action("raiseTo", {"amount": 6.5}),
         Action("raiseTo", {"amount": float("nan")}),
         Action("raiseTo", {"amount": True}),
         Action("raiseTo", {"amount": "7"}),
@@ -111,10 +112,73 @@ def test_nonsense_becomes_the_safe_action(response):
     assert action.action.kind == "fold"  # the small blind faces a bet
 
 
+@pytest.mark.parametrize(
+    ("amount", "sent"),
+    [(60.0, 60), (np.float64(60), 60), (np.int64(60), 60), (6.5, 6), (3, 4), (-1, 4), (10**30, 100), (math.inf, 100)],
+    ids=repr,
+)
+def test_an_amount_is_whole_and_goes_to_the_nearest_bound(amount, sent):
+    host, seat, session = table(stacks=100)
+    [decision] = session.receive(host.state(seat))
+    assert session.refusal(Action("raiseTo", {"amount": amount})) is None
+    [action] = session.act(Action("raiseTo", {"amount": amount}), decision.turn)
+    assert (action.action.kind, action.action.amount) == ("raiseTo", sent)
+    assert type(action.action.amount) is int
+
+
+def offered(host, seat, session, *actions, **changes):
+    """What a turn with these actions shows to the agent: its decision."""
+    [decision] = session.receive(host.state(seat, actions=list(actions), **changes))
+    state = decision.turn_state
+    assert [action["kind"] for action in state.game_state["actions"]] == [
+        action.action_type for action in state.allowed_actions
+    ]
+    return decision
+
+
+def test_an_all_in_that_is_offered_as_a_raise_only_is_a_call():
+    host, seat, session = table(stacks=100)
+    host.play(host.game.num_actions - 1)  # all-in
+    session.receive({"type": "welcome", "seat": 1 - seat})
+    only = {"kind": "raiseTo", "min": 100, "max": 100}
+    decision = offered(host, 1 - seat, session, {"kind": "fold"}, only, toCall=None)
+    state = decision.turn_state
+    assert [action.action_type for action in state.allowed_actions] == ["fold", "call"]
+    assert state.game_state["toCall"] == 98
+    [action] = session.act(Action("call"), decision.turn)
+    assert (action.action.kind, action.action.amount) == ("raiseTo", 100)
+
+
+def test_a_raise_without_a_call_is_offered_as_it_is():
+    host, seat, session = table(stacks=100)
+    decision = offered(host, seat, session, {"kind": "fold"}, {"kind": "raiseTo", "min": 100, "max": 100})
+    assert [action.action_type for action in decision.turn_state.allowed_actions] == ["fold", "raiseTo"]
+    assert "not offered" in session.refusal(Action("check"))
+    game = host.game
+    agent = PolicyAgent(game, make_policy("call", game, seed=0))
+    assert session.refusal(agent.respond(decision.turn_state)) is None
+
+
+@pytest.mark.parametrize("kind", ["check", "call"])
+def test_check_and_call_can_both_be_offered(kind):
+    host, seat, session = table()
+    decision = offered(host, seat, session, {"kind": "fold"}, {"kind": "check"}, {"kind": "call"})
+    assert [action.action_type for action in decision.turn_state.allowed_actions] == ["fold", "check", "call"]
+    [action] = session.act(Action(kind), decision.turn)
+    assert action.action.kind == kind
+
+
+def test_where_neither_check_nor_fold_is_offered_the_safe_action_is_what_is():
+    host, seat, session = table()
+    offered(host, seat, session, {"kind": "raiseTo", "min": 4, "max": 9})
+    [action] = session.safe_action()
+    assert (action.action.kind, action.action.amount) == ("raiseTo", 4)
+
+
 def test_an_amount_without_end_becomes_the_safe_action():
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
-    assert "number without end" in session.refusal(Action("raiseTo", {"amount": 10**5000}))
+    assert "number without end" in session.refusal(Action("call", {"amount": 10**5000}))
     [action] = session.act(Action("call", {"amount": 10**5000}), decision.turn)
     assert action.action.kind == "fold"
 
@@ -141,7 +205,7 @@ def test_a_state_with_the_same_seq_is_not_late():
 def test_an_unreadable_turn_with_the_same_seq_is_not_late():
     host, seat, session = table()
     assert session.receive(host.state(1 - seat)) == []
-    [event] = session.receive(host.state(seat, dealer=-2))
+    [event] = session.receive(host.state(seat, pot=-2))
     assert isinstance(event, UnreadableTurn) and event.message.expected_seq == host.seq
 
 

@@ -10,12 +10,11 @@ from parlour.wrappers.live.poker.agent_events import (
 )
 
 UNREADABLE = {
-    "dealer": {"dealer": -2},
+    "pot": {"pot": -2},
     "phase": {"phase": "dealing"},
     "bet": {"players": [{"seat": 0, "stack": 100}]},
     "seq": {"seq": "?"},
     "hand": {"hand": None},
-    "min": {"actions": [{"kind": "fold"}, {"kind": "call"}, {"kind": "raiseTo", "min": -3}]},
 }
 
 
@@ -35,9 +34,57 @@ def test_a_turn_in_an_unreadable_state_is_answered_by_the_safe_action(field, env
     assert session.actions == 1
 
 
+FOLD_CALL = [{"kind": "fold"}, {"kind": "call"}]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"actions": [*FOLD_CALL, {"kind": "raiseTo", "min": -1, "max": -1}]},
+        {"actions": [*FOLD_CALL, {"kind": "raiseTo", "min": "all", "max": 1e300}]},
+        {"actions": [{"kind": "fold", "min": -1}, {"kind": "call", "max": -1}]},
+        {"actions": FOLD_CALL, "toCall": -1},
+        {"actions": FOLD_CALL, "dealer": -2, "last": {"seat": 1, "kind": "call", "amount": -1}},
+    ],
+    ids=repr,
+)
+def test_a_field_that_may_be_missing_and_cannot_be_read_is_missing(changes):
+    host, seat, session = table()
+    [decision] = session.receive(host.state(seat, **changes))
+    assert decision.turn_state.game_state["actions"] == FOLD_CALL
+    assert decision.turn_state.game_state["toCall"] == 1
+    [action] = session.act(Action("call"), decision.turn)
+    assert action.action.kind == "call"
+
+
+@pytest.mark.parametrize("told", [{}, {"toCall": 0}])
+@pytest.mark.parametrize("actions", [None, [], [{"kind": "straddle"}]], ids=repr)
+def test_a_turn_without_actions_is_answered_by_the_safe_action(actions, told):
+    host, seat, session = table()
+    [event] = session.receive(host.state(seat, actions=actions, **told))
+    assert isinstance(event, UnreadableTurn) and "no action" in event.problem
+    assert event.message.action == messages.Choice(turn_token=host.token, kind="fold")  # a blind is to be called
+    assert session.act(Action("call")) == []
+    rejected = session.receive({"type": "error", "code": "INVALID_ACTION", "message": "no"})
+    assert [type(event) for event in rejected] == [ActionRejected]
+
+
+def test_a_turn_without_actions_and_nothing_to_call_is_a_check():
+    host, seat, session = table()
+    host.play(1)
+    session.receive({"type": "welcome", "seat": 1 - seat})
+    [event] = session.receive(host.state(1 - seat, actions=None))
+    assert event.message.action.kind == "check"
+
+
+def test_a_state_with_neither_actions_nor_a_token_is_no_turn():
+    host, seat, session = table()
+    assert session.receive(host.state(seat, actions=None, turn_token=None)) == []
+
+
 def test_unread_the_safe_action_is_to_check_where_that_is_offered():
     host, seat, session = table()
-    [event] = session.receive(host.state(seat, dealer=-2, actions=[{"kind": "fold"}, {"kind": "check"}]))
+    [event] = session.receive(host.state(seat, pot=-2, actions=[{"kind": "fold"}, {"kind": "check"}]))
     assert event.message.action.kind == "check"
 
 
@@ -48,28 +95,28 @@ def test_unread_the_safe_action_is_to_check_where_that_is_offered():
 )
 def test_an_unreadable_state_in_which_it_is_not_our_turn_is_news(changes):
     host, seat, session = table()
-    assert [type(event) for event in session.receive(host.state(seat, dealer=-2, **changes))] == [LogNote]
+    assert [type(event) for event in session.receive(host.state(seat, pot=-2, **changes))] == [LogNote]
 
 
 def test_an_unreadable_state_does_not_disturb_a_decision_under_way():
     host, seat, session = table()
     [decision] = session.receive(host.state(seat))
-    assert session.receive(host.state(seat, dealer=-2)) == []
-    late = session.receive(host.state(seat, dealer=-2, seq=host.seq - 1, turn_token="an older turn's"))
+    assert session.receive(host.state(seat, pot=-2)) == []
+    late = session.receive(host.state(seat, pot=-2, seq=host.seq - 1, turn_token="an older turn's"))
     assert [type(event) for event in late] == [LogNote]
     [action] = session.act(Action("call"), decision.turn)
     session.reconnected()
-    assert session.receive(host.state(seat, dealer=-2)) == [SendMessage(action)]
+    assert session.receive(host.state(seat, pot=-2)) == [SendMessage(action)]
 
 
 def test_a_safe_action_given_unread_goes_out_again_after_a_lost_connection_and_once_rejected_never():
     host, seat, session = table()
-    [event] = session.receive(host.state(seat, dealer=-2))
+    [event] = session.receive(host.state(seat, pot=-2))
     session.reconnected()
-    assert session.receive(host.state(seat, dealer=-2)) == [SendMessage(event.message)]
+    assert session.receive(host.state(seat, pot=-2)) == [SendMessage(event.message)]
     rejected = session.receive({"type": "error", "code": "INVALID_ACTION", "message": "no"})
     assert [type(event) for event in rejected] == [ActionRejected]
-    assert session.receive(host.state(seat, dealer=-2)) == []
+    assert session.receive(host.state(seat, pot=-2)) == []
 
 
 def test_after_an_unread_turn_the_game_goes_on():

@@ -7,6 +7,7 @@ from live.event_loops import on_loop
 from live.poker_platform import Platform
 from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.common.reconnecting import LiveError
 from parlour.wrappers.live.poker.agent import play
 
 pytestmark = pytest.mark.usefixtures("compiled_poker")
@@ -61,3 +62,35 @@ async def test_who_connects_while_the_table_starts_hears_of_the_first_hand(monke
     [first, second] = await stays(platform, bot("tight"), bot("tight", 2), hands=5)
     assert min(first.hands, second.hands) >= 4
     assert platform.timeouts == 0 and first.reconnects + second.reconnects >= 1
+
+
+@pytest.mark.parametrize("sign", ["page", "join", "welcome"])
+@pytest.mark.parametrize("keep_playing", [False, True])
+@on_loop
+async def test_a_table_for_real_money_is_refused_and_its_seat_given_back(sign, keep_playing):
+    platform = Platform(stack=1000)
+    platform.real_money = (sign,)
+    async with platform.serve() as url:
+        plays = [play(url, bot("tight"), retry_after=0.01, hands=3, keep_playing=keep_playing) for _ in range(2)]
+        refusals = await asyncio.wait_for(asyncio.gather(*plays, return_exceptions=True), 60)
+        assert all(isinstance(refusal, LiveError) and "--play-for-real-money" in str(refusal) for refusal in refusals)
+        assert all(player.gone for table in platform.tables.values() for player in table.players.values())
+
+
+@on_loop
+async def test_a_named_table_for_real_money_is_not_even_joined():
+    platform = Platform(stack=1000)
+    platform.real_money = ("page",)
+    async with platform.serve() as url:
+        waiting = platform._waiting()
+        with pytest.raises(LiveError, match="real money"):
+            await play(url, bot("tight"), table=waiting.table_id)
+        assert waiting.players == {}
+
+
+@on_loop
+async def test_a_table_for_real_money_is_played_where_the_user_says_so():
+    platform = Platform(stack=1000)
+    platform.real_money = ("page", "join", "welcome")
+    [first, second] = await stays(platform, bot("tight"), bot("tight", 2), hands=3, real_money=True)
+    assert min(first.hands, second.hands) >= 2 and platform.refused == []

@@ -121,6 +121,16 @@ def test_a_table_that_is_ended_during_a_hand_gives_the_chips_back():
     assert room.table.end("abandoned") == [] and room.deal() == []
 
 
+def test_what_an_agent_says_of_its_action_is_logged_and_shown_to_no_player():
+    room = Room(2)
+    action = {"turn_token": room.token, "kind": "call", "reasoning": "x" * 2001}
+    assert error_code(room.send(room.turn, type="action", action=action)) == "VALIDATION_ERROR"
+    room.send(room.turn, type="action", action={**action, "reasoning": "cheap enough"})
+    room.check_down()
+    assert room.table.hand_log["actions"][0]["reasoning"] == "cheap enough"
+    assert "cheap enough" not in json.dumps(room.inbox)
+
+
 def test_the_hand_log_tells_the_whole_hand():
     room = Room(3)
     room.act("raiseTo", 6)

@@ -9,10 +9,12 @@ import aiohttp
 import pytest
 from live.event_loops import on_loop
 from live.poker_client import hosting
+from live.table_room import Room
 from parlour import envs
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.host import ArenaHost
+from parlour.wrappers.live.arena.host_session import ArenaHostSession
 from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 from parlour.wrappers.live.mafia.agent import MafiaAgentServer
 from parlour.wrappers.live.mafia.host import MafiaHost
@@ -123,6 +125,17 @@ async def test_a_players_key_neither_plays_nor_leaves_for_another(compiled_poker
 
 
 @pytest.mark.skipif(not PAGE.is_file(), reason="the pages are in the checkout")
+def test_the_ids_of_hosted_matches_do_not_follow_from_the_seed():
+    game = envs.game("bargaining")
+    assert len({ArenaHostSession(game, ["ann", "bob"], seed=7).match_id for _ in range(3)}) == 3
+    tables = [Room((None, None), seed=7) for _ in range(2)]
+    for room in tables:
+        for client, name in enumerate(("ann", "bob")):
+            room.sit(client, name)
+            room.send(client, "ready")
+    assert tables[0].state(0)["match_id"] != tables[1].state(0)["match_id"]
+
+
 def test_the_page_names_tests_that_exist():
     named = re.findall(r"`(\w+\.py)::(test_\w+)`", PAGE.read_text(encoding="utf-8"))
     sources = {file.name: file.read_text(encoding="utf-8") for file in TESTS.rglob("test_*.py")}

@@ -190,8 +190,10 @@ def test_games_that_a_live_agent_played_side_by_side_are_shown_one_after_the_oth
                 env.reset(seed=seed)
                 for _ in range(turn):
                     env.submit(env.agent_selection, Action("submit_offer", {"my_share": 100.0}))
-                log.write("turn", turn_state=env.turn_state(env.agent_selection), response=Action("reject"))
-        log.write("ended", match_id=env.match.match_id, turns=3)
+                state = env.turn_state(env.agent_selection)
+                state.match_id = f"m{seed}"
+                log.write("turn", turn_state=state, response=Action("reject"))
+        log.write("ended", match_id="m1", turns=3)
     told = list(moments(tmp_path / "log"))
     assert [moment.match for moment in told] == [0, 0, 0, 1, 1, 1, 1]
     moves = [len(next(iter(moment.states.values())).game_state["action_history"]) for moment in told]

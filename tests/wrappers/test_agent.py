@@ -136,9 +136,12 @@ def test_the_compact_view_has_the_choices_and_every_message_once(turn):
     assert shown.count("player_1: good luck") == 1
     assert "smallBlind" not in shown
     turn.match_id += " again"
-    person._source = io.StringIO("call\n")
+    person._source = io.StringIO("call\n" * 2)
     person.respond(turn)
     assert screen.getvalue().count("good luck") == 2
+    turn.messages = [Message("1", "player_1", MessageScope.PUBLIC, "once more"), message]  # ids repeat after a seed
+    person.respond(turn)
+    assert screen.getvalue().count("good luck") == 3
 
 
 SAY = {

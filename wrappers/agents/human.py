@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, TurnState
+from ...envs.core.turn_state import Action, AgentResponse, AllowedAction, Message, TurnState
 from .base import printable
 
 HELP = """Write the number of a choice or the first letters of its name, and after it the values of its fields:
@@ -31,7 +31,7 @@ class HumanAgent:
         self._source = source
         self._screen = screen
         self.compact = compact
-        self._heard: tuple[str, int] = ("", 0)  # the match, and the number of its messages that were shown
+        self._heard: tuple[str, list[Message]] = ("", [])  # the match, and its messages that were shown
 
     def respond(self, state: TurnState) -> AgentResponse:
         """Show the turn and read an answer such as ``raiseTo 137`` or ``3 137``; ask again until it is legal.
@@ -60,8 +60,9 @@ class HumanAgent:
     def _news(self, state: TurnState) -> str:
         """Return the turn in one line, and the messages since the last turn."""
         match, shown = self._heard
-        new = state.messages[shown:] if match == state.match_id else state.messages
-        self._heard = state.match_id, len(state.messages)
+        goes_on = match == state.match_id and state.messages[: len(shown)] == shown  # ids repeat after a new seed
+        new = state.messages[len(shown) :] if goes_on else state.messages
+        self._heard = state.match_id, list(state.messages)
         said = [f"  {message.sender_id}: {printable(message.content)}" for message in new]
         return "\n".join([*said, f"Your turn ({state.agent_id}, {state.phase}). help explains the choices."])
 

@@ -1,5 +1,6 @@
-"""The mask of a host's ``allowed_actions``, which may be fewer than the legal actions of the rules."""
+"""What a host's ``allowed_actions`` leave open, which may be less than the rules do."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
-from ...envs.core.turn_state import Action, AllowedAction
+from ...envs.core.turn_state import Action, AgentResponse, AllowedAction
 
 QUIET = ("pass", "message_only", "check", "finish", "reject", "fold")
 """Actions that commit to nothing or to little, in this order."""
@@ -53,6 +54,36 @@ def nearest_open(game: Game, table: Any, chosen: int, mask: NDArray[np.int8]) ->
     return int(opened[np.argmin(np.abs(opened - chosen))])
 
 
+def fitted(response: AgentResponse, offers: Sequence[AllowedAction]) -> AgentResponse:
+    """Return an answer with the numbers that its offer takes.
+
+    A whole float is an integer where the offer takes integers, and any other float goes to the nearest one. A number
+    out of bounds goes to the nearest bound. What is no number, or has no such schema, stays as it is.
+    """
+    action = response.action
+    offer = next((offer for offer in offers if offer.action_type == action.action_type), None)
+    if offer is None or not action.payload:
+        return response
+    properties = _properties(offer.payload_schema)
+    payload = {name: _fitted(value, properties.get(name)) for name, value in action.payload.items()}
+    return AgentResponse(Action(action.action_type, payload), response.messages)
+
+
+def _fitted(value: Any, schema: Any) -> Any:
+    if not isinstance(schema, Mapping):
+        return value
+    if isinstance(value, list):
+        return [_fitted(item, schema.get("items")) for item in value]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+        return value
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if isinstance(high, (int, float)) and value > high:
+        return high
+    if isinstance(low, (int, float)) and value < low:
+        return low
+    return round(value) if schema.get("type") == "integer" and abs(value) < math.inf else value
+
+
 def quiet_action(offers: Sequence[AllowedAction]) -> Action:
     """Return the action that commits to least among those that are offered, known from the offer alone.
 
@@ -69,13 +100,15 @@ def quiet_action(offers: Sequence[AllowedAction]) -> Action:
 
 def _least_payload(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the least payload of a JSON schema, or of a bare map of properties, which all are required then."""
-    properties = schema.get("properties")
-    if not isinstance(properties, Mapping):
-        properties, required = schema, list(schema)
-    else:
-        named = schema.get("required")
-        required = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    properties, named = _properties(schema), schema.get("required")
+    required = list(schema) if properties is schema else named if isinstance(named, list) else []
+    required = [name for name in required if isinstance(name, str)]
     return {name: _least(properties[name]) for name in required if isinstance(properties.get(name), Mapping)}
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    properties = schema.get("properties")
+    return properties if isinstance(properties, Mapping) else schema
 
 
 def _least(schema: Mapping[str, Any]) -> Any:

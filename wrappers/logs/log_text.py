@@ -13,6 +13,14 @@ def escaped(text: str, limit: int = LIMIT) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:limit])
 
 
+def short(value: object) -> str:
+    """Return a value as text of at most 80 characters."""
+    try:
+        return escaped(str(value), 80)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return "a number without end"
+
+
 def describe_error(error: BaseException) -> str:
     """Return the error's type and text, at most `LIMIT` characters. If the text cannot be read, it is "(no text)"."""
     try:

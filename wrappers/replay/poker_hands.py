@@ -45,7 +45,8 @@ def replay_hand(entry: Mapping[str, Any], match: int) -> Iterator[Moment]:
         payload = {"amount": action["amount"]} if action["kind"] == "raiseTo" else {}
         answer = Action(action["kind"], payload)
         cause = {"timeout": "its time was up", "left": "it has left"}.get(action.get("cause", ""), "")
-        yield Moment(match, title, states(), named[action["seat"]], sentence(answer), note=cause)
+        think = str(action.get("reasoning", ""))
+        yield Moment(match, title, states(), named[action["seat"]], sentence(answer), think=think, note=cause)
         # A recorded raise where our rules do not reopen the betting; no host of ours writes it.
         move = rules.Move(RAISE, action["amount"]) if action.get("reopened") else parse(table, answer)
         if not isinstance(move, rules.Move):

@@ -39,6 +39,7 @@ FOR_GOOD = (
     messages.OUTDATED_CLIENT,
     messages.VALIDATION_ERROR,
     messages.TABLE_NOT_FOUND,
+    messages.REAL_MONEY,
     UNTRUSTED_CERTIFICATE,
 )
 """Error codes after which a retry does not help."""
@@ -58,6 +59,7 @@ def command(
     api_key_file: Path | None = None,
     access: AccessArguments,
     ca_file: Path | None = None,
+    play_for_real_money: bool = False,
     keep_playing: bool = False,
     one_table: bool = False,
     hands: int | None = None,
@@ -87,6 +89,7 @@ def command(
         api_key: Key of an agent registered before. Others can read it here; rather use the file or PARLOUR_API_KEY.
         api_key_file: File with that key.
         ca_file: File with certificates (PEM) of further trusted authorities.
+        play_for_real_money: Sit down at tables for real money, too. You make the deposit; the agent never does.
         keep_playing: Join the next table when a table ends, when the chips are gone, or when the server has restarted,
             until stopped or until --hands or --until is reached. It is the default with --api, except with --one-table.
         one_table: With --api, stop when the table ends.
@@ -127,6 +130,7 @@ def command(
             api_key=secret(api_key, api_key_file, "PARLOUR_API_KEY"),
             access_token=access.token,
             ca_file=ca_file,
+            real_money=play_for_real_money,
             keep_playing=keep_playing or (api is not None and not one_table),
             hands=hands,
             until=until,

@@ -3,6 +3,7 @@
 It has no socket and no clock: the shell calls `ArenaHostSession.failed` where an agent raised, vanished or was late.
 """
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -67,7 +68,7 @@ class ArenaHostSession:
         game: the game; or a referee of it, which is reset and must not be used by others meanwhile.
         agent_ids: the players, seat by seat.
         seed: of the match; None for fresh entropy.
-        match_id: the arena's name for it; default: the referee's.
+        match_id: the arena's name for it; default: a random one.
         limits: see `ArenaLimits`.
 
     Attributes:
@@ -104,7 +105,7 @@ class ArenaHostSession:
             self._most = 20 if len(agent_ids) == 2 else None
         self._names = AgentNames(self.agent_ids, self.game.agents)
         self.match.reset(seed=seed)
-        self.match_id = match_id or self.match.match_id
+        self.match_id = match_id or f"{self.game.id}-{secrets.token_hex(8)}"
         self.actions = 0
         self.payoffs = dict.fromkeys(self.agent_ids, 0.0)
         self.rejections = dict.fromkeys(self.agent_ids, 0)

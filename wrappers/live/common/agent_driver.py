@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ....envs.core.turn_state import AgentResponse, TurnState
-from ...agents.base import Agent, thoughts
-from ...logs.log_text import describe_error
+from ...agents.base import Agent, sentence, thoughts
+from ...agents.offers import fitted
+from ...logs.log_text import describe_error, short
 from ...logs.safe_match_log import SafeMatchLog, safe_thoughts, without_images
 from .agent_statistics import AgentStatistics
+from .responses import read_response
 from .worker import Worker
 
 logger = logging.getLogger(__name__)
@@ -134,6 +136,8 @@ class AgentDriver:
     ) -> AgentAnswer:
         """Return the agent's answer to a turn. Errors of the agent are returned as `AgentAnswer.problem`, never raised.
 
+        A number out of the bounds of its offer in ``allowed_actions`` goes to the nearest bound, with a warning.
+
         Args:
             state: the agent's state.
             deadline: the deadline of the answer; None: no deadline.
@@ -145,6 +149,7 @@ class AgentDriver:
         thought: dict[str, Any] = {}
         try:
             response, thought = await self.call(self._respond, state, deadline, clock, deadline=deadline)
+            response = _in_bounds(response, state)
             problem = refusal(response)
         except (TimeoutError, RuntimeError) as error:
             problem = str(error)
@@ -180,6 +185,20 @@ class AgentDriver:
         note = answer.thoughts if answer.problem is None else {"replaced": answer.problem}
         line = {**fields, "turn_state": without_images(state), "response": response}
         self.log.write("turn", **line, **{name: value for name, value in note.items() if name not in (*line, "kind")})
+
+
+def _in_bounds(response: Any, state: TurnState) -> Any:
+    """Return an answer with its numbers as the offers take them; one that cannot be read stays as it is."""
+    try:
+        asked = read_response(response)
+    except ValueError:
+        return response
+    taken = fitted(asked, state.allowed_actions)
+    if taken != asked:
+        numbers = short(asked.action.payload)
+        name = state.match_id or state.game_id
+        logger.warning("%s: %s instead of %s, to keep the bounds", name, sentence(taken.action), numbers)
+    return taken
 
 
 def count_turn(statistics: AgentStatistics, answer: AgentAnswer, table: str, played: str, warns: bool = True) -> None:

@@ -14,7 +14,8 @@ from ..common.worker import Worker
 from .conversion import turn_state
 from .decision import MafiaDecision, intention, move_of
 from .messages import NIGHT_ACTIONS, AgentConfig, GameState, NightAction, PrivateInfo, PublicInfo, VoteAction
-from .speech import phrase, sentences
+from .sentences import sentences
+from .speech import phrase
 
 ROW = np.zeros(1, np.int64)
 """The only table of a game that was read from a context."""

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from .sentences import SentenceReader
+
 LONGEST_CHUNK = 4_000
 """Characters; a longer chunk is passed on in parts."""
 CHUNKS = 5_000
@@ -93,25 +95,20 @@ class SentenceLimit:
     """Passes the first `SENTENCES` sentences of a stream on, whatever its chunks are.
 
     Attributes:
-        full: all of them have come; what follows is left out.
+        full: another sentence has begun; it and what follows are left out.
     """
 
     def __init__(self) -> None:
         self.full = False
+        self._reader = SentenceReader()
         self._ended = 0
-        self._mark = False  # the last character may end a sentence
 
     def take(self, chunk: str) -> str:
         """Return what of the next chunk is passed on."""
         for i, char in enumerate(chunk):
-            if self._mark and char.isspace():
+            if self._reader.begins(char):
                 self._ended += 1
-                self._mark = False
                 if self._ended == SENTENCES:
                     self.full = True
                     return chunk[:i]
-            elif char in ".!?…":
-                self._mark = True
-            elif char not in "\"')]":
-                self._mark = False
         return chunk

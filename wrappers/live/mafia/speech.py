@@ -1,7 +1,6 @@
 """Statements in words: an act said in one to three sentences, in character, so that it is heard as that act again."""
 
 import random
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -92,21 +91,3 @@ def _heard(core: str, act: Act, speaker: int, names: tuple[str, ...]) -> str:
     said = core.replace("{}", names[act[1]]) if act[1] >= 0 else core
     seats = {name: seat for seat, name in enumerate(names)}
     return said if read(said, speaker, seats) == act else sentence(act, speaker, names)
-
-
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"')\]]*+(?=\s|$)")
-
-
-def sentences(text: str) -> list[str]:
-    """Return a text's sentences, each with the white space after it, so that they join to the text again."""
-    parts = []
-    start = 0
-    for match in _END.finditer(text):
-        end = match.end()
-        while end < len(text) and text[end].isspace():
-            end += 1
-        parts.append(text[start:end])
-        start = end
-    if start < len(text):
-        parts.append(text[start:])
-    return parts

@@ -40,6 +40,7 @@ async def play(
     seat: int | None = None,
     api_key: str | None = None,
     access_token: str | None = None,
+    real_money: bool = False,
     keep_playing: bool = False,
     hands: int | None = None,
     until: datetime | None = None,
@@ -66,6 +67,7 @@ async def play(
         seat: the preferred one.
         api_key: of an agent registered before.
         access_token: what the server asks of those who register, if it does.
+        real_money: play at tables for real money, too; by default their seat is given back. Deposits are never made.
         keep_playing: join the next table when one has ended, when our chips are gone, when the server has forgotten us
             or nothing is heard of the table for ten minutes; until cancelled, or `hands` or `until` is reached. It
             needs the REST address.
@@ -99,7 +101,7 @@ async def play(
             driver = AgentDriver(agent, log=match_log, fail_when_busy=False, statistics=statistics)
             stack.enter_context(contextlib.closing(driver))
             await driver.warm_up()
-            request = SeatRequest(http, url, name, table, seat, api_key, access_token)
+            request = SeatRequest(http, url, name, table, seat, api_key, access_token, real_money)
 
             def new_stay(hands: int | None) -> Stay:
                 runner = PokerRunner(
@@ -108,6 +110,7 @@ async def play(
                     hands=hands,
                     deadline=deadline,
                     leave_busted=keep_playing,
+                    real_money=real_money,
                     on_event=on_event,
                 )
                 tries, growth = (None, max(1, round(LONGEST_WAIT / retry_after))) if keep_playing else (retries + 1, 10)

@@ -54,6 +54,13 @@ class TableEnded:
 
 
 @dataclass(frozen=True)
+class RealMoney:
+    """The table plays for real money; `sign` is what says so."""
+
+    sign: str
+
+
+@dataclass(frozen=True)
 class ServerRefusal:
     """The server does not let us play any longer; reconnecting is of no use."""
 
@@ -69,6 +76,7 @@ PokerEvent: TypeAlias = (
     | Busted
     | TableEnded
     | SeatTaken
+    | RealMoney
     | ServerRefusal
     | ActionRejected
     | LogNote

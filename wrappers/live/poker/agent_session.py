@@ -7,19 +7,21 @@ TurnState is worked out by `TableTracker`. Nothing that a server sends makes it 
 The file has more than 400 lines: every message changes the same state, and the state machine is read as a whole.
 """
 
-from types import SimpleNamespace
 from typing import Any, cast
 
-from ....envs.core.turn_state import TurnState
-from ....envs.holdem.actions import allowed
+import msgspec
+
+from ....envs.core.turn_state import Action, AllowedAction, TurnState
+from ....envs.holdem.actions import described
 from ....envs.holdem.view import STREETS
+from ...agents.offers import quiet_action
 from ...logs.log_text import escaped
 from ..common.responses import read_response
 from ..common.sessions import ActionRejected, Decision, LogNote, SendMessage
 from . import messages
-from .agent_events import Busted, HandEnded, PokerEvent, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
+from .agent_events import Busted, HandEnded, PokerEvent, RealMoney, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
 from .messages import Choice, GameState, Unknown, UnreadTurn
-from .offers import Offer, read_offers, safe_kind, violation
+from .offers import Offer, owed, read_offers, safe_kind, violation
 from .table_tracker import TableTracker
 
 USUAL_STEP = 2
@@ -124,7 +126,7 @@ class PokerAgentSession:
                 return self._receive_unread(message)
             case messages.Welcome():
                 self.seat = message.seat
-                return [SeatTaken(message.seat, message.timeout, message.agent_id)]
+                return [*_real_money(message), SeatTaken(message.seat, message.timeout, message.agent_id)]
             case messages.Ack():
                 return self._receive_ack(message)
             case messages.Error():
@@ -132,7 +134,9 @@ class PokerAgentSession:
             case messages.HandComplete():
                 return self._receive_end_of_hand(message)
             case messages.TableStatus():
-                return self._receive_status(message)
+                return [*_real_money(message), *self._receive_status(message)]
+            case messages.DepositConfirmed() | messages.PayoutInitiated():
+                return [*_real_money(message), LogNote(f"the server says {escaped(str(message), 200)}")]
             case messages.PlayerJoined():
                 self._tracker.joined(message.seat_id, message.stack)
             case messages.PlayerLeft():
@@ -160,8 +164,14 @@ class PokerAgentSession:
             self._turn, self._unread_turn, self._answer = turn, None, None
             self._acked, self._rejections, self._resend = False, 0, False
             self._turns.add(turn)
-            return [self._decision()]
+            return [self._decision()] if read_offers(state, self.seat)[0] else [self._without_offers(state)]
         return self._answer_again(self.seq)
+
+    def _without_offers(self, state: GameState) -> PokerEvent:
+        """Play the safe action in a turn for which the server names no action that we know; the clock takes longer."""
+        self._rejections = 2  # nothing is left to try after the safe action
+        self._answer = self._message("fold" if state.to_call or owed(state, self.seat) else "check", None)
+        return UnreadableTurn(self._answer, "the server offers no action that we know")
 
     def _is_late(self, state: GameState) -> bool:
         """Tell a state that was overtaken by newer ones from one that follows a `seq` that was too high."""
@@ -217,9 +227,10 @@ class PokerAgentSession:
         return [SendMessage(self._answer)]
 
     def _our_turn(self, state: GameState) -> str | None:
-        """Return the name of the turn if it is ours. (The platform may leave `turn` out.)"""
-        ours = bool(state.actions) and self.seat is not None and state.phase in STREETS
-        if not ours or (isinstance(state.turn, int) and state.turn != self.seat):
+        """Return the name of the turn if it is ours. (The platform may leave `turn` out, or the actions.)"""
+        if self.seat is None or state.phase not in STREETS or not (state.actions or state.turn_token):
+            return None
+        if state.turn != self.seat if isinstance(state.turn, int) else not state.actions:
             return None
         return state.turn_token or f"hand {state.hand}, seq {state.seq}"
 
@@ -343,8 +354,6 @@ class PokerAgentSession:
         game_state = self._tracker.game_state(state, self.seat, offers, to_call)
         if ours:
             game_state["turn"] = self.seat
-        bounds = next((offer for offer in offers if offer["kind"] == "raiseTo"), {"min": 0, "max": 0})
-        acting = SimpleNamespace(to_call=to_call, raise_min=bounds["min"], raise_max=bounds["max"])
         turn = game_state["turn"]
         return TurnState(
             match_id=self.match_id,
@@ -354,7 +363,7 @@ class PokerAgentSession:
             is_my_turn=ours,
             current_turn_agent_id=None if turn is None else f"player_{turn}",
             game_state={**game_state, "hands": self._hands},
-            allowed_actions=allowed(acting) if ours else [],
+            allowed_actions=[described(offer, to_call) for offer in offers],
         )
 
     def _decision(self, again: bool = False) -> Decision:
@@ -372,19 +381,15 @@ class PokerAgentSession:
         """
         if self._turn is None or self._answer is not None or turn not in (None, self._turn):
             return []
-        offers = self._offers()
         try:
-            action = read_response(response).action
+            action = self._read(response)
         except ValueError:
-            action = None
-        if action is None or action.action_type == "pass" or violation(action, offers) is not None:
-            self._answer = self._safe()
-        else:
-            self._answer = self._message(action.action_type, action.payload.get("amount"))
+            action = quiet_action(self._allowed())
+        self._answer = self._message(action.action_type, action.payload.get("amount"))
         return [self._answer]
 
     def safe_action(self, turn: str | None = None) -> list[messages.Action]:
-        """Return the message that checks if that is offered, else folds; nothing where `act` would send nothing."""
+        """Return the message that checks if it can, else folds if it can; nothing where `act` would send nothing."""
         return self.act({"action_type": "pass"}, turn)
 
     def give_up(self) -> list[PokerEvent]:
@@ -394,23 +399,56 @@ class PokerAgentSession:
     def refusal(self, response: Any) -> str | None:
         """Return why this answer cannot be played now, or None if it can."""
         try:
-            action = read_response(response).action
+            self._read(response)
         except ValueError as error:
             return str(error)
-        return None if action.action_type == "pass" else violation(action, self._offers())
+        return None
 
-    def _offers(self) -> list[Offer]:
-        return read_offers(self._state, self.seat)[0] if self._state is not None and self._turn is not None else []
+    def _read(self, response: Any) -> Action:
+        """Return the offered action of an answer, with its amount within the bounds.
+
+        Raises:
+            ValueError: if it is none of the offers.
+        """
+        allowed = self._allowed()
+        action = read_response(response, allowed).action
+        if action.action_type == "pass":
+            return quiet_action(allowed)
+        problem = violation(action, self._offers()[0])
+        if problem is not None:
+            raise ValueError(problem)
+        return action
+
+    def _offers(self) -> tuple[list[Offer], int]:
+        return ([], 0) if self._state is None or self._turn is None else read_offers(self._state, self.seat)
+
+    def _allowed(self) -> list[AllowedAction]:
+        offers, to_call = self._offers()
+        return [described(offer, to_call) for offer in offers]
 
     def _safe(self) -> messages.Action:
-        return self._message(safe_kind([offer["kind"] for offer in self._offers()]), None)
+        action = quiet_action(self._allowed())
+        return self._message(action.action_type, action.payload.get("amount"))
 
     def _message(self, kind: str, amount: int | None) -> messages.Action:
-        token = self._state.turn_token if self._state is not None else None
+        state = self._state
+        token = state.turn_token if state is not None else None
+        options = {} if state is None else {option.kind: option for option in state.actions or ()}
+        if kind == "call" and kind not in options and "raiseTo" in options:  # see `read_offers`
+            kind, amount = "raiseTo", options["raiseTo"].max
         choice = Choice(turn_token=token or "", kind=cast(Any, kind), amount=amount)
         # Once the server has called our newest seq stale, the turn's token alone says which turn we mean.
         known = None if token and self.seq == self._stale else self.seq
         return messages.Action(action=choice, expected_seq=known)
+
+
+def _real_money(message: msgspec.Struct) -> list[PokerEvent]:
+    """Return the event that tells that the table plays for real money, if this message says so."""
+    kind = str(message.__struct_config__.tag)
+    if isinstance(message, messages.DepositConfirmed | messages.PayoutInitiated):
+        return [RealMoney(kind)]
+    fields = [name for name in ("real_money", "deposit_status") if getattr(message, name, None)]
+    return [RealMoney(f"{kind} has {fields[0]}")] if fields else []
 
 
 def _ignored(kind: str, reason: str) -> LogNote:

@@ -73,8 +73,14 @@ class LiveHand:
         move: rules.Move | ActionResult = self.game.view.parse(self.table, Action(kind, dict(payload)))
         return move
 
-    def play(self, move: rules.Move, cause: str = "") -> None:
-        """Play the acting seat's move, and open the next turn. `cause`: why another than the seat chose it."""
+    def play(self, move: rules.Move, cause: str = "", reasoning: str = "") -> None:
+        """Play the acting seat's move, and open the next turn.
+
+        Args:
+            move: legal.
+            cause: why another than the seat chose it.
+            reasoning: what the seat said of it, for the log.
+        """
         table = self.table
         phase = table.phase
         rules.step(table, move)
@@ -87,6 +93,7 @@ class LiveHand:
                 "kind": KINDS[table.last_kind],
                 **({"amount": int(table.last_amount)} if table.last_amount else {}),
                 **({"cause": cause} if cause else {}),
+                **({"reasoning": reasoning} if reasoning else {}),
             }
         )
 

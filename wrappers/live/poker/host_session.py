@@ -303,7 +303,7 @@ class PokerHostSession:
         move = self._decode(choice)
         if isinstance(move, Error):
             return [self._messages.to(number, move)]
-        self._hand.play(move)
+        self._hand.play(move, reasoning=choice.reasoning or "")
         self._acks[key] = self.seq
         return [self._messages.to(number, Ack(turn_token=choice.turn_token, seq=self.seq)), *self._go_on()]
 

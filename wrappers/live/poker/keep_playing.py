@@ -17,7 +17,7 @@ WAIT = (messages.TABLE_FULL, messages.INVALID_TABLE_STATE, messages.ALREADY_SEAT
 """What a join may answer that another time it does not."""
 KEY_REFUSED = (messages.UNAUTHORIZED, messages.INVALID_API_KEY, messages.AGENT_NOT_FOUND)
 """What a server answers that does not know our key (any longer)."""
-FOR_GOOD = (messages.OUTDATED_CLIENT, messages.VALIDATION_ERROR)
+FOR_GOOD = (messages.OUTDATED_CLIENT, messages.VALIDATION_ERROR, messages.REAL_MONEY)
 """What no waiting changes."""
 
 

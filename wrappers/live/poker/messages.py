@@ -6,7 +6,7 @@ read may have unknown fields, lack the optional ones, hold null for them, or com
 table_id, seq, ts, payload}``.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -29,6 +29,8 @@ VALIDATION_ERROR = "VALIDATION_ERROR"
 RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"
 AGENT_NOT_FOUND = "AGENT_NOT_FOUND"
 INVALID_API_KEY = "INVALID_API_KEY"
+REAL_MONEY = "REAL_MONEY"
+"""Our own code, for a table that plays for real money without our leave."""
 
 ERROR_CODES = (
     OUTDATED_CLIENT,
@@ -111,11 +113,15 @@ class FinalStack(Struct, omit_defaults=True, kw_only=True):
 
 
 class Choice(Struct, omit_defaults=True, kw_only=True):
-    """The action of an `Action` message: one of the offered kinds; ``amount`` (total of the bet) of a raiseTo."""
+    """The action of an `Action` message: one of the offered kinds; ``amount`` (total of the bet) of a raiseTo.
+
+    ``reasoning`` is what an agent may say of it to those who run the table; the other players never see it.
+    """
 
     turn_token: str
     kind: Literal["fold", "check", "call", "raiseTo"]
     amount: Whole | None = None
+    reasoning: Annotated[str, Meta(max_length=2000)] | None = None
 
 
 class Timestamp(Struct, omit_defaults=True, kw_only=True):
@@ -128,11 +134,16 @@ class Timestamp(Struct, omit_defaults=True, kw_only=True):
 
 
 class Welcome(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="welcome"):
-    """The receiver's seat; ``timeout`` is the time to act, in milliseconds."""
+    """The receiver's seat; ``timeout`` is the time to act, in milliseconds.
+
+    ``real_money``, and the ``deposit_status`` of the receiver, come from tables that play for real money.
+    """
 
     seat: Whole
     agent_id: str | None = None
     timeout: Whole | None = None
+    real_money: bool | None = None
+    deposit_status: str | None = None
 
 
 class GameState(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="game_state"):
@@ -184,6 +195,20 @@ class TableStatus(Struct, omit_defaults=True, kw_only=True, tag_field="type", ta
     current_players: Whole | None = None
     reason: str | None = None
     final_stacks: list[FinalStack] | None = None
+    real_money: bool | None = None
+
+
+class DepositConfirmed(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="deposit_confirmed"):
+    """A seat's deposit has arrived, at a table that plays for real money."""
+
+    amount_usdc: float | None = None
+
+
+class PayoutInitiated(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="payout_initiated"):
+    """What a seat has won is being paid, by a table that played for real money."""
+
+    amount_usdc: float | None = None
+    status: str | None = None
 
 
 class PlayerJoined(Struct, omit_defaults=True, kw_only=True, tag_field="type", tag="player_joined"):
@@ -255,7 +280,18 @@ class UnreadTurn(Struct, tag_field="type", tag="game_state"):
 
 
 ServerMessage: TypeAlias = (
-    Welcome | GameState | Ack | Error | HandComplete | TableStatus | PlayerJoined | PlayerLeft | StreetDealt | Pong
+    Welcome
+    | GameState
+    | Ack
+    | Error
+    | HandComplete
+    | TableStatus
+    | DepositConfirmed
+    | PayoutInitiated
+    | PlayerJoined
+    | PlayerLeft
+    | StreetDealt
+    | Pong
 )
 ClientMessage: TypeAlias = Action | Ping
 
@@ -280,7 +316,7 @@ def plain(message: ServerMessage | ClientMessage) -> dict[str, Any]:
 
 def decode_server(data: Any) -> ServerMessage | UnreadTurn | Unknown:
     """Read what a server sent: text, bytes, or parsed JSON. Never raises; see `UnreadTurn` and `Unknown`."""
-    message: ServerMessage | Unknown = _decode(data, ServerMessage)
+    message: ServerMessage | Unknown = _decode(data, ServerMessage, tolerant=ServerMessage)
     if not isinstance(message, Unknown) or message.type != "game_state":
         return message
     turn: UnreadTurn | Unknown = _decode(data, UnreadTurn)
@@ -296,7 +332,7 @@ def decode_client(data: Any) -> ClientMessage | Unknown:
     return message
 
 
-def _decode(data: Any, kind: Any) -> Any:
+def _decode(data: Any, kind: Any, tolerant: Any = Any) -> Any:
     tag = ""
     try:
         fields = msgspec.json.decode(data) if isinstance(data, (str, bytes, bytearray)) else data
@@ -306,7 +342,7 @@ def _decode(data: Any, kind: Any) -> Any:
         try:
             return msgspec.convert(fields, kind)
         except msgspec.ValidationError:
-            return msgspec.convert(_repaired(fields), kind)
+            return msgspec.convert(_repaired(fields, tolerant), kind)
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
         return Unknown(tag, str(error))
 
@@ -318,13 +354,35 @@ def _whole(value: Any) -> int | None:
         return None
 
 
-def _repaired(value: Any) -> Any:
-    """Make integers of whole floats (JSON has one kind of number: 950.0 is 950), and leave out what is null."""
-    if isinstance(value, dict):
-        return {name: _repaired(part) for name, part in value.items() if part is not None}
+def _repaired(value: Any, kind: Any = Any) -> Any:
+    """Return parsed JSON as it fits a type better: whole floats are integers (JSON has one kind of number), and fields
+    that may be missing are left out where they hold null or what cannot be read, such as a bound of -1.
+    """
+    kinds = (kind, *get_args(kind))
     if isinstance(value, list):
-        return [_repaired(part) for part in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+        item = next((get_args(one)[0] for one in kinds if get_origin(one) is list), Any)
+        return [_repaired(part, item) for part in value]
+    if not isinstance(value, dict):
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+    structs = [one for one in kinds if isinstance(one, type) and issubclass(one, Struct)]
+    struct = next((one for one in structs if len(structs) == 1 or one.__struct_config__.tag == value.get("type")), None)
+    types = {} if struct is None else {field.encode_name: field for field in msgspec.structs.fields(struct)}
+    fields = {}
+    for name, part in value.items():
+        field = types.get(name)
+        part = _repaired(part, Any if field is None else field.type)
+        if part is not None and (field is None or field.required or _fits(part, field.type)):
+            fields[name] = part
+    return fields
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    kinds = [one for one in get_args(kind) if one is not UnsetType] or [kind]
+    try:
+        msgspec.convert(value, Union[tuple(kinds)] if UnsetType in get_args(kind) else kind)  # noqa: UP007
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def _unwrapped(fields: Any) -> Any:

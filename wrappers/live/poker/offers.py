@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....envs.core.turn_state import Action
+from ...logs.log_text import short
 from .messages import GameState
 
 Offer = dict[str, Any]
@@ -11,22 +12,31 @@ Offer = dict[str, Any]
 
 
 def read_offers(state: GameState, seat: int | None) -> tuple[list[Offer], int]:
-    """Return the offers of a state in one form, without unknown kinds, and the price of a call.
+    """Return the offers of a state in one form, without unknown kinds, and the price of staying in the hand.
 
     The platform may leave out the price, or a bound of the raise, and may give the amount of a call in its bounds.
+    Where a check is offered, the price is 0. An all-in that is offered as a raise and raises nothing is a call.
     """
     options = {option.kind: option for option in state.actions or ()}
     offers: list[Offer] = [{"kind": kind} for kind in ("fold", "check", "call") if kind in options]
-    bounds = options.get("raiseTo")
+    bounds, call = options.get("raiseTo"), options.get("call")
+    highest = max((player.bet for player in state.players), default=0)
     if bounds is not None and bounds.max:
-        offers.append({"kind": "raiseTo", "min": min(bounds.min or bounds.max, bounds.max), "max": bounds.max})
-    if "call" not in options:
+        if call is None and "check" not in options and bounds.max <= highest:
+            offers.append({"kind": "call"})
+        else:
+            offers.append({"kind": "raiseTo", "min": min(bounds.min or bounds.max, bounds.max), "max": bounds.max})
+    if "check" in options:
         return offers, 0
-    if state.to_call:
-        return offers, state.to_call
-    bets = {player.seat: player.bet for player in state.players}
-    owed = max(bets.values(), default=0) - bets.get(seat if seat is not None else -1, 0)
-    return offers, options["call"].max or max(owed, 1)
+    price = state.to_call or (call is not None and call.max) or owed(state, seat)
+    return offers, max(price, 1) if call is not None else price
+
+
+def owed(state: GameState, seat: int | None) -> int:
+    """Return the chips that a seat has to put in to stay in the hand, as the bets tell it."""
+    own = next((player for player in state.players if player.seat == seat), None)
+    highest = max((player.bet for player in state.players), default=0)
+    return highest if own is None else min(highest - own.bet, own.stack)
 
 
 def safe_kind(kinds: Sequence[str]) -> str:
@@ -41,16 +51,9 @@ def violation(action: Action, offers: Sequence[Offer]) -> str | None:
     if offer is None:
         return f"{action.action_type[:40]!r} is not offered now; {', '.join(by_kind) or 'nothing'} is"
     if action.action_type != "raiseTo":
-        return f"{action.action_type} takes no payload, got {_short(action.payload)}" if action.payload else None
+        return f"{action.action_type} takes no payload, got {short(action.payload)}" if action.payload else None
     amount = action.payload.get("amount")
     whole = isinstance(amount, int) and not isinstance(amount, bool)
     if not whole or not offer["min"] <= amount <= offer["max"]:
-        return f"raiseTo needs whole chips from {offer['min']} to {offer['max']}, got {_short(amount)}"
+        return f"raiseTo needs whole chips from {offer['min']} to {offer['max']}, got {short(amount)}"
     return None
-
-
-def _short(value: Any) -> str:
-    try:
-        return str(value)[:80]
-    except ValueError:  # Python writes no whole number of more than 4,300 digits
-        return "a number without end"

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,7 @@ class SeatRequest:
         seat: the preferred one.
         api_key: of an agent registered before; from registering on, the agent's own.
         access_token: what the server asks of those who register, if it does.
+        real_money: whether to sit down where real money is played for.
         seated: whether we have the URL of a seat.
         agent_id: who we are to the server; None: not known.
     """
@@ -45,6 +47,7 @@ class SeatRequest:
     seat: int | None = None
     api_key: str | None = None
     access_token: str | None = None
+    real_money: bool = False
     seated: bool = False
     agent_id: str | None = None
     _url: URL | None = None
@@ -94,6 +97,8 @@ class SeatRequest:
         if self.seat is not None:
             wish["preferred_seat"] = self.seat
         where = "auto-join" if self.table is None else f"{self.table}/join"
+        if self.table is not None:
+            self._check_money(await self._get(f"v1/tables/{self.table}"))
         try:
             joined = await self._post(f"v1/tables/{where}", wish)
         except LiveError as error:
@@ -105,7 +110,13 @@ class SeatRequest:
             self._answer_lost = True
             raise
         table, self._key_works = str(joined.get("table_id", self.table)), True
-        await self._check_owner(table, joined.get("seat_id"))
+        shown = await self._get(f"v1/tables/{table}")
+        self._check_owner(shown, joined.get("seat_id"))
+        try:
+            self._check_money({**shown, **joined})
+        except LiveError:
+            await self.leave(table)
+            raise
         self.table = table
         logger.info("joined table %s, seat %s", escaped(self.table, 80), escaped(str(joined.get("seat_id")), 40))
         try:
@@ -113,9 +124,16 @@ class SeatRequest:
         except ValueError:
             raise LiveError(messages.INTERNAL_ERROR, "the server's ws_url is no address") from None
 
-    async def _check_owner(self, table: str, seat: Any) -> None:
+    def _check_money(self, shown: Mapping[str, Any]) -> None:
+        """Raise LiveError if a table plays for real money, as its own page or the answer to a join says."""
+        config = shown.get("config")
+        told = {**(config if isinstance(config, dict) else {}), **shown}
+        sign = next((name for name in ("realMoney", "real_money", "deposit", "deposit_status") if told.get(name)), None)
+        if sign is not None and not self.real_money:
+            raise no_real_money(f"the server says {sign}")
+
+    def _check_owner(self, shown: Mapping[str, Any], seat: Any) -> None:
         """Raise TryAgain if our seat is another agent's: Moltpoker gives one seat to two who join at one moment."""
-        shown = await self._get(f"v1/tables/{table}")
         seats = shown.get("seats")
         rows = [row for row in seats if isinstance(row, dict)] if isinstance(seats, list) else []
         owner = next((row.get("agentId") for row in rows if row.get("seatId") == seat), None)
@@ -168,6 +186,13 @@ class SeatRequest:
             code, reason = details.get("code", f"HTTP_{reply.status}"), details.get("message", "no reason given")
             sentence = f"{path}: {escaped(str(reason), 200)}"
             raise LiveError(escaped(str(code), 40), sentence, details.get("details"))
+
+
+def no_real_money(sign: str) -> LiveError:
+    """Return the refusal of a table that plays for real money, known by this sign."""
+    return LiveError(
+        messages.REAL_MONEY, f"the table plays for real money ({sign}); only --play-for-real-money sits down there"
+    )
 
 
 def _text(answer: dict[str, Any], field: str) -> str:

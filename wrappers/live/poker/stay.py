@@ -26,9 +26,9 @@ from ..common.reconnecting import (
 )
 from ..common.sessions import Decision
 from . import messages
-from .agent_events import Busted, HandEnded, PokerEvent, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
+from .agent_events import Busted, HandEnded, PokerEvent, RealMoney, SeatTaken, ServerRefusal, TableEnded, UnreadableTurn
 from .agent_session import PokerAgentSession
-from .seat_request import SeatRequest
+from .seat_request import SeatRequest, no_real_money
 
 TURN_SECONDS = 30.0
 """Time for a turn where the server does not say it."""
@@ -96,6 +96,7 @@ class PokerRunner(AgentRunner[messages.Action]):
         hands: leave after so many.
         deadline: seconds for a decision; None: four fifths of the time that the server gives.
         leave_busted: leave when the chips are gone.
+        real_money: stay at a table that plays for real money.
         on_event: is called with every event.
 
     Attributes:
@@ -112,6 +113,7 @@ class PokerRunner(AgentRunner[messages.Action]):
         hands: int | None,
         deadline: float | None,
         leave_busted: bool,
+        real_money: bool = False,
         on_event: Callable[[PokerEvent], None] | None,
     ) -> None:
         seconds = 0.8 * TURN_SECONDS if deadline is None else deadline
@@ -125,6 +127,7 @@ class PokerRunner(AgentRunner[messages.Action]):
         self._hands = hands
         self._deadline_given = deadline is not None
         self._leave_busted = leave_busted
+        self._real_money = real_money
         self._leaving = ""
 
     @property
@@ -187,6 +190,9 @@ class PokerRunner(AgentRunner[messages.Action]):
             case TableEnded():
                 log.write("ended", reason=event.reason, stack=event.stack)
                 self.reason = self.reason or event.reason
+            case RealMoney():
+                if not self._real_money:
+                    raise no_real_money(event.sign)
             case ServerRefusal():
                 raise LiveError(event.code, event.message or "the server gave no reason")
 
@@ -235,6 +241,10 @@ class Stay:
             await retry(self._connect, self.backoff)
         except asyncio.CancelledError:  # Ctrl-C: the seat is given back first
             await self.request.leave()
+            raise
+        except LiveError as error:
+            if error.code == messages.REAL_MONEY:
+                await self.request.leave()
             raise
         finally:
             self.runner.drop_decision()

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -129,6 +130,7 @@ class TangramHost:
     async def _play(self, seed: int) -> TangramResult:
         match = self._match
         match.reset(seed=seed)
+        match.match_id = f"{match.game.id}-{secrets.token_hex(8)}"
         session = TangramHostSession(match, self._log.write)
         result = TangramResult(str(session.state().game_state["objective"]))
         self.results.append(result)
