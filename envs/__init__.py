@@ -7,7 +7,7 @@ Gymnasium, as a single-agent environment (``gymnasium.make("parlour/Holdem-v0")`
 """
 
 from .core.aec import GameEnv
-from .core.capabilities import Capabilities, Chance, HiddenTurn, PublicView, Setup, Talk, Teams
+from .core.capabilities import Capabilities, Chance, HiddenTurn, OutsideOption, PublicView, Setup, Talk, Teams
 from .core.encoder import Encoder
 from .core.game import Game, Payoffs
 from .core.layout import Element, Layout, Slice
@@ -50,6 +50,7 @@ __all__ = [
     "Message",
     "MessageIntent",
     "MessageScope",
+    "OutsideOption",
     "Payoffs",
     "Policy",
     "PublicView",

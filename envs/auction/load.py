@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.loading import amount, moves_in, named_order, payoffs_in, round_of
+from ..core.loading import amount, moves_in, named_order, own_turns_left, payoffs_in, round_of
 from ..core.record import Tables
 from ..core.structured_talk import StructuredTalk, spoken
 from ..core.turn_state import TurnState
@@ -58,6 +58,9 @@ def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables,
         table.turn = seats.get(acting or "", -1)
         # It acted once in each round before.
         latest = max(latest, 1 + sum(row["agent_id"] == acting for row in history))
+        left = own_turns_left(state, int(table.num_bidders))
+        if left is not None:  # the host ends the match earlier
+            latest = max(latest, int(table.rounds) - left + 1)
     table.round_number = min(max(latest, 1), int(table.rounds))
     if table.talk:
         talk.load(table, seat, state.messages, seats)

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from ..core import turn_state as ts
 from ..core.structured_talk import StructuredTalk
@@ -112,6 +113,15 @@ def nearest(table: Any, move: Move) -> int:
     if move.kind != OFFER:
         return offers + int(move.kind) - ACCEPT
     return min(offers - 1, round(move.value / float(table.offer_step)))
+
+
+def worth(num_actions: int, table: Any) -> NDArray[np.float64]:
+    """Return `OutsideOption.worth`: the own share of an offer less the reservation value, float64[num_actions]."""
+    offers, own = int(table.offers), float(table.my_reservation_value[table.turn])
+    found = np.full(num_actions, np.inf)
+    found[:offers] = table.offer_step * np.arange(offers) - own
+    found[offers] = table.total - table.current_offer - own
+    return found
 
 
 def safe(table: Any) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.capabilities import Capabilities, PublicView
+from ..core.capabilities import Capabilities, OutsideOption, PublicView
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.options import number, switch, whole
@@ -105,13 +105,14 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
         highest=total,
     )
     blank = _blank(options, ranges)
+    num_actions = options["offers"] + 3 + talk * NUM_ACTIONS
     return Game(
         name="bargaining",
         agents=agents,
         options=options,
         rules=Rules(
             blank=blank,
-            num_actions=options["offers"] + 3 + talk * NUM_ACTIONS,
+            num_actions=num_actions,
             reset=rules.reset,
             step=rules.step,
             decode=moves.decode,
@@ -138,5 +139,6 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
         capabilities=Capabilities(
             talk=words.capability(options["offers"] + 3) if talk else None,
             public_view=PublicView(view.public),
+            outside_option=OutsideOption(partial(actions.worth, num_actions)),
         ),
     )

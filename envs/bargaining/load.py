@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.loading import amount, moves_in, named_order, payoffs_in, round_of
+from ..core.loading import amount, moves_in, named_order, own_turns_left, payoffs_in, round_of
 from ..core.record import Tables
 from ..core.structured_talk import StructuredTalk, spoken
 from ..core.turn_state import TurnState
@@ -21,7 +21,8 @@ def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables,
 
     Agents may have any names (see `_seat`). What a host adds is left out: unknown fields, and rows of the history that
     are no moves. What it leaves out is filled: a pass that it did not log, a reservation value (0). A pie of another
-    size is seen in proportion. Of a history that is longer than the game, the latest moves are seen.
+    size is seen in proportion. Of a history that is longer than the game, the latest moves are seen. If the host ends
+    the match earlier (`own_turns_left`), passes come first, so that as many turns are left.
 
     Args:
         blank: a table with the options that TurnState does not have.
@@ -107,6 +108,9 @@ def _load_history(table: Any, state: TurnState, seat: int, history: Sequence[Row
         moves.append((kind, amount(row.get("my_share", 0.0), "my_share") if kind == OFFER else 0.0))
     if not state.game_over and len(moves) % 2 != table.turn:
         moves.append((PASS, 0.0))
+    left = own_turns_left(state, 2)
+    if left is not None:  # the host ends the match earlier: as if the first turns had been passed
+        moves = [(PASS, 0.0)] * (2 * (int(table.rounds) - left) + seat - len(moves)) + moves
     # Whose turn it is has a move left.
     excess = max(0, len(moves) - 2 * int(table.rounds) + (not state.game_over))
     moves = moves[excess + excess % 2 :]

@@ -1,4 +1,5 @@
-"""Capabilities: what only some games have. Talk, teams, hidden turns, a public view, chance, setup, symmetry."""
+"""Capabilities: what only some games have. Talk, teams, hidden turns, a public view, chance, setup, symmetry, and an
+outside option."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -144,6 +145,23 @@ class Symmetry:
 
 
 @dataclass(frozen=True)
+class OutsideOption:
+    """What a seat has without an agreement: an agent of ours agrees to nothing that is worth less.
+
+    Attributes:
+        worth: ``worth(table) -> float64[A]``: for every action index, what the acting seat gets beyond its outside
+            option if this action is the last word: an offer that is accepted, or an acceptance. Infinite for an action
+            that binds it to nothing. It depends only on what the seat knows.
+    """
+
+    worth: Callable[[Any], NDArray[np.float64]]
+
+    def __post_init__(self) -> None:
+        """Check the part."""
+        require_functions("OutsideOption", {"worth": self.worth})
+
+
+@dataclass(frozen=True)
 class Setup:
     """What chance would decide at the beginning may be given: ``env.reset(options={…})``.
 
@@ -186,6 +204,7 @@ class Capabilities:
     chance: Chance | None = None
     setup: Setup | None = None
     symmetry: Symmetry | None = None
+    outside_option: OutsideOption | None = None
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -197,6 +216,7 @@ class Capabilities:
             "chance": Chance,
             "setup": Setup,
             "symmetry": Symmetry,
+            "outside_option": OutsideOption,
         }
         for name, kind in kinds.items():
             if getattr(self, name) is not None:

@@ -1,7 +1,7 @@
 """Reading TurnStates that other hosts wrote: numbers as text, rows of unknown kinds, agents of any names."""
 
 from collections.abc import Container, Mapping
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 from .turn_state import TurnState
@@ -59,6 +59,26 @@ def named_order(state: TurnState) -> list[str]:
     if isinstance(order, list) and state.agent_id in order and all(isinstance(one, str) for one in order):
         return order
     return []
+
+
+def own_turns_left(state: TurnState, seats: int) -> int | None:
+    """Return how many turns the agent has before the host ends the match, this one included; None: it does not say.
+
+    A host may end a match after ``max_rounds`` turns of all agents together, and count this one as ``current_round``,
+    from 1. A game ends without a result there, however many turns its own rules would allow.
+
+    Args:
+        state: the state, in a turn of the agent.
+        seats: the number of agents, if the state tells neither ``num_agents`` nor ``agent_ids``.
+    """
+    game = state.game_state
+    current, most = game.get("current_round"), game.get("max_rounds")
+    if not state.is_my_turn or current is None or most is None:
+        return None
+    count = game.get("num_agents")
+    agents = count if isinstance(count, int) and count > 0 else len(named_order(state)) or seats
+    left = amount(most, "max_rounds") - amount(current, "current_round") + 1
+    return max(1, ceil(left / agents))
 
 
 def payoffs_in(state: TurnState) -> list[tuple[str, float]]:

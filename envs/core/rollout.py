@@ -19,6 +19,9 @@ class Policy(Protocol):
     A policy may have an attribute `encoder`: the name of the encoder whose observations it takes. Without it, or with
     None, it takes those of the game's default encoder. A policy that needs the records (a teacher, a solver)
     also has a method ``act_on(tables, rows, observations, masks)``, which is called in place of `act`.
+
+    A policy whose play depends on public numbers that observations do not show may have a method ``set_terms(table)``.
+    An agent calls it before `act` with a record of a host, whose numbers may be other ones than the game's.
     """
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:

@@ -66,7 +66,7 @@ def game(
             options=options,
             stages=[stage],
             actions=[
-                Number("propose", "price", highest, options["prices"], "propose this price"),
+                Number("propose", "price", highest, options["prices"], "propose this price", limit="max_budget"),
                 Named("accept_proposal", 1.0, "accept the other's price", "close"),
                 Named("reject_and_exit", 0.0, "leave without a trade", "close", words=("reason",)),
             ],
@@ -84,6 +84,7 @@ def game(
                 Told("agreement", _agreement),
                 Told("resolved", is_resolved),
             ],
+            worth=worth,
             bots=BOTS,
             rounds=options["rounds"],
         )
@@ -131,6 +132,13 @@ def pay(table: Any) -> None:
     if table.closed_by == ACCEPT:
         table.rewards[0] = table.private[0] - table.standing
         table.rewards[1] = table.standing - table.private[1]
+
+
+def worth(table: Any, kind: int, numbers: Any) -> Any:
+    """Return value − price for the buyer, and price − cost for the seller."""
+    price = {PROPOSE: numbers, ACCEPT: float(table.standing)}.get(kind)
+    own = float(table.private[table.turn])
+    return np.inf if price is None else own - price if table.turn == 0 else price - own
 
 
 def end(table: Any) -> End:

@@ -47,7 +47,13 @@ def game(
         "rounds": whole("rounds", rounds, 1, 1000),
     }
     split = Number(
-        "allocate_split", SHARES[0], pie, options["splits"], "keep this share and give the rest", rest=SHARES[1]
+        "allocate_split",
+        SHARES[0],
+        pie,
+        options["splits"],
+        "keep this share and give the rest",
+        rest=SHARES[1],
+        limit="pie",
     )
     return make(
         StageGame(
@@ -68,7 +74,7 @@ def game(
             fields=[
                 Told("num_agents", seats_of),
                 Parameter("pie", PIE),
-                Split("allocation", 0, 0, SHARES, pie),
+                Split("allocation", 0, 0, SHARES, PIE),
                 Told("resolved", is_resolved),
             ],
             bots=BOTS,

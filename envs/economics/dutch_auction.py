@@ -86,6 +86,7 @@ def game(
                 Told("price_paid", _paid),
                 Told("resolved", is_resolved),
             ],
+            worth=worth,
             bots=BOTS,
             rounds=options["rounds"],
             decimals=4,
@@ -117,6 +118,11 @@ def pay(table: Any) -> None:
 def late(table: Any) -> None:
     """Write the price at which the auction ends; nobody pays it."""
     follow(table)
+
+
+def worth(table: Any, kind: int, numbers: Any) -> Any:
+    """Return valuation − price for a bidder that accepts."""
+    return float(table.private[table.turn] - table.standing) if kind == ACCEPT else np.inf
 
 
 def end(table: Any) -> End:

@@ -1,11 +1,14 @@
 """The English auction: bidders raise an open price until one is left."""
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.compiled import compiled
 from ..core.game import Game
+from ..core.loading import amount
 from ..core.options import number, whole
 from ..core.random_policy import random_bot
 from ..stages import (
@@ -105,9 +108,10 @@ def game(
                 WhoLeft("folded"),
                 Parameter("start_price", START),
                 Parameter("min_increment", INCREMENT),
-                Told("min_next_bid", _next),
+                LeastRaise("min_next_bid"),
                 Told("resolved", is_resolved),
             ],
+            worth=worth,
             bots=BOTS,
             rounds=options["rounds"],
             decimals=4,
@@ -115,8 +119,21 @@ def game(
     )
 
 
-def _next(table: Any) -> float:
-    return float(table.standing + table.parameter[INCREMENT])
+@dataclass(frozen=True)
+class LeastRaise:
+    """The least bid of the turn. It comes after the field of the standing one: a host may not tell the increment."""
+
+    name: str
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> float:
+        """Return the bid."""
+        return float(table.standing + table.parameter[INCREMENT])
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Take the increment that follows."""
+        if value is not None:
+            table.parameter[INCREMENT] = amount(value, self.name) - table.standing
 
 
 @compiled
@@ -140,6 +157,11 @@ def late(table: Any) -> None:
     table.closer = table.owner
     if table.closer >= 0:
         pay(table)
+
+
+def worth(table: Any, kind: int, numbers: Any) -> Any:
+    """Return valuation − bid: nobody may raise it again."""
+    return float(table.private[table.turn]) - numbers if kind == RAISE else np.inf
 
 
 def end(table: Any) -> End:

@@ -103,20 +103,35 @@ def game(
                 Parameter("surplus_base", BASE),
                 Parameter("surplus_multiplier", MULTIPLIER),
                 Choices("investments"),
-                Told("surplus", _surplus),
+                Surplus("surplus"),
                 StandingBy("last_offer_by"),
                 Offer("current_offer"),
                 Told("is_last_round", _is_last),
                 Told("resolved", is_resolved),
             ],
+            worth=worth,
             bots=BOTS,
             rounds=options["rounds"],
         )
     )
 
 
-def _surplus(table: Any) -> float | None:
-    return float(table.most[OFFER]) if table.stage == 1 else None
+@dataclass(frozen=True)
+class Surplus:
+    """What the seats divide; None before they do. It comes after the parameters and the investments."""
+
+    name: str
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> float | None:
+        """Return the surplus."""
+        return float(table.most[OFFER]) if table.stage == 1 else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Take the base that follows: a host may not tell it."""
+        if value is not None:
+            made = table.parameter[MULTIPLIER] * sum_of(table, 0)
+            table.parameter[BASE] = amount(value, self.name) - made
 
 
 def _is_last(table: Any) -> bool:
@@ -164,6 +179,12 @@ def pay(table: Any) -> None:
     for seat in range(2):
         share = table.standing if seat == table.owner else table.most[OFFER] - table.standing
         table.rewards[seat] = share - table.parameter[COST] * table.number[0, seat]
+
+
+def worth(table: Any, kind: int, numbers: Any) -> Any:
+    """Return the own share less the cost of the own investment, which is not paid without an agreement."""
+    cost = float(table.parameter[COST] * table.number[0, table.turn])
+    return {ACCEPT: float(table.most[OFFER] - table.standing) - cost, OFFER: numbers - cost}.get(kind, np.inf)
 
 
 def end(table: Any) -> End:

@@ -131,6 +131,7 @@ def game(
                 Told("resolved", is_resolved),
                 Effort("effort"),
             ],
+            worth=worth,
             bots=BOTS,
             rounds=options["rounds"],
         )
@@ -260,9 +261,11 @@ CLOSE = 1e-4
 """A difference of utilities that is rounding in an observation."""
 
 
-def values_of(game: Game, contracts: NDArray[np.float64]) -> Values:
-    """Return what contracts, float64[N, 3], are worth. The columns are the premium and both transfers."""
-    parameter = game.rules.blank[0].parameter
+def values_of(parameter: NDArray[np.float64], contracts: NDArray[np.float64]) -> Values:
+    """Return what contracts, float64[N, 3], are worth. The columns are the premium and both transfers.
+
+    `parameter`: float64[P], the numbers that the payoffs depend on.
+    """
     premium, in_good, in_bad = contracts.T
     transfer = [p * in_good + (1 - p) * in_bad for p in (parameter[LOW], parameter[HIGH])]
     earned = [parameter[INCOME] - (1 - p) * parameter[LOSS] for p in (parameter[LOW], parameter[HIGH])]
@@ -278,23 +281,35 @@ def contracts_of(game: Game) -> NDArray[np.float64]:
     return np.array([(move.value, move.second, move.third) for move in moves])
 
 
-def best_contract(game: Game) -> NDArray[np.float64]:
+def best_contract(game: Game, parameter: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """Return the contract of the insurer's highest expected utility that the insured accepts: float64[3].
 
     This is subgame-perfect: the insured's effort is its best one, and it accepts what is worth 0 or more, because
     without a contract it gets 0, now and after further offers. The lowest premium is taken if several are as good. If
     every contract that is accepted is a loss for the insurer, it is the one without payments, which is then rejected.
+
+    Args:
+        game: the game, whose grid has the contracts.
+        parameter: float64[P], the numbers that the payoffs depend on; None: those of the game.
     """
     contracts = contracts_of(game)
-    worth = values_of(game, contracts)
+    worth = values_of(game.rules.blank[0].parameter if parameter is None else parameter, contracts)
     profit = np.where((worth.insured >= -CLOSE) & (worth.insurer >= -CLOSE), worth.insurer, -np.inf)
     return np.asarray(contracts[int(np.argmax(np.round(profit, 6)))])
+
+
+def worth(table: Any, kind: int, numbers: Any) -> Any:
+    """Return what the offered contract is worth to the insured that accepts it; without a contract it gets 0."""
+    if kind != ACCEPT:
+        return np.inf
+    offered = np.array([[table.number[0, 0], table.fact[IN_GOOD], table.fact[IN_BAD]]], np.float64)
+    return float(values_of(table.parameter, offered).insured[0])
 
 
 def _play(seen: Seen, contract: NDArray[np.float64], least: Any) -> Any:
     """Offer `contract`; accept what is worth `least`, float64[N]; choose the best effort."""
     offered = np.stack([seen.number[:, 0, 1], seen.facts[:, IN_GOOD], seen.facts[:, IN_BAD]], axis=1)
-    worth = values_of(seen.game, offered)
+    worth = values_of(seen.parameters, offered)
     accepts = worth.insured >= least - CLOSE
     answer = np.where(accepts, ACCEPT, REJECT)
     kinds = np.choose(seen.stage, [np.full(len(answer), OFFER), answer, np.where(worth.high, MUCH, LITTLE)])
@@ -303,12 +318,12 @@ def _play(seen: Seen, contract: NDArray[np.float64], least: Any) -> Any:
 
 
 def _equilibrium(seen: Seen) -> Any:
-    return _play(seen, best_contract(seen.game), 0.0)
+    return _play(seen, best_contract(seen.game, seen.parameters), 0.0)
 
 
 def _equal(seen: Seen) -> Any:
     contracts = contracts_of(seen.game)
-    worth = values_of(seen.game, contracts)
+    worth = values_of(seen.parameters, contracts)
     both = worth.insurer + worth.insured
     distance = np.where(both >= both.max() - CLOSE, np.abs(worth.insurer - worth.insured), np.inf)
     fair = int(np.argmin(np.round(distance, 6)))
@@ -318,7 +333,7 @@ def _equal(seen: Seen) -> Any:
 def _full_cover(seen: Seen) -> Any:
     contracts = contracts_of(seen.game)
     loss = np.abs(contracts[:, 2] - contracts[:, 1] - seen.parameter(LOSS))
-    worth = values_of(seen.game, contracts)
+    worth = values_of(seen.parameters, contracts)
     paid = np.where(worth.insurer >= -CLOSE, worth.insurer, np.inf)
     covers = np.where(np.isclose(loss, loss[np.isfinite(paid)].min()), paid, np.inf)
     return _play(seen, contracts[int(np.argmin(np.round(covers, 6)))], 0.0)

@@ -76,6 +76,7 @@ def game(
                 Parameter("threshold", THRESHOLD),
                 Told("funded", _is_funded),
             ],
+            worth=worth,
             bots=BOTS,
             rounds=options["rounds"],
         )
@@ -100,6 +101,11 @@ def pay(table: Any) -> None:
     if funded(table):
         for seat in range(table.seats):
             table.rewards[seat] = table.private[seat] - table.number[0, seat]
+
+
+def worth(table: Any, kind: int, numbers: Any) -> Any:
+    """Return valuation − commitment, which is paid if the threshold is reached."""
+    return float(table.private[table.turn]) - numbers if kind == 0 else np.inf
 
 
 def end(table: Any) -> End:

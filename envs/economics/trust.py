@@ -60,7 +60,9 @@ def game(
                 Stage("return", ("return_amount",), seats=(1,), turns=turns),
             ],
             actions=[
-                Number("send", "amount", options["endowment"], options["amounts"], "send this amount"),
+                Number(
+                    "send", "amount", options["endowment"], options["amounts"], "send this amount", limit="endowment"
+                ),
                 Number("return_amount", "amount", most, options["returns"], "return this amount"),
             ],
             parameters=[options["endowment"], options["multiplier"]],

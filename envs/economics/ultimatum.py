@@ -100,6 +100,7 @@ def game(
                 Shares("current_offer"),
                 Acceptances("acceptances"),
             ],
+            worth=worth,
             bots=BOTS if _is_solved(options, others) else {name: BOTS[name] for name in BOTS if name != "equilibrium"},
             rounds=options["rounds"],
         )
@@ -171,6 +172,12 @@ def pay(table: Any) -> None:
     """Give each its share less its reservation value."""
     for seat in range(table.seats):
         table.rewards[seat] = table.number[0, seat] - table.private[seat]
+
+
+def worth(table: Any, kind: int, numbers: Any) -> Any:
+    """Return the own share less the reservation value: without an agreement there is nothing."""
+    own = float(table.private[table.turn])
+    return {OFFER: numbers - own, ACCEPT: float(table.number[0, table.turn]) - own}.get(kind, np.inf)
 
 
 def end(table: Any) -> End:

@@ -56,7 +56,16 @@ def game(
             seats=seats,
             options=options,
             stages=[Stage("contribute", ("contribute",), turns=options["max_rounds"])],
-            actions=[Number("contribute", "amount", own, options["amounts"], "contribute this amount, which all see")],
+            actions=[
+                Number(
+                    "contribute",
+                    "amount",
+                    own,
+                    options["amounts"],
+                    "contribute this amount, which all see",
+                    limit="endowment",
+                )
+            ],
             parameters=[own, mpc],
             payoffs=(0.0, max(own + mpc * own * (seats - 1), mpc * own * seats)),
             pay=pay,

@@ -55,7 +55,9 @@ def game(
             seats=2,
             options=options,
             stages=[Stage("choose_time", ("submit_time",), sealed=True, turns=options["max_rounds"])],
-            actions=[Number("submit_time", "t", longest, options["times"], "give up at this time, sealed")],
+            actions=[
+                Number("submit_time", "t", longest, options["times"], "give up at this time, sealed", limit="max_time")
+            ],
             parameters=[prize, rate, longest],
             payoffs=(-rate * longest, prize),
             pay=pay,

@@ -5,15 +5,17 @@ from operator import index
 from reprlib import repr
 from typing import Any
 
+import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from ..core import turn_state as ts
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
 from ..core.view import ActionRange
 from .moves import decode
 from .rules import Step
-from .table import ACCEPT, KINDS, OFFER, PASS, WALK_AWAY
-from .theory import outcome_index, outcome_values
+from .table import ACCEPT, KINDS, NONE, OFFER, PASS, WALK_AWAY
+from .theory import gains, outcome_index, outcome_values
 
 Issues = Mapping[str, int]
 """The number of values of each issue, by its name."""
@@ -109,6 +111,16 @@ def _parse_offer(issues: Issues, table: Any, payload: Mapping[str, Any]) -> Step
 def nearest(table: Any, move: Step) -> int:
     """Return the action index of `move`; every move has one."""
     return int(move.outcome) if move.kind == OFFER else int(table.outcomes) + int(move.kind) - ACCEPT
+
+
+def worth(table: Any) -> NDArray[np.float64]:
+    """Return `OutsideOption.worth`: the utility of an offer less the reservation value, float64[outcomes + 3]."""
+    outcomes = int(table.outcomes)
+    found = np.full(outcomes + 3, np.inf)
+    found[:outcomes] = gains(table)[int(table.turn)]
+    if table.current_offer != NONE:
+        found[outcomes] = found[table.current_offer]
+    return found
 
 
 def safe(table: Any) -> int:

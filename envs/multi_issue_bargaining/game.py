@@ -5,7 +5,7 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from ..core.capabilities import Capabilities, PublicView
+from ..core.capabilities import Capabilities, OutsideOption, PublicView
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.options import number, switch, whole
@@ -156,5 +156,7 @@ def _made(options: dict[str, Any], issues: Issues, reservations: Any, worth: Any
         ),
         renderer=Renderer(render.render, picture.picture),
         bots={**bots.BOTS, **(bots.PUBLIC_BOTS if options["public"] else {})},
-        capabilities=Capabilities(public_view=PublicView(partial(view.public, issues))),
+        capabilities=Capabilities(
+            public_view=PublicView(partial(view.public, issues)), outside_option=OutsideOption(actions.worth)
+        ),
     )

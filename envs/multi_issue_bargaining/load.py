@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.loading import amount, moves_in, named_order, payoffs_in
+from ..core.loading import amount, moves_in, named_order, own_turns_left, payoffs_in
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .actions import Issues
@@ -19,7 +19,8 @@ def load(blank: Tables, issues: Issues, state: TurnState) -> tuple[Tables, int]:
     """Rebuild the record with what the seat of `state` may know; the rest is blank.
 
     Agents may have any names: their order is the host's, or that of their moves. A pass that the host did not log is
-    filled in. Of a history that is longer than the game, the latest rounds are seen.
+    filled in. Of a history that is longer than the game, the latest rounds are seen. If the host ends the match earlier
+    (`own_turns_left`), passes come first, so that as many turns are left.
 
     Args:
         blank: a table with the options that TurnState does not have.
@@ -124,6 +125,9 @@ def _load_history(
             moves.append((kind, _outcome(table, issues, row.get("offer")) if kind == OFFER else 0))
     while not state.game_over and table.turn != NONE and len(moves) % count != table.turn:
         moves.append((PASS, 0))
+    left = own_turns_left(state, count)
+    if left is not None:  # the host ends the match earlier: as if the first turns had been passed
+        moves = [(PASS, 0)] * (count * (int(table.rounds) - left) + int(table.turn) - len(moves)) + moves
     # Whose turn it is has a move left.
     excess = max(0, len(moves) - count * int(table.rounds) + (not state.game_over))
     moves = moves[-(-excess // count) * count :]

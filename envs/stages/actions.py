@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from ..core import turn_state as ts
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
@@ -87,13 +88,13 @@ def keys_of(one: Number) -> tuple[str, ...]:
 
 
 def payload(one: Number, move: Move, seat: int, total: float, seats: int = 2) -> dict[str, Any]:
-    """Return the payload of a move of `seat`; `total`: the sum of shares by agent, of which there are `seats`."""
+    """Return the payload of a move of `seat`; `total`: the sum of shares, which are those of `seats` agents."""
     value = float(move.value)
     if one.shares:
         shares = [float(share) for share in move[1:seats]]
         shares.append(max(total - sum(shares), 0.0))
         return {one.key: {name_of(other): shares[(other - seat) % seats] for other in range(seats)}}
-    more = {} if one.rest is None else {one.rest: one.highest - value}
+    more = {} if one.rest is None else {one.rest: total - value}
     further = zip(one.further, (float(move.second), float(move.third)), strict=False)
     return {one.key: value, **more, **{key.key: number for key, number in further}}
 
@@ -140,7 +141,7 @@ def _schema(rules: StageGame, table: Any, kind: int) -> dict[str, Any]:
     if one.shares:
         properties = {one.key: _object({name_of(seat): properties[one.key] for seat in range(rules.seats)})}
     if one.rest is not None:
-        properties[one.rest] = {"type": "number", "minimum": one.highest - most, "maximum": one.highest - least}
+        properties[one.rest] = {"type": "number", "minimum": 0.0, "maximum": most - least}
     for more in one.further:
         properties[more.key] = {"type": "number", "minimum": 0.0, "maximum": more.highest}
     return _object(properties)
@@ -172,7 +173,7 @@ def parse(rules: StageGame, table: Any, action: Action) -> Move | ActionResult:
     one = rules.actions[kind] if kind < len(rules.actions) else None
     number, further = 0.0, list[float]()
     if isinstance(one, Number):
-        found = _share(one, action.payload, table, kind) if one.shares else _numbers(one, action.payload)
+        found = (_share if one.shares else _numbers)(one, action.payload, table, kind)
         if isinstance(found, ActionResult):
             return found
         number, further = found[0], found[1:]
@@ -208,7 +209,7 @@ def _only_words(one: Named | None, given: Mapping[str, Any]) -> bool:
     return all(key in known and isinstance(value, str) for key, value in given.items())
 
 
-def _numbers(one: Number, given: Mapping[str, Any]) -> list[float] | ActionResult:
+def _numbers(one: Number, given: Mapping[str, Any], table: Any, kind: int) -> list[float] | ActionResult:
     """Read the number of a payload, and its further numbers."""
     further = [more.key for more in one.further]
     keys = (*keys_of(one), *further)
@@ -221,8 +222,9 @@ def _numbers(one: Number, given: Mapping[str, Any]) -> list[float] | ActionResul
         return ts.refused(ts.INVALID_PAYLOAD, f"{wanted}: {error}")
     if not all(map(isfinite, numbers)):
         return ts.refused(ts.INVALID_PAYLOAD, f"{wanted} as finite numbers")
-    if one.rest is not None and abs(sum(numbers[:2]) - one.highest) > 0.01:
-        return ts.refused(ts.INVALID_PAYLOAD, f"{' and '.join(keys[:2])} need to sum to {one.highest:g}")
+    total = float(table.most[kind])
+    if one.rest is not None and abs(sum(numbers[:2]) - total) > 0.01:
+        return ts.refused(ts.INVALID_PAYLOAD, f"{' and '.join(keys[:2])} need to sum to {total:g}")
     return [numbers[0], *numbers[len(keys) - len(further) :]]
 
 
@@ -268,6 +270,17 @@ def safe(table: Any) -> int:
     if int(table.kinds) - 1 in kinds:
         return int(table.first[int(table.kinds) - 1])
     return nearest(table, Move(kinds[0], float(table.least[kinds[0]])))
+
+
+def worth(rules: StageGame, table: Any) -> NDArray[np.float64]:
+    """Return `OutsideOption.worth` by the game's `StageGame.worth`: float64[A]."""
+    found = np.full(sum(counts(rules)), np.inf)
+    for kind in range(len(rules.actions)):
+        first, end = int(table.first[kind]), int(table.first[kind + 1])
+        numbers = table.origin[kind] + table.gap[kind] * (np.arange(end - first) // int(table.block[kind]))
+        if rules.worth is not None:
+            found[first:end] = rules.worth(table, kind, numbers)
+    return found
 
 
 def functions(rules: StageGame) -> dict[str, Any]:

@@ -32,6 +32,7 @@ class Seen(NamedTuple):
         owner: bool[N, seats], whose number it is, by relative seat.
         within: bool[N, seats], who has not left, by relative seat.
         facts: float64[N, F], the facts of the round; F is 0 in games without.
+        parameters: float64[P], the numbers that the payoffs depend on.
     """
 
     game: Game
@@ -48,10 +49,11 @@ class Seen(NamedTuple):
     owner: NDArray[np.bool_]
     within: NDArray[np.bool_]
     facts: Floats
+    parameters: Floats
 
     def parameter(self, index: int) -> float:
         """Return a number that the payoffs depend on."""
-        return float(self.game.rules.blank[0].parameter[index])
+        return float(self.parameters[index])
 
 
 class StageBot:
@@ -88,6 +90,11 @@ class StageBot:
         self._facts = 1 / np.array([one for one in table.per_fact if one > 0])
         self._numbers = 1 / np.array(table.per_number[: table.stages])[None, :, None]
         self._private = 1 / float(table.per_private) if table.per_private else 0.0
+        self._parameters = np.array(table.parameter, np.float64)
+
+    def set_terms(self, table: Any) -> None:
+        """Take the numbers that the payoffs depend on from a table, whose host may have other ones than the game."""
+        self._parameters = np.array(table.parameter, np.float64)
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
@@ -133,6 +140,7 @@ class StageBot:
             part("game_state.owner") > 0 if open_stage else chosen[:, 0],
             part("game_state.within") > 0 if open_stage else np.ones_like(chosen[:, 0]),
             np.round(part("game_state.facts") * self._facts, 5) if len(self._facts) else chosen[:, 0, :0] * 0.0,
+            self._parameters,
         )
 
 

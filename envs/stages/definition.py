@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .fields import Field
 
 Effect = Literal["", "close", "leave", "clear", "recall"]
@@ -48,12 +51,14 @@ class Number:
         highest: the highest number; the lowest is 0.
         points: the numbers that have an action index: so many, evenly spaced from 0 to `highest`; at least 2.
         meaning: a description.
-        rest: a second key, whose number is `highest` minus the first one; None: there is none.
+        rest: a second key, whose number is the highest one of the turn minus the first one; None: there is none.
         shares: whether the payload holds shares by agent under `key`, which sum to the highest number of the turn: of
             two seats, or of up to 4 if the stage divides (`Open.divides`). The number is the acting seat's own share;
             an action index gives the others equal parts of the rest.
         further: up to two further numbers of the payload, with any of which each number may be combined. They are the
             first facts of the game; one action type of a game may have them.
+        limit: the field of `game_state` with the highest number of the turn, which a host may set; empty: there is
+            none.
     """
 
     name: str
@@ -64,6 +69,7 @@ class Number:
     rest: str | None = None
     shares: bool = False
     further: tuple[Further, ...] = ()
+    limit: str = ""
 
     @property
     def indices(self) -> int:
@@ -208,6 +214,9 @@ class StageGame:
         role_keys: the fields of `game_state` that name the agents of the roles, in the same order.
         history: ``history(table)`` for a game whose seats act in another order than `rules.choose`; None: see
             `view.history`.
+        worth: ``worth(table, kind, numbers)``: what the acting seat gets beyond its outside option if an action of type
+            `kind` is the last word, with each of `numbers`, float64[N]; infinite if it binds the seat to nothing (see
+            `OutsideOption`). None: there is no outside option.
         bots: scripted players by name.
         rounds: how many times the game is played.
         decimals: of the utilities.
@@ -234,6 +243,7 @@ class StageGame:
     roles: tuple[str, ...] = ()
     role_keys: tuple[str, ...] = ()
     history: Callable[[Any], list[dict[str, Any]]] | None = None
+    worth: Callable[[Any, int, NDArray[np.float64]], Any] | None = None
     bots: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     rounds: int = 1
     decimals: int = 2

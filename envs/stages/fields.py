@@ -173,13 +173,16 @@ class Choices:
 
 @dataclass(frozen=True)
 class Split:
-    """How one seat divides a total, as a dict of two numbers that everybody sees; None: it has not chosen."""
+    """How one seat divides a total, as a dict of two numbers that everybody sees; None: it has not chosen.
+
+    `total` is the index of the parameter that is divided. The field comes after that of the parameter.
+    """
 
     name: str
     stage: int
     seat: int
     keys: tuple[str, str]
-    total: float
+    total: int
     private: ClassVar[bool] = False
 
     def write(self, table: Any, seat: int) -> dict[str, float] | None:
@@ -187,7 +190,7 @@ class Split:
         if not table.chosen[self.stage][self.seat]:
             return None
         first = float(table.number[self.stage][self.seat])
-        return dict(zip(self.keys, (first, self.total - first), strict=True))
+        return dict(zip(self.keys, (first, float(table.parameter[self.total]) - first), strict=True))
 
     def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
         """Write the first number."""

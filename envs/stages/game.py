@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from ..core.capabilities import Capabilities, PublicView
+from ..core.capabilities import Capabilities, OutsideOption, PublicView
 from ..core.game import Game, Payoffs
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
@@ -54,7 +54,10 @@ def make(own: StageGame) -> Game:
         ),
         renderer=Renderer(partial(render.render, own), partial(picture, own, read)),
         bots=own.bots,
-        capabilities=Capabilities(public_view=PublicView(partial(view.public, own))),
+        capabilities=Capabilities(
+            public_view=PublicView(partial(view.public, own)),
+            outside_option=OutsideOption(partial(actions.worth, own)) if own.worth is not None else None,
+        ),
     )
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.loading import amount, moves_in, named_order, payoffs_in
+from ..core.loading import amount, moves_in, named_order, own_turns_left, payoffs_in
 from ..core.record import Tables
 from ..core.turn_state import TurnState
 from .actions import PASS
-from .definition import Named, StageGame
+from .definition import Named, Number, StageGame
 from .fields import name_of
 from .open_stage import close
 from .rules import begin_round
@@ -22,7 +22,8 @@ def load(rules: StageGame, blank: Tables, state: TurnState) -> tuple[Tables, int
 
     Agents may have any names. The state of an observer is read as that of seat 0. A phase that the game does not have,
     such as a negotiation, is read as the first one. If the host does not send ``turns_left``, the agent's own passes in
-    the phase are counted; in an open stage, its own actions.
+    the phase are counted; in an open stage, its own actions. Fewer turns are left if the host ends the match earlier
+    (`own_turns_left`). A number of the state that bounds an answer (`Number.limit`) bounds it in the record.
 
     Args:
         rules: the game's definition.
@@ -58,6 +59,9 @@ def load(rules: StageGame, blank: Tables, state: TurnState) -> tuple[Tables, int
         for field in rules.fields:  # what the host tells, not what follows from the passes that are counted here
             if isinstance(field, Standing):
                 field.read(table, seat, game.get(field.name), seats)
+    for kind, one in enumerate(rules.actions):
+        if isinstance(one, Number) and game.get(one.limit) is not None:
+            table.most[kind] = max(amount(game[one.limit], one.limit), 0.0)
     if state.game_over:
         table.done, table.turn = True, -1
         for agent, utility in payoffs_in(state):
@@ -83,6 +87,9 @@ def _load_passes(rules: StageGame, table: Any, state: TurnState, seats: Mapping[
         cycle = limit - int(amount(game["turns_left"], "turns_left"))
     else:
         cycle = sum(row["agent_id"] == state.agent_id for row in rows)
+    left = own_turns_left(state, rules.seats)
+    if left is not None:
+        cycle = max(cycle, limit - left)
     table.cycle = min(max(cycle, 0), limit - (not state.game_over))
     if rules.pass_is_final:
         for row in rows:

@@ -128,7 +128,7 @@ def test_theory_is_backward_induction_over_all_contracts():
         best = max(best, insurer) if insured >= 0 else best
     assert best == 7 and best_contract(game).tolist() == [7, 0, 0]
     contracts = np.array([[8, 0, 4], [8, 0, 6], [10, 0, 10]])
-    worth = values_of(game, contracts)
+    worth = values_of(game.rules.blank[0].parameter, contracts)
     assert worth.high.tolist() == [True, False, False]
     assert worth.insurer == pytest.approx([7.2, 5.6, 6])
     assert worth.insured == pytest.approx([-0.2, 0.4, 0])

@@ -1,8 +1,9 @@
 """A test double of the platforms: their games and their runner with their quirks, written from what was seen there.
 
-``original`` is agent-colosseum: the turn stays where an action failed. Else it is Strategic Agent Games: a failed
-action costs the turn, others are asked to reply to ``message_only``, the runner adds rounds of its own to
-``game_state``, and after ten turns without a real action it offers neither ``pass`` nor ``message_only``.
+``original`` is agent-colosseum: the turn stays where an action failed. Else it is Strategic Agent Games: a failed game
+action costs the turn, and after a failed ``pass`` the same agent is asked again, without end; others are asked to reply
+to ``message_only``, the runner adds rounds of its own to ``game_state``, and after ten turns without a real action it
+offers neither ``pass`` nor ``message_only``.
 """
 
 from enum import Enum
@@ -250,13 +251,14 @@ class Runner:
     """Plays matches as the platforms do, and notes what no agent should do.
 
     Attributes:
-        wrong: actions that failed, or were not offered, with the agent and why.
+        wrong: actions that failed, or were not offered, with the agent and why. Nobody is told.
+        calls: turns of the latest match, with those that decided nothing.
         metadata: what the agents told about themselves.
     """
 
     def __init__(self, most_turns=20, most_pings=5, most_stale=10):
         self.most_turns, self.most_pings, self.most_stale = most_turns, most_pings, most_stale
-        self.wrong, self.metadata = [], {}
+        self.wrong, self.metadata, self.calls = [], {}, 0
 
     def play(self, match, agents):
         """Play a match to its end, and return its outcome."""
@@ -265,9 +267,9 @@ class Runner:
             self.metadata = {name: agent.get_metadata() for name, agent in table.items()}
         for agent in agents:
             agent.on_match_start(match.match_id, match.game_id, list(match.agent_ids))
-        turns = stale = calls = 0
-        while match.outcome is None and turns < self.most_turns and calls < 500:
-            name, calls = match.acting, calls + 1
+        turns = stale = self.calls = 0
+        while match.outcome is None and turns < self.most_turns and self.calls < 500:
+            name, self.calls = match.acting, self.calls + 1
             state = match.state(name)
             real = [offer for offer in state.allowed_actions if offer.action_type not in ("pass", "message_only")]
             if not match.original:
@@ -275,7 +277,7 @@ class Runner:
                     state.allowed_actions = real
                 state.game_state |= {"current_round": turns + 1, "max_rounds": self.most_turns}
             action, failed = self._turn(match, table[name], state)
-            if failed and not match.original:
+            if failed and not match.original and action.action_type not in ("pass", "message_only"):
                 match.turn = (match.turn + 1) % len(match.agent_ids)
             if action.action_type == "message_only" and not match.original:
                 action = self._pings(match, table, name)
@@ -295,7 +297,8 @@ class Runner:
         for intent in response.messages[:10]:
             match.say(agent.agent_id, intent)
         action = response.action
-        if action.action_type not in [offer.action_type for offer in state.allowed_actions]:
+        offered = [offer.action_type for offer in state.allowed_actions]
+        if offered and action.action_type not in offered:
             self.wrong.append((agent.agent_id, action, "not offered"))
         failed = match.apply(agent.agent_id, action)
         if failed:

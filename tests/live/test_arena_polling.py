@@ -22,11 +22,13 @@ class RudeArena:
     """An arena that says what it is told to, and notes what it gets.
 
     It shows an answered turn once more before it goes on, asks for words where it is nobody's turn, fails now and then,
-    gives a token for a name, and answers an action that comes too late with HTTP 400.
+    gives a token for a name, and answers an action that comes too late with HTTP 400. What it thinks of the other
+    actions stands in its events alone.
     """
 
-    def __init__(self, states, end):
+    def __init__(self, states, end, events=(), sessions=None):
         self.states, self.end, self.posted, self.asked = list(states), end, [], 0
+        self.events, self.sessions = list(events), sessions
         self.left = [2] * len(self.states)
 
     def routes(self):
@@ -37,13 +39,21 @@ class RudeArena:
             web.post("/api/sessions/join", self.join),
             web.get("/api/sessions/state", self.state),
             web.post("/api/sessions/act", self.act),
+            web.get("/api/sessions/sync", self.sync),
         ]
+
+    async def sync(self, request):
+        since = int(request.query["index"])
+        shown = self.events[since : since + 2]  # the last ones only when it is asked again
+        return web.json_response({"events": shown, "total": since + len(shown)})
 
     async def register(self, request):
         self.posted.append(await request.json())
         return web.json_response({"ok": True})
 
     async def listed(self, request):
+        if self.sessions is not None:
+            return web.json_response({"sessions": self.sessions})
         waiting = {
             "session_id": "s",
             "game_id": "ultimatum",
@@ -54,7 +64,9 @@ class RudeArena:
         return web.json_response({"sessions": [mine, waiting] if request.query["game_id"] == "ultimatum" else []})
 
     async def create(self, request):
-        raise web.HTTPInternalServerError
+        if self.sessions is None:
+            raise web.HTTPInternalServerError
+        return await self.join(request)
 
     async def join(self, request):
         self.posted.append(await request.json())
@@ -120,6 +132,63 @@ def test_an_arena_with_the_platforms_manners():
     assert acts[0]["payload"] == {"shares": {"me": 50.0, "x": 50.0}} and acts[0]["messages"] == []
     assert (player.matches, player.lost, player.turns, player.claim_token) == (1, 0, 3, "ct_1")
     assert (player.agent.statistics.replaced, player.agent.statistics.rejected) == (0, 1)
+
+
+def action(name, ok, **more):
+    detail = {"error": None if ok else "invalid_payload", "error_detail": None if ok else "too low"}
+    return {"event_type": "action", "agent_id": name, "data": {"action_type": "accept", "ok": ok, **detail, **more}}
+
+
+def test_refusals_are_counted_where_the_arena_writes_them(caplog):
+    """Its answer to an action is ok, whatever it thinks of it."""
+    events = [
+        {"event_type": "turn_state", "agent_id": "me", "data": {"game_state": {}}}, action("me", False),
+        action("x", False), action("me", True), "nonsense", action("me", False, payload={"bid": 5}),
+    ]  # fmt: skip
+    end = {"status": "finished", "outcome": {"payoffs": [], "reason": "agreement"}}
+    arena = RudeArena([state(True)] * 2, end, events)
+
+    async def main():
+        async with (
+            served(*arena.routes()) as address,
+            polling("me", f"http://{address}", policy="fair", games=["ultimatum"]) as player,
+        ):
+            await player.play(1, 1)
+            return player
+
+    assert run(main()).agent.statistics.rejected == 2
+    assert [record.getMessage() for record in caplog.records if "refused" in record.getMessage()] == [
+        "match m: the arena refused accept None: too low",
+        "match m: the arena refused accept {'bid': 5}: too low",
+    ]
+
+
+@pytest.mark.parametrize(
+    "joined, free, wanted", [(1, 1, "join"), (1, 2, "create"), (2, 1, "create"), (None, None, "join")]
+)
+def test_sessions_have_as_many_players_as_the_game(joined, free, wanted):
+    waiting = {"session_id": "s", "game_id": "ultimatum", "invite_codes": ["inv_1"], "players": []}
+    if joined is not None:
+        waiting |= {"num_players": joined, "slots_remaining": free}
+    end = {"status": "finished", "outcome": {"payoffs": [], "reason": "agreement"}}
+    arena = RudeArena([], end, sessions=[waiting])
+
+    async def main():
+        async with (
+            served(*arena.routes()) as address,
+            polling("me", f"http://{address}", policy="fair", games=["ultimatum"], seats=2) as player,
+        ):
+            await player.play(1, 1)
+
+    run(main())
+    (body,) = arena.posted
+    assert (
+        body
+        == {
+            "join": {"invite_code": "inv_1", "player_name": "me"},
+            "create": {"game_id": "ultimatum", "num_players": 2, "player_name": "me"},
+        }[wanted]
+    )
 
 
 def test_a_session_without_an_outcome_is_lost_and_the_next_one_is_played():

@@ -143,6 +143,22 @@ def test_an_answer_that_is_not_offered_is_not_sent():
     assert ArenaAgentSession(envs.game("bargaining")).turn(state).refusal(Action("accept")) is None
 
 
+def test_after_ten_turns_without_an_action_nobody_may_go_on_talking():
+    """A pass stays, because it is a move of some games; an action of the game ends it."""
+    session = bargaining(actions=None)
+    kinds = [offer.action_type for offer in session.turn_state("ann").allowed_actions]
+    assert kinds == ["submit_offer", "pass", "message_only"]
+    for number in range(10):
+        answer = TALK if number % 3 == 0 else {"action": {"action_type": "pass"}}
+        assert session.act(session.turn, answer).ok
+    acting = session.turn
+    for state in (session.turn_state(acting), session.seat_state(acting)):
+        assert [offer.action_type for offer in state.allowed_actions] == ["submit_offer", "pass"]
+    assert session.act(acting, TALK).ok and session.turn != acting and session.forced[acting] == 1
+    assert session.act(session.turn, {"action": offer(60)}).ok
+    assert session.turn_state(session.turn).allowed_actions[-1].action_type == "message_only"
+
+
 def test_recipients_that_are_not_in_the_match_are_left_out():
     session = bargaining()
     for reader in ("eve", "player_1"):

@@ -113,7 +113,8 @@ def test_a_client_of_the_platform_plays_here():
             assert bob["status"] == "running"
             state = await client.turn(ann["token"])
             assert (state["game_id"], state["agent_id"], state["waiting"]) == ("unfair-split", "Ann", False)
-            assert (await client.state(bob["token"])) == {"status": "running", "is_my_turn": False, "waiting": True}
+            idle = {"status": "running", "is_my_turn": False, "waiting": True, "player_id": "Bob"}
+            assert await client.state(bob["token"]) == idle
             assert (await client.post("act", token=bob["token"], action_type="pass"))[0] == 400
             said = [{"scope": "private", "content": "psst", "to_agent_ids": ["Bob", "nobody"]}]
             share = {"my_share": 40.0}
@@ -129,6 +130,7 @@ def test_a_client_of_the_platform_plays_here():
             ends = [await client.turn(one["token"]) for one in (ann, bob)]
             assert [(end["status"], end["game_over"]) for end in ends] == [("finished", True)] * 2
             assert [row["agent_id"] for row in ends[0]["outcome"]["payoffs"]] == ["Ann", "Bob"]
+            assert [end["player_id"] for end in ends] == ["Ann", "Bob"]  # by which a client finds its payoff
             _, board = await client.call("GET", "/api/leaderboard")
             assert {row["agent_id"]: row["matches"] for row in board["leaderboard"]} == {"Ann": 1, "Bob": 1}
             assert host.results[0].rejected == {"Ann": 0, "Bob": 1}

@@ -1,33 +1,56 @@
-"""Our agents on the server of strategic-agent-games, from its own checkout: `make platforms` runs it."""
+"""Our agents on the server of strategic-agent-games, from its own checkout: `make platforms` runs it.
 
+Its answer to an action is always ``ok``. Whether the action was taken stands in the events of the session, and only
+there is it counted. The table of all matches is printed at the end.
+"""
+
+import asyncio
+import json
 import os
 import re
 import socket
 import subprocess
 import sys
 import time
+from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
+from parlour import envs
+from parlour.training.commands.lookup import agent as named_agent
+from parlour.wrappers.live.arena.agent import ArenaAgent
+from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
+from parlour.zoo import names
 
 CHECKOUT = os.environ.get("PARLOUR_STRATEGIC_AGENT_GAMES", "")
+PYTHON = os.environ.get("PARLOUR_STRATEGIC_AGENT_GAMES_PYTHON", sys.executable)
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not CHECKOUT, reason="needs a checkout: see `make platforms`")]
 
-BOTS = {"bargaining": "fair", "ultimatum": "concede"}
-"""Bots of the games that have no equilibrium."""
-GAMES = [
+OPTIONS = {"ultimatum": {"reservations": (30, 30)}}
+PAIRS = [
     "cournot", "trust", "public_project", "voluntary_contribution", "provision_point", "war_of_attrition", "dictator",
     "sequential_investment", "ultimatum", "hold_up", "centipede", "insurance_moral_hazard", "bilateral_trade",
     "english_auction", "dutch_auction", "auction", "bargaining",
 ]  # fmt: skip
+GROUPS = [
+    "cournot", "public_project", "voluntary_contribution", "provision_point", "ultimatum", "english_auction",
+    "dutch_auction", "auction",
+]  # fmt: skip
+BEST = {"bargaining": "fair", "ultimatum": "equal"}
+"""Bots of the games that have no equilibrium with all options."""
+NOT_TOLD = {("bilateral_trade", "random")}
+"""A seller is not told the highest price, so a random one may ask for more, which is refused."""
 SERVE = """
 import runpy, sys, types
 sys.modules["seed_matches"] = types.SimpleNamespace(seed=lambda path: None)  # it would play for minutes first
 sys.argv.pop(0)
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
-MATCHES = 3
+MATCHES = 2
 SUMMARY = re.compile(r"summary: (\d+) matches, (\d+) lost, .* (\d+) decisions?, (\d+) replaced, (\d+) refused")
+TABLE = ["game                     seats agent                          actions refused unoffered  results"]
 
 
 def answers(port):
@@ -38,30 +61,21 @@ def answers(port):
         return False
 
 
-@pytest.fixture
-def arena(tmp_path):
-    """The URL of a server of the platform's; another test's would have sessions whose players are gone."""
+@contextmanager
+def serving(folder):
+    """Serve the platform; another test's server would have sessions whose players are gone. Yields its URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-c",
-        SERVE,
-        str(Path(CHECKOUT) / "run_arena.py"),
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-    ]
-    with (tmp_path / "server.log").open("wb") as log:
+    command = [PYTHON, "-c", SERVE, str(Path(CHECKOUT) / "run_arena.py"), "--host", "127.0.0.1", "--port", str(port)]
+    with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(
-            [*command, "--no-browser", "--db", str(tmp_path / "arena.db")], cwd=tmp_path, stdout=log, stderr=log
+            [*command, "--no-browser", "--db", str(folder / "arena.db")], cwd=folder, stdout=log, stderr=log
         )
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 120
             while not answers(port):
-                assert server.poll() is None and time.monotonic() < deadline, (tmp_path / "server.log").read_text()
+                assert server.poll() is None and time.monotonic() < deadline, (folder / "server.log").read_text()
                 time.sleep(0.1)
             yield f"http://127.0.0.1:{port}"
         finally:
@@ -69,22 +83,123 @@ def arena(tmp_path):
             server.wait(timeout=20)
 
 
-def playing(arena, bot, game, name):
-    """Start an agent that plays in sessions of the platform, two agents each."""
-    options = ["--sessions", "2", "--matches", str(MATCHES), "--poll", "0.1", "--port", "0", "--name", name]
-    command = [sys.executable, "-m", "parlour.training.cli", "deploy", "arena", bot, "--game", game, "--arena", arena]
-    return subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+@pytest.fixture
+def arena(tmp_path):
+    with serving(tmp_path) as url:
+        yield url
 
 
-@pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("other", ["random", "same"])
-def test_the_platform_takes_every_answer(arena, game, other):
-    bot = BOTS.get(game, "equilibrium")
-    bots = bot, bot if other == "same" else other
-    agents = [playing(arena, one, game, f"{game}-{other}-{place}") for place, one in enumerate(bots)]
+@pytest.fixture(scope="module", autouse=True)
+def table(request):
+    yield
+    with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        print("\n" + "\n".join(TABLE))
+
+
+def read(url):
+    with urlopen(url, timeout=10) as answer:
+        return json.load(answer)
+
+
+def events(arena):
+    """Return the events of every session that has ended or runs, as the platform has logged them."""
+    sessions = [one for one in read(f"{arena}/api/sessions")["sessions"] if one["status"] != "waiting"]
+    return [read(f"{arena}/api/sessions/{one['session_id']}/events")["events"] for one in sessions]
+
+
+def taken(logs):
+    """Return by agent how many of its actions the platform has logged, which of them it refused, and how many in turns
+    in which it offered nothing, so that it refuses every action."""
+    actions, refused, without, offered = Counter(), {}, Counter(), {}
+    for event in (event for log in logs for event in log):
+        name, data = event["agent_id"], event["data"]
+        if event["event_type"] == "turn_state":
+            offered[name] = data["allowed_actions"]
+        elif event["event_type"] == "action":
+            actions[name] += 1
+            if not data["ok"] and offered[name]:
+                refused.setdefault(name, []).append((data["action_type"], data["payload"], data["error_detail"]))
+            elif not data["ok"]:
+                without[name] += 1
+    return actions, refused, without
+
+
+def results(logs):
+    """Return how each match ended, and the utilities."""
+    ends = [event["data"] for log in logs for event in log if event["event_type"] == "match_end"]
+    return [(end["trigger"], [row["utility"] for row in end["outcome"]["payoffs"]]) for end in ends]
+
+
+async def play(arena, game, specs):
+    players = [
+        ArenaPollingAgent(
+            ArenaAgent(f"{spec.replace(':', ' ')} {place}", named_agent(spec, game, place + 1)),
+            arena,
+            seats=len(specs),
+            times=PollingTimes(running=0.05, waiting=0.1),
+        )
+        for place, spec in enumerate(specs)
+    ]
+
+    async def one(player, wait):
+        async with player:
+            await asyncio.sleep(wait)  # so that the first one creates all sessions
+            await player.play(1, MATCHES)
+
+    async with asyncio.timeout(240), asyncio.TaskGroup() as group:
+        for place, player in enumerate(players):
+            group.create_task(one(player, min(place, 1)))
+    return players
+
+
+def lineups(name, seats):
+    best = BEST.get(name, "equilibrium")
+    game = envs.game(name, **OPTIONS.get(name, {}))
+    zoo = "zoo:" + name if name in names() else best
+    others = [bot for bot in game.bots if bot not in (best, "random", "perfect")]
+    pairs = [(best, best), (zoo, "random"), ("random", zoo), *((bot, zoo) for bot in others)]
+    return [(first, second, *([best] * (seats - 2))) for first, second in pairs]
+
+
+CASES = [(name, 2, specs) for name in PAIRS for specs in lineups(name, 2)]
+CASES += [(name, 3, specs) for name in GROUPS for specs in lineups(name, 3)[:3]]
+
+
+@pytest.mark.parametrize(
+    "name, seats, specs", CASES, ids=lambda value: "+".join(value) if type(value) is tuple else None
+)
+def test_the_platform_takes_every_action_by_its_log(arena, name, seats, specs):
+    options = {"seats": seats} if name in GROUPS else {}
+    game = envs.game(name, **OPTIONS.get(name, {}), **options)
+    players = asyncio.run(play(arena, game, specs))
+    logs = events(arena)
+    actions, refused, without = taken(logs)
+    for player in players:
+        own = player.agent.agent_id
+        told = "; ".join(f"{reason} {utilities}" for reason, utilities in results(logs)) if player is players[0] else ""
+        counts = f"{actions[own]:7} {len(refused.get(own, ())):7} {without[own]:9}"
+        TABLE.append(f"{name:24} {seats:5} {own:30} {counts}  {told}")
+    for player in players:
+        statistics = player.agent.statistics
+        own = player.agent.agent_id
+        assert statistics.rejected == len(refused.get(own, ())) + without[own], refused
+        assert (player.matches, player.lost, statistics.replaced) == (MATCHES, 0, 0)
+    if not any((name, spec) in NOT_TOLD for spec in specs):
+        assert refused == {}
+
+
+def test_the_command_counts_what_the_log_refuses(arena):
+    """A policy that plays another game than the platform's: the command's count is that of the log."""
+    command = [sys.executable, "-m", "parlour.training.cli", "deploy", "arena", "fair", "--game", "bargaining"]
+    options = ["--arena", arena, "--sessions", "1", "--matches", "2", "--poll", "0.1", "--port", "0", "--name"]
+    agents = [
+        subprocess.Popen([*command, *options, name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for name in ("ann", "bob")
+    ]
     for agent in agents:
-        text, _ = agent.communicate(timeout=120)
+        text, _ = agent.communicate(timeout=240)
         found = SUMMARY.search(text)
         assert found is not None and agent.returncode == 0, text
         matches, lost, _decisions, replaced, refused = map(int, found.groups())
-        assert (matches, lost, replaced, refused) == (MATCHES, 0, 0, 0), text
+        assert (matches, lost, replaced, refused) == (2, 0, 0, 0), text
+    assert taken(events(arena))[1] == {}

@@ -1,23 +1,24 @@
-"""What a host's ``allowed_actions`` leave open, which may be less than the rules do."""
+"""A host's offer, its ``allowed_actions``: fewer actions than the rules have, and narrower bounds of their numbers."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
 from ...envs.core.turn_state import Action, AgentResponse, AllowedAction
+from .schemas import both, bounds_of, fits, fitted_value, is_narrower, least_payload, properties_of
 
 QUIET = ("pass", "message_only", "check", "finish", "reject", "fold")
 """Actions that commit to nothing or to little, in this order."""
-MOST_ITEMS = 100
-"""The longest list that a schema can make us send."""
+IDLE = QUIET[:2]
+"""Actions that decide nothing, in every game."""
 
 
 def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequence[AllowedAction]) -> NDArray[np.int8]:
-    """Return the legal action indices whose action type is offered.
+    """Return the legal action indices whose action type is offered, with numbers within the bounds of its schema.
 
     Args:
         game: the game.
@@ -30,14 +31,34 @@ def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequenc
     """
     if not offers:
         return mask
-    offered = {offer.action_type for offer in offers}
+    offered = {offer.action_type: bounds_of(offer.payload_schema) for offer in offers}
+    known = {offer.action_type: bounds_of(offer.payload_schema) for offer in game.view.allowed(table)}
+    narrow = {name for name in offered if is_narrower(offered[name], known.get(name, {}))}
     kept = mask.copy()
     for start, stop, types in _ranges(game, len(mask)):
-        if types and offered.issuperset(types):
+        if types and offered.keys() >= set(types) and narrow.isdisjoint(types):
             continue
-        for action in (np.flatnonzero(mask[start:stop]) + start).tolist():
-            kept[action] = game.view.encode(table, action).action.action_type in offered
+        for index in (np.flatnonzero(mask[start:stop]) + start).tolist():
+            action = game.view.encode(table, index).action
+            name = action.action_type
+            kept[index] = name in offered and (name not in narrow or fits(offered[name], action.payload))
     return kept
+
+
+def acceptable(game: Game, table: Any, mask: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return the action indices of `mask` that are not worth less than the outside option; if all are, the best ones.
+
+    Args:
+        game: the game; without an outside option all are acceptable (see `OutsideOption`).
+        table: the record, in which it is the seat's turn.
+        mask: the action indices that may be played, int8[A].
+    """
+    option = game.capabilities.outside_option
+    if option is None or not mask.any():
+        return mask
+    worth = option.worth(table)
+    least = min(0.0, float(worth[mask > 0].max()))
+    return np.asarray(mask * (worth >= least - ROUNDING), np.int8)
 
 
 def _ranges(game: Game, actions: int) -> list[tuple[int, int, tuple[str, ...]]]:
@@ -46,10 +67,16 @@ def _ranges(game: Game, actions: int) -> list[tuple[int, int, tuple[str, ...]]]:
 
 
 def nearest_open(game: Game, table: Any, chosen: int, mask: NDArray[np.int8]) -> int:
-    """Return the action index to play in the place of one that is not offered: the safe one, else the nearest one."""
+    """Return the action index of `mask` to play in the place of `chosen`: the nearest one of the same action type, else
+    the safe one, else the nearest one."""
+    for start, stop, types in _ranges(game, len(mask)):
+        if start <= chosen < stop and types and mask[start:stop].any():
+            return start + _nearest(chosen - start, mask[start:stop])
     safe = game.view.safe(table)
-    if mask[safe]:
-        return safe
+    return safe if mask[safe] else _nearest(chosen, mask)
+
+
+def _nearest(chosen: int, mask: NDArray[np.int8]) -> int:
     opened = np.flatnonzero(mask)
     return int(opened[np.argmin(np.abs(opened - chosen))])
 
@@ -64,24 +91,29 @@ def fitted(response: AgentResponse, offers: Sequence[AllowedAction]) -> AgentRes
     offer = next((offer for offer in offers if offer.action_type == action.action_type), None)
     if offer is None or not action.payload:
         return response
-    properties = _properties(offer.payload_schema)
-    payload = {name: _fitted(value, properties.get(name)) for name, value in action.payload.items()}
+    properties = properties_of(offer.payload_schema)
+    payload = {name: fitted_value(value, properties.get(name)) for name, value in action.payload.items()}
     return AgentResponse(Action(action.action_type, payload), response.messages)
 
 
-def _fitted(value: Any, schema: Any) -> Any:
-    if not isinstance(schema, Mapping):
-        return value
-    if isinstance(value, list):
-        return [_fitted(item, schema.get("items")) for item in value]
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
-        return value
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if isinstance(high, (int, float)) and value > high:
-        return high
-    if isinstance(low, (int, float)) and value < low:
-        return low
-    return round(value) if schema.get("type") == "integer" and abs(value) < math.inf else value
+def safe_action(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequence[AllowedAction]) -> Action:
+    """Return the action for an agent that does not answer: the game's safe one if it is in `mask`; else the first of
+    `QUIET` that is offered; else the one of `mask` that is worth most to the seat; else `quiet_action`.
+
+    Args:
+        game: the game.
+        table: the record, in which it is the seat's turn.
+        mask: the action indices that may be played, int8[A].
+        offers: the state's ``allowed_actions``.
+    """
+    safe = game.view.safe(table)
+    if mask[safe]:
+        return game.view.encode(table, safe).action
+    if not mask.any() or any(offer.action_type in QUIET for offer in offers):
+        return quiet_action(offers)
+    option, opened = game.capabilities.outside_option, np.flatnonzero(mask)
+    best = 0 if option is None else int(np.argmax(option.worth(table)[opened]))
+    return game.view.encode(table, int(opened[best])).action
 
 
 def quiet_action(offers: Sequence[AllowedAction]) -> Action:
@@ -95,31 +127,23 @@ def quiet_action(offers: Sequence[AllowedAction]) -> Action:
             return Action(name)
     if not offers:
         return Action("pass")
-    return Action(offers[0].action_type, _least_payload(offers[0].payload_schema))
+    return Action(offers[0].action_type, least_payload(offers[0].payload_schema))
 
 
-def _least_payload(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the least payload of a JSON schema, or of a bare map of properties, which all are required then."""
-    properties, named = _properties(schema), schema.get("required")
-    required = list(schema) if properties is schema else named if isinstance(named, list) else []
-    required = [name for name in required if isinstance(name, str)]
-    return {name: _least(properties[name]) for name in required if isinstance(properties.get(name), Mapping)}
+def narrowed(legal: Sequence[AllowedAction], offers: Sequence[AllowedAction]) -> list[AllowedAction]:
+    """Return a host's offer with the bounds of the rules, too: a number has to lie within both.
 
-
-def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    properties = schema.get("properties")
-    return properties if isinstance(properties, Mapping) else schema
-
-
-def _least(schema: Mapping[str, Any]) -> Any:
-    if isinstance(schema.get("enum"), list) and schema["enum"]:
-        return schema["enum"][0]
-    kind = schema.get("type")
-    if kind in ("number", "integer"):
-        least = schema.get("minimum", 0)
-        return least if isinstance(least, (int, float)) else 0
-    if kind == "array":
-        item, count = schema.get("items"), schema.get("minItems", 0)
-        count = count if isinstance(count, int) and 0 <= count <= MOST_ITEMS else 0
-        return [_least(item if isinstance(item, Mapping) else {})] * count
-    return {"string": "", "boolean": False, "object": {}}.get(str(kind))
+    Args:
+        legal: the legal actions of the rules at a record that was loaded from the host's state.
+        offers: the host's ``allowed_actions``. If there are none, the host offers nothing in our turn; then the legal
+            actions are returned that decide something, because nothing else moves a match on.
+    """
+    if not offers:
+        return [one for one in legal if one.action_type not in IDLE] or list(legal)
+    own = {one.action_type: one.payload_schema for one in legal}
+    return [
+        msgspec.structs.replace(offer, payload_schema=both(own[offer.action_type], offer.payload_schema))
+        if offer.action_type in own
+        else offer
+        for offer in offers
+    ]

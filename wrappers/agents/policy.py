@@ -11,7 +11,7 @@ from ...envs.core.rollout import act_of, encoder_of
 from ...envs.core.turn_state import AgentResponse, TurnState
 from ..policies.base import Policy
 from .base import sentence
-from .offers import nearest_open, offered_mask, quiet_action
+from .offers import acceptable, nearest_open, offered_mask, quiet_action
 
 
 class PolicyAgent:
@@ -38,8 +38,9 @@ class PolicyAgent:
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn with one of the state's ``allowed_actions``.
 
-        If the host offers fewer actions than the rules, the policy's mask has only these. If the policy still chooses
-        another action, as a scripted player may, the safe action or the nearest offered action is played.
+        If the host offers fewer actions than the rules, or narrower bounds, the policy's mask has only these. It has
+        no action that is worth less than the outside option, unless all are. If the policy still chooses another
+        action, as a scripted player may, the nearest one of `nearest_open` is played.
 
         Raises:
             ValueError: if `state` belongs to another game, its seat has no legal action, or the policy chose an
@@ -56,9 +57,13 @@ class PolicyAgent:
         if not mask.any():
             raise ValueError(f"{state.agent_id} has no legal action: it is not its turn")
         legal, mask = mask, offered_mask(self.game, tables[0], mask, state.allowed_actions)
+        mask = acceptable(self.game, tables[0], mask)
         if not mask.any():
             self._seen = None
             return AgentResponse(quiet_action(state.allowed_actions))
+        set_terms = getattr(self.policy, "set_terms", None)
+        if callable(set_terms):
+            set_terms(tables[0])
         observation = self._encoder.observation(tables[0], seat)
         self._seen = tables[0], observation[None], mask[None]
         chosen = act_of(self.policy, tables, np.zeros(1, np.int64), observation[None], mask[None])

@@ -62,6 +62,7 @@ def command(
             polling = ArenaPollingAgent(
                 player,
                 arena,
+                seats=chosen.seats,
                 deadline=deadline,
                 access_token=access.token,
                 claim_token=claim_token,

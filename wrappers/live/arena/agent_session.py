@@ -10,7 +10,7 @@ import msgspec
 from ....envs.core.game import Game
 from ....envs.core.loading import named_order
 from ....envs.core.turn_state import Action, AgentResponse, TurnState
-from ...agents.offers import offered_mask, quiet_action
+from ...agents.offers import acceptable, fitted, narrowed, offered_mask, quiet_action, safe_action
 from ...logs.log_text import describe_error
 from .agent_names import AgentNames, reserved_words
 from .foreign_types import plain, read_response
@@ -26,7 +26,8 @@ class ArenaTurn:
 
     Attributes:
         state: the TurnState that the arena sent.
-        seen: the TurnState that the agent gets: our game's id and fields, and the seats' names if they are known.
+        seen: the TurnState that the agent gets: our game's id and fields, the seats' names if they are known, and as
+            ``allowed_actions`` what the host offers, within the bounds that its state sets (see `narrowed`).
         problem: why there is no such TurnState; None if there is one.
     """
 
@@ -40,13 +41,13 @@ class ArenaTurn:
     _platform: PlatformGame | None = None
 
     def response(self, answer: Any) -> AgentResponse:
-        """Return the agent's answer in the arena's form.
+        """Return the agent's answer in the arena's form, with its numbers within their bounds (see `fitted`).
 
         Raises:
             ValueError: if its action is none of ``allowed_actions``.
             Exception: if the answer cannot be read.
         """
-        response = self._for_arena(read_response(plain(answer)))
+        response = self._for_arena(fitted(read_response(plain(answer)), self.seen.allowed_actions))
         offers = [offer.action_type for offer in self.state.allowed_actions]
         if offers and response.action.action_type not in offers:
             raise ValueError(f"{response.action.action_type!r:.80} is not offered, but {', '.join(offers)}")
@@ -61,7 +62,7 @@ class ArenaTurn:
         return None
 
     def safe_response(self) -> AgentResponse:
-        """Return the game's safe action if the state can be loaded and the action is offered; else `quiet_action`."""
+        """Return `safe_action` if the game can load the state; else `quiet_action`, from the offer alone."""
         try:
             response = self._safe_response()
         except Exception:  # a state that the game cannot read, so that the offer has to do
@@ -71,11 +72,10 @@ class ArenaTurn:
     def _safe_response(self) -> AgentResponse | None:
         if self._game is None:
             return None
-        view = self._game.view
-        tables, seat = view.load(self.seen)
-        mask = offered_mask(self._game, tables[0], self._game.mask(tables[0], seat), self.state.allowed_actions)
-        safe = view.safe(tables[0])
-        return self._for_arena(AgentResponse(view.encode(tables[0], safe).action)) if mask[safe] else None
+        tables, seat = self._game.view.load(self.seen)
+        mask, offers = self._game.mask(tables[0], seat), self.seen.allowed_actions
+        mask = acceptable(self._game, tables[0], offered_mask(self._game, tables[0], mask, offers))
+        return self._for_arena(AgentResponse(safe_action(self._game, tables[0], mask, offers)))
 
     def _for_arena(self, response: AgentResponse) -> AgentResponse:
         if self._answers is not None:
@@ -156,6 +156,10 @@ class ArenaAgentSession:
         if names is None and answers is not None and named_order(own) != list(answers.seat_of):
             answers = None  # the game itself finds the seats in the state, and these may be others
         seen = own if names is None else names.state_for_game(own)
+        if platform is not None and self._game is not None:
+            tables, _ = self._game.view.load(seen)
+            offers = narrowed(self._game.view.allowed(tables[0]), seen.allowed_actions)
+            seen = msgspec.structs.replace(seen, allowed_actions=offers)
         return ArenaTurn(state, seen, None, own, names, answers, self._game, platform)
 
     def _names(self, state: TurnState) -> AgentNames | None:

@@ -20,6 +20,8 @@ Cost = Literal["keep", "pass", "end"]
 
 LATE = "no answer in time"
 TOO_LONG = "max_actions_exceeded"
+IDLE = ("pass", "message_only")
+"""Actions that decide nothing."""
 FAILED = "error"
 
 
@@ -32,6 +34,8 @@ class ArenaLimits:
             -1: 20 for two agents, no limit for more.
         messages: messages of an agent in one turn, 0 to 10.
         waits: `message_only` actions in one turn, 0 to 10; the next one plays the safe action.
+        stale: turns in a row with no action but `pass`, or waits, after which `message_only` is not offered, until an
+            agent acts; at least 0. A pass stays: it is a move of some games.
         attempts: mistakes in one turn that "keep" forgives; the last one costs the turn.
         rejected: what a rejected answer costs.
         failed: what an exception, a lost connection or a late answer costs.
@@ -40,6 +44,7 @@ class ArenaLimits:
     actions: int | None = -1
     messages: int = MESSAGES_PER_TURN
     waits: int = WAITS_PER_TURN
+    stale: int = 10
     attempts: int = 3
     rejected: Cost = "keep"
     failed: Cost = "pass"
@@ -54,6 +59,8 @@ class ArenaLimits:
             raise ValueError(f"actions={self.actions}: a match has at least 1; None for no limit")
         if not 0 <= self.messages <= MESSAGES_PER_TURN or not 0 <= self.waits <= WAITS_PER_TURN:
             raise ValueError(f"messages={self.messages}, waits={self.waits}: 0 to {MESSAGES_PER_TURN} of each a turn")
+        if self.stale < 0:
+            raise ValueError(f"stale={self.stale}: turns, at least 0")
         if self.attempts < 1:
             raise ValueError(f"attempts={self.attempts}: need at least 1")
         for name in ("rejected", "failed"):
@@ -112,6 +119,7 @@ class ArenaHostSession:
         self.failures = dict.fromkeys(self.agent_ids, 0)
         self.forced = dict.fromkeys(self.agent_ids, 0)
         self.turn: str | None = self._acting()
+        self._stale = 0
         self.outcome: dict[str, Any] | None = None
         self.error: str | None = None
         self._new_turn()
@@ -128,8 +136,7 @@ class ArenaHostSession:
         """
         if agent_id not in self._names.seat_of:
             raise ValueError(f"{agent_id!r} is not one of {', '.join(self.agent_ids)}")
-        state = self._names.state_for_agents(self.match.turn_state(self._names.seat_of[agent_id]))
-        state.match_id = self.match_id
+        state = self._names.state_for_agents(self.seat_state(agent_id))
         if self.outcome is not None and not state.game_over:
             state.is_my_turn, state.current_turn_agent_id, state.allowed_actions = False, None, []
             state.game_over, state.outcome = True, self.outcome
@@ -165,6 +172,9 @@ class ArenaHostSession:
         """Return the agent's TurnState with the game's own names, for our policies."""
         state = self.match.turn_state(self._names.seat_of[agent_id])
         state.match_id = self.match_id
+        decisive = [offer for offer in state.allowed_actions if offer.action_type != IDLE[1]]
+        if self._stale >= self.limits.stale and decisive:
+            state.allowed_actions = decisive
         return state
 
     def act_as_seat(
@@ -182,7 +192,8 @@ class ArenaHostSession:
         self, agent_id: str, response: AgentResponse, thoughts: Mapping[str, Any] | None = None
     ) -> ActionResult:
         """Submit an answer to the referee."""
-        only_talked = response.action.action_type == "message_only" and self._waited == self.limits.waits
+        over = self._waited == self.limits.waits or self._stale >= self.limits.stale
+        only_talked = response.action.action_type == "message_only" and over
         if only_talked and not response.action.payload:
             response.action = self._safe()
         seat = self._names.seat_of[agent_id]
@@ -297,6 +308,7 @@ class ArenaHostSession:
         """Go on after an accepted answer, which the referee has already carried out."""
         seat = self._names.seat_of[agent_id]
         self.events.append({"kind": "turn", "agent": seat, "response": response, **note})
+        self._stale = self._stale + 1 if response.action.action_type in IDLE else 0
         if response.action.action_type == "message_only":
             self._waited += 1
             return

@@ -150,8 +150,14 @@ class HostedSessions:
         return self._by_token[token]
 
     def state(self, token: str, now: float) -> dict[str, Any]:
-        """Return the state of a player: waiting, its turn, or the end."""
+        """Return the state of a player: waiting, its turn, or the end.
+
+        ``player_id`` is the agent's id in the match: clients of strategic-agent-games look for their payoff by it.
+        """
         session, player_id = self.seat(token, now)
+        return {"player_id": session.seats[player_id].agent_id, **self._state(session, player_id)}
+
+    def _state(self, session: HostedSession, player_id: str) -> dict[str, Any]:
         if session.status == "waiting":
             seats = {"players_joined": len(session.seats), "slots_remaining": len(session.codes)}
             return {"status": "waiting", **seats}

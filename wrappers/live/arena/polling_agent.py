@@ -24,6 +24,7 @@ from .decisions import ArenaDecisions, arena_client, arena_url, call, register
 from .foreign_types import read_state
 from .messages import ANSWER_SECONDS, JoinedSession
 from .session_chat import SessionChatClient
+from .session_events import SessionEvents
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +69,7 @@ class ArenaPollingAgent:
         agent: the agent; it runs in its own thread, one turn at a time.
         arena: the arena's address, ``http://…``.
         games: the ids of the games to play; None: those that the agent supports.
+        seats: the number of players of the sessions that it creates or joins; None: what the arena's game has, and any.
         deadline: seconds for a decision; after them the safe action is played.
         access_token: the arena's access token; None: it has none.
         claim_token: the token that the arena gave for the agent's name earlier; None: none.
@@ -90,6 +92,7 @@ class ArenaPollingAgent:
         arena: str,
         *,
         games: Sequence[str] | None = None,
+        seats: int | None = None,
         deadline: float = 0.8 * ANSWER_SECONDS,
         access_token: str | None = None,
         claim_token: str | None = None,
@@ -105,6 +108,7 @@ class ArenaPollingAgent:
         self._games = list(games if games is not None else agent.supported_games or ())
         if not self._games:
             raise ValueError(f"{agent.agent_id} does not tell which games it plays: name them")
+        self._seats = seats
         self._times = times or PollingTimes()
         self._access_token = access_token
         self._decisions = ArenaDecisions(agent, deadline, log)
@@ -227,13 +231,20 @@ class ArenaPollingAgent:
                     break
                 names = [player.get("display_name") for player in session.get("players") or ()]
                 codes = session.get("invite_codes") or ()
-                if self.agent.agent_id in names or session.get("game_id") != game:
+                if self.agent.agent_id in names or session.get("game_id") != game or not self._fits(session):
                     continue
                 for code in codes:  # other agents may use some of them in the meantime
                     seat = await self._join(code)
                     if seat is not None:
                         return seat
         return None
+
+    def _fits(self, session: Mapping[str, Any]) -> bool:
+        """Return whether a session has as many players as the agent's game; one that does not tell has."""
+        joined, free = session.get("num_players"), session.get("slots_remaining")
+        if self._seats is None or not isinstance(joined, int) or not isinstance(free, int):
+            return True
+        return joined + free == self._seats
 
     async def _join(self, code: str) -> JoinedSession | None:
         """Return the seat of an invite code; None if the code was used or the session has expired."""
@@ -248,7 +259,10 @@ class ArenaPollingAgent:
     async def _open(self) -> JoinedSession:
         """Create a session of the next game. Its invite codes are logged."""
         self._opened += 1
-        seat = await self._enter("create", {"game_id": self._games[self._opened % len(self._games)]})
+        body: dict[str, Any] = {"game_id": self._games[self._opened % len(self._games)]}
+        if self._seats is not None:
+            body["num_players"] = self._seats
+        seat = await self._enter("create", body)
         logger.info("session %s waits for players: %s", seat.session_id, ", ".join(seat.invite_codes))
         return seat
 
@@ -284,16 +298,19 @@ class ArenaPollingAgent:
         """Request states and answer turns until the session is over. The agent reads the chat with each turn."""
         token, match_id = session.token, session.session_id
         chat = SessionChatClient(self._http, self._sessions, token)
+        events = SessionEvents(self._http, self._sessions, token, self.agent.agent_id)
         answered: tuple[Any, float] = (None, 0.0)
         while True:
             body = await self._call("GET", "state", params={"token": token})
             status = body.get("status")
             if status not in ("waiting", "running"):
+                self._count_refusals(match_id, await events.refused())
                 return self._ended(match_id, body)
             if body.get("waiting", True) or _is_stale(body, *answered):
                 await asyncio.sleep(self._times.running)
             else:
                 match_id = str(body.get("match_id", match_id))
+                self._count_refusals(match_id, await events.refused())
                 response = await self._decide(body, await chat.read())
                 await self._act(token, response)
                 answered = body, time.monotonic()
@@ -324,6 +341,12 @@ class ArenaPollingAgent:
                 raise
             self.agent.statistics.rejected += 1  # too late, most often: the next state tells
             logger.info("an action was refused: %s", error)
+
+    def _count_refusals(self, match_id: str, refused: Sequence[str]) -> None:
+        """Count the actions that the arena refused by its own events; the answer to `act` may be ok all the same."""
+        self.agent.statistics.rejected += len(refused)
+        for text in refused:
+            logger.warning("match %s: the arena refused %s", match_id, text)
 
     def _ended(self, match_id: str, body: Mapping[str, Any]) -> None:
         outcome = body.get("outcome")

@@ -1,0 +1,120 @@
+"""Schemas of payloads: JSON schemas, or bare maps of properties, as hosts send them. They may hold any nonsense."""
+
+from collections.abc import Iterator, Mapping
+from math import inf, isfinite
+from typing import Any
+
+MOST_ITEMS = 100
+"""The longest list that a schema can make us send, and the deepest schema that is read."""
+ROUNDING = 1e-9
+"""How far a number may lie outside its bounds."""
+
+Path = tuple[str, ...]
+"""Where a number stands in a payload."""
+Bounds = dict[Path, tuple[float, float]]
+"""The least and the highest number of a payload by its path."""
+
+
+def fitted_value(value: Any, schema: Any) -> Any:
+    """Return the number that a schema takes in the place of `value`; what is no number stays as it is."""
+    if not isinstance(schema, Mapping):
+        return value
+    if isinstance(value, list):
+        return [fitted_value(item, schema.get("items")) for item in value]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+        return value
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if isinstance(high, (int, float)) and value > high:
+        return high
+    if isinstance(low, (int, float)) and value < low:
+        return low
+    return round(value) if schema.get("type") == "integer" and abs(value) < inf else value
+
+
+def properties_of(schema: Any) -> Mapping[str, Any]:
+    """Return the schemas of the values by their keys."""
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    if isinstance(properties, Mapping):
+        return properties
+    return schema if isinstance(schema, Mapping) else {}
+
+
+def _limit(schema: Mapping[str, Any], key: str, otherwise: float) -> float:
+    value = schema.get(key)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value) else otherwise
+
+
+def _range(schema: Mapping[str, Any]) -> tuple[float, float]:
+    return _limit(schema, "minimum", -inf), _limit(schema, "maximum", inf)
+
+
+def bounds_of(schema: Any, path: Path = ()) -> Bounds:
+    """Return the bounds of all numbers of a payload, those in objects included; `path`: where the schema's own is."""
+    found: Bounds = {}
+    for name, part in properties_of(schema).items():
+        if isinstance(part, Mapping) and part.get("type") in ("number", "integer"):
+            found[*path, name] = _range(part)
+        elif isinstance(part, Mapping) and part.get("type") == "object" and len(path) < MOST_ITEMS:
+            found |= bounds_of(part.get("properties"), (*path, name))
+    return found
+
+
+def is_narrower(offered: Bounds, known: Bounds) -> bool:
+    """Return whether a number has a bound in `offered` that it does not have in `known`."""
+    return any(
+        least > known.get(path, (-inf, inf))[0] or most < known.get(path, (-inf, inf))[1]
+        for path, (least, most) in offered.items()
+    )
+
+
+def _numbers(bounds: Bounds, payload: Mapping[str, Any]) -> Iterator[tuple[float, tuple[float, float]]]:
+    for path, limits in bounds.items():
+        value: Any = payload
+        for name in path:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        if isinstance(value, (int, float)):
+            yield value, limits
+
+
+def fits(bounds: Bounds, payload: Mapping[str, Any]) -> bool:
+    """Return whether all numbers of a payload lie within their bounds."""
+    return all(least - ROUNDING <= value <= most + ROUNDING for value, (least, most) in _numbers(bounds, payload))
+
+
+def both(own: Mapping[str, Any], offered: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema of the rules with the numbers' bounds of another one, too; those alone if no number fits both."""
+    parts = {}
+    for name, part in properties_of(own).items():
+        other = properties_of(offered).get(name)
+        parts[name] = part
+        if isinstance(part, Mapping) and isinstance(other, Mapping):
+            if part.get("type") == "object":
+                parts[name] = both(part, other)
+            elif part.get("type") in ("number", "integer"):
+                (least, most), (low, high) = _range(part), _range(other)
+                least, most = max(least, low), min(most, high)
+                limits = zip(("minimum", "maximum"), (least, most) if least <= most else (low, high), strict=True)
+                parts[name] = {**part, **{key: limit for key, limit in limits if isfinite(limit)}}
+    return {**own, "properties": parts} if "properties" in own else {**own, **parts}
+
+
+def least_payload(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the least payload of a JSON schema, or of a bare map of properties, which all are required then."""
+    properties, named = properties_of(schema), schema.get("required")
+    required = list(schema) if properties is schema else named if isinstance(named, list) else []
+    required = [name for name in required if isinstance(name, str)]
+    return {name: _least(properties[name]) for name in required if isinstance(properties.get(name), Mapping)}
+
+
+def _least(schema: Mapping[str, Any]) -> Any:
+    if isinstance(schema.get("enum"), list) and schema["enum"]:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    if kind in ("number", "integer"):
+        least = schema.get("minimum", 0)
+        return least if isinstance(least, (int, float)) else 0
+    if kind == "array":
+        item, count = schema.get("items"), schema.get("minItems", 0)
+        count = count if isinstance(count, int) and 0 <= count <= MOST_ITEMS else 0
+        return [_least(item if isinstance(item, Mapping) else {})] * count
+    return {"string": "", "boolean": False, "object": {}}.get(str(kind))
