@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...envs.core.game import Game
 from ...envs.core.turn_state import Action, AgentResponse, AllowedAction
-from .schemas import both, bounds_of, fits, fitted_value, is_narrower, least_payload, properties_of
+from .schemas import ROUNDING, both, bounds_of, fits, fitted_value, is_narrower, least_payload, properties_of
 
 QUIET = ("pass", "message_only", "check", "finish", "reject", "fold")
 """Actions that commit to nothing or to little, in this order."""
