@@ -36,7 +36,7 @@ def _expected_chips(tables: Any, opened: Any, samples: int, seeds: Any, out: Any
     for i in range(len(tables)):
         table = tables[i]
         street = 3
-        while street > 0 and table.log_count[street] == 0:
+        while street > 0 and table.log_end[street] == table.log_end[street - 1]:
             street -= 1
         if table.showdown and street < 3:
             _mean_chips(table, opened[street], samples, seeds[i], out[i])

@@ -23,6 +23,8 @@ from .view import STREETS
 
 CHIPS = 2**30 - 1
 """The most chips on a table."""
+BUTTONS = ("moving", "dead")
+"""The rules by which the button moves; see `rules.move_button`."""
 
 
 def game(
@@ -33,7 +35,7 @@ def game(
     ante: int = 0,
     stacks: int | Sequence[int] = 200,
     hands: int = 1,
-    button: int | None = None,
+    button: int | str | None = None,
     raise_cap: int | None = None,
     pot_fractions: Sequence[float] = (1 / 3, 1 / 2, 2 / 3, 1, 1.5, 2),
     start: str = "preflop",
@@ -51,7 +53,9 @@ def game(
             need more than ante and small blind together, so that every episode has a decision.
         hands: hands per episode, at least 1. Stacks carry over and the button moves. The episode ends early when one
             player has all chips.
-        button: the seat of the first hand's dealer; None draws one.
+        button: the seat of the first hand's dealer; None draws one. A word draws it too, and says how the button moves
+            where a player has no chips left: "moving", the default, to the next seat with chips, as at Moltpoker;
+            "dead", by the rule of the dead button, with which every player pays the big blind in turn.
         raise_cap: bets and raises allowed on a street, blinds not counted; None: no cap.
         pot_fractions: raise sizes that have an action index, as fractions of the pot after the call: at most 12 rising
             numbers above 0.
@@ -76,7 +80,7 @@ def game(
         "ante": whole("ante", ante, 0, CHIPS),
         "stacks": _stacks(stacks, seats),
         "hands": whole("hands", hands, 1, 2**30),
-        "button": None if button is None else whole("button", button, 0, seats - 1),
+        "button": _button(button, seats),
         "raise_cap": None if raise_cap is None else whole("raise_cap", raise_cap, 0, 2**30),
         "pot_fractions": _fractions(pot_fractions),
         "start": named("street", start, STREETS),
@@ -85,6 +89,12 @@ def game(
     }
     _check_together(options)
     return _made(options, _start(options))
+
+
+def _button(button: Any, seats: int) -> int | str | None:
+    if isinstance(button, str):
+        return named("button", button, BUTTONS)
+    return None if button is None else whole("button", button, 0, seats - 1)
 
 
 def _stacks(stacks: Any, seats: int) -> int | list[int]:
@@ -177,8 +187,9 @@ def _blank(options: dict[str, Any]) -> Tables:
     table = blank[0]
     for name in ("seats", "small_blind", "big_blind", "ante", "hands"):
         table[name] = options[name]
-    for name in ("button", "raise_cap"):
-        table[name] = -1 if options[name] is None else options[name]
+    table.button = options["button"] if isinstance(options["button"], int) else -1
+    table.dead_button = options["button"] == "dead"
+    table.raise_cap = -1 if options["raise_cap"] is None else options["raise_cap"]
     table.stacks[: options["seats"]] = _per_seat(options)
     fractions = options["pot_fractions"]
     table.fractions[: len(fractions)], table.num_fractions = fractions, len(fractions)
@@ -228,6 +239,6 @@ def _made(options: dict[str, Any], start: Start | None) -> Game:
         capabilities=Capabilities(
             public_view=PublicView(view.public),
             setup=Setup(setup.NAMES, setup.set_cards if start is None else setup.refuse),
-            chance=None if start is None or options["button"] is None else chance_of(start),
+            chance=None if start is None or not isinstance(options["button"], int) else chance_of(start),
         ),
     )

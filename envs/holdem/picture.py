@@ -54,8 +54,8 @@ def picture(states: Sequence[TurnState]) -> str:
         f'<ellipse cx="{CENTRE[0]:g}" cy="{CENTRE[1]:g}" rx="238" ry="134" fill="{RIM}"/>',
         f'<ellipse cx="{CENTRE[0]:g}" cy="{CENTRE[1]:g}" rx="228" ry="124" fill="{FELT}"/>',
         text(12, 20, _title(game), 12, fill=FAINT),
-        text(628, 20, f"blinds {number(game['smallBlind'])}/{number(game['bigBlind'])}", 12, fill=FAINT, anchor="end"),
-        text(*_at(-pi / 2, 0, 52), f"pot {number(game['pot'])}", 15, fill=ON_FELT, anchor="middle", bold=True),
+        text(628, 20, _stakes(game), 12, fill=FAINT, anchor="end"),
+        text(*_at(-pi / 2, 0, 52), f"pot {chips_text(game['pot'])}", 15, fill=ON_FELT, anchor="middle", bold=True),
     ]
     board = game["board"]
     things += [card(board[i], 199 + 49 * i, 212, 46, 64) if i < len(board) else _space(199 + 49 * i) for i in range(5)]
@@ -88,6 +88,22 @@ def _title(game: Row) -> str:
     hand, hands = game["hand"], game["hands"]
     which = f" · hand {hand} of {hands}" if hands > 1 else f" · hand {hand}" if hand > 1 else ""
     return f"Hold'em{which} · {game['phase']}"
+
+
+def _stakes(game: Row) -> str:
+    """Return blinds and ante, with the sign of the currency where hands for money are replayed."""
+    sign, ante = game.get("currency", ""), game.get("ante")
+    stakes = f"blinds {sign}{chips_text(game['smallBlind'])}/{sign}{chips_text(game['bigBlind'])}"
+    return stakes + (f", ante {sign}{chips_text(ante)}" if ante else "")
+
+
+def chips_text(amount: float) -> str:
+    """Return an amount as text: whole chips, or money with its cents.
+
+    >>> chips_text(1200), chips_text(3.5)
+    ('1,200', '3.50')
+    """
+    return f"{amount:,.2f}".replace("-", "−") if amount % 1 and round(amount, 2) == amount else number(amount)
 
 
 def bottom_index(states: Sequence[TurnState]) -> int:
@@ -128,13 +144,13 @@ def tags_of(state: TurnState) -> dict[int, str]:
             tags[player["seat"]] = "all-in"
     for row in (state.outcome or {}).get("results", ()):
         if row["won"] > 0:
-            tags[row["seat"]] = f"takes {number(row['won'])}"
+            tags[row["seat"]] = f"takes {chips_text(row['won'])}"
     return tags
 
 
 def _deed(kind: str, amount: int, opened: bool) -> str:
     if kind == "raiseTo":
-        return f"{'raise to' if opened else 'bet'} {number(amount)}"
+        return f"{'raise to' if opened else 'bet'} {chips_text(amount)}"
     return kind  # what a call costs is in the footer; the bet in front of the seat is its sum
 
 
@@ -151,11 +167,11 @@ def _footer(state: TurnState, *, own: bool) -> str:
     if state.game_over:
         return "over: showdown" if (state.outcome or {}).get("reason") == "showdown" else "over: all others folded"
     if own and state.is_my_turn:
-        return f"your turn, {number(game['toCall'])} to call" if game["toCall"] else "your turn, nothing to call"
+        return f"your turn, {chips_text(game['toCall'])} to call" if game["toCall"] else "your turn, nothing to call"
     last = game["last"]
     if not last:
         return ""
-    amount = f" {number(last['amount'])}" if last.get("amount") else ""
+    amount = f" {chips_text(last['amount'])}" if last.get("amount") else ""
     return f"{_name(game, last['seat'])}: {last['kind']}{amount}"
 
 
@@ -164,7 +180,7 @@ def _result(state: TurnState) -> str:
     sums = {payoff["agent_id"]: payoff["utility"] for payoff in (state.outcome or {}).get("payoffs", ())}
     shown = [agent for agent in sorted(sums, key=lambda agent: -sums[agent]) if sums[agent] > 0][:3]
     shown += [state.agent_id] if sums.get(state.agent_id, 0) < 0 else []
-    return ", ".join(f"{short(agent, 14)} {'+' if sums[agent] > 0 else ''}{number(sums[agent])}" for agent in shown)
+    return ", ".join(f"{short(agent, 14)} {'+' if sums[agent] > 0 else ''}{chips_text(sums[agent])}" for agent in shown)
 
 
 def _name(game: Row, seat: int) -> str:
@@ -229,7 +245,7 @@ def _plate(
         at=(x, y),
         opacity=0.5 if faint else 1,
     )
-    chips = "out of chips" if gone else number(stack)
+    chips = "out of chips" if gone else chips_text(stack)
     return plate, text(x + 2, y + 11, chips, 13, fill="#b0b4ba" if faint else FAINT, anchor="middle")
 
 
@@ -254,8 +270,8 @@ def _bet(chips: int, angle: float) -> str:
     return group(
         disc(0, 0, 8, "#d9534f", stroke="#fff", thick=1.5),
         '<circle r="4.5" fill="none" stroke="#fff" stroke-width="1.5" stroke-dasharray="2.4 2.3"/>',
-        text(12, 4.5, number(chips), 13, fill=ON_FELT, bold=True),
-        at=(x - 6 - 3.5 * len(number(chips)), y),
+        text(12, 4.5, chips_text(chips), 13, fill=ON_FELT, bold=True),
+        at=(x - 6 - 3.5 * len(chips_text(chips)), y),
     )
 
 

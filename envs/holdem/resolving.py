@@ -179,11 +179,11 @@ class RiverResolving:
         past = tables[0]
         ranges = self._first_ranges(players)
         for street in range(4):
-            for k in range(int(table.log_count[street])):
-                seat, kind = int(table.log_seat[street, k]), int(table.log_kind[street, k])
+            for k in range(int(rules.log_first(table, street)), int(table.log_end[street])):
+                seat, kind = int(table.log_seat[k]), int(table.log_kind[k])
                 if past.done or late() or int(past.turn) != seat or int(past.phase) != PREFLOP + street:
                     return None
-                move = Move(FOLD if kind == FOLD else RAISE if kind == RAISE else CALL, int(table.log_bet[street, k]))
+                move = Move(FOLD if kind == FOLD else RAISE if kind == RAISE else CALL, int(table.log_bet[k]))
                 if seat in players:
                     action = self._game.view.nearest(past, move)
                     alive = np.flatnonzero(ranges[players.index(seat)])

@@ -3,7 +3,7 @@
 They are the rules of Robert's Rules of Poker (no-limit) and of Moltpoker: a short all-in does not reopen the betting,
 odd chips go to the first winners left of the button, and uncalled chips are returned. `reset` begins an episode and
 `step` applies the acting seat's move, up to the next decision. `deal` begins a single hand with the current stacks, for
-a caller that runs a table itself.
+a caller that runs a table itself; `deal_known` and `deal_posted` begin one that was played before.
 
 The file has more than 400 lines: betting, dealing and the showdown change the same record, and are compiled together.
 """
@@ -20,6 +20,7 @@ from .table import (
     CHECK,
     ENDED,
     FOLD,
+    KEPT,
     LOG,
     PREFLOP,
     RAISE,
@@ -63,12 +64,39 @@ def left_of(table: Any, seat: int) -> int:
 @compiled
 def next_dealer(table: Any) -> int:
     """Return the next seat left of the dealer that has chips."""
-    seat = table.dealer
+    return _next_with_chips(table, table.dealer)
+
+
+@compiled
+def _next_with_chips(table: Any, seat: int) -> int:
     for _ in range(table.seats):
         seat = left_of(table, seat)
         if table.stack[seat] > 0:
             break
     return seat
+
+
+@compiled
+def move_button(table: Any) -> None:
+    """Give button and blinds of the next hand to their seats.
+
+    The moving button goes to the next seat with chips, and the blinds are those left of it. By the rule of the dead
+    button (Robert's Rules of Poker, section 15) the big blind goes to the next seat with chips, so that nobody pays it
+    twice or never. The small blind is due from the last big blind, and the button goes to the last small blind, also
+    where that seat has no chips left. Of two players, the one without the big blind has both.
+    """
+    if not table.dead_button:
+        table.dealer = next_dealer(table)
+        return
+    last = _big_blind_seat(table)
+    big = _next_with_chips(table, last)
+    other = _next_with_chips(table, big)
+    if _next_with_chips(table, other) == big:
+        table.dealer = other
+        table.small_seat = other
+    else:
+        table.dealer = table.small_seat
+        table.small_seat = last
 
 
 @compiled
@@ -82,16 +110,53 @@ def deal(table: Any) -> None:
 
 @compiled
 def deal_known(table: Any, cards: Any, board: Any) -> None:
-    """Do the same as `deal` with given cards, int8[seats, 2] and int8[5], to replay a hand; −1: not known."""
+    """Do the same as `deal` with given cards, int8[seats, 2] and int8[5], to replay a hand; −1: not known.
+
+    At the showdown, cards that are not known lose to those that are.
+    """
     table.done = False
     table.truncated = False
     open_hand(table)
+    _set_cards(table, cards, board)
+    _go_on(table, _big_blind_seat(table))
+
+
+@compiled
+def deal_posted(table: Any, cards: Any, board: Any, antes: Any, blinds: Any, after: int, shared: bool) -> None:
+    """Do the same as `deal_known` for a hand in which the seats posted other chips than our rules ask for.
+
+    Args:
+        table: its `big_blind` is the least bet.
+        cards, board: as in `deal_known`.
+        antes, blinds: int64[seats]. A blind is a bet, an ante is not.
+        after: the seat left of which the betting begins.
+        shared: whether antes go into the main pot whole, and not as far as every player can match them. A big blind's
+            ante for the whole table does.
+    """
+    table.done = False
+    table.truncated = False
+    _begin_hand(table)
+    _set_cards(table, cards, board)
+    table.current_bet = 0
+    for seat in range(table.seats):
+        table.total[seat] = 0
+        paid = _pay(table, seat, antes[seat])
+        if shared:
+            table.committed[seat] -= paid
+            table.total[seat] -= paid
+    for seat in range(table.seats):
+        table.bet[seat] = _pay(table, seat, blinds[seat])
+        table.current_bet = max(table.current_bet, blinds[seat])  # also where a short blind posted less
+    _go_on(table, after)
+
+
+@compiled
+def _set_cards(table: Any, cards: Any, board: Any) -> None:
     for seat in range(table.seats):
         for k in range(2):
             table.cards[seat, k] = cards[seat, k]
     for k in range(5):
         table.board[k] = board[k]
-    _go_on(table, _big_blind_seat(table))
 
 
 @compiled
@@ -185,6 +250,23 @@ def begin_on_street(table: Any, phase: int) -> None:
 @compiled
 def open_hand(table: Any) -> None:
     """Begin a hand: ante, blinds and shuffled cards. Nobody has the turn yet."""
+    _begin_hand(table)
+    for seat in range(table.seats):
+        if table.seated[seat]:
+            _pay(table, seat, table.ante)
+    if not table.dead_button or table.hand == 1:
+        table.small_seat = _small_blind_seat(table)
+    small = table.small_seat
+    big = _big_blind_seat(table)
+    if table.seated[small]:
+        table.bet[small] = _pay(table, small, table.small_blind)
+    table.bet[big] = _pay(table, big, table.big_blind)
+    table.current_bet = table.big_blind  # also where a short blind posted less
+
+
+@compiled
+def _begin_hand(table: Any) -> None:
+    """Begin a hand with shuffled cards, before anybody posts."""
     table.hand += 1
     table.phase = PREFLOP
     open_board(table, 0)
@@ -192,7 +274,8 @@ def open_hand(table: Any) -> None:
     table.showdown = False
     table.last_seat = -1
     for street in range(4):
-        table.log_count[street] = 0
+        table.log_end[street] = 0
+    table.log_dropped = 0
     for seat in range(table.seats):
         table.seated[seat] = table.stack[seat] > 0
         table.folded[seat] = False
@@ -200,14 +283,6 @@ def open_hand(table: Any) -> None:
         table.bet[seat] = 0
         table.committed[seat] = 0
     _shuffle(table)
-    for seat in range(table.seats):
-        if table.seated[seat]:
-            _pay(table, seat, table.ante)
-    small = _small_blind_seat(table)
-    big = _big_blind_seat(table)
-    table.bet[small] = _pay(table, small, table.small_blind)
-    table.bet[big] = _pay(table, big, table.big_blind)
-    table.current_bet = table.big_blind  # also where a short blind posted less
     table.full_raise = table.big_blind
     table.raises = 0
 
@@ -236,7 +311,7 @@ def _small_blind_seat(table: Any) -> int:
 
 @compiled
 def _big_blind_seat(table: Any) -> int:
-    return _next_player(table, _small_blind_seat(table))
+    return _next_player(table, table.small_seat)
 
 
 @compiled
@@ -261,22 +336,40 @@ def _pay(table: Any, seat: int, amount: int) -> int:
 
 
 @compiled
+def log_first(table: Any, street: int) -> int:
+    """Return the place in the log of a street's first action; its last one is before ``table.log_end[street]``."""
+    return table.log_end[street - 1] if street > 0 else 0
+
+
+@compiled
 def _write_log(table: Any, seat: int, kind: int, amount: int) -> None:
     street = table.phase - PREFLOP
-    if table.log_count[street] == LOG:
-        for k in range(LOG - 1):
-            table.log_seat[street, k] = table.log_seat[street, k + 1]
-            table.log_kind[street, k] = table.log_kind[street, k + 1]
-            table.log_bet[street, k] = table.log_bet[street, k + 1]
-        table.log_count[street] -= 1
-    k = table.log_count[street]
-    table.log_seat[street, k] = seat
-    table.log_kind[street, k] = kind
-    table.log_bet[street, k] = table.bet[seat]
-    table.log_count[street] += 1
+    if table.log_end[street] == LOG:
+        _drop_oldest(table)
+    k = table.log_end[street]
+    table.log_seat[k] = seat
+    table.log_kind[k] = kind
+    table.log_bet[k] = table.bet[seat]
+    for later in range(street, 4):
+        table.log_end[later] = k + 1
     table.last_seat = seat
     table.last_kind = kind
     table.last_amount = amount
+
+
+@compiled
+def _drop_oldest(table: Any) -> None:
+    """Drop the first action of the first street that has more than `KEPT`: encoders see the last ones of each."""
+    street = 0
+    while table.log_end[street] - log_first(table, street) <= KEPT:
+        street += 1
+    for k in range(log_first(table, street), LOG - 1):
+        table.log_seat[k] = table.log_seat[k + 1]
+        table.log_kind[k] = table.log_kind[k + 1]
+        table.log_bet[k] = table.log_bet[k + 1]
+    for later in range(street, 4):
+        table.log_end[later] -= 1
+    table.log_dropped += 1
 
 
 @compiled
@@ -299,7 +392,7 @@ def _go_on(table: Any, after: int) -> None:
         _pay_out(table)
         if table.done:
             return
-        table.dealer = next_dealer(table)
+        move_button(table)
         open_hand(table)
         after = _big_blind_seat(table)
 
@@ -374,7 +467,7 @@ def _pay_out(table: Any) -> None:
     for seat in range(table.seats):
         table.won[seat] = 0
         table.strength[seat] = -1
-        if table.showdown and table.seated[seat] and not table.folded[seat]:
+        if table.showdown and table.seated[seat] and not table.folded[seat] and table.cards[seat, 0] >= 0:
             table.strength[seat] = set_strength(card_set(table.cards[seat], 2) | table.board_set)
     _return_uncalled(table)
     pay_pots(table)
@@ -415,23 +508,30 @@ def _return_uncalled(table: Any) -> None:
 
 @compiled
 def pay_pots(table: Any) -> None:
-    """Pay main and side pots. A pot holds the chips between two commitment levels of the players still in."""
-    floor = 0
+    """Pay main and side pots. A pot holds the chips between two commitment levels of the players still in.
+
+    The main pot also holds the antes that are not committed (see `deal_posted`).
+    """
+    floor = -1
     unpaid = table.pot
+    shared = table.pot
+    for seat in range(table.seats):
+        shared -= table.committed[seat] if table.seated[seat] else 0
     while unpaid > 0:
-        level = 0
+        level = -1
         best = -1
         for seat in range(table.seats):
             if table.seated[seat] and not table.folded[seat] and table.committed[seat] > floor:
                 best = max(best, table.strength[seat])
-                if level == 0 or table.committed[seat] < level:
+                if level < 0 or table.committed[seat] < level:
                     level = table.committed[seat]
-        amount = 0
+        amount = shared
+        shared = 0
         higher = False
         winners = 0
         for seat in range(table.seats):
             if table.seated[seat]:
-                amount += max(0, min(table.committed[seat], level) - floor)
+                amount += max(0, min(table.committed[seat], level) - max(floor, 0))
                 if not table.folded[seat] and table.committed[seat] > floor:
                     winners += table.strength[seat] == best
                     higher = higher or table.committed[seat] > level

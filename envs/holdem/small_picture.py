@@ -8,8 +8,8 @@ from math import copysign, cos, pi, sin
 from typing import Any
 
 from ..core.turn_state import TurnState
-from ..render.svg import COLOURS, FAINT, INK, PAPER, TURN, box, disc, document, group, number, remembered, short, text
-from .picture import FELT, ON_FELT, RIM, TAG, back, bottom_index, card, hands_of, last_acted, tags_of
+from ..render.svg import COLOURS, FAINT, INK, PAPER, TURN, box, disc, document, group, remembered, short, text
+from .picture import FELT, ON_FELT, RIM, TAG, back, bottom_index, card, chips_text, hands_of, last_acted, tags_of
 
 Row = Mapping[str, Any]
 
@@ -34,7 +34,7 @@ def picture(states: Sequence[TurnState]) -> str:
     things = [
         f'<ellipse cx="{CENTRE[0]:g}" cy="{CENTRE[1]:g}" rx="236" ry="150" fill="{RIM}"/>',
         f'<ellipse cx="{CENTRE[0]:g}" cy="{CENTRE[1]:g}" rx="226" ry="140" fill="{FELT}"/>',
-        text(CENTRE[0], 204, f"pot {number(game['pot'])}", 22, fill=ON_FELT, anchor="middle", bold=True),
+        text(CENTRE[0], 204, f"pot {chips_text(game['pot'])}", 22, fill=ON_FELT, anchor="middle", bold=True),
     ]
     things += [card(board[i], 191 + 53 * i, 214, 48, 66) if i < len(board) else "" for i in range(5)]
     angles = [pi / 2 + 2 * pi * ((i - base) % len(players)) / len(players) for i in range(len(players))]
@@ -52,7 +52,7 @@ def picture(states: Sequence[TurnState]) -> str:
             ]
         elif game["hand"] > 0 and not gone and not folded:
             things += [back(x - 35 + 36 * i, y - 67, 34, 47) for i in range(2)]
-        chips = "no chips" if gone else number(player["stack"])
+        chips = "no chips" if gone else chips_text(player["stack"])
         faint = (folded or gone) and not turn
         things.append(_plate(seat, player["name"] or f"seat {seat}", chips, x, y, turn=turn, own=own, faint=faint))
         things.append(_tag(tags.get(seat, ""), x, y + 34, bright=last_acted(first, seat)))
@@ -103,8 +103,8 @@ def _bet(chips: int, angle: float) -> str:
     x, y = _at(angle, 0.52)
     return group(
         disc(0, 0, 9, "#d9534f", stroke="#fff", thick=1.5),
-        text(13, 7, number(chips), 20, fill=ON_FELT, bold=True),
-        at=(x - 8 - 5 * len(number(chips)), y),
+        text(13, 7, chips_text(chips), 20, fill=ON_FELT, bold=True),
+        at=(x - 8 - 5 * len(chips_text(chips)), y),
     )
 
 

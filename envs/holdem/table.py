@@ -7,8 +7,14 @@ from ..core.record import record
 
 SEATS = 10
 """The most seats of a table."""
-LOG = 20
-"""The number of actions of a street in the log; older ones are dropped."""
+LOG = 640
+"""The most actions of a hand in the log.
+
+Every action but a check, a fold and a short all-in costs a big blind, so a hand has at most one action for every big
+blind on the table, and six for every seat. 640 are all of six seats with 100 big blinds each.
+"""
+KEPT = 20
+"""Of a longer hand the oldest actions are dropped, from streets that have more than so many; `log_dropped` counts."""
 FRACTIONS = 12
 """The most pot fractions."""
 
@@ -24,12 +30,13 @@ FOLD_ACTION, CALL_ACTION, LEAST_RAISE, FIRST_FRACTION = range(4)
 TABLE = record(
     # options
     ("seats", "i4"),
-    ("small_blind", "i4"),
-    ("big_blind", "i4"),
-    ("ante", "i4"),
-    ("stacks", "i4", SEATS),  # at the start of an episode
+    ("small_blind", "i8"),
+    ("big_blind", "i8"),
+    ("ante", "i8"),
+    ("stacks", "i8", SEATS),  # at the start of an episode
     ("hands", "i4"),  # hands per episode
     ("button", "i4"),  # the first hand's dealer; −1: drawn
+    ("dead_button", "?"),  # the rule by which the button moves; see `rules.move_button`
     ("raise_cap", "i4"),  # bets and raises per street, blinds not counted; −1: no cap
     ("fractions", "f8", FRACTIONS),
     ("num_fractions", "i4"),
@@ -45,36 +52,38 @@ TABLE = record(
     ("hand", "i4"),  # from 1
     ("phase", "i4"),
     ("dealer", "i4"),
+    ("small_seat", "i4"),  # whose small blind it is; with a dead button it may have no chips, and nobody posts it
     ("turn", "i4"),
-    ("stack", "i4", SEATS),
-    ("bet", "i4", SEATS),  # on this street
-    ("committed", "i4", SEATS),  # in this hand, antes included
+    ("stack", "i8", SEATS),
+    ("bet", "i8", SEATS),  # on this street
+    ("committed", "i8", SEATS),  # in this hand, antes included
     ("seated", "i1", SEATS),  # dealt into this hand
     ("folded", "i1", SEATS),
     ("acted", "i1", SEATS),  # since the last full raise
-    ("pot", "i4"),  # all chips put in
-    ("current_bet", "i4"),
-    ("full_raise", "i4"),  # size of the last full bet or raise
+    ("pot", "i8"),  # all chips put in
+    ("current_bet", "i8"),
+    ("full_raise", "i8"),  # size of the last full bet or raise
     ("raises", "i4"),  # on this street
     # the acting seat's options
-    ("to_call", "i4"),
+    ("to_call", "i8"),
     ("raise_min", "i8"),  # raise to; 0: it may not raise
     ("raise_max", "i8"),
-    # the betting of this hand, by street from preflop
-    ("log_seat", "i1", (4, LOG)),
-    ("log_kind", "i1", (4, LOG)),
-    ("log_bet", "i4", (4, LOG)),  # the actor's bet on this street afterwards
-    ("log_count", "i4", 4),
+    # the betting of this hand, in order
+    ("log_seat", "i1", LOG),
+    ("log_kind", "i1", LOG),
+    ("log_bet", "i8", LOG),  # the actor's bet on this street afterwards
+    ("log_end", "i4", 4),  # for every street from preflop, the number of actions in the log up to its end
+    ("log_dropped", "i4"),  # actions that are no longer in the log
     ("last_seat", "i4"),  # the hand's last action; −1: none yet
     ("last_kind", "i4"),
-    ("last_amount", "i4"),
+    ("last_amount", "i8"),
     # the end of a hand
     ("showdown", "?"),
     ("strength", "i4", SEATS),  # of the hands shown; −1 of all others
-    ("won", "i4", SEATS),  # taken from the pots, own chips included
+    ("won", "i8", SEATS),  # taken from the pots, own chips included
     # the episode
     ("rewards", "f8", SEATS),  # net chips of the hand just ended
-    ("total", "i4", SEATS),  # net chips of the episode so far
+    ("total", "i8", SEATS),  # net chips of the episode so far
     ("done", "?"),
     ("truncated", "?"),
 )

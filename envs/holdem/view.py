@@ -4,9 +4,11 @@
 several messages or gets when it joins: ``seat``, ``smallBlind``, ``bigBlind``, ``ante``, ``hands`` (per episode; 1
 where unknown), ``players[].committed`` (chips put in in this hand), own ``players[].rank``, and
 ``history``: this hand's actions in order, ``{street, seat, kind, bet}`` with the actor's bet on that street afterwards.
+The history is whole. Of a hand with more than `table.LOG` actions the first ones are missing, and ``historyMissing``
+says how many.
 """
 
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from ..core.turn_state import TurnState
 from .actions import offers
 from .hands import card_name, card_number, card_set, describe, set_strength, strength
 from .rules import open_board
-from .table import KINDS, LOG, PHASES, PREFLOP
+from .table import KEPT, KINDS, LOG, PHASES, PREFLOP
 
 STREETS = PHASES[PREFLOP : PREFLOP + 4]
 
@@ -59,7 +61,7 @@ def _seen(table: Any, seat: int | None) -> dict[str, Any]:
         "smallBlind": int(table.small_blind),
         "bigBlind": int(table.big_blind),
         "ante": int(table.ante),
-        "history": _history(table),
+        **_history(table),
     }
 
 
@@ -99,17 +101,19 @@ def _entry(seat: int, kind: int, amount: int) -> dict[str, Any]:
     return entry
 
 
-def _history(table: Any) -> list[dict[str, Any]]:
-    return [
+def _history(table: Any) -> dict[str, Any]:
+    history = [
         {
             "street": STREETS[street],
-            "seat": int(table.log_seat[street, i]),
-            "kind": KINDS[int(table.log_kind[street, i])],
-            "bet": int(table.log_bet[street, i]),
+            "seat": int(table.log_seat[i]),
+            "kind": KINDS[int(table.log_kind[i])],
+            "bet": int(table.log_bet[i]),
         }
-        for street in range(4)
-        for i in range(table.log_count[street])
+        for street, (first, end) in enumerate(pairwise([0, *table.log_end]))
+        for i in range(first, end)
     ]
+    missing = int(table.log_dropped)
+    return {"history": history} | ({"historyMissing": missing} if missing else {})
 
 
 def results(table: Any, seat: int | None) -> list[dict[str, Any]]:
@@ -258,13 +262,20 @@ def _load_actions(table: Any, game: dict[str, Any], players: list[dict[str, Any]
 
 def _load_history(table: Any, game: dict[str, Any], seats: dict[int, int]) -> None:
     table.last_seat = -1
-    count, seat, kind, bet = table.log_count, table.log_seat, table.log_kind, table.log_bet
-    for street, entries in _streets(game.get("history"), seats).items():
-        for i, entry in enumerate(entries[-LOG:]):
-            seat[street, i] = seats[int(entry["seat"])]
-            kind[street, i] = KINDS.index(entry["kind"])
-            bet[street, i] = int(entry.get("bet", 0))
-        count[street] = min(len(entries), LOG)
+    log_seat, log_kind, log_bet = table.log_seat, table.log_kind, table.log_bet
+    streets = _streets(game.get("history"), seats)
+    beyond = sum(map(len, streets)) - LOG
+    table.log_dropped = max(0, beyond) + int(game.get("historyMissing", 0))
+    place = 0
+    for street, entries in enumerate(streets):
+        cut = max(0, min(beyond, len(entries) - KEPT))
+        beyond -= cut
+        for entry in entries[cut:]:
+            log_seat[place] = seats[int(entry["seat"])]
+            log_kind[place] = KINDS.index(entry["kind"])
+            log_bet[place] = int(entry.get("bet", 0))
+            place += 1
+        table.log_end[street] = place
     last = game.get("last")
     if last and last.get("kind") in KINDS and last.get("seat") in seats:
         table.last_seat, table.last_kind = seats[last["seat"]], KINDS.index(last["kind"])
@@ -282,12 +293,12 @@ def _load_results(table: Any, outcome: dict[str, Any], seats: dict[int, int]) ->
                 table.strength[seat] = set_strength(card_set(table.cards[seat], 2) | table.board_set)
 
 
-def _streets(history: Any, seats: dict[int, int]) -> dict[int, list[dict[str, Any]]]:
-    """Return the actions of the seats that are seen, by street."""
-    found: dict[int, list[dict[str, Any]]] = {}
+def _streets(history: Any, seats: dict[int, int]) -> list[list[dict[str, Any]]]:
+    """Return the actions of the seats that are seen, on each street."""
+    found: list[list[dict[str, Any]]] = [[] for _ in STREETS]
     for entry in history or ():
         if entry.get("kind") in KINDS and entry.get("street") in STREETS and int(entry.get("seat", -1)) in seats:
-            found.setdefault(STREETS.index(entry["street"]), []).append(entry)
+            found[STREETS.index(entry["street"])].append(entry)
     return found
 
 

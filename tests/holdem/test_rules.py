@@ -296,6 +296,44 @@ def test_busted_seats_are_skipped_by_the_button_and_the_deal():
     assert table.dealer == 0
 
 
+def test_a_dead_button_leaves_button_and_small_blind_at_empty_seats():
+    table = deal([100, 100, 2, 100], cards=[QUEENS, ACES, KINGS, JACKS], board=DRY, hands=9)
+    table.dead_button = True
+    play(table, "fold fold call")  # the big blind is all-in, and loses
+    assert (table.hand, table.dealer, table.stack[2]) == (2, 1, 0)
+    assert (table.small_seat, table.bet.tolist()[:4], table.turn) == (2, [0, 0, 0, 2], 0)
+    play(table, "fold fold")
+    assert (table.dealer, table.bet.tolist()[:4], table.turn) == (2, [2, 0, 0, 1], 1)
+    play(table, "fold fold")
+    assert (table.dealer, table.bet.tolist()[:4], table.turn) == (3, [1, 2, 0, 0], 3)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_with_a_dead_button_the_big_blind_goes_round(seed):
+    generator = np.random.default_rng(seed)
+    seats = int(generator.integers(3, 8))
+    table = deal(generator.integers(4, 60, seats).tolist(), seed=seed, hands=40)
+    table.dead_button = True
+    hand, big, small = 1, int(rules._big_blind_seat(table)), int(table.small_seat)
+    while not table.done:
+        rules.step(table, moves.decode(table, int(generator.choice([0, 1, 1, 2, 8]) if table.raise_max else 1)))
+        if table.hand == hand + 1:
+            due = next(seat % seats for seat in range(big + 1, big + seats + 1) if table.seated[seat % seats])
+            players = int(table.seated.sum())
+            assert rules._big_blind_seat(table) == due
+            assert table.dealer == (table.small_seat if players == 2 else small)
+            assert players == 2 or table.small_seat == big
+        if table.hand > hand:
+            hand, big, small = int(table.hand), int(rules._big_blind_seat(table)), int(table.small_seat)
+
+
+def test_the_rule_of_the_button_is_an_option():
+    rule = {button: bool(game(button=button).tables(1)[0].dead_button) for button in (None, 0, "moving", "dead")}
+    assert rule == {None: False, 0: False, "moving": False, "dead": True}
+    with pytest.raises(ValueError, match="no button is called 'live'"):
+        game(button="live")
+
+
 def test_the_episode_ends_when_one_player_has_all_chips():
     table = play(deal([50, 50], cards=[ACES, KINGS], board=DRY, hands=10), "raise 50 call")
     assert (table.done, table.hand) == (True, 1)
@@ -316,7 +354,8 @@ def test_chips_are_conserved_at_every_step(seed):
     generator = np.random.default_rng(seed)
     seats = int(generator.integers(2, 11))
     stacks = generator.integers(4, 80, seats).tolist()
-    made = game(seats=seats, stacks=stacks, hands=8, ante=int(generator.integers(3)))
+    button = ("moving", "dead")[seed % 2]
+    made = game(seats=seats, stacks=stacks, hands=8, ante=int(generator.integers(3)), button=button)
     table = made.tables(1)[0]
     table.stream = seed
     rules.reset(table)

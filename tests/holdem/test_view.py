@@ -5,6 +5,7 @@ import pytest
 from dealing import deal, play
 from parlour.envs import TurnState, game
 from parlour.envs.holdem import view
+from parlour.envs.holdem.table import LOG
 
 BOARD = "As Kh 7d 2c 2d"
 
@@ -39,6 +40,32 @@ def test_the_betting_is_in_the_history_in_order():
         ("preflop", 0, "raiseTo", 10), ("preflop", 1, "call", 10), ("flop", 1, "check", 0), ("flop", 0, "raiseTo", 25),
         ("flop", 1, "call", 25),
     ]  # fmt: skip
+
+
+def raised(table, actions):
+    """`actions` times the least raise."""
+    for _ in range(actions):
+        play(table, f"raise {int(table.raise_min)}")
+    return table
+
+
+def test_the_history_is_whole_where_it_is_long():
+    table = raised(deal([2000, 2000]), 100)
+    seen = view.game_state(table, 0)
+    assert [entry["bet"] for entry in seen["history"]] == [2 * raises for raises in range(2, 102)]
+    assert "historyMissing" not in seen
+
+
+def test_of_a_history_beyond_the_record_it_is_said_how_much_is_missing():
+    table = raised(play(deal([4000, 4000]), "raise 10 call"), LOG + 5)
+    seen = view.game_state(table, 0)
+    assert seen["historyMissing"] == 7
+    assert len(seen["history"]) == LOG
+    assert [entry["street"] for entry in seen["history"][:3]] == ["preflop", "preflop", "flop"]  # short streets stay
+    assert seen["history"][-1]["bet"] == int(table.current_bet)
+    again, seat = game("holdem", seats=2).view.load(game("holdem", seats=2).turn_state(table, 0, ()))
+    assert view.game_state(again[0], seat)["history"] == seen["history"]
+    assert int(again[0].log_dropped) == 7
 
 
 def test_folded_and_all_in_stand_only_where_true():

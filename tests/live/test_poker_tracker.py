@@ -125,7 +125,7 @@ def test_missed_messages_cost_no_chips_and_little_history(seed):
     assert agent.net == host.table.stack[0] - 200
 
 
-def test_the_street_log_keeps_the_last_twenty():
+def test_the_history_is_whole():
     game = envs.game("holdem", seats=2, stacks=2000)
     host = Host(game)
     host.deal()
@@ -135,7 +135,9 @@ def test_the_street_log_keeps_the_last_twenty():
             agent.receive(host.state(seat))
             check_reading(host, agent, seat)
         host.play(2)  # the least raise, again and again
-    assert len(agents[0].turn_state().game_state["history"]) == 20
+    true = game.turn_state(host.table, 0, ()).game_state["history"]
+    assert len(true) == 40
+    assert agents[0].turn_state().game_state["history"] == true[:-1]  # the last action was not sent
 
 
 def test_joining_after_the_flop_the_least_bet_tells_the_big_blind():

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from parlour.training import cli
-from parlour.wrappers.replay import phh
+from parlour.wrappers.replay.moment import picture
+from parlour.wrappers.replay.phh import HandFile
+from parlour.wrappers.replay.phh_hand import Refused, hand_of
 from parlour.wrappers.replay.poker_hands import replay_hand
 from pokerkit import Automation, HandHistory, NoLimitTexasHoldem
 
@@ -21,6 +23,29 @@ AUTOMATIONS = (
 )
 UNIT = 60
 """All amounts are multiples of it, so that every pot can be split without odd chips."""
+
+
+def written(actions, *, stacks=(200, 200, 200), antes=0, blinds=(1, 2), **fields):
+    """A hand in PHH; `actions` are separated by commas."""
+    antes = antes if isinstance(antes, tuple) else (antes,) * len(stacks)
+    blinds = (*blinds, *(0 for _ in stacks[len(blinds) :]))
+    fields = {"min_bet": max(1, *blinds[:2]), **fields}
+    lists = {"antes": antes, "blinds_or_straddles": blinds, "starting_stacks": stacks}
+    lines = [f"{name} = {list(values)}" for name, values in lists.items()]
+    lines += [f"{name} = {value!r}".replace("True", "true").replace("False", "false") for name, value in fields.items()]
+    lines.append(f"actions = {[action.strip() for action in actions.split(',')]}")
+    return 'variant = "NT"\n' + "\n".join(lines) + "\n"
+
+
+def read(actions, **fields):
+    """The log and the last stacks of a hand in PHH, which must replay."""
+    entry, last = hand_of(HandHistory.loads(written(actions, **fields)))
+    assert len(list(replay_hand(entry, 0))) == len(entry["actions"]) + 1
+    return entry, last
+
+
+def moments(path):
+    return HandFile(path).moments()
 
 
 def recorded(generator):
@@ -50,7 +75,7 @@ def check(count, seed):
     generator = np.random.default_rng(seed)
     for number in range(count):
         history, stacks = recorded(generator)
-        entry, last = phh.hand_of(HandHistory.loads(history.dumps()), number)
+        entry, last = hand_of(HandHistory.loads(history.dumps()), number)
         assert last == stacks, history.dumps()
         *_, end = replay_hand(entry, number)
         rows = next(iter(end.states.values())).game_state["players"]
@@ -62,43 +87,45 @@ def test_recorded_hands_replay_to_the_recorded_stacks():
 
 
 def test_a_short_all_in_may_have_reopened_the_betting():
-    text = """
-variant = "NT"
-antes = [1, 1, 1, 1]
-blinds_or_straddles = [1, 2, 0, 0]
-min_bet = 2
-starting_stacks = [41, 32, 17, 42]
-actions = [
-  "d dh p1 6dJh", "d dh p2 AsAh", "d dh p3 8h8c", "d dh p4 KcKd", "p3 cc", "p4 cbr 30", "p1 cc", "p2 cc", "p3 cc",
-  "d db QcAd5c", "p1 cc", "p2 cbr 1", "p4 cc", "p1 cbr 10", "p4 cc", "d db 5d", "d db 2d",
-]
-"""
-    entry, last = phh.hand_of(HandHistory.loads(text))
+    entry, last = read(
+        "d dh p1 6dJh, d dh p2 AsAh, d dh p3 8h8c, d dh p4 KcKd, p3 cc, p4 cbr 30, p1 cc, p2 cc, p3 cc, d db QcAd5c, "
+        "p1 cc, p2 cbr 1, p4 cc, p1 cbr 10, p4 cc, d db 5d, d db 2d",
+        stacks=(41, 32, 17, 42),
+        antes=1,
+    )
     assert sum(last) == 132 and entry["actions"][-2]["amount"] == 10
-    assert len(list(replay_hand(entry, 0))) == len(entry["actions"]) + 1
 
 
 def test_a_player_without_a_name_has_that_of_the_seat(tmp_path):
     (tmp_path / "hand.phh").write_text(HAND.replace('"Bob"', '""'))
-    assert "seat 1" in next(iter(phh.moments(tmp_path / "hand.phh"))).states
+    assert "seat 1" in next(iter(moments(tmp_path / "hand.phh"))).states
 
 
-def test_amounts_with_decimals_are_hundredths():
-    text = """
-variant = "NT"
-antes = [0.25, 0.25, 0.25]
-blinds_or_straddles = [0.50, 1, 0]
-min_bet = 1
-starting_stacks = [100, 87.35, 60.10]
-actions = ["d dh p1 AsKs", "d dh p2 ????", "d dh p3 QdQc", "p3 cbr 3.50", "p1 cc", "p2 f", "d db AhKd3c", "p1 cc",
-  "p3 cbr 5.25", "p1 cc", "d db 4s", "p1 cc", "p3 cc", "d db 9h", "p1 cc", "p3 cc"]
-finishing_stacks = [110.25, 86.10, 51.10]
-"""
-    entry, last = phh.hand_of(HandHistory.loads(text))
+CENTS = (
+    "d dh p1 AsKs, d dh p2 ????, d dh p3 QdQc, p3 cbr 3.50, p1 cc, p2 f, d db AhKd3c, p1 cc, p3 cbr 5.25, p1 cc, "
+    "d db 4s, p1 cc, p3 cc, d db 9h, p1 cc, p3 cc"
+)
+
+
+def test_money_is_shown_as_money():
+    entry, last = read(
+        CENTS,
+        stacks=(100, 87.35, 60.10),
+        antes=0.25,
+        blinds=(0.50, 1),
+        finishing_stacks=[110.25, 86.10, 51.10],
+        currency_symbol="$",
+    )
     assert last == [11_025, 8_610, 5_110]
-    assert (entry["small_blind"], entry["big_blind"], entry["ante"]) == (50, 100, 25)
-    assert [one["amount"] for one in entry["actions"] if one["kind"] == "raiseTo"] == [350, 525]
-    assert len(list(replay_hand(entry, 0))) == len(entry["actions"]) + 1
+    told = list(replay_hand(entry, 0))
+    assert [moment.action for moment in told if moment.action.startswith("raise")] == ["raiseTo 3.50", "raiseTo 5.25"]
+    assert told[-1].note == "p1 takes $19.25"
+    state = told[1].states["p1"].game_state
+    assert (state["smallBlind"], state["bigBlind"], state["ante"], state["pot"]) == (0.5, 1, 0.25, 5.75)
+    assert [row["stack"] for row in state["players"]] == [99.25, 86.10, 56.35]
+    assert (state["history"][0]["bet"], state["toCall"]) == (3.5, 3)
+    drawn = picture(list(told[1].states.values()))
+    assert "blinds $0.50/$1, ante $0.25" in drawn and ">56.35<" in drawn and "pot 5.75" in drawn
 
 
 @pytest.mark.slow
@@ -108,19 +135,11 @@ def test_ten_thousand_recorded_hands_replay_to_the_recorded_stacks(part):
     check(1_000, 100 + part)
 
 
-HAND = """
-variant = "NT"
-antes = [0, 0, 0]
-blinds_or_straddles = [1, 2, 0]
-min_bet = 2
-starting_stacks = [200, 200, 200]
-players = ["Ann", "Bob", "Cy"]
-actions = [
-  "d dh p1 AsKs", "d dh p2 7h2c", "d dh p3 QdQc", "p3 cbr 6", "p1 cc", "p2 f", "d db AhKd3c", "p1 cc", "p3 cbr 10",
-  "p1 cc",
-  "d db 4s", "p1 cc", "p3 cc", "d db 9h", "p1 cbr 20 # a bet", "p3 cc",
-]
-"""
+HAND = written(
+    "d dh p1 AsKs, d dh p2 7h2c, d dh p3 QdQc, p3 cbr 6, p1 cc, p2 f, d db AhKd3c, p1 cc, p3 cbr 10, p1 cc, d db 4s, "
+    "p1 cc, p3 cc, d db 9h, p1 cbr 20 # a bet, p3 cc",
+    players=["Ann", "Bob", "Cy"],
+).replace("'", '"')
 
 
 def test_replay_makes_a_page_of_a_hand(tmp_path, capsys):
@@ -131,7 +150,7 @@ def test_replay_makes_a_page_of_a_hand(tmp_path, capsys):
 
 
 def test_the_hand_is_that_of_the_file(tmp_path):
-    entry, stacks = phh.hand_of(HandHistory.loads(HAND))
+    entry, stacks = hand_of(HandHistory.loads(HAND))
     assert stacks == [238, 198, 164]
     assert entry["board"] == ["Ah", "Kd", "3c", "4s", "9h"]
     assert [(one["seat"], one["kind"]) for one in entry["actions"][:4]] == [
@@ -146,19 +165,19 @@ def test_the_hand_is_that_of_the_file(tmp_path):
         ('"p2 f"', '"p3 f"', "where it is p2's turn"),
         ("p3 cbr 6", "p3 cbr 600", "is no raise that p3 can make"),
         ("p3 cbr 6", "p3 cbr 3", "is no raise that p3 can make"),
-        (', "p3 cc",\n]', ', "p3 cc", "p3 sm KcKs",\n]', "where p3 was dealt QdQc"),
+        (', "p3 cc"]', ', "p3 cc", "p3 sm KcKs"]', "where p3 was dealt QdQc"),
         ("[200, 200, 200]", "[200, 200, 0]", "everybody at the table needs some"),
         ("[200, 200, 200]", "[200, 200, true]", "are not all amounts of chips"),
-        ("[200, 200, 200]", "[200, 200, 200.125]", "are not all whole chips, or hundredths"),
-        ("p3 cbr 6", "p3 cbr 6.125", "two decimals"),
-        ("[0, 0, 0]", "5", "is no list of chips"),
+        ("[200, 200, 200]", "[200, 200, 200.1234567]", "an amount has 7 decimals; at most 6 are read"),
+        ("p3 cbr 6", "p3 cbr 6.1234567", "7 decimals"),
+        ("[0, 0, 0]", "5", "antes is 5, which is no list of chips"),
         ("[200, 200, 200]", "[200, 200, inf]", "are not all amounts of chips"),
-        (', "p3 cc",\n]', ",\n]", "stops before its end"),
-        ("QdQc", "????", "cards of its showdown are not known"),
+        (', "p3 cc"]', "]", "stops before its end"),
         ("starting_stacks", "finishing_stacks = [1, 2, 3]\nstarting_stacks", "recorded are [1, 2, 3]"),
-        ("[0, 0, 0]", "[0, 1, 0]", "equal antes"),
+        ("[1, 2, 0]", "[0, 0, 0]", "somebody has to post"),
+        ("[1, 2, 0]", "[1, -2, 0]", "somebody has to post"),
         ("[0, 0, 0]", "[0, 0]", "antes has 2 values, starting_stacks has 3"),
-        ("[200, 200, 200]", "[200, 200, 20000000000000]", "a stack of 20000000000000 chips"),
+        ("[200, 200, 200]", "[200, 200, 9007199254740993]", "a stack of 9007199254740993 chips"),
         ("[200, 200, 200]", '[200, 200, "x"]', "are not all amounts of chips"),
         (', "Cy"]', "]", "players has 2 values"),
         ("7h2c", "AsKd", "the card As is with p1 and with p2"),
@@ -178,7 +197,7 @@ def test_the_hand_is_that_of_the_file(tmp_path):
         ("p3 cbr 6", "p9 cbr 6", "one of p1, p2, p3"),
         ("d db AhKd3c", "d db", "action 7, 'd db'"),
         ("AsKs", "AsKsQs", "two cards, such as AsKd"),
-        (', "p3 cc",\n]', ', "p3 cc", "p3 f",\n]', "comes after the end of the hand"),
+        (', "p3 cc"]', ', "p3 cc", "p3 f"]', "comes after the end of the hand"),
     ],
 )
 def test_what_does_not_replay_is_refused(tmp_path, capsys, old, new, message):
@@ -188,18 +207,14 @@ def test_what_does_not_replay_is_refused(tmp_path, capsys, old, new, message):
     assert message in capsys.readouterr().err
 
 
-UNKNOWN = """
-variant = "NT"
-antes = [500, 500, 500]
-blinds_or_straddles = [1000, 2000, 0]
-min_bet = 2000
-starting_stacks = [1125600, 2000000, 553500]
-actions = [
-  "d dh p1 ????", "d dh p2 ????", "d dh p3 7h6h", "# nobody acts here", "",
-  "p3 cbr 7000", "p1 cbr 23000", "p2 f", "p3 cc", "d db Jc3d5c", "p1 cbr 35000", "p3 cbr 530000", "p1 f", "p3 sm -",
-]
-players = ["Ann", "Bob", "Cy"]
-"""
+UNKNOWN = written(
+    "d dh p1 ????, d dh p2 ????, d dh p3 7h6h, # nobody acts here,, p3 cbr 7000, p1 cbr 23000, p2 f, p3 cc, "
+    "d db Jc3d5c, p1 cbr 35000, p3 cbr 530000, p1 f, p3 sm -",
+    stacks=(1125600, 2000000, 553500),
+    antes=500,
+    blinds=(1000, 2000),
+    players=["Ann", "Bob", "Cy"],
+)
 
 
 @pytest.mark.parametrize("name", ["hand.phh", "HAND.PHH"])
@@ -207,28 +222,212 @@ def test_cards_of_players_who_fold_may_be_unknown(tmp_path, name):
     (tmp_path / name).write_text(UNKNOWN)
     assert cli.main(["replay", str(tmp_path / name), "--out", str(tmp_path / "page.html")]) == 0
     assert "Cy takes" in (tmp_path / "page.html").read_text()
-    states = [state for moment in phh.moments(tmp_path / name) for state in moment.states.values()]
+    states = [state for moment in moments(tmp_path / name) for state in moment.states.values()]
     seen = {state.agent_id: [row.get("cards") for row in state.game_state["players"]] for state in states[-3:]}
     assert seen["Cy"][2] == ["7h", "6h"]
     assert not any(seen["Ann"][:2])
 
 
 def test_an_odd_chip_may_go_to_another_winner():
-    split = """
-variant = "NT"
-antes = [0, 0, 0]
-blinds_or_straddles = [1, 2, 0]
-min_bet = 2
-starting_stacks = [200, 200, 200]
-finishing_stacks = [{}]
-actions = [
-  "d dh p1 AsKs", "d dh p2 7h2c", "d dh p3 AcKc", "p3 cbr 6", "p1 cc", "p2 f", "d db AhKd3c", "p1 cbr 9", "p3 cbr 18",
-  "p1 cc", "d db 4s", "p1 cc", "p3 cc", "d db 9h", "p1 cc", "p3 cc",
-]
+    def last(*finishing):
+        actions = (
+            "d dh p1 AsKs, d dh p2 7h2c, d dh p3 AcKc, p3 cbr 6, p1 cc, p2 f, d db AhKd3c, p1 cbr 9, p3 cbr 18, p1 cc, "
+            "d db 4s, p1 cc, p3 cc, d db 9h, p1 cc, p3 cc"
+        )
+        return read(actions, finishing_stacks=list(finishing))[1]
+
+    assert last(201, 198, 201) == [201, 198, 201]
+    assert last(202, 198, 200) == [201, 198, 201]
+    for finishing in ((198, 201, 201), (207, 198, 195)):  # who folded gets no odd chip
+        with pytest.raises(Refused, match="recorded are"):
+            last(*finishing)
+
+
+# What is posted.
+
+
+DEAL = "d dh p1 AsKs, d dh p2 7h2c, d dh p3 QdQc, "
+DOWN = "d db AhKd3c, p1 cc, p2 cc, p3 cc, d db 4s, p1 cc, p2 cc, p3 cc, d db 9h, p1 cc, p2 cc, p3 cc"
+"""A board on which p1 wins, checked down by three."""
+
+
+def test_an_ante_of_the_big_blind_or_the_button_is_for_the_whole_table():
+    for antes in ((0, 3, 0), (0, 0, 3)):
+        entry, last = read(DEAL + "p3 cc, p1 cc, p2 cc, " + DOWN, antes=antes)
+        assert last == [207, 198 - antes[1], 198 - antes[2]]
+        state = next(replay_hand(entry, 0)).states["p1"].game_state
+        assert (state["pot"], state["ante"]) == (6, 3)
+        assert [row["committed"] for row in state["players"]] == [1, 2 + antes[1], antes[2]]
+
+
+def test_a_short_stack_plays_for_the_whole_ante_of_another():
+    actions = DEAL + "p3 cbr 20, p2 f, d db AhKd3c, d db 4s, d db 9h"
+    assert read(actions, antes=(0, 9, 0), stacks=(1, 200, 200))[1] == [12, 189, 200]
+
+
+def test_heads_up_the_big_blind_is_the_first_player():
+    actions = "d dh p1 AsKs, d dh p2 QdQc, p2 cc, p1 cc, " + DOWN.replace(", p3 cc", "")
+    entry, last = read(actions, stacks=(100, 100), antes=(0, 5))
+    assert last == [102, 98]
+    assert next(replay_hand(entry, 0)).states["p1"].game_state["players"][0]["committed"] == 7
+
+
+@pytest.mark.parametrize(("trimming", "last"), [(True, [6, 93, 102]), (False, [12, 93, 96])])
+def test_a_short_ante_plays_for_what_the_file_says(trimming, last):
+    deal, down = DEAL.replace("QdQc", "QdQh"), DOWN.replace("p1 cc, ", "")
+    assert read(deal + "p3 cc, p2 cc, " + down, stacks=(2, 100, 99), antes=5, ante_trimming_status=trimming)[1] == last
+
+
+def test_a_newcomer_posts_and_has_the_option():
+    entry, last = read(
+        "d dh p1 7h2c, d dh p2 AsKs, d dh p3 ????, d dh p4 QdQc, p3 cc, p4 cbr 6, p1 f, p2 cc, p3 f, "
+        "d db AhKd3c, p2 cc, p4 cc, d db 4s, p2 cc, p4 cc, d db 9h, p2 cc, p4 cc",
+        stacks=(200,) * 4,
+        blinds=(1, 2, 0, -2),
+    )
+    assert last == [199, 209, 198, 194]
+    assert entry["actions"][0] == {"seat": 2, "kind": "call", "amount": 2}
+
+
+def test_a_dead_small_blind_and_straddles():
+    assert read(DEAL + "p3 cc, p1 cc, p2 cc, " + DOWN, blinds=(0, 2))[1] == [204, 198, 198]
+    _, last = read(
+        "d dh p1 AsKs, d dh p2 7h2c, d dh p3 ????, d dh p4 QdQc, p4 cbr 8, p1 cc, p2 f, p3 f, d db AhKd3c, p1 cc, "
+        "p4 cc, d db 4s, p1 cc, p4 cc, d db 9h, p1 cc, p4 cc",
+        stacks=(200,) * 4,
+        blinds=(1, 2, 4),
+    )
+    assert last == [214, 198, 196, 192]
+
+
+def test_pots_of_antes_alone():
+    entry, last = read(DEAL + "p1 cc, p2 cc, p3 cc, " + DOWN, antes=5, blinds=(0, 0), min_bet=10)
+    assert last == [210, 195, 195]
+    assert next(replay_hand(entry, 0)).states["p1"].game_state["bigBlind"] == 0
+    assert read(DEAL + "p1 cbr 10, p2 f, p3 f", antes=5, blinds=(0, 0), min_bet=10)[1] == [210, 195, 195]
+
+
+def test_bets_may_be_below_the_big_blind():
+    actions = DEAL + "p3 f, p1 cc, p2 cc, d db AhKd3c, p1 cc, p2 cbr 1, p1 cbr 2, p2 f"
+    assert read(actions, min_bet=1)[1] == [203, 197, 200]
+    with pytest.raises(Refused, match="'p2 cbr 1' is no raise that p2 can make"):
+        read(actions, min_bet=2)
+
+
+def test_as_many_chips_as_a_main_event_has():
+    most = 2**53
+    actions = DEAL + f"p3 cbr {most}, p1 cc, p2 f, d db AhKd3c, d db 4s, d db 9h"
+    assert read(actions, stacks=(most,) * 3)[1] == [2 * most + 2, most - 2, 0]
+
+
+# The showdown.
+
+
+def test_who_does_not_show_loses_to_those_who_do():
+    for muck in ("", ", p3 sm -", ", p1 sm AsKs, p3 sm"):
+        assert read(DEAL.replace("QdQc", "????") + "p3 cc, p1 cc, p2 cc, " + DOWN + muck)[1] == [204, 198, 198]
+    entry, last = read(DEAL + "p3 cc, p1 cc, p2 cc, " + DOWN + ", p1 sm -")  # the best hand, which is known
+    assert last == [198, 198, 204]
+    told = list(replay_hand(entry, 0))
+    assert told[0].states["p1"].game_state["players"][0]["cards"] == ["As", "Ks"]
+    assert [row["stack"] for row in told[-1].states["p1"].game_state["players"]] == last
+
+
+@pytest.mark.parametrize(
+    ("stacks", "actions"),
+    [
+        ((200, 200, 200), "p3 cc, p1 cc, p2 f, "),
+        ((200, 50, 200), "p3 cbr 100, p1 cc, p2 cc, "),  # p2 shows for the main pot, nobody for the side pot
+    ],
+)
+def test_a_pot_that_nobody_shows_for_is_refused(stacks, actions):
+    with pytest.raises(Refused, match="cards of its showdown are not known"):
+        read("d dh p1 ????, d dh p2 7h2c, d dh p3 ????, " + actions + DOWN.replace("p2 cc, ", ""), stacks=stacks)
+
+
+def test_the_house_may_take_a_rake_from_those_who_win():
+    actions = DEAL + "p3 cbr 50, p1 cc, p2 cc, " + DOWN
+    for field, values in {"winnings": [145, 0, 0], "finishing_stacks": [295, 150, 150]}.items():
+        entry, last = read(actions, **{field: values})
+        assert last == [300, 150, 150]
+        assert list(replay_hand(entry, 0))[-1].note == "p1 takes 150, of which the house keeps 5"
+    for wrong in ([0, 145, 0], [100, 0, 0], [151, 0, 0], [145, 0]):
+        with pytest.raises(Refused, match="recorded are"):
+            read(actions, winnings=wrong)
+
+
+# Files of many hands.
+
+
+BAD = written("d dh p1 ????")
+"""A hand that stops before its end."""
+
+
+def test_hands_that_cannot_be_read_are_left_out_and_counted(tmp_path, capsys):
+    file = tmp_path / "hands.phhs"
+    broken = 'variant = "NT"\nantes = [0, 0'
+    file.write_text("\n".join(f"[{i + 7}]\n{text}" for i, text in enumerate([HAND, BAD, broken, BAD, HAND])))
+    hand_file = HandFile(file)
+    assert {moment.title for moment in hand_file.moments()} == {"hand 7", "hand 11"}
+    assert hand_file.summary() == "3 of 5 hands left out: 2 it stops before its end, 1 it is not PHH"
+    assert cli.main(["replay", str(file)]) == 0
+    said = capsys.readouterr().err
+    assert "3 of 5 hands left out" in said
+    assert f"{file}, hand 8: it stops before its end" in said
+    assert f"{file}, hand 9: it is no hand history in PHH" in said
+    assert cli.main(["replay", str(file), "--strict"]) == 2
+    assert f"{file}, hand 8: it stops before its end" in capsys.readouterr().err
+
+
+def test_a_file_of_which_no_hand_can_be_read_is_refused(tmp_path):
+    file = tmp_path / "hands.phhs"
+    file.write_text(f"[1]\n{BAD}[2]\n{BAD}")
+    with pytest.raises(ValueError, match=r"2 of 2 hands left out: 2 it stops before its end\n.*hand 1: it stops"):
+        list(moments(file))
+    file.write_text("")
+    with pytest.raises(ValueError, match=r"hands.phhs holds no hand"):
+        list(moments(file))
+
+
+SITE = """PokerStars Hand #7: Hold'em No Limit ($0.05/$0.10 USD) - 2026/01/02 3:04:05 ET
+Table 'Vesta' 6-max Seat #3 is the button
+Seat 1: Ann ($10 in chips)
+Seat 2: Bob ($10 in chips)
+Seat 3: Cy ($9.50 in chips)
+Ann: posts small blind $0.05
+Bob: posts big blind $0.10
+*** HOLE CARDS ***
+Dealt to Cy [Qd Qc]
+Cy: raises $0.20 to $0.30
+Ann: calls $0.25
+Bob: folds
+*** FLOP *** [Ah Kd 3c]
+Ann: checks
+Cy: bets $0.40
+Ann: folds
+Uncalled bet ($0.40) returned to Cy
+Cy collected $0.67 from pot
+*** SUMMARY ***
+Total pot $0.70 | Rake $0.03
+Board [Ah Kd 3c]
+Seat 3: Cy (button) collected ($0.67)
+
+
 """
-    _, last = phh.hand_of(HandHistory.loads(split.format("201, 198, 201")))
-    assert last == [201, 198, 201]
-    with pytest.raises(ValueError, match="recorded are"):
-        phh.hand_of(HandHistory.loads(split.format("198, 201, 201")))  # who folded gets no odd chip
-    with pytest.raises(ValueError, match="recorded are"):
-        phh.hand_of(HandHistory.loads(split.format("207, 198, 195")))
+
+
+def test_the_text_of_a_site_is_read_through_pokerkit(tmp_path, capsys):
+    file = tmp_path / "session.txt"
+    file.write_text(SITE + SITE.replace("Hold'em No Limit", "Razz Limit").replace("#7", "#8") + SITE)
+    assert cli.main(["replay", str(file)]) == 0
+    assert "1 of 3 hands left out: 1 PokerKit's PokerStarsParser cannot read it" in capsys.readouterr().err
+    told = list(moments(file))
+    assert told[0].states["Cy"].game_state["players"][2]["cards"] == ["Qd", "Qc"]
+    assert told[-1].note == "Cy takes $0.70"
+
+
+def test_a_log_of_the_computer_poker_competition_is_refused_with_the_way(tmp_path, capsys):
+    file = tmp_path / "match.log"
+    file.write_text("# GAMEDEF nolimit\nSTATE:0:r300c/cr450f:9s8h|8dAs/2c8c3h:-300|300:A|B\n")
+    assert cli.main(["replay", str(file)]) == 2
+    assert "ACPCProtocolParser(NoLimitTexasHoldem(" in capsys.readouterr().err

@@ -1,19 +1,21 @@
 """`parlour replay`: turns a match log into a page to step through, or a film."""
 
 import webbrowser
-from collections.abc import Iterator
+from codecs import BOM_UTF8
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 from rich.console import Console
 
 from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
-from ...wrappers.replay.moment import Moment
 from ...wrappers.replay.page import page
 from ..progress import STDERR
 from .arguments import FilmArguments
+
+if TYPE_CHECKING:
+    from ...wrappers.replay.phh import HandFile
 
 
 def command(
@@ -22,21 +24,25 @@ def command(
     out: Path | None = None,
     film: FilmArguments,
     browse: bool = False,
+    strict: bool = False,
 ) -> None:
     """Turn a match log into one HTML page with the views of all players and of an observer. It needs no network.
 
     The page contains hidden information, as the log does. Logs are written by `--log` of play, watch, record, table,
-    host and deploy. Hand histories of no-limit hold'em in PHH (.phh, .phhs) are read too; this needs pokerkit.
+    host and deploy. Hand histories of no-limit hold'em are read too, in PHH (.phh, .phhs) or as the text of a site
+    (PokerStars, Full Tilt, PartyPoker, iPoker, Ongame, Absolute Poker); this needs pokerkit. Hands that cannot be read
+    are left out, and counted.
 
     Args:
-        log: The match log (JSON Lines), or a hand history (.phh, .phhs).
+        log: The match log (JSON Lines), or hand histories (.phh, .phhs, or a site's text).
         out: File to write: .html, .gif or .mp4. Default: the log's name with .html.
         browse: Open the page in the browser.
+        strict: Stop at the first hand of a hand history that cannot be read.
     """
     target = out or log.with_suffix(".html")
     if target.resolve() == log.resolve():
         raise ValueError(f"{log} is the log itself; give another file for the page with --out")
-    write(log, target, log.stem, film)
+    write(log, target, log.stem, film, strict=strict)
     Console(highlight=False).print(f"written: {target}", markup=False, soft_wrap=True)
     if browse:
         webbrowser.open(target.resolve().as_uri())
@@ -47,8 +53,11 @@ PHH = (".phh", ".phhs")
 PAGE = FilmArguments()
 
 
-def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE) -> None:
+def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE, *, strict: bool = False) -> None:
     """Write a log to `out` as a page (``.html``) or as a film of one view (``.gif``, ``.mp4``).
+
+    Hands of a hand history that cannot be read are left out, and counted on the standard error; with `strict` the first
+    is an error.
 
     Raises:
         ValueError: for another file name extension, or a log that cannot be replayed.
@@ -57,19 +66,25 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE) -> None:
     if not out.parent.is_dir():
         out.parent.mkdir(parents=True)
         STDERR.print(f"new folder: {out.parent}", markup=False, soft_wrap=True)
+    hands = _hand_file(log, strict=strict)
+    told = moments(log) if hands is None else hands.moments()
     if out.suffix == ".html":
-        out.write_text(page(_moments(log), title), "utf-8")
+        out.write_text(page(told, title), "utf-8")
     else:
-        write_film(_moments(log), out, film.view, film.fps)
+        write_film(told, out, film.view, film.fps)
+    if hands is not None and hands.left_out:
+        STDERR.print("\n".join([hands.summary(), *hands.problems.values()]), markup=False, soft_wrap=True)
 
 
-def _moments(log: Path) -> Iterator[Moment]:
-    """Return the moments of a match log, or of a hand history in PHH."""
-    if log.suffix.lower() in PHH:
-        from ...wrappers.replay import phh  # PokerKit, which not everybody has
+def _hand_file(log: Path, *, strict: bool) -> "HandFile | None":
+    """Return a file of hand histories; None for a log of ours."""
+    is_phh = log.suffix.lower() in PHH
+    with log.open("rb") as file:
+        if not is_phh and file.read(64).removeprefix(BOM_UTF8).lstrip()[:1] in (b"{", b""):
+            return None
+    from ...wrappers.replay import phh  # PokerKit, which not everybody has
 
-        return phh.moments(log)
-    return moments(log)
+    return phh.HandFile(log, strict=strict) if is_phh or phh.is_site_text(log) else None
 
 
 def check_out(out: Path) -> None:

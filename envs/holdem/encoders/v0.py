@@ -12,7 +12,8 @@ from ...core.encoder import Encoder
 from ...core.layout import PER_SEAT, Layout, Slice
 from ...core.seats import relative
 from ..hands import card_name, card_set, pocket_strength, set_strength
-from ..table import FOLD, LOG, PHASES
+from ..rules import log_first
+from ..table import FOLD, KEPT, PHASES
 
 DECK, CATEGORIES = 52, 9
 CARDS = tuple(map(card_name, range(DECK)))
@@ -106,7 +107,7 @@ def slices(table: Any) -> list[Slice]:
 @compiled
 def history_slots(seats: int) -> int:
     """Return the number of observed actions per street."""
-    return min(LOG, max(6, 2 * seats))
+    return min(KEPT, max(6, 2 * seats))
 
 
 @compiled
@@ -172,12 +173,10 @@ def _observe_history(table: Any, seat: int, unit: float, start: int, out: Any) -
     slots = history_slots(table.seats)
     share = 1.0 / table.seats
     for street in range(4):
-        count = table.log_count[street]
-        if count == 0:
-            continue
-        first = max(0, count - slots)
-        for i in range(first, count):
+        end = table.log_end[street]
+        first = max(log_first(table, street), end - slots)
+        for i in range(first, end):
             slot = start + 2 * (street * slots + i - first)
-            out[slot] = (relative(table.log_seat[street, i], seat, table.seats) + 1) * share
-            folded = table.log_kind[street, i] == FOLD
-            out[slot + 1] = -1.0 if folded else sqrt(table.log_bet[street, i] * unit)
+            out[slot] = (relative(table.log_seat[i], seat, table.seats) + 1) * share
+            folded = table.log_kind[i] == FOLD
+            out[slot + 1] = -1.0 if folded else sqrt(table.log_bet[i] * unit)

@@ -30,7 +30,8 @@ class TableTracker:
 
     Attributes:
         small_blind, big_blind, ante: as last seen.
-        history: the betting of this hand in order: ``{street, seat, kind, amount, bet}``, the last 20 of each street.
+        history: the betting of this hand in order: ``{street, seat, kind, amount, bet}``, the last
+            `LOG` actions.
         committed: chips put in in this hand, antes included, by seat (of those dealt in).
         stacks_between_hands: by seat, as far as they are known.
     """
@@ -40,6 +41,7 @@ class TableTracker:
         self.big_blind = big_blind
         self.ante = ante
         self.history: list[Entry] = []
+        self._missing = 0  # actions of this hand that are no longer in the history
         self.committed: dict[int, int] = {}
         self.stacks_between_hands: dict[int, int] = {}
         self._hand = -1
@@ -123,6 +125,7 @@ class TableTracker:
             "bigBlind": self.big_blind,
             "ante": self.ante,
             "history": [{name: entry[name] for name in ("street", "seat", "kind", "bet")} for entry in self.history],
+            **({"historyMissing": self._missing} if self._missing else {}),
         }
 
     def _player(self, player: Player, own: bool, board: list[str]) -> dict[str, Any]:
@@ -190,6 +193,7 @@ class TableTracker:
         """Begin a hand, and return the moment from which its betting is to be read."""
         self._hand = state.hand
         self.history, self.committed, self._put_in, self._unplaced = [], {}, {}, 0
+        self._missing = 0
         dealt = [p.seat for p in state.players if p.stack or p.bet or p.all_in or p.cards]
         dealt = sorted(set(dealt))
         extra = state.pot - sum(now.bets.values())
@@ -335,10 +339,10 @@ class TableTracker:
                 yield _entry(street, seat, has, has, high, "fold")
 
     def _write(self, entry: Entry) -> None:
-        same = [i for i, other in enumerate(self.history) if other["street"] == entry["street"]]
-        if len(same) >= LOG:
-            del self.history[same[0]]
         self.history.append(entry)
+        if len(self.history) > LOG:
+            del self.history[0]
+            self._missing += 1
 
 
 def _street(phase: str) -> int:
