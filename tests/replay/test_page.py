@@ -44,6 +44,10 @@ def test_every_picture_of_every_view_is_in_the_page(game_id, tmp_path):
     for view in replay["views"]:
         assert list(film_of(replay, view)) == [picture(moment.views[view]) for moment in told]
     assert len(set(replay["lines"])) == len(replay["lines"])
+    ends = [moment for moment in told if moment.agent is None]
+    assert replay["results"] == [
+        {row["agent_id"]: row["utility"] for row in next(iter(end.states.values())).outcome["payoffs"]} for end in ends
+    ]
     assert [first for _, first, _ in replay["matches"]] == [0, next(i for i, one in enumerate(told) if one.match == 1)]
     assert "<title>a &lt;match&gt;</title>" in html
 
@@ -92,6 +96,17 @@ def test_messages_are_those_that_each_could_read():
 def test_nothing_to_show_is_said():
     with pytest.raises(ValueError, match="nothing to show"):
         page([], "t")
+
+
+def test_the_note_is_asked_for_when_all_moments_were_read():
+    count = []
+
+    def moments_of_two():
+        for match in range(2):
+            yield Moment(match, "t", {"a": state("a")})
+            count.append(match)
+
+    assert data(page(moments_of_two(), "t", lambda: f"{len(count)} <read>"))["note"] == "2 <read>"
 
 
 def test_films(tmp_path):

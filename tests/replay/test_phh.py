@@ -369,20 +369,20 @@ def test_hands_that_cannot_be_read_are_left_out_and_counted(tmp_path, capsys):
     file.write_text("\n".join(f"[{i + 7}]\n{text}" for i, text in enumerate([HAND, BAD, broken, BAD, HAND])))
     hand_file = HandFile(file)
     assert {moment.title for moment in hand_file.moments()} == {"hand 7", "hand 11"}
-    assert hand_file.summary() == "3 of 5 hands left out: 2 it stops before its end, 1 it is not PHH"
+    assert hand_file.summary() == "3 of 5 hands left out: 2 stops before its end, 1 not PHH"
     assert cli.main(["replay", str(file)]) == 0
     said = capsys.readouterr().err
     assert "3 of 5 hands left out" in said
-    assert f"{file}, hand 8: it stops before its end" in said
+    assert f"{file}, hand 8: stops before its end" in said
     assert f"{file}, hand 9: it is no hand history in PHH" in said
     assert cli.main(["replay", str(file), "--strict"]) == 2
-    assert f"{file}, hand 8: it stops before its end" in capsys.readouterr().err
+    assert f"{file}, hand 8: stops before its end" in capsys.readouterr().err
 
 
 def test_a_file_of_which_no_hand_can_be_read_is_refused(tmp_path):
     file = tmp_path / "hands.phhs"
     file.write_text(f"[1]\n{BAD}[2]\n{BAD}")
-    with pytest.raises(ValueError, match=r"2 of 2 hands left out: 2 it stops before its end\n.*hand 1: it stops"):
+    with pytest.raises(ValueError, match=r"2 of 2 hands left out: 2 stops before its end\n.*hand 1: stops"):
         list(moments(file))
     file.write_text("")
     with pytest.raises(ValueError, match=r"hands.phhs holds no hand"):

@@ -25,13 +25,16 @@ def visit(browser):
     """Open a page from disk without a network; at the end its console must have been silent."""
     complaints, contexts = [], []
 
-    def opened(file):
+    def opened(file, *, first=True):
+        """`first`: go on to the first match where the page opens on the overview."""
         contexts.append(browser.new_context(offline=True))
         tab = contexts[-1].new_page()
         tab.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
         tab.on("pageerror", lambda error: complaints.append(str(error)))
         tab.goto(file.as_uri())
-        tab.wait_for_selector("#stage svg")
+        tab.wait_for_selector("#stage svg, #matches button")
+        if first and tab.is_visible("#overview"):
+            tab.click("#matches tr:first-child button")
         return tab
 
     yield opened
@@ -94,6 +97,36 @@ def test_every_moment_of_every_view(visit, tmp_path, game_id):
     tab.select_option("#match", "1")
     second = next(moment for moment in told if moment.match == 1)
     assert shown(tab) == drawn(tab, second.views["all"])
+
+
+def test_many_matches_open_on_an_overview(visit, tmp_path):
+    told, file = written(tmp_path, envs.game("holdem", seats=2), matches=5)
+    tab = visit(file, first=False)
+    assert not tab.is_visible("#stage")
+    assert tab.locator("#matches tr").count() == 5
+    assert tab.locator("#chart polyline").count() == 2
+    ends = [moment for moment in told if moment.agent is None]
+    sums = {"player_0": 0, "player_1": 0}
+    for moment in ends:
+        for row in moment.states["player_0"].outcome["payoffs"]:
+            sums[row["agent_id"]] += row["utility"]
+    legend = tab.inner_text("#legend").replace("−", "-").replace("+", "").replace(",", "").split()
+    assert dict(zip(legend[::2], map(float, legend[1::2]), strict=True)) == sums
+    tab.click("#matches tr:nth-child(3) button")
+    third = next(moment for moment in told if moment.match == 2)
+    assert shown(tab) == drawn(tab, third.views["all"])
+    assert not tab.is_visible("#overview")
+    tab.keyboard.press("Escape")
+    assert tab.is_visible("#overview")
+    tab.click("#matches tr:first-child button")
+    tab.click("#all")
+    assert tab.is_visible("#overview")
+
+
+def test_a_single_match_opens_on_its_first_moment(visit, tmp_path):
+    _, file = written(tmp_path, envs.game("holdem", seats=2))
+    tab = visit(file, first=False)
+    assert tab.is_visible("#stage") and not tab.is_visible("#overview") and not tab.is_visible("#all")
 
 
 def test_it_plays_and_pauses(visit, tmp_path):

@@ -69,7 +69,7 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE, *, stric
     hands = _hand_file(log, strict=strict)
     told = moments(log) if hands is None else hands.moments()
     if out.suffix == ".html":
-        out.write_text(page(told, title), "utf-8")
+        out.write_text(page(told, title, str if hands is None else hands.summary), "utf-8")
     else:
         write_film(told, out, film.view, film.fps)
     if hands is not None and hands.left_out:

@@ -6,9 +6,10 @@ the page shows only what this seat may see. The file contains all hidden informa
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 from itertools import zip_longest
+from typing import Any
 
 from ...envs.core.turn_state import MessageScope, TurnState
 from ...envs.render.svg import escape, number
@@ -18,8 +19,13 @@ ABSENT = -1
 """In place of a number of lines: this moment has no picture of the view."""
 
 
-def page(moments: Iterable[Moment], title: str) -> str:
-    """Return the HTML of these moments.
+def page(moments: Iterable[Moment], title: str, note: Callable[[], str] = str) -> str:
+    """Return the HTML of these moments. With several matches it opens on an overview: results, and their sums so far.
+
+    Args:
+        moments: in order, match by match.
+        title: of the page.
+        note: returns what else the overview says, when all moments have been read.
 
     Raises:
         ValueError: if there are no moments, or one cannot be drawn.
@@ -29,7 +35,7 @@ def page(moments: Iterable[Moment], title: str) -> str:
         builder.add(moment)
     if not builder.moments:
         raise ValueError("there is nothing to show")
-    data = json.dumps({"title": title, **builder.data()}, ensure_ascii=False, separators=(",", ":"))
+    data = json.dumps({"title": title, "note": note(), **builder.data()}, ensure_ascii=False, separators=(",", ":"))
     source = files(__package__)
     html = source.joinpath("viewer.html").read_text("utf-8")
     parts = {
@@ -61,6 +67,7 @@ class PageBuilder:
         self.moments: list[dict[str, object]] = []
         self.messages: list[list[object]] = []
         self.matches: list[list[object]] = []
+        self.results: list[dict[str, float]] = []
         self._shown: dict[str, list[str]] = {}
         self._heard: dict[str, set[tuple[str, str]]] = {}
 
@@ -73,13 +80,17 @@ class PageBuilder:
             "moments": self.moments,
             "messages": self.messages,
             "matches": self.matches,
+            "results": self.results,
         }
 
     def add(self, moment: Moment) -> None:
         """Add the next moment."""
         if not self.matches or self.matches[-1][0] != moment.match:
             self.matches.append([moment.match, len(self.moments), moment.title])
+            self.results.append({})
             self._heard.clear()
+        if moment.agent is None:
+            self.results[-1] = {row["agent_id"]: row["utility"] for row in _payoffs(next(iter(moment.states.values())))}
         self._draw(moment)
         self._add_messages(moment)
         told = {
@@ -129,8 +140,13 @@ class PageBuilder:
         self.messages += reversed(new.values())
 
 
+def _payoffs(state: TurnState) -> list[dict[str, Any]]:
+    """Return the rows of the outcome that tell an agent's utility."""
+    rows = (state.outcome or {}).get("payoffs", ())
+    return [row for row in rows if "agent_id" in row and isinstance(row.get("utility"), (int, float))]
+
+
 def _outcome(state: TurnState) -> str:
     """Return each agent's utility as text."""
-    rows = (state.outcome or {}).get("payoffs", ())
-    won = [f"{row.get('agent_id', '')} {'+' if row['utility'] > 0 else ''}{number(row['utility'])}" for row in rows]
+    won = [f"{row['agent_id']} {'+' if row['utility'] > 0 else ''}{number(row['utility'])}" for row in _payoffs(state)]
     return ", ".join(won)

@@ -86,7 +86,7 @@ class HandFile:
                 self.left_out[refused.reason] += 1
                 self.problems.setdefault(refused.reason, problem)
             else:
-                yield from replay_hand(entry, self.count - 1)
+                yield from replay_hand(entry, self.count - self.left_out.total() - 1)
         if not self.count:
             raise ValueError(f"{self.path} holds no hand")
         if self.left_out.total() == self.count:
@@ -155,7 +155,7 @@ def _from_phh(text: str) -> HandHistory:
     try:
         return HandHistory.loads(text)
     except MALFORMED as error:
-        raise Refused("it is not PHH", f"it is no hand history in PHH: {error}") from None
+        raise Refused("not PHH", f"it is no hand history in PHH: {error}") from None
 
 
 def _from_site(site: REParser, text: str) -> HandHistory:

@@ -74,7 +74,7 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
         entry["mucked"] = mucked
         table, entry["actions"] = _played(entry, words)
     if not table.done:
-        raise Refused("it stops before its end")
+        raise Refused("stops before its end")
     _check_known(table)
     _compare(history, entry, table, decimals)
     entry["results"] = [{"seat": row["seat"], "won": int(table.won[row["seat"]])} for row in entry["players"]]

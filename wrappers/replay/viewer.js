@@ -11,12 +11,15 @@
  *
  * What the file holds. `frames[v]` is the film of view v: for every moment the number of lines of its picture (−1: it
  * has none), how many of them have changed, and for each of these its place and its number in `lines`.
- * @typedef {{ title: string, views: string[], lines: string[], frames: number[][], moments: Moment[],
- *   messages: Message[], matches: [number: number, first: number, title: string][] }} Replay
+ * `results` is what each player won in each match, where the log tells it.
+ * @typedef {{ title: string, note: string, views: string[], lines: string[], frames: number[][], moments: Moment[],
+ *   messages: Message[], matches: [number: number, first: number, title: string][],
+ *   results: Record<string, number>[] }} Replay
  */
 
 const ALL = "all";
 const SPEEDS = [1, 2, 4, 10, 30];
+const COLOURS = ["#3b76b5", "#d9534f", "#2c8a5a", "#e8a317", "#8a4a9e", "#20262e", "#1aa0a8", "#b5651d", "#c2559b", "#7a8a2b"];
 
 /** @type {Replay} */
 const replay = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("replay")).textContent || "");
@@ -95,6 +98,81 @@ function viewAt(moment) {
   return replay.views.find((name) => film(name)[moment]) ?? view;
 }
 
+/** @param {number} value */
+function signed(value) {
+  const text = Math.abs(Number(value.toFixed(2))).toLocaleString("en");
+  return value > 0 ? `+${text}` : value < 0 ? `−${text}` : text;
+}
+
+/** The last moment of a match. @param {number} place */
+function endOf(place) {
+  return (place + 1 < replay.matches.length ? replay.matches[place + 1][1] : replay.moments.length) - 1;
+}
+
+/** A part of the graph. @param {string} tag @param {Record<string, string | number>} attributes @param {string} [text] */
+function drawn(tag, attributes, text = "") {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.textContent = text;
+  return element;
+}
+
+/** Draw what each player has won up to each match. */
+function drawResults() {
+  const chart = /** @type {SVGElement} */ (/** @type {unknown} */ (document.getElementById("chart")));
+  const names = [...new Set(replay.results.flatMap((result) => Object.keys(result)))];
+  const sums = names.map((name) => {
+    let sum = 0;
+    return [0, ...replay.results.map((result) => (sum += result[name] ?? 0))];
+  });
+  const all = sums.flat();
+  const high = all.reduce((one, other) => Math.max(one, other), 0);
+  const low = all.reduce((one, other) => Math.min(one, other), 0);
+  chart.style.display = high > low ? "" : "none";
+  /** @param {number} place @param {number} sum */
+  const at = (place, sum) => [70 + (820 * place) / replay.matches.length, 225 - (210 * (sum - low)) / (high - low || 1)];
+  for (const level of new Set([low, 0, high])) {
+    const y = at(0, level)[1];
+    chart.append(drawn("line", { x1: 70, x2: 890, y1: y, y2: y }));
+    chart.append(drawn("text", { x: 64, y: y + 4, "text-anchor": "end" }, signed(level)));
+  }
+  sums.forEach((line, i) => {
+    const points = line.map((sum, place) => at(place, sum).map((part) => part.toFixed(1)).join(","));
+    chart.append(drawn("polyline", { points: points.join(" "), stroke: COLOURS[i % COLOURS.length] }));
+    const entry = made("span", `${names[i]} ${signed(line[line.length - 1])}`);
+    const mark = made("i", "");
+    mark.style.background = COLOURS[i % COLOURS.length];
+    entry.prepend(mark);
+    part("legend", HTMLElement).append(entry);
+  });
+}
+
+/** The row of a match in the overview. @param {[number, number, string]} match @param {number} place */
+function matchRow([number, first, title], place) {
+  const row = made("tr", "");
+  const open = /** @type {HTMLButtonElement} */ (made("button", `${number + 1}: ${title}`));
+  open.addEventListener("click", () => go(first));
+  const cell = made("td", "");
+  cell.append(open);
+  const won = Object.entries(replay.results[place]).filter(([, sum]) => sum !== 0);
+  won.sort((one, other) => other[1] - one[1]);
+  const end = replay.moments[endOf(place)];
+  const note = end.agent === undefined ? end.note ?? "" : "";
+  row.append(cell, made("td", won.map(([name, sum]) => `${name} ${signed(sum)}`).join(", ")), made("td", note));
+  return row;
+}
+
+function overview() {
+  if (replay.matches.length < 2) return;
+  pause();
+  const rows = part("matches", HTMLElement);
+  if (rows.childElementCount === 0) {
+    rows.append(...replay.matches.map(matchRow));
+    drawResults();
+  }
+  document.body.classList.add("overview");
+}
+
 function show() {
   const shown = viewAt(now);
   const picture = film(shown)[now];
@@ -103,8 +181,7 @@ function show() {
   slider.value = String(now);
   match.value = String(place);
   const [, first] = replay.matches[place];
-  const end = place + 1 < replay.matches.length ? replay.matches[place + 1][1] : replay.moments.length;
-  part("place", HTMLOutputElement).value = `${now - first + 1} of ${end - first}`;
+  part("place", HTMLOutputElement).value = `${now - first + 1} of ${endOf(place) + 1 - first}`;
   showDecision(shown);
   showMessages(shown, first);
   for (const tab of part("views", HTMLElement).querySelectorAll("button")) {
@@ -166,6 +243,7 @@ function showMessages(shown, first) {
 
 /** @param {number} moment */
 function go(moment) {
+  document.body.classList.remove("overview");
   now = Math.max(0, Math.min(replay.moments.length - 1, moment));
   show();
 }
@@ -207,11 +285,13 @@ const KEYS = {
   PageUp: () => goMatch(-1),
   PageDown: () => goMatch(1),
   " ": toggle,
+  Escape: overview,
 };
 
 document.addEventListener("keydown", (event) => {
   if (event.altKey || event.ctrlKey || event.metaKey || event.target instanceof HTMLSelectElement) return;
   if (event.key === " " && event.target instanceof HTMLButtonElement) return; // presses that button
+  if (document.body.classList.contains("overview")) return; // its keys scroll, and press buttons
   const players = replay.views.filter((name) => name !== ALL && film(name)[now]);
   const wanted = event.key === "0" ? ALL : players[Number(event.key) - 1];
   if (KEYS[event.key]) KEYS[event.key]();
@@ -250,4 +330,8 @@ part("back", HTMLElement).addEventListener("click", () => go(now - 1));
 part("forth", HTMLElement).addEventListener("click", () => go(now + 1));
 part("last", HTMLElement).addEventListener("click", () => go(replay.moments.length - 1));
 play.addEventListener("click", toggle);
+part("left", HTMLElement).textContent = replay.note;
+part("all", HTMLElement).hidden = replay.matches.length < 2;
+part("all", HTMLElement).addEventListener("click", overview);
 show();
+overview();
