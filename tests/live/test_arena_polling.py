@@ -191,6 +191,50 @@ def test_sessions_have_as_many_players_as_the_game(joined, free, wanted):
     )
 
 
+class Claiming(RudeArena):
+    """An arena whose join claims the name, and keeps the token where the invite code was used."""
+
+    token = None
+
+    def routes(self):
+        return [*super().routes(), web.post("/api/claim", self.claim)]
+
+    async def claim(self, request):
+        body = await request.json()
+        assert self.token in (None, body.get("claim_token"))
+        self.token = "ct_9"
+        return web.json_response({"ok": True, "claim_token": self.token})
+
+    async def join(self, request):
+        body = await request.json()
+        if self.token is not None and body.get("claim_token") != self.token:
+            return web.json_response({"error": "already claimed"}, status=409)
+        self.token, first = "ct_9", not self.posted
+        self.posted.append(body)
+        if first:
+            return web.json_response({"error": "Invalid or expired invite code"}, status=400)
+        return web.json_response({"session_id": "s", "player_id": "p", "token": "pt_1", "status": "running"})
+
+
+def test_a_name_is_claimed_before_a_join_can_lose_its_token():
+    """After a join that failed, the name belonged to nobody, and the agent could not play any more."""
+    waiting = {"session_id": "s", "game_id": "ultimatum", "invite_codes": ["inv_1", "inv_2"], "players": []}
+    end = {"status": "finished", "outcome": {"payoffs": [], "reason": "agreement"}}
+    arena = Claiming([], end, sessions=[waiting])
+
+    async def main():
+        async with (
+            served(*arena.routes()) as address,
+            polling("me", f"http://{address}", policy="fair", games=["ultimatum"]) as player,
+        ):
+            await player.play(1, 1)
+            return player
+
+    player = run(main())
+    assert (player.matches, player.claim_token) == (1, "ct_9")
+    assert [body["claim_token"] for body in arena.posted] == ["ct_9", "ct_9"]
+
+
 def test_a_session_without_an_outcome_is_lost_and_the_next_one_is_played():
     arena = RudeArena([], {"status": "finished", "game_over": True, "outcome": None, "error": "idle"})
 

@@ -153,9 +153,10 @@ async def play(arena, game, specs):
 
 
 def lineups(name, seats):
+    """Return the agents of each match. The zoo's policy for `ultimatum` divides among two."""
     best = BEST.get(name, "equilibrium")
     game = envs.game(name, **OPTIONS.get(name, {}))
-    zoo = "zoo:" + name if name in names() else best
+    zoo = "zoo:" + name if name in names() and (name, seats) != ("ultimatum", 3) else "concede"
     others = [bot for bot in game.bots if bot not in (best, "random", "perfect")]
     pairs = [(best, best), (zoo, "random"), ("random", zoo), *((bot, zoo) for bot in others)]
     return [(first, second, *([best] * (seats - 2))) for first, second in pairs]

@@ -165,6 +165,7 @@ class ArenaPollingAgent:
         self._invites = list(invites)
         begun, running = 0, set[asyncio.Task[None]]()
         try:
+            await self._claim()
             self._games = await self._games_there()
             async with asyncio.TaskGroup() as group:
                 while matches is None or begun < matches:
@@ -180,6 +181,25 @@ class ArenaPollingAgent:
                         await asyncio.sleep(self._times.waiting)
         except* LiveError as errors:
             raise ConnectionError(f"cannot play at {self._url}: {errors.exceptions[0]}") from None
+
+    async def _claim(self) -> None:
+        """Claim the agent's name at an arena with claims. A join would do it, but keep the token if it fails.
+
+        Raises:
+            LiveError: if the name belongs to another agent, or the arena cannot be reached.
+        """
+        body = {"name": self.agent.agent_id}
+        if self.claim_token is not None:
+            body["claim_token"] = self.claim_token
+        try:
+            answer = await call(self._http, "POST", self._url / "api/claim", self._backoff(), json=body)
+        except LiveError as error:
+            if error.code in ("HTTP 404", "HTTP 405"):  # an arena without claims
+                return
+            raise
+        token = answer.get("claim_token") if isinstance(answer, Mapping) else None
+        if isinstance(token, str):
+            self.claim_token = token
 
     async def _games_there(self) -> list[str]:
         """Return the agent's games that the arena has; all of them if the arena has no list.
