@@ -8,6 +8,7 @@ Gymnasium, as a single-agent environment (``gymnasium.make("parlour/Holdem-v0")`
 
 from .core.aec import GameEnv
 from .core.capabilities import Capabilities, Chance, HiddenTurn, OutsideOption, PublicView, Setup, Talk, Teams
+from .core.devices import VectorGame
 from .core.encoder import Encoder
 from .core.game import Game, Payoffs
 from .core.layout import Element, Layout, Slice
@@ -26,7 +27,6 @@ from .core.turn_state import (
     MessageScope,
     TurnState,
 )
-from .core.vector import VectorGame
 from .core.view import ActionGrid, ActionRange, View
 from .render.renderer import Renderer
 

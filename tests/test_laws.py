@@ -10,6 +10,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from cases import CASES
@@ -25,16 +26,35 @@ from parlour.envs.testing.payloads import try_answer
 from parlour.envs.testing.trial import chooser
 
 GOLDEN = Path(__file__).parent / "golden"
+FEW = 1
+"""The number of random episodes without the compiler, which is a hundred times slower."""
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_the_game_keeps_the_law(game, law):
-    not_tried = try_law(law, game, EPISODES).skipped
+    not_tried = try_law(law, game, FEW if numba.config.DISABLE_JIT else EPISODES).skipped
     if not_tried is not None and "not installed" in not_tried:
         pytest.skip(not_tried)
-    assert not_tried is None or any(reason in not_tried for reason in DOES_NOT_APPLY)
+    if law == "secrecy":
+        assert not_tried is None or game.name in HIDES_NOTHING, not_tried
+    else:
+        assert not_tried is None or any(reason in not_tried for reason in DOES_NOT_APPLY)
 
 
+HIDES_NOTHING = {
+    "bargaining",  # with public reservation values
+    "centipede",
+    "dictator",  # the same
+    "hold_up",
+    "insurance_moral_hazard",  # the effort ends the round
+    "multi_issue_bargaining",  # with public preferences
+    "nim",
+    "sequential_investment",
+    "tangram",
+    "trust",
+    "voluntary_contribution",
+}
+"""Games, or some options of them, in which every seat may know all that there is at its decisions."""
 DOES_NOT_APPLY = (
     "has no public view",
     "no encoder",

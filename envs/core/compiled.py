@@ -19,6 +19,8 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.extending import is_jitted
 
+from .interpreted import interpreted
+
 # An encoder that extends another one passes it a record of offsets with more fields at the end. That is intended.
 warnings.filterwarnings("ignore", r"Record\(.* has been considered a subtype", NumbaExperimentalFeatureWarning)
 
@@ -50,13 +52,15 @@ def compiled(function: Function, inline: str = "never", nogil: bool = False) -> 
         nogil: whether other Python threads run meanwhile; for loops that are called from a pool of threads.
 
     Returns:
-        The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` itself.
+        The compiled function; with ``NUMBA_DISABLE_JIT=1``, `function` in plain Python (see `interpreted`).
 
     Raises:
         ImportError: if this version of Numba lacks a private attribute that is used here.
     """
+    if _config.DISABLE_JIT:
+        return interpreted(function)
     stamp = _stamp(function)
-    if stamp is None or _config.DISABLE_JIT:
+    if stamp is None:
         return cast(Function, numba.njit(function))
     try:
         dispatcher: Any = _njit(cache=True, inline=inline, nogil=nogil, no_cfunc_wrapper=True)(function)

@@ -19,7 +19,7 @@ from .encoder import Encoder
 from .immutable import Immutable
 from .layout import Layout
 from .loops import Batch
-from .open_view import open_view
+from .open_view import Hidden, default_view, open_view
 from .record import Tables, plain
 from .rules import Rules
 from .turn_state import Message, TurnState
@@ -77,7 +77,10 @@ class Game(Immutable):
         payoffs: the range and the unit of the returns.
         encoder: the name of the default encoder. It is also the game's version.
         view: the TurnState that agents see, and the payloads that they answer with. By default they see every field of
-            the record but the random stream, and answer with action indices.
+            the record but the random stream and the `hidden` fields, and answer with action indices.
+        hidden: the fields that the default view hides up to the end of the episode: of a field with an entry per seat
+            the entries of the other seats, any other field as a whole. For other rules give a function for each:
+            ``{"choice": hides}`` (see `open_view.open_view`).
         renderer: text and pictures. By default the text is the game state of each seat.
         bots: scripted players by name; ``bots[name](game, seed)`` makes a policy.
         options: the options this game was made with, by name.
@@ -87,7 +90,7 @@ class Game(Immutable):
     Raises:
         ValueError: in one sentence, if a part is missing, has a wrong type, or does not fit the others: two agents with
             the same name, too few rewards in the record, a default encoder that is missing or shows hidden
-            information, action ranges that do not cover the action indices.
+            information, action ranges that do not cover the action indices, hidden fields beside a view.
     """
 
     name: str
@@ -97,6 +100,7 @@ class Game(Immutable):
     payoffs: Payoffs
     encoder: str = "v0"
     view: View = None  # type: ignore[assignment]  # filled in below
+    hidden: Hidden = ()
     renderer: Renderer = None  # type: ignore[assignment]
     bots: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -124,9 +128,12 @@ class Game(Immutable):
             raise ValueError(f"encoder={self.encoder!r}: the default encoder is a version, such as 'v0'")
         self.check_encoder(self.encoder)
         if self.view is None:
-            self._check_that_nothing_is_hidden()
-            object.__setattr__(self, "view", open_view(self.rules, self.agents))
+            self._check_that_hidden_fields_are_named()
+            object.__setattr__(self, "view", open_view(self.rules, self.agents, hidden=self.hidden))
         require_type("Game", "view", self.view, View)
+        default = default_view(self.view)
+        if self.hidden and (default is None or default.hidden != self.hidden):
+            raise ValueError(f"Game: hidden={self.hidden!r} is for the default view; this view hides fields by itself")
         if self.view.action_ranges and self.view.action_ranges[-1].stop != self.num_actions:
             stop = self.view.action_ranges[-1].stop
             raise ValueError(f"Game: the action ranges end at {stop}; there are {self.num_actions} action indices")
@@ -134,12 +141,12 @@ class Game(Immutable):
             object.__setattr__(self, "renderer", Renderer(self._as_text))
         require_type("Game", "renderer", self.renderer, Renderer)
 
-    def _check_that_nothing_is_hidden(self) -> None:
+    def _check_that_hidden_fields_are_named(self) -> None:
         for name, encoder in self.encoders.items():
-            if encoder.full_information:
+            if encoder.full_information and not self.hidden:
                 raise ValueError(
                     f"Game: the encoder {name!r} shows hidden information, and the default view hides nothing: "
-                    "the game needs a View of its own"
+                    "name the hidden fields (hidden=…), or give the game a View of its own"
                 )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -165,6 +172,11 @@ class Game(Immutable):
     def layout(self) -> Layout:
         """The layout of the default encoder."""
         return self.encoders[self.encoder].layout
+
+    @property
+    def versions(self) -> dict[str, Encoder]:
+        """The encoders that a policy may play with, by name: all that show no hidden information."""
+        return {name: encoder for name, encoder in self.encoders.items() if not encoder.full_information}
 
     def check_encoder(self, name: str) -> None:
         """Raise ValueError unless a policy may play with this encoder.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from llvmlite import ir
@@ -11,6 +11,8 @@ from numba.core import cgutils, types
 from numba.core.typing import npydecl
 from numba.np import arrayobj
 from numpy.typing import NDArray
+
+from .interpreted import wide
 
 _extending: Any = extending  # these have no types
 _cgutils: Any = cgutils
@@ -25,7 +27,7 @@ def local_array(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:
         shape: constants: whole numbers, written out or global.
         dtype: a NumPy scalar type, such as ``np.int64``.
     """
-    return np.empty(shape, dtype)
+    return cast(NDArray[Any], wide(np.empty(shape, dtype)))
 
 
 def _lengths(shape: Any) -> list[Any]:

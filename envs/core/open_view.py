@@ -1,18 +1,23 @@
-"""The default view: all seats see every field of the record but the random stream.
+"""The default view: all seats see every field of the record but the random stream and the fields that are `hidden`.
 
-It is for games of perfect information whose moves are action indices. A game with hidden information needs a `View` of
-its own. If it replaces only some functions of this one (``dataclasses.replace``), it must hide the rest itself.
+It is for small games whose moves are action indices. A game whose hidden information needs more than `hidden` needs a
+`View` of its own. If it replaces only some functions of this one (``dataclasses.replace``), it hides the rest itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from reprlib import repr
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from . import turn_state as ts
 from .record import REQUIRED_FIELDS, Tables
+from .rng import streams
 from .rules import Rules
 from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, TurnState
 from .view import ActionRange, View
@@ -21,15 +26,33 @@ PLAY = "play"
 """The only action type, with the payload ``{"action": index}``."""
 
 
-def open_view(rules: Rules, agents: Sequence[str], meanings: Mapping[int, str] | None = None) -> View:
-    """Return the view that shows everything and takes action indices.
+Hides = Callable[[Any, int], Any]
+"""``hides(table, seat)``: bool, or bool of a field's shape: which of its entries `seat` may not know."""
+Hidden = Sequence[str] | Mapping[str, Hides]
+"""Names of hidden fields, or the function `Hides` of each."""
+
+EPISODES = 500
+"""The number of random episodes whose hidden fields `resample` draws from."""
+
+
+def open_view(
+    rules: Rules, agents: Sequence[str], meanings: Mapping[int, str] | None = None, hidden: Hidden = ()
+) -> View:
+    """Return the view that shows everything but hidden fields, and takes action indices.
 
     Args:
         rules: the game's rules.
         agents: the agents' names, seat by seat.
         meanings: a description of each action index; by default ``"action 0"``, …
+        hidden: the fields that are hidden, up to the end of the episode: of a field with an entry per seat the entries
+            of the other seats, any other field as a whole. Or a function for each field: ``hides(table, seat)`` returns
+            which of its entries `seat` may not know. TurnState shows None in their place, and `load` leaves them as
+            they are in ``rules.blank``.
+
+    Raises:
+        ValueError: if the record has no field of a hidden name, or it is one of `record.REQUIRED_FIELDS`.
     """
-    made = _OpenView(rules, tuple(agents))
+    made = _OpenView(rules, tuple(agents), hidden)
     known = meanings or {}
     ranges = [ActionRange(i, i + 1, (PLAY,), known.get(i, f"action {i}")) for i in range(rules.num_actions)]
     return View(
@@ -48,12 +71,60 @@ def open_view(rules: Rules, agents: Sequence[str], meanings: Mapping[int, str] |
     )
 
 
+def default_view(view: View) -> "_OpenView | None":
+    """Return what a default view is made of: its `fields`, `hidden` and `hides`; None for any other view."""
+    made = getattr(view.game_state, "__self__", None)
+    return made if isinstance(made, _OpenView) else None
+
+
+@dataclass(frozen=True)
+class _UpToTheEnd:
+    """Hides a field of this shape from a seat, except its own entry, if there is one per seat."""
+
+    shape: tuple[int, ...]
+    per_seat: bool
+
+    def __call__(self, table: Any, seat: int) -> NDArray[np.bool_]:
+        hidden = np.full(self.shape, not table.done)
+        if self.per_seat:
+            hidden[seat] = False
+        return hidden
+
+
 class _OpenView:
-    def __init__(self, rules: Rules, agents: tuple[str, ...]) -> None:
+    """The functions of the default view. See `open_view`.
+
+    Attributes:
+        fields: the names of the record's own fields.
+        hidden: the option of this name.
+        hides: the function of every hidden field.
+    """
+
+    def __init__(self, rules: Rules, agents: tuple[str, ...], hidden: Hidden = ()) -> None:
         self.rules = rules
         self.agents = agents
         names = rules.blank.dtype.names or ()
         self.fields = [name for name in names if name not in REQUIRED_FIELDS and not name.startswith("_gap")]
+        unknown = [name for name in hidden if name not in self.fields]
+        if isinstance(hidden, str) or unknown:
+            wrong = repr(hidden) if isinstance(hidden, str) else ", ".join(map(repr, unknown))
+            raise ValueError(f"hidden: {wrong}: give names of the game's own fields, such as ('{self.fields[-1]}',)")
+        self.hidden = hidden
+        self.hides: dict[str, Hides] = (
+            dict(hidden) if isinstance(hidden, Mapping) else {name: self._up_to_the_end(name) for name in hidden}
+        )
+
+    def hidden_from(self, table: Any, seat: int, name: str) -> NDArray[np.bool_]:
+        """Return which entries of a field a seat may not know: bool of the field's shape."""
+        hides = self.hides.get(name)
+        return np.broadcast_to(False if hides is None else hides(table, seat), self.rules.blank.dtype[name].shape)
+
+    def _up_to_the_end(self, name: str) -> Hides:
+        shape = self.rules.blank.dtype[name].shape
+        return _UpToTheEnd(shape, per_seat=shape[:1] == (len(self.agents),))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_episodes"}
 
     # Actions.
 
@@ -98,7 +169,11 @@ class _OpenView:
         return "ended" if table.done else "play"
 
     def game_state(self, table: Any, seat: int) -> dict[str, Any]:
-        return {name: np.asarray(getattr(table, name)).tolist() for name in self.fields}
+        shown = {name: np.asarray(getattr(table, name)) for name in self.fields}
+        for name in self.hides:
+            values: Any = shown[name].astype(object)
+            shown[name] = np.where(self.hidden_from(table, seat, name), None, values)
+        return {name: values.tolist() for name, values in shown.items()}
 
     def outcome(self, table: Any, seat: int) -> dict[str, Any]:
         payoffs = [
@@ -111,7 +186,9 @@ class _OpenView:
         tables = self.rules.tables(1)
         table = tables[0]
         for name in self.fields:
-            table[name] = state.game_state[name]
+            shown = np.array(state.game_state[name], object)
+            known = np.not_equal(shown, None)
+            tables[name][0, ...][known] = shown[known]
         seat = self.agents.index(state.agent_id)
         table.turn = -1 if state.current_turn_agent_id is None else self.agents.index(state.current_turn_agent_id)
         table.done = state.game_over
@@ -122,4 +199,29 @@ class _OpenView:
         return tables, seat
 
     def resample(self, table: Any, seat: int, generator: np.random.Generator) -> None:
+        """Take the hidden fields of another random episode that looks the same to `seat`, if there is one."""
+        alike = self._episodes[self._seen(table, seat)] if self.hides else []
+        if alike:
+            other = alike[int(generator.integers(len(alike)))]
+            for name in self.hides:
+                table[name] = other[name]
         table.stream = generator.integers(0, 2**64, dtype=np.uint64)
+
+    def _seen(self, table: Any, seat: int) -> str:
+        return str((seat, int(table.turn), bool(table.done), table.rewards.tolist(), self.game_state(table, seat)))
+
+    @cached_property
+    def _episodes(self) -> dict[str, list[Any]]:
+        """The records of random episodes, by what a seat sees of them."""
+        alike, generator = defaultdict(list), np.random.default_rng(0)
+        for stream in streams(0, EPISODES):
+            table = self.rules.tables(1)[0]
+            table.stream = stream
+            self.rules.reset(table)
+            while True:
+                for seat in range(len(self.agents)):
+                    alike[self._seen(table, seat)].append(table.copy())
+                if table.done:
+                    break
+                self.rules.play(table, int(generator.choice(self._legal(table))))
+        return alike

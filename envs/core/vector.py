@@ -15,7 +15,6 @@ from .loops import Batch
 from .rng import GOLDEN, choose, mix, streams
 from .threads import Threads
 
-DEVICES = ("cpu", "cuda")
 STAY = -1
 """The action that plays nothing at a table."""
 SAMPLING = np.uint64(0xD1B54A32D192ED03)
@@ -39,6 +38,10 @@ def sample_actions(masks: Any, words: Any, actions: Any) -> None:
     for i in range(len(masks)):
         words[i] += GOLDEN
         actions[i] = choose(masks[i], 0, mix(words[i]))
+
+
+DEVICES: dict[str, Callable[[], type["VectorGame"]]] = {"cpu": lambda: VectorGame}
+"""For every device the function that returns its class. `parlour.envs.core.devices` adds those that are not here."""
 
 
 class VectorGame:
@@ -76,11 +79,7 @@ class VectorGame:
         """Return an object of the class for the device."""
         if device not in DEVICES:
             raise ValueError(f"device={device!r}: it is {' or '.join(map(repr, DEVICES))}")
-        if device == "cuda":
-            from .cuda.vector import CudaVectorGame
-
-            return super().__new__(CudaVectorGame)
-        return super().__new__(cls)
+        return super().__new__(DEVICES[device]() if cls is VectorGame else cls)
 
     def __init__(
         self, game: Game, num_envs: int, encoder: str | None = None, threads: int = 1, *, device: str = "cpu"

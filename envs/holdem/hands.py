@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.compiled import compiled
+from ..core.interpreted import constant
 from ..core.rng import GOLDEN, mix
 
 RANKS = "23456789TJQKA"
@@ -18,7 +19,7 @@ SUITS = "cdhs"
 HIGH_CARD, PAIR, TWO_PAIR, THREE_OF_A_KIND, STRAIGHT, FLUSH, FULL_HOUSE, FOUR_OF_A_KIND, STRAIGHT_FLUSH = range(9)
 
 _SUIT = 0x1FFF  # the thirteen ranks of one suit
-_COUNT = np.array([ranks.bit_count() for ranks in range(_SUIT + 1)], np.int8)
+_COUNT = constant([ranks.bit_count() for ranks in range(_SUIT + 1)], np.int8)
 _NAMES = ["Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Jack", "Queen", "King", "Ace"]
 _DESCRIPTIONS = (
     "High Card, {high}",

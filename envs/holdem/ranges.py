@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from ..core.compiled import compiled
 from ..core.encoder import Encoder
+from ..core.interpreted import constant
 from ..core.loops import compile_loop
 from ..core.record import Tables
 from .hands import _bit, _deal, card_set, set_strength
 
-HOLDINGS = np.array(list(combinations(range(52), 2)), np.int8)
+HOLDINGS = constant(list(combinations(range(52), 2)), np.int8)
 """Every pair of hole cards, int8[1326, 2]."""
 
 

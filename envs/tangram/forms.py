@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compiled import compiled
+from ..core.interpreted import constant
 from .lattice import VERTICES, exact, value
 from .pieces import BLUE, BROWN, CORNERS, CREAM, GREEN, PERIODS, PURPLE, RED, SHAPES, YELLOW
 from .table import CELLS, PLACES, ROWS
@@ -81,9 +82,9 @@ def _bits(members: Any) -> int:
 
 NARROW = np.array([_bits(_angle(form) <= width for form in range(FORMS)) for width in range(9)])
 """int64[9]: the forms whose corner has at most so many sectors of 45°."""
-COUNT = np.array([bin(forms).count("1") for forms in range(1 << FORMS)], np.int8)
+COUNT = constant([bin(forms).count("1") for forms in range(1 << FORMS)], np.int8)
 """int8[4096]: how many there are in a set of forms."""
-_LOWEST = np.array([(forms & -forms).bit_length() - 1 for forms in range(1 << FORMS)], np.int8)
+_LOWEST = constant([(forms & -forms).bit_length() - 1 for forms in range(1 << FORMS)], np.int8)
 
 _FINE = 8.0
 _BINS = int(2 * _FINE * REACH) + 2

@@ -35,13 +35,13 @@ class Report:
     results: tuple[LawResult, ...]
 
     def __str__(self) -> str:
-        """Return one line per law."""
+        """Return one line per law, and one per warning."""
         width = max((len(result.law) for result in self.results), default=0)
-        lines = [
-            f"{result.law:{width}}  {'holds' if result.skipped is None else f'not tried: {result.skipped}'}"
-            for result in self.results
-        ]
-        return "\n".join([self.game_id, *lines])
+        lines = [self.game_id]
+        for result in self.results:
+            lines.append(f"{result.law:{width}}  {result.verdict}")
+            lines += [f"{'':{width}}  warning: {warning}" for warning in result.warnings]
+        return "\n".join(lines)
 
 
 def check(

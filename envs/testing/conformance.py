@@ -11,12 +11,13 @@ from pettingzoo.test import api_test, parallel_api_test
 
 from ..core.aec import GameEnv
 from ..core.pettingzoo_wrappers import TurnBasedParallel, wrapped
-from .trial import NotTried, Trial
+from .trial import NotTried, Trial, for_every_version
 
 _SINGLE_AGENT = f"{__name__.rpartition('.envs.')[0]}.wrappers.rl.gymnasium_env"
 """The module of `SingleAgentEnv`. It is a name, because `envs` must not import `wrappers`."""
 
 
+@for_every_version
 def pettingzoo(trial: Trial) -> None:
     """`pettingzoo.test` accepts the environment, with both kinds of observation and all kinds of actions."""
     game = trial.game
@@ -40,6 +41,7 @@ def _seat(trial: Trial) -> Any:
     return import_module(_SINGLE_AGENT).SingleAgentEnv(trial.game)
 
 
+@for_every_version
 def gymnasium(trial: Trial) -> None:
     """`gymnasium.utils.env_checker` accepts the game as a single-agent environment."""
     from gymnasium.utils.env_checker import check_env
@@ -57,6 +59,7 @@ def gymnasium(trial: Trial) -> None:
             ) from None
 
 
+@for_every_version
 def stable_baselines3(trial: Trial) -> None:
     """`stable_baselines3.common.env_checker` accepts the game as a single-agent environment."""
     if find_spec("stable_baselines3") is None:

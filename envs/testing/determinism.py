@@ -17,19 +17,23 @@ from ..core.aec import GameEnv
 from ..core.game import Game
 from ..core.options import with_options
 from ..core.vector import VectorGame
-from .trial import Trial
+from .trial import Trial, for_every_version
 
 Source = tuple[str, Mapping[str, Any], str]
 """How another process makes a game: ``"module:function"``, the options of the function, and the encoder's name."""
 
 
 def fingerprint(game: Game) -> str:
-    """Play 100 rounds of random actions on four tables; return a hash of every record, observation, mask and reward."""
-    tables, digest = VectorGame(game, 4), sha256()
+    """Play 100 rounds of random actions on four tables; return a hash of every record, observation, mask and reward.
+
+    The observations are those of every encoder, of the acting seats.
+    """
+    tables, rows, digest = VectorGame(game, 4), np.arange(4), sha256()
     tables.reset(seed=5)
     for _ in range(100):
         tables.step(tables.sample())
-        for array in (tables.tables, tables.observations, tables.action_masks, tables.rewards, tables.dones):
+        observations = [encoder.observations(tables.tables, rows) for encoder in game.encoders.values()]
+        for array in (tables.tables, *observations, tables.action_masks, tables.rewards, tables.dones):
             digest.update(array.tobytes())
     return digest.hexdigest()
 
@@ -113,6 +117,7 @@ def seeds(trial: Trial) -> None:
     trial.require(deal(None) != deal(None), "two resets without a seed give the same record")
 
 
+@for_every_version
 def threads(trial: Trial) -> None:
     """Tables that several threads step have the same bytes as tables that one thread steps."""
     one, several = VectorGame(trial.game, 7), VectorGame(trial.game, 7, threads=3)

@@ -1,6 +1,6 @@
 """The difference between two observations, TurnStates or records as a sentence; None if they are equal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from reprlib import repr
 from typing import Any
@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.encoder import Encoder
 from ..core.layout import Layout, Slice
 from ..core.turn_state import TurnState
 
@@ -23,6 +24,15 @@ def in_observation(layout: Layout, one: NDArray[np.float32], other: NDArray[np.f
     paths = [part.path for part in layout if ((part.start <= differing) & (differing < part.stop)).any()]
     first = int(differing[0])
     return f"the observation differs in {', '.join(paths)}: at index {first} are {one[first]} and {other[first]}"
+
+
+def in_observations(encoders: Mapping[str, Encoder], one: tuple[Any, int], other: tuple[Any, int]) -> str | None:
+    """Compare the observations of a seat at one record and of a seat at another, by every encoder, bit for bit."""
+    for name, encoder in encoders.items():
+        difference = in_observation(encoder.layout, encoder.observation(*one), encoder.observation(*other))
+        if difference is not None:
+            return f"encoder {name!r}: {difference}"
+    return None
 
 
 def in_mask(one: NDArray[np.int8], other: NDArray[np.int8]) -> str | None:

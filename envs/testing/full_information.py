@@ -72,8 +72,8 @@ def shows_more(trial: Trial) -> None:
 def _base(trial: Trial, name: str, full: Encoder) -> Encoder:
     """Return the encoder for players whose slices are the first ones of a full encoder."""
     slices = list(full.layout)
-    for encoder in trial.game.encoders.values():
+    for encoder in trial.game.versions.values():
         own = list(encoder.layout)
-        if not encoder.full_information and slices[: len(own)] == own:
+        if slices[: len(own)] == own:
             return encoder
     trial.fail(f"the layout of {name!r} does not begin with the slices of an encoder for players, such as 'v0'")

@@ -61,12 +61,19 @@ class LawResult(NamedTuple):
         meaning: its statement, one sentence.
         skipped: why it was not tried; None if it holds.
         seconds: the duration of the test.
+        warnings: sentences about what is probably not meant.
     """
 
     law: str
     meaning: str
     skipped: str | None
     seconds: float
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """``"holds"``, or why it was not tried."""
+        return "holds" if self.skipped is None else f"not tried: {self.skipped}"
 
 
 def try_law(law: str, game: Game, episodes: int) -> LawResult:
@@ -91,4 +98,4 @@ def try_law(law: str, game: Game, episodes: int) -> LawResult:
     except Exception as error:
         raise trial.broken(f"{type(error).__name__}: {' '.join(str(error).split())}") from error
     meaning = (function.__doc__ or "").partition("\n\n")[0]
-    return LawResult(law, " ".join(meaning.split()), skipped, perf_counter() - begun)
+    return LawResult(law, " ".join(meaning.split()), skipped, perf_counter() - begun, tuple(trial.warnings))

@@ -5,15 +5,17 @@ import numpy as np
 from ..core.aec import GameEnv
 from ..core.vector import VectorGame
 from . import differences
-from .trial import Trial, chooser
+from .trial import Trial, chooser, for_every_version
 
 SEEDS = [11, 12, 13]
 ROUNDS = 100
 
 
+@for_every_version
 def same_game(trial: Trial) -> None:
     """The same seeds and actions give equal observations, masks, rewards, ends and records, at three tables.
 
+    So do encoders that show hidden information, which `GameEnv` refuses, for one record and for many.
     `VectorGame` resets a finished table in the same step, as documented.
     """
     game = trial.game
@@ -67,3 +69,7 @@ def _compare_tables(trial: Trial, env: GameEnv, tables: VectorGame, i: int) -> N
     trial.same(differences.in_observation(trial.game.layout, shown["observation"], tables.observations[i]))
     trial.same(differences.in_mask(shown["action_mask"], tables.action_masks[i]))
     trial.same(differences.in_record(env.table, tables.tables[i]))
+    for encoder in trial.game.encoders.values():
+        if encoder.full_information:
+            seen = encoder.observations(tables.tables, np.array([i]))[0], encoder.observation(env.table, trial.seat)
+            trial.same(differences.in_observation(encoder.layout, *seen))

@@ -1,4 +1,4 @@
-"""Parity: the observation and the mask of a seat can be computed from its TurnState alone."""
+"""Parity: a seat's observation by every encoder, and its mask, can be computed from its TurnState alone."""
 
 from ..core.turn_state import TurnState
 from . import differences
@@ -6,7 +6,10 @@ from .trial import Trial
 
 
 def loads(trial: Trial) -> None:
-    """A TurnState, sent as JSON, loads to the same observation and mask, for every seat at every decision."""
+    """A TurnState, sent as JSON, loads to the same observations and mask, for every seat at every decision.
+
+    The observations are those of every encoder that a policy may play with. What the others show cannot be loaded.
+    """
     game = trial.game
     for table, seat in trial.views():
         _compare(trial, game.turn_state(table, seat, match_id="m"), table, seat)
@@ -27,6 +30,5 @@ def _compare(trial: Trial, state: TurnState, table: object, seat: int) -> None:
     received = TurnState.from_json(state.to_json())
     trial.same(differences.in_turn_state(state, received))
     tables, own = game.view.load(received)
-    layout = game.layout
-    trial.same(differences.in_observation(layout, game.observation(tables[0], own), game.observation(table, seat)))
+    trial.same(differences.in_observations(game.versions, (tables[0], own), (table, seat)))
     trial.same(differences.in_mask(game.mask(tables[0], own), game.mask(table, seat)))

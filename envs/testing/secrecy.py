@@ -1,33 +1,37 @@
 """Secrecy: two tables that differ only in what a seat may not know look the same to that seat, byte for byte."""
 
-from typing import Any
-
 import numpy as np
 
 from ..core.match import Match
 from ..core.turn_state import TurnState
 from . import differences
+from .shown import warn_of_fields
 from .trial import Chatter, NotTried, Trial, chooser
+
+NOTHING_LIKE_IT = "no two of the random episodes differ in hidden fields alone: give the game a view with `resample`"
 
 
 def seats(trial: Trial) -> None:
-    """`View.resample` redraws what a seat cannot know; its TurnState, observation, mask and text do not change."""
-    game, generator, changed = trial.game, np.random.default_rng(2), False
+    """`View.resample` redraws what a seat cannot know; its TurnState, observations, mask and text do not change.
+
+    It is not tried where `resample` redraws nothing but the random stream.
+    """
+    warn_of_fields(trial)
+    game, generator, changed, hidden = trial.game, np.random.default_rng(2), False, False
     for table, seat in trial.views():
         other = table.copy()
         game.view.resample(other, seat, generator)
         trial.same(differences.in_turn_state(game.turn_state(table, seat), game.turn_state(other, seat)))
-        for name, encoder in game.encoders.items():
-            if not encoder.full_information:
-                seen = encoder.observation(table, seat), encoder.observation(other, seat)
-                difference = differences.in_observation(encoder.layout, *seen)
-                trial.same(difference and f"encoder {name!r}: {difference}")
+        trial.same(differences.in_observations(game.versions, (table, seat), (other, seat)))
         trial.same(differences.in_mask(game.mask(table, seat), game.mask(other, seat)))
         trial.require(
             game.renderer.text(table, seat) == game.renderer.text(other, seat), "the rendered text of the seat differs"
         )
         changed = changed or other.tobytes() != table.tobytes()
+        hidden = hidden or differences.in_record(table, other, ignore=("stream",)) is not None
     trial.require(changed, "View.resample changes nothing, not even the random stream")
+    if not hidden:
+        raise NotTried("the view shows the whole record" if not game.hidden else NOTHING_LIKE_IT)
 
 
 def public_view(trial: Trial) -> None:
@@ -82,7 +86,6 @@ def _play_twice(trial: Trial, seed: int, seat: int) -> None:
 def _compare(trial: Trial, one: Match, other: Match, seat: int) -> None:
     agent = trial.game.agents[seat]
     trial.same(differences.in_turn_state(one.turn_state(agent), other.turn_state(agent)))
-    layout: Any = trial.game.layout
-    trial.same(differences.in_observation(layout, one.observation(seat), other.observation(seat)))
+    trial.same(differences.in_observations(trial.game.versions, (one.table, seat), (other.table, seat)))
     if trial.game.capabilities.public_view is not None:
         trial.same(differences.in_turn_state(one.public_turn_state(), other.public_turn_state()))

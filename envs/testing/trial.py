@@ -1,6 +1,8 @@
 """Trial: the test of one law on one game. It plays random episodes and reports where a law is broken."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import wraps
 from typing import Any, NoReturn
 
 import numpy as np
@@ -24,12 +26,19 @@ class LawBroken(AssertionError):
         seed: the seed of the episode; None if the law plays no episode.
         decision: the number of decisions played before in that episode.
         seat: the seat; None: no seat in particular.
+        encoder: the game's default encoder in this test; None: the law does not choose it.
     """
 
     def __init__(
-        self, law: str, difference: str, seed: int | None = None, decision: int | None = None, seat: int | None = None
+        self,
+        law: str,
+        difference: str,
+        seed: int | None = None,
+        decision: int | None = None,
+        seat: int | None = None,
+        encoder: str | None = None,
     ) -> None:
-        known = (("seed", seed), ("decision", decision), ("seat", seat))
+        known = (("encoder", encoder), ("seed", seed), ("decision", decision), ("seat", seat))
         place = ", ".join(f"{name} {value}" for name, value in known if value is not None)
         super().__init__(f"{law}{f' ({place})' if place else ''}: {difference}")
         self.law = law
@@ -37,6 +46,7 @@ class LawBroken(AssertionError):
         self.seed = seed
         self.decision = decision
         self.seat = seat
+        self.encoder = encoder
 
 
 class NotTried(Exception):
@@ -55,6 +65,8 @@ class Trial:
         seed: the seed of the current episode.
         decision: the number of decisions played in it.
         seat: the seat that is checked.
+        encoder: the default encoder that `for_every_version` has chosen.
+        warnings: sentences about what is not wrong by the law and probably not meant.
     """
 
     def __init__(self, law: str, game: Game, episodes: int) -> None:
@@ -64,10 +76,12 @@ class Trial:
         self.seed: int | None = None
         self.decision: int | None = None
         self.seat: int | None = None
+        self.encoder: str | None = None
+        self.warnings: list[str] = []
 
     def broken(self, difference: str) -> LawBroken:
-        """Return `LawBroken` for the current seed, decision and seat."""
-        return LawBroken(self.law, difference, self.seed, self.decision, self.seat)
+        """Return `LawBroken` for the current encoder, seed, decision and seat."""
+        return LawBroken(self.law, difference, self.seed, self.decision, self.seat, self.encoder)
 
     def fail(self, difference: str) -> NoReturn:
         """Raise `LawBroken` for the current seed, decision and seat."""
@@ -136,6 +150,19 @@ class Trial:
                 return
             match.play(choose(match.batch.masks[0]))
             self.decision += 1
+
+
+def for_every_version(law: Callable[[Trial], None]) -> Callable[[Trial], None]:
+    """Test a law once with each encoder that a policy may play with, as the game's default encoder."""
+
+    @wraps(law)
+    def tried(trial: Trial) -> None:
+        game = trial.game
+        for trial.encoder in game.versions:
+            trial.game = replace(game, encoder=trial.encoder)
+            law(trial)
+
+    return tried
 
 
 def chooser(game: Game, seed: Any) -> Callable[[NDArray[np.int8]], int]:

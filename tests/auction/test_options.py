@@ -37,6 +37,11 @@ def test_the_reserve_price_is_the_least_second_price():
     assert bid(auction([80, 60], rule="second-price", reserve=40), 40, 0) == [40, 0]
 
 
+@pytest.mark.parametrize(("second", "paid"), [(0, 40), (39.99, 40), (40, 40), (40.01, 40.01)])
+def test_around_the_reserve_price_the_second_price_is_the_higher_of_both(second, paid):
+    assert bid(auction([80, 60], rule="second-price", reserve=40), 80, second) == pytest.approx([80 - paid, 0])
+
+
 def test_without_a_bid_at_the_reserve_there_is_no_sale():
     env = auction([80, 60], reserve=40)
     assert bid(env, 39, 0) == [0, 0]

@@ -15,7 +15,7 @@ import pytest
 import three_cards
 from parlour import envs
 from parlour.envs import Encoder, VectorGame
-from parlour.envs.core import compiled, loops
+from parlour.envs.core import compiled, interpreted, loops
 
 CALLEE = "from tiny.compiled import compiled\n\n\n@compiled\ndef callee(x):\n    return x + {}\n"
 CALLER = (
@@ -44,6 +44,7 @@ def package(tmp_path):
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "__init__.py").touch()
     copy(compiled.__file__, tmp_path / "tiny")
+    copy(interpreted.__file__, tmp_path / "tiny")
     copy(loops.__file__, tmp_path / "tiny")
     (tmp_path / "tiny" / "callee.py").write_text(CALLEE.format(10))
     (tmp_path / "tiny" / "caller.py").write_text(CALLER)
@@ -302,16 +303,9 @@ def test_a_game_whose_functions_are_not_compiled_plays_the_same():
 
 HAND = """
 import warnings; warnings.simplefilter("ignore")
-from hashlib import sha256
-from parlour.envs import holdem_v0
-tables = holdem_v0.vector_env(3, seats=4, stacks=40, hands=2)
-tables.reset(seed=8)
-digest = sha256()
-for _ in range(60):
-    tables.step(tables.sample())
-    for array in (tables.tables, tables.observations, tables.action_masks, tables.rewards):
-        digest.update(array.tobytes())
-print(digest.hexdigest())
+from parlour.envs import game
+from parlour.envs.testing.determinism import fingerprint
+print(fingerprint(game("holdem", seats=4, stacks=40, hands=2)))
 """
 
 
@@ -339,7 +333,7 @@ def test_tables_are_loaded_by_another_process_without_the_compiler(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_rules_play_the_same_without_the_compiler(tmp_path):
+def test_rules_and_all_encoders_are_the_same_without_the_compiler(tmp_path):
     assert python(HAND, tmp_path, NUMBA_DISABLE_JIT="1") == python(HAND, tmp_path, NUMBA_DISABLE_JIT="0")
 
 

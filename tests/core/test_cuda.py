@@ -46,7 +46,8 @@ def test_a_simulated_gpu_gives_the_bytes_of_the_cpu(game_id):
 def test_the_device_is_one_of_those_that_there_are():
     with pytest.raises(ValueError, match="device='gpu': it is 'cpu' or 'cuda'"):
         VectorGame(envs.game("kuhn"), 2, device="gpu")
-    assert VectorGame(envs.game("kuhn"), 2, device=DEVICES[0]).device == "cpu"
+    assert list(DEVICES) == ["cpu", "cuda"]
+    assert VectorGame(envs.game("kuhn"), 2, device="cpu").device == "cpu"
 
 
 def test_threads_are_for_the_cpu():

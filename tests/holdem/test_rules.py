@@ -141,6 +141,13 @@ def test_short_all_ins_that_add_up_to_a_full_raise_reopen():
     assert (table.turn, table.to_call, bounds(table)) == (3, 13, (39, 200))
 
 
+@pytest.mark.parametrize(("all_in", "opened"), [(25, (0, 0)), (26, (38, 200)), (27, (39, 200))])
+def test_short_all_ins_that_add_up_to_exactly_a_full_raise_reopen(all_in, opened):
+    """After a raise by 12, all-ins by 8 and by 3, 4 or 5."""
+    table = play(deal([200, 22, all_in, 200]), f"raise 14 call raise 22 raise {all_in}")
+    assert (table.turn, table.to_call, bounds(table)) == (3, all_in - 14, opened)
+
+
 def test_nothing_is_open_once_the_game_is_over():
     table = play(deal([100, 100]), "raise 40 fold")
     assert (bool(table.done), table.turn, table.to_call, bounds(table)) == (True, -1, 0, (0, 0))
@@ -217,6 +224,29 @@ def test_the_odd_chip_goes_to_the_first_winner_left_of_the_dealer(button):
 def test_several_odd_chips_go_one_to_each():
     table = play(deal([100] * 4, board=ROYAL, ante=1), "call call fold check" + " check" * 9)
     assert won(table) == [0, -2, 1, 1]  # a pot of 11 in three: the dealer comes last
+
+
+@pytest.mark.parametrize(
+    ("dealer", "put_in", "won"),
+    [
+        (0, [2, 2, 2, 0, 0], [2, 2, 2]),
+        (0, [2, 2, 2, 1, 0], [2, 3, 2]),
+        (0, [2, 2, 2, 1, 1], [2, 3, 3]),
+        (1, [2, 2, 2, 1, 0], [2, 2, 3]),
+        (1, [2, 2, 2, 1, 1], [3, 2, 3]),
+        (2, [2, 2, 2, 1, 0], [3, 2, 2]),
+        (0, [2, 4, 4, 3, 0], [2, 6, 5]),  # 8 in three, and 5 in two
+        (1, [2, 4, 4, 3, 0], [3, 4, 6]),
+    ],
+)
+def test_odd_chips_of_every_pot(dealer, put_in, won):
+    """Seats 0, 1 and 2 show equal hands; 3 and 4 have folded."""
+    table = deal([100] * 5)
+    table.dealer, table.pot = dealer, sum(put_in)
+    table.committed[:5], table.strength[:5], table.won[:] = put_in, [7, 7, 7, -1, -1], 0
+    table.folded[3:5] = True
+    rules.pay_pots(table)
+    assert table.won.tolist()[:5] == [*won, 0, 0]
 
 
 @pytest.mark.parametrize("button", range(4))

@@ -23,7 +23,11 @@ def test_our_agent_joins_over_http_and_sees_what_the_environment_shows(game_id, 
     game = envs.game(game_id)
     seen, shown = [], []
 
+    newest = max(game.versions)
+
     class Watched(RandomPolicy):
+        encoder = newest
+
         def act(self, observations, masks):
             seen.append((observations.tobytes(), masks.tobytes()))
             return super().act(observations, masks)
@@ -31,7 +35,9 @@ def test_our_agent_joins_over_http_and_sees_what_the_environment_shows(game_id, 
     def watch(session, agent_id):
         seat = session.agent_ids.index(agent_id)
         table = session.match.table
-        shown.append((session.game.observation(table, seat).tobytes(), session.game.mask(table, seat).tobytes()))
+        shown.append(
+            (game.encoders[newest].observation(table, seat).tobytes(), session.game.mask(table, seat).tobytes())
+        )
         return original(session, agent_id)
 
     from parlour.wrappers.live.arena.host_session import ArenaHostSession

@@ -31,7 +31,8 @@ def law_1(monkeypatch):
         if agent_id == "watched":
             seat = session.agent_ids.index(agent_id)
             table = session.match.table
-            shown.append((session.game.observation(table, seat).tobytes(), session.game.mask(table, seat).tobytes()))
+            newest = session.game.encoders[max(session.game.versions)]
+            shown.append((newest.observation(table, seat).tobytes(), session.game.mask(table, seat).tobytes()))
         return original(session, agent_id)
 
     monkeypatch.setattr(ArenaHostSession, "turn_state", watch)
@@ -42,6 +43,8 @@ def test_our_agents_meet_in_our_sessions_and_see_what_the_environment_shows(game
     game, seen = envs.game(game_id), []
 
     class Watched(RandomPolicy):
+        encoder = max(game.versions)
+
         def act(self, observations, masks):
             seen.append((observations.tobytes(), masks.tobytes()))
             return super().act(observations, masks)

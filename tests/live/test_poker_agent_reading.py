@@ -44,6 +44,17 @@ def test_a_counter_that_jumped_for_good_is_followed():
     assert isinstance(note, LogNote) and session.seq == host.seq
 
 
+@pytest.mark.parametrize(("step", "late"), [(1, True), (2, True), (3, False), (4, False)])
+def test_seq_jumps_where_it_grows_by_more_than_2(step, late):
+    """An action that ends a street makes it grow by 2. After a jump a lower one may be the right one."""
+    host, seat, session = table()
+    for seq in (10, 11, 11 + step):
+        session.receive(host.state(1 - seat, seq=seq))
+    notes = session.receive(host.state(1 - seat, seq=10 + step))
+    assert [isinstance(note, LogNote) for note in notes] == [True] * late
+    assert session.seq == (11 if late else 10) + step
+
+
 def test_a_late_state_takes_no_turn_away_even_after_a_jump():
     host, seat, session = table()
     session.receive(host.state(seat, seq=host.seq))

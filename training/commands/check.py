@@ -50,5 +50,6 @@ def command(
 
 
 def _show(result: LawResult) -> None:
-    state = "holds" if result.skipped is None else f"not tried: {result.skipped}"
-    print(f"{result.law:{WIDTH}}{state}  ({result.seconds:.1f} s)", flush=True)
+    print(f"{result.law:{WIDTH}}{result.verdict}  ({result.seconds:.1f} s)", flush=True)
+    for warning in result.warnings:
+        print(f"{'':{WIDTH}}warning: {warning}", flush=True)

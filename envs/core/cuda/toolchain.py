@@ -21,6 +21,7 @@ from numba.extending import is_jitted
 
 from ..compiled import widened
 from ..installed import install
+from ..interpreted import READERS, wide
 
 SIMULATED: bool = vars(config)["ENABLE_CUDASIM"]
 """Whether Numba's simulator takes the place of a GPU (``NUMBA_ENABLE_CUDASIM=1``)."""
@@ -32,6 +33,12 @@ import numba.cuda  # noqa: E402  # without numba-cuda, Numba has an older module
 
 cuda: Any = numba.cuda  # it has no types
 """Numba's module for CUDA: numba-cuda, or the simulator."""
+
+if SIMULATED:
+    # The simulator's arrays and records: functions that it calls read them as those of NumPy.
+    from numba.cuda.simulator.cudadrv.devicearray import FakeWithinKernelCUDAArray
+
+    READERS[FakeWithinKernelCUDAArray] = lambda fake: wide(fake._item._ary)
 
 THREADS = 128
 """The number of threads in a block."""

@@ -1,0 +1,112 @@
+"""Compiled functions as plain Python calculate with numbers as wide as the compiler's."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from parlour.envs.core.compiled import compiled
+from parlour.envs.core.interpreted import interpreted
+from parlour.envs.core.local_array import local_array
+from parlour.envs.core.record import new_table, record
+
+ROW = record(("card", "i1"), ("cards", "i1", (2, 2)), ("folded", "?"), ("word", "u8"))
+
+
+def calculate(table, small, numbers):
+    """Each of these is another number with 8 bits."""
+    table.cards[0, 1] = table.card
+    row = table.cards[0]
+    return (
+        1 << 39 + table.card,
+        row[1] + small,
+        numbers[0] * numbers[1],
+        table.folded + table.folded,
+        sum_of(table.cards),
+    )
+
+
+@compiled
+def sum_of(cards):
+    total = 0
+    for i in range(2):
+        for j in range(2):
+            total += cards[i, j] + cards[i, j]
+    return total
+
+
+def arguments():
+    table = new_table(ROW, card=100, folded=True)
+    return table[0], np.int8(100), np.array([100, 100], np.int8)
+
+
+def test_numbers_have_64_bits_as_in_compiled_functions():
+    table, small, numbers = arguments()
+    table.card = 12  # a shift beyond 63 bits is not defined
+    expected = 1 << 51, 112, 10_000, 2, 24
+    assert interpreted(calculate)(table, small, numbers) == compiled(calculate)(table, small, numbers) == expected
+    assert table.cards[0, 1] == 12
+
+
+def test_without_it_they_are_others():
+    """What this is for: NumPy keeps eight bits."""
+    with np.errstate(over="ignore"):
+        assert np.int8(100) + np.int8(100) != 200
+    assert 1 << 39 + np.int8(12) != 1 << 51
+
+
+def test_a_record_in_an_array_is_written_and_read():
+    def copy(table):
+        rows = local_array(1, ROW)
+        rows[0] = table
+        rows[0].card += 1
+        return rows[0].card + rows[0].card, rows.card[0], table.card
+
+    assert interpreted(copy)(arguments()[0]) == (202, 101, 100)
+
+
+def test_unsigned_words_of_64_bits_wrap():
+    def add(table):
+        table.word = table.word - np.uint64(1)
+        return table.word
+
+    with np.errstate(over="ignore"):
+        assert interpreted(add)(arguments()[0]) == 2**64 - 1
+
+
+def test_a_field_that_is_not_there_is_named():
+    with pytest.raises(AttributeError, match="the record has no field 'stack'"):
+        interpreted(lambda table: table.stack)(arguments()[0])
+    with pytest.raises(AttributeError, match="the records have no field 'stack'"):
+        interpreted(lambda tables: tables.stack)(new_table(ROW))
+
+
+CONSTANTS = """
+import pkgutil, sys
+from importlib import import_module
+import numpy as np
+import parlour.envs
+for found in pkgutil.walk_packages(parlour.envs.__path__, "parlour.envs."):
+    if ".cuda" not in found.name:
+        import_module(found.name)
+for name, module in list(sys.modules.items()):
+    for function in vars(module).values() if name.startswith("parlour.envs.") else ():
+        code = getattr(getattr(function, "__wrapped__", None), "__code__", None)
+        for used in code.co_names if code else ():
+            value = function.__wrapped__.__globals__.get(used)
+            if type(value) is np.ndarray and value.dtype.kind in "iu" and value.dtype.itemsize < 8:
+                print(f"{name}: {used}, which {function.__name__} reads")
+"""
+
+
+def test_narrow_constants_are_made_by_constant():
+    """A global array is no argument: `constant` makes those whose numbers have fewer than 64 bits."""
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CONSTANTS],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == ""
