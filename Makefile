@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Small networks run faster on one thread, and much faster if other programs use the processor.
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-fast nightly soak lint types page docs gallery site frameworks platforms notebooks bench mutants economics clean
+.PHONY: demo test test-fast test-plain nightly soak lint types page docs gallery site frameworks platforms notebooks bench mutants economics clean
 
 demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live table
 	$(BIN)/parlour demo
@@ -14,6 +14,11 @@ test: $(VENV)/.dev  ## all tests, including the slow ones
 
 test-fast: $(VENV)/.dev  ## the unit tests alone: about three minutes on two cores, including compilation
 	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-plain: $(VENV)/.dev  ## rules, encoders and their laws without the compiler, a few episodes each
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m "not slow" -W ignore::RuntimeWarning \
+	tests/test_observations.py tests/test_laws.py tests/*/test_rules.py tests/*/test_observation*.py \
+	-k "not test_laws or (keeps_the_law and not tangram and (parity or bounds or written or secrecy or turns or accounting))"
 
 nightly: $(VENV)/.dev  ## a million broken messages for each end of every protocol, a million hands beside PokerKit
 	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 --timeout=0 tests/live/test_*_fuzz.py

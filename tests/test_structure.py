@@ -29,7 +29,6 @@ LOADERS = {
     "parlour.training.games": "its own modules, one per game",
     "parlour.training.learning.engines": "its own modules, one per engine",
     "parlour.training.parser": "the modules of training.commands, one per command",
-    "parlour.training.soak": "its own modules, one per protocol",
 }
 """Modules that import others by names which they compute. They know none of them, so that the names are no imports."""
 
@@ -77,7 +76,6 @@ NAMES_GAMES = {
     "parlour.training.cli": "the examples of the help",
     "parlour.training.commands": "the commands of protocols of one game, and the examples of the help",
     "parlour.training.games": "what training and evaluation need for one game",
-    "parlour.training.soak.poker_agents": "the agents of the soak test of the poker protocol",
 }
 """Modules and packages that name games, and why. All others know none."""
 

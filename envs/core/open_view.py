@@ -16,6 +16,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from . import turn_state as ts
+from .checks import require_arguments
 from .record import REQUIRED_FIELDS, Tables
 from .rng import streams
 from .rules import Rules
@@ -109,6 +110,8 @@ class _OpenView:
         if isinstance(hidden, str) or unknown:
             wrong = repr(hidden) if isinstance(hidden, str) else ", ".join(map(repr, unknown))
             raise ValueError(f"hidden: {wrong}: give names of the game's own fields, such as ('{self.fields[-1]}',)")
+        if isinstance(hidden, Mapping):
+            require_arguments("hidden", hidden, dict.fromkeys(hidden, ("table", "seat")))
         self.hidden = hidden
         self.hides: dict[str, Hides] = (
             dict(hidden) if isinstance(hidden, Mapping) else {name: self._up_to_the_end(name) for name in hidden}

@@ -1,0 +1,115 @@
+"""The default view with hidden fields: what a seat sees, what is loaded, and what is drawn again."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import rock_paper_scissors
+from parlour import envs
+from parlour.envs import Game, TurnState
+from parlour.envs.core.open_view import open_view
+from parlour.envs.testing import check, try_law
+
+
+def played(game, *actions):
+    env = envs.GameEnv(game)
+    env.reset(seed=1)
+    for action in actions:
+        env.step(action)
+    return env
+
+
+def choices(env):
+    return [env.turn_state(agent).game_state["choice"] for agent in env.possible_agents]
+
+
+def test_a_seat_sees_its_own_entry_until_the_end():
+    game = rock_paper_scissors.game()
+    assert choices(played(game)) == [[-1, None], [None, -1]]
+    assert choices(played(game, 2)) == [[2, None], [None, -1]]
+    assert choices(played(game, 2, 1)) == [[2, 1], [2, 1]]
+
+
+def test_a_field_without_entries_per_seat_is_hidden_as_a_whole():
+    blank = envs.new_table(envs.with_required_fields(2, ("choice", "i4", 2), ("deck", "i1", 3), ("trump", "i1")))
+    rules = replace(rock_paper_scissors.game().rules, blank=blank)
+    table = rules.tables(1)[0]
+    view = open_view(rules, ("first", "second"), hidden=("deck", "trump"))
+    assert view.game_state(table, 1) == {"choice": [0, 0], "deck": [None] * 3, "trump": None}
+    table.done = True
+    assert view.game_state(table, 1) == {"choice": [0, 0], "deck": [0] * 3, "trump": 0}
+
+
+def test_a_function_says_what_a_seat_may_not_know():
+    """The second seat sees everything, the first one nothing, at the end too."""
+    game = rock_paper_scissors.game(hidden={"choice": lambda table, seat: seat == 0})
+    assert choices(played(game, 2, 1)) == [[None, None], [2, 1]]
+
+
+def test_what_is_hidden_is_loaded_as_it_is_in_the_blank_record():
+    env = played(rock_paper_scissors.game(), 2)
+    received = TurnState.from_json(env.turn_state("second").to_json())
+    tables, seat = env.game.view.load(received)
+    assert (tables.choice.tolist(), seat) == ([[-1, -1]], 1)
+
+
+def test_hidden_fields_are_those_of_another_episode_that_looks_the_same():
+    game = rock_paper_scissors.game()
+    generator = np.random.default_rng(0)
+    seen = set()
+    for _ in range(50):
+        table = played(game, 2).table.copy()
+        game.view.resample(table, 1, generator)
+        seen.add(tuple(table.choice.tolist()))
+        again = played(game, 2, 1).table.copy()
+        game.view.resample(again, 1, generator)
+        assert again.choice.tolist() == [2, 1]
+    assert seen == {(0, -1), (1, -1), (2, -1)}
+
+
+def test_a_game_with_hidden_fields_keeps_all_laws_and_can_be_pickled():
+    game = pickle.loads(pickle.dumps(rock_paper_scissors.game()))
+    report = check(game, episodes=4)
+    results = {result.law: result for result in report.results}
+    assert results["secrecy"].skipped is None
+    assert not any(result.warnings for result in report.results)
+
+
+def test_where_nothing_is_hidden_secrecy_is_not_tried_and_the_field_is_named():
+    result = try_law("secrecy", rock_paper_scissors.game(hidden=()), 4)
+    assert result.skipped == "the view shows the whole record"
+    (warning,) = result.warnings
+    assert warning == (
+        "the view shows choice[0] to second, and no encoder does: "
+        "if a seat may not know it, make the Game with hidden=('choice',)"
+    )
+    assert f"warning: {warning}" in str(check(rock_paper_scissors.game(hidden=()), episodes=4, laws=["secrecy"]))
+
+
+def test_what_is_hidden_from_one_seat_only_is_named_for_the_other():
+    hides = {"choice": lambda table, seat: [False, False] if seat else [False, True]}
+    (warning,) = try_law("secrecy", rock_paper_scissors.game(hidden=hides), 4).warnings
+    assert warning.startswith("the view shows choice[0] to second")
+
+
+@pytest.mark.parametrize(
+    ("hidden", "words"),
+    [
+        ("choice", r"hidden: 'choice': give names of the game's own fields, such as \('choice',\)"),
+        (("cards",), "hidden: 'cards': give names"),
+        (("turn",), "hidden: 'turn': give names"),
+        ({"choice": True}, "hidden: choice is True; it needs to be a function"),
+        ({"stream": lambda table, seat: True}, "hidden: 'stream': give names"),
+    ],
+)
+def test_what_cannot_be_hidden_is_named(hidden, words):
+    with pytest.raises(ValueError, match=words):
+        rock_paper_scissors.game(hidden=hidden)
+
+
+def test_a_view_of_its_own_hides_by_itself():
+    game = rock_paper_scissors.game()
+    parts = {name: getattr(game, name) for name in ("name", "agents", "rules", "encoders", "payoffs")}
+    with pytest.raises(ValueError, match=r"hidden=\('choice',\) is for the default view"):
+        Game(**parts, view=open_view(game.rules, game.agents), hidden=("choice",))
