@@ -9,7 +9,8 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 NAMES = {
-    "auction", "bargaining", "hidden_choice", "holdem", "live", "llm", "mafia", "own_game", "quickstart", "self_play", "tangram",
+    "auction", "bargaining", "hidden_choice", "holdem", "live", "llm", "mafia", "own_game", "quickstart", "self_play",
+    "tangram",
 }  # fmt: skip
 NOISE = re.compile(r"/(?:home|root|tmp|var|usr|opt|mnt|work)/\w|\w:\\\\|Traceback|Warning\b|\d+%\|")
 """Paths of a machine, complaints, progress bars."""

@@ -70,7 +70,7 @@ NAMES_GAMES = {
     "parlour.wrappers.live.table.poker": "agents of the poker protocol at the table",
     "parlour.wrappers.live.table.poker_view": "agents of the poker protocol at the table",
     "parlour.wrappers.negmas": "the adapter of this game to NegMAS",
-    "parlour.wrappers.replay.phh": "files of poker hands",
+    "parlour.wrappers.replay.phh_hand": "files of poker hands",
     "parlour.wrappers.replay.poker_hands": "files of poker hands",
     "parlour.training.benchmarks": "measures games by name",
     "parlour.training.cli": "the examples of the help",
