@@ -15,8 +15,8 @@ import pyspiel
 from numpy.typing import NDArray
 
 from ..envs import Game
-from ..envs import game as make_game
 from ..envs.core.capabilities import Chance
+from ..envs.core.registry import as_game
 
 _LOADED: dict[str, str] = {}
 """The names under which OpenSpiel knows the games that were loaded, by id and options."""
@@ -34,10 +34,7 @@ def load(game: str | Game, *, max_length: int = 1_000, max_outcomes: int = 1_000
     Raises:
         ValueError: if the game's random events cannot be enumerated, or for an unknown game or option.
     """
-    if isinstance(game, str):
-        game = make_game(game, **options)
-    elif options:
-        raise ValueError(f"options {', '.join(options)}: a Game has its options already")
+    game = as_game(game, options)
     chance = game.capabilities.chance
     if chance is None:
         raise ValueError(f"the random events of {game.id} cannot be enumerated: it has no capability chance")

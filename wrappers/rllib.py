@@ -55,7 +55,12 @@ class TableEnv(MultiAgentEnv):
         self.returns = dict.fromkeys(game.agents, 0.0)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
-        """Begin an episode; return the observation of the agent whose turn it is."""
+        """Begin an episode; return the observation of the agent whose turn it is.
+
+        Raises:
+            ValueError: for any options.
+        """
+        self.tables.game.capabilities.refuse_options(options)
         self.tables.reset(seed)
         self.returns = dict.fromkeys(self._names, 0.0)
         return self._observed(), {}
@@ -68,18 +73,16 @@ class TableEnv(MultiAgentEnv):
         """
         tables, agents = self.tables, self._names
         seat = int(tables.turn[0])
-        before, action = tables.tables.copy(), int(action_dict[agents[seat]])
-        if not tables.action_masks[0, action]:
-            action = tables.game.view.safe(tables.tables[0])
-        tables.step([action])
+        before, actions = tables.tables.copy(), tables.made_legal(np.array([int(action_dict[agents[seat]])]))[0]
+        tables.step(actions)
         gains = tables.rewards[0] / tables.game.payoffs.unit
         rewards = dict(zip(agents, map(float, gains), strict=True))
         self.returns = {agent: self.returns[agent] + rewards[agent] for agent in agents}
         done, truncated = bool(tables.dones[0]), bool(tables.truncations[0])
         observed = self._observed()
         if done:
-            tables.game.rules.play(before[0], action)
-            last = tables.game.encoders[tables.encoder].observation(before[0], seat)
+            ended = tables.game.played(before, actions, tables.encoder)
+            last = tables.game.encoders[tables.encoder].observation(ended[0], seat)
             observed = {agents[seat]: {"observations": last, "action_mask": np.ones_like(tables.action_masks[0], "f4")}}
         ends = {"__all__": done and not truncated}, {"__all__": truncated}
         return observed, rewards, *ends, {}

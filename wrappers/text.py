@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from ..envs import Action, Game, Match, TurnState
-from ..envs import game as make_game
+from ..envs.core.registry import as_game
 from .agents.prompt import Chat, chat_of
 
 INSTRUCTIONS = 'Answer with one JSON object: {"action_type": …, "payload": {…}}.'
@@ -98,7 +98,8 @@ class TextGame:
         match: the `Match`.
 
     Raises:
-        ValueError: for an unknown game or option, or negative retries.
+        UnexpectedOption: for an unknown option. It is a TypeError and a ValueError.
+        ValueError: for an unknown game, or negative retries.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class TextGame:
     ) -> None:
         if retries < 0:
             raise ValueError(f"retries={retries}: it must be 0 or more")
-        self.game = make_game(game, **options) if isinstance(game, str) else game
+        self.game = as_game(game, options)
         self.match = Match(self.game)
         self.retries, self.penalty, self.instructions = retries, penalty, instructions
         self._returns = dict.fromkeys(self.game.agents, 0.0)

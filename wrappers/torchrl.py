@@ -17,7 +17,7 @@ from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
 from torchrl.envs import EnvBase
 
 from ..envs import Game, VectorGame
-from ..envs import game as make_game
+from ..envs.core.registry import as_game
 
 
 class Tables(EnvBase):
@@ -33,6 +33,11 @@ class Tables(EnvBase):
     index 0 alone, and its action is not read: TorchRL does not accept a mask without a legal action. A masked policy
     has the log probability 0 there, so that such steps change its values and not its actions.
 
+    A masked action in turn is played as the game's safe action (hold'em: check, else fold). `rand_action` draws legal
+    actions; that of a `TransformedEnv` does so with TorchRL's transform `ActionMask`, which takes the masks over::
+
+        TransformedEnv(env, ActionMask(action_key=("agents", "action"), mask_key=("agents", "action_mask")))
+
     Args:
         game: the game with its options, or its name.
         num_envs: the number of tables N.
@@ -46,7 +51,8 @@ class Tables(EnvBase):
         group_map: the agents of each group.
 
     Raises:
-        ValueError: for an unknown game or option, or groups that do not hold every agent once.
+        UnexpectedOption: for an unknown option. It is a TypeError and a ValueError.
+        ValueError: for an unknown game, or groups that do not hold every agent once.
     """
 
     def __init__(
@@ -60,7 +66,7 @@ class Tables(EnvBase):
         **options: Any,
     ) -> None:
         super().__init__(device=torch.device("cpu"), batch_size=torch.Size([num_envs]))
-        made = make_game(game, **options) if isinstance(game, str) else game
+        made = as_game(game, options)
         self.tables = VectorGame(made, num_envs, encoder)
         self.group_map = {"agents": list(made.agents)} if groups is None else {k: list(v) for k, v in groups.items()}
         if sorted(chain.from_iterable(self.group_map.values())) != sorted(made.agents):
@@ -90,8 +96,12 @@ class Tables(EnvBase):
     def _set_seed(self, seed: int | None) -> None:
         self._seed = seed
 
-    def _reset(self, tensordict: TensorDictBase | None = None, **_options: Any) -> TensorDictBase:
+    def _reset(
+        self, tensordict: TensorDictBase | None = None, *, seed: int | None = None, options: Any = None
+    ) -> TensorDictBase:
         """Begin an episode at every table, or show the next ones where ``"_reset"`` marks finished tables."""
+        self.tables.game.capabilities.refuse_options(options)
+        self._seed = self._seed if seed is None else seed
         marked = None if tensordict is None else tensordict.get("_reset", None)
         if marked is None or bool(marked.all()):
             self.tables.reset(self._seed)
@@ -105,13 +115,11 @@ class Tables(EnvBase):
         made = np.zeros((tables.num_envs, game.seats), np.int64)
         for name, seats in self._seats.items():
             made[:, seats] = tensordict[name, "action"].numpy()
-        actions, before = made[self._rows, tables.turn], tables.tables.copy()
+        actions, before = tables.made_legal(made[self._rows, tables.turn])[0], tables.tables.copy()
         tables.step(actions)
         ended = np.flatnonzero(tables.dones)
         records = tables.tables.copy() if ended.size else tables.tables
-        for table in ended:
-            game.rules.play(before[table], int(actions[table]))
-            records[table] = before[table]
+        records[ended] = game.played(before[ended], actions[ended], tables.encoder)
         shown = self._shown(self._observed(records), closed=tables.dones)
         for name, seats in self._seats.items():
             shown[name, "reward"] = torch.from_numpy(tables.rewards[:, seats] / np.float32(game.payoffs.unit))[

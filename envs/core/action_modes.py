@@ -1,6 +1,7 @@
 """The action spaces of an environment: action indices, documented payloads, or a grid of choices."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from operator import index
 from typing import Any, Protocol
 
@@ -9,7 +10,6 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from .game import Game
-from .immutable import Immutable
 from .match import Match
 from .turn_state import Action
 from .view import ActionGrid
@@ -18,7 +18,7 @@ Mask = NDArray[np.int8] | tuple[NDArray[np.int8], ...]
 
 
 class IllegalAction(ValueError):
-    """A well-formed action that is not legal now, such as a raise that is too small."""
+    """An action that is not legal now, such as a raise that is too small."""
 
 
 class PayloadSpace(spaces.Dict):
@@ -43,7 +43,7 @@ class ActionMode(Protocol):
     """One way to give actions to an environment.
 
     Attributes:
-        space: the space of the actions.
+        space: the space of the actions. It draws from a stream of its own, and a copy of the environment from a copy.
         mask_space: the space of the masks.
     """
 
@@ -64,7 +64,7 @@ class ActionMode(Protocol):
         ...
 
 
-class DiscreteActions(Immutable):
+class DiscreteActions:
     """Masked action indices: `spaces.Discrete`."""
 
     def __init__(self, game: Game) -> None:
@@ -78,24 +78,37 @@ class DiscreteActions(Immutable):
 
     def play(self, match: Match, action: Any) -> None:
         """See `ActionMode`."""
-        mask = match.batch.masks[0]
+        chosen = self.index(match, action)
+        if not match.batch.masks[0][chosen]:
+            raise self._illegal(match, action)
+        match.play(chosen)
+
+    def index(self, match: Match, action: Any) -> int:
+        """Return an action of the acting seat as an action index, legal or not.
+
+        Raises:
+            IllegalAction: if it is none; the error names the legal ones.
+        """
         try:  # any integer type: learners also return NumPy integers and arrays of shape ()
             chosen = -1 if isinstance(action, bool) else index(action)
         except TypeError:
             chosen = -1
-        if not 0 <= chosen < len(mask) or not mask[chosen]:
-            agent, legal = match.game.agents[match.turn], np.flatnonzero(mask).tolist()
-            raise IllegalAction(f"action {action!r} is not legal for {agent}; legal are {legal}")
-        match.play(chosen)
+        if not 0 <= chosen < match.game.num_actions:
+            raise self._illegal(match, action)
+        return chosen
+
+    def _illegal(self, match: Match, action: Any) -> IllegalAction:
+        agent, legal = match.game.agents[match.turn], np.flatnonzero(match.batch.masks[0]).tolist()
+        return IllegalAction(f"action {action!r} is not legal for {agent}; legal are {legal}")
 
 
-class PayloadActions(Immutable):
+class PayloadActions:
     """The documented payloads: ``{"action_type": i, <type>: payload}``, with a mask over the action types."""
 
     def __init__(self, game: Game) -> None:
         self._types = list(game.view.action_spaces)
         self.space: spaces.Space[Any] = PayloadSpace(
-            {"action_type": spaces.Discrete(len(self._types)), **game.view.action_spaces}
+            {"action_type": spaces.Discrete(len(self._types)), **deepcopy(dict(game.view.action_spaces))}
         )
         self.mask_space: spaces.Space[Any] = spaces.Box(0, 1, (len(self._types),), np.int8)
 
@@ -121,7 +134,7 @@ class PayloadActions(Immutable):
         return Action(name, {key: np.asarray(value).tolist() for key, value in action.get(name, {}).items()})
 
 
-class GridActions(Immutable):
+class GridActions:
     """Several choices at once: `spaces.MultiDiscrete`, with a mask for each choice."""
 
     def __init__(self, grid: ActionGrid) -> None:

@@ -183,9 +183,9 @@ class Setup:
         """Return what of `options` this game knows. What it does not know is ignored, as PettingZoo does.
 
         Raises:
-            ValueError: if an unknown name is nearly a known one.
+            ValueError: if an unknown name is nearly a known one, or `options` is no dict.
         """
-        given = dict(options or {})
+        given = as_options(options)
         for name in given:
             near = get_close_matches(str(name), self.names, 1, 0.7)
             if near and name not in self.names:
@@ -222,12 +222,28 @@ class Capabilities:
             if getattr(self, name) is not None:
                 require_type("Capabilities", name, getattr(self, name), kind)
 
-    def refuse_setup(self, options: Mapping[str, Any] | None) -> None:
-        """Refuse what `Setup` would take, for environments whose tables begin by themselves.
+    def refuse_options(self, options: Mapping[str, Any] | None) -> None:
+        """Refuse options of `reset`, for environments whose tables begin by themselves.
 
         Raises:
-            ValueError: if `options` names any of it.
+            ValueError: unless `options` is None or an empty dict.
         """
-        given = {} if self.setup is None else self.setup.chosen(options)
+        given = as_options(options)
+        setup = {} if self.setup is None else self.setup.chosen(given)
+        if setup:
+            raise ValueError(f"{', '.join(setup)}: drawn here; they can be given to `env` and `raw_env` (PettingZoo)")
+        if "reset_mask" in given:
+            raise ValueError("reset_mask: a finished table begins its next episode by itself, and reset() begins all")
         if given:
-            raise ValueError(f"{', '.join(given)}: drawn here; they can be given to `env` and `raw_env` (PettingZoo)")
+            raise ValueError(f"options={given!r}: reset() takes none here; give {{}} or None")
+
+
+def as_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the options of a `reset` as a dict, which is empty for None.
+
+    Raises:
+        ValueError: if they are anything but a dict or None.
+    """
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError(f"options={options!r}: give a dict, such as {{}}, or None")
+    return dict(options or {})

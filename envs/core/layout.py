@@ -12,6 +12,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from .checks import require_type
+from .immutable import Immutable
 from .record import record
 
 PER_SEAT = ("relative seat",)
@@ -80,7 +81,7 @@ class Element:
     high: float
 
 
-class Layout:
+class Layout(Immutable):
     """The slices of an observation, in order.
 
     Args:

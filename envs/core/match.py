@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import turn_state as ts
+from .capabilities import as_options
 from .game import Game
 from .rng import streams
 from .turn_state import Action, ActionResult, AgentResponse, Message, MessageIntent, TurnState
@@ -80,10 +81,8 @@ class Match:
         Raises:
             ValueError: for a negative seed, or options that cannot be; nothing has changed then.
         """
-        if options is not None and not isinstance(options, Mapping):
-            raise ValueError(f"options={options!r}: give a dict, such as {{}}, or None")
         setup = self.game.capabilities.setup
-        given = setup.chosen(options) if setup is not None and options else {}
+        given = as_options(options) if setup is None else setup.chosen(options)
         if setup is not None and given:  # tried on another table first
             trial = self.game.tables(1)
             self.game.rules.reset(trial[0])

@@ -12,11 +12,17 @@ import numpy as np
 from .game import Game
 
 
-def whole(option: str, value: Any, low: int, high: int | None = None) -> int:
+class UnexpectedOption(TypeError, ValueError):
+    """An option that there is not. Libraries look for the TypeError that Python raises for an unexpected keyword; it is
+    a ValueError too, as every other wrong option."""
+
+
+def whole(option: str, value: Any, low: int, high: int | None = None, otherwise: str | None = None) -> int:
     """Return `value` as an int.
 
     Raises:
-        ValueError: if it is not a whole number from `low` to `high` (None: no upper bound).
+        ValueError: if it is not a whole number from `low` to `high` (None: no upper bound). It names what may be given
+            `otherwise`.
     """
     try:
         number = None if isinstance(value, (bool, np.bool_)) else index(value)
@@ -24,7 +30,7 @@ def whole(option: str, value: Any, low: int, high: int | None = None) -> int:
         number = None
     if number is None or number < low or (high is not None and number > high):
         bounds = f"at least {low:,}" if high is None else f"from {low:,} to {high:,}"
-        raise ValueError(f"{option}={value!r}: need a whole number, {bounds}")
+        raise ValueError(f"{option}={value!r}: need {f'{otherwise} or ' if otherwise else ''}a whole number, {bounds}")
     return number
 
 
@@ -82,10 +88,14 @@ def with_options(source: Callable[..., Game], options: Mapping[str, Any]) -> Gam
     """Return ``source(**options)``.
 
     Raises:
-        ValueError: for an unknown option, with the most similar one, or for a value that the option does not take.
+        UnexpectedOption: for an unknown option, with the most similar one.
+        ValueError: for a value that an option does not take.
     """
-    known = signature(source).parameters.values()
-    if not any(option.kind is Parameter.VAR_KEYWORD for option in known):
+    parameters = signature(source).parameters.values()
+    names = [parameter.name for parameter in parameters]
+    if not any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
         for name in options:
-            named("option", name, [option.name for option in known])
+            if name not in names:
+                hint = did_you_mean(name, names) if names else "it takes none"
+                raise UnexpectedOption(f"{source.__name__}() got an unexpected keyword argument {name!r}; {hint}")
     return source(**options)

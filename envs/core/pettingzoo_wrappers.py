@@ -8,7 +8,6 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 from pettingzoo.utils.env_logger import EnvLogger
 from pettingzoo.utils.wrappers import (
-    AssertOutOfBoundsWrapper,
     BaseWrapper,
     OrderEnforcingWrapper,
     TerminateIllegalWrapper,
@@ -40,16 +39,14 @@ class _TerminateIllegal(_Direct, TerminateIllegalWrapper[str, Any, Any]):
     pass
 
 
-class _AssertOutOfBounds(_Direct, AssertOutOfBoundsWrapper[str, Any, Any]):
-    """PettingZoo's check of the action, with a sentence that names it. True and False are no action indices."""
+class _IndicesOnly(_Direct, BaseWrapper[str, Any, Any]):
+    """What PettingZoo's `AssertOutOfBoundsWrapper` does, with the error of `raw_env`, which names the legal actions."""
 
     def step(self, action: Any) -> None:
         """See `GameEnv.step`."""
         agent = self.agent_selection
-        ended = action is None and (self.terminations[agent] or self.truncations[agent])
-        space = self._raw.action_mode.space
-        if not ended and (isinstance(action, bool) or not space.contains(action)):
-            raise AssertionError(f"action {action!r} is not in the action space {space}")
+        if not (self.terminations[agent] or self.truncations[agent]):
+            action = self._raw.action_mode.index(self._raw.match, action)
         self.env.step(action)
 
 
@@ -125,7 +122,7 @@ def wrapped(env: GameEnv, illegal_reward: float) -> AECEnv[str, Any, Any]:
     """Put PettingZoo's standard wrappers around `env`. An illegal action ends the episode with `illegal_reward`."""
     if not isinstance(env.action_mode, DiscreteActions):
         return _TurnOrder(_TerminateRefused(env, illegal_reward=illegal_reward))
-    return _TurnOrder(_AssertOutOfBounds(_TerminateIllegal(env, illegal_reward=illegal_reward)))
+    return _TurnOrder(_IndicesOnly(_TerminateIllegal(env, illegal_reward=illegal_reward)))
 
 
 class TurnBasedParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any]):

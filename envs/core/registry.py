@@ -14,7 +14,7 @@ import pettingzoo
 from .aec import GameEnv
 from .checks import require_functions
 from .game import Game
-from .options import did_you_mean, with_options
+from .options import UnexpectedOption, did_you_mean, with_options
 from .version_module import VersionModule
 
 PACKAGE = __name__.rpartition(".core.")[0]
@@ -126,8 +126,9 @@ def game(name: str, **options: Any) -> Game:
         options: its options.
 
     Raises:
-        ValueError: for an unknown name or option, with the most similar known one; for a value that the option does not
-            take; or if the game has another name or version than it is registered with.
+        UnexpectedOption: for an unknown option, with the most similar one. It is a TypeError and a ValueError.
+        ValueError: for an unknown name, with the most similar one; for a value that an option does not take; or if the
+            game has another name or version than it is registered with.
     """
     game_id = id_of(name)
     made = with_options(find(name), options)
@@ -137,6 +138,20 @@ def game(name: str, **options: Any) -> Game:
     if made.name != own or version not in made.encoders:
         raise ValueError(f"{game_id} is registered with a Game that is {made.id}: give both the same name and version")
     return made if made.encoder == version else replace(made, encoder=version)
+
+
+def as_game(given: str | Game, options: Mapping[str, Any]) -> Game:
+    """Return the game with this name and these options, or the given game.
+
+    Raises:
+        UnexpectedOption: for options beside a game that is given: it has its own already.
+        ValueError: as `game`.
+    """
+    if isinstance(given, str):
+        return game(given, **options)
+    for name in options:
+        raise UnexpectedOption(f"unexpected keyword argument {name!r}: the game that is given has its options already")
+    return given
 
 
 def make(

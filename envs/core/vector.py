@@ -175,6 +175,9 @@ class VectorGame:
             ValueError: if an action is masked, out of range or not an integer, or the shape is wrong. No table is
                 changed then.
         """
+        self._play(self._checked(actions))
+
+    def _checked(self, actions: Any) -> Any:
         given = self._array(actions)
         if given.dtype.kind not in "iu":
             raise ValueError(f"actions are {given.dtype}; an integer dtype is needed")
@@ -182,7 +185,24 @@ class VectorGame:
             raise ValueError(f"actions have shape {given.shape}; they need one index per table: ({self.num_envs},)")
         if not self._seeded:
             raise ValueError("step() before reset(): call reset(seed=…) first")
-        self._play(given)
+        return given
+
+    def made_legal(self, actions: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return legal actions, int64[N], and where they replace those given, bool[N]. Not on a GPU.
+
+        Args:
+            actions: int[N]. One that is not legal, or out of range, is replaced by the game's safe action.
+
+        Raises:
+            ValueError: if the shape or the dtype is wrong, or before the first reset.
+        """
+        actions = self._checked(actions).astype(np.int64)
+        within = (actions >= 0) & (actions < self.game.num_actions)
+        illegal = ~within | (self.action_masks[np.arange(self.num_envs), np.where(within, actions, 0)] == 0)
+        legal = actions.copy()
+        for table in np.flatnonzero(illegal):
+            legal[table] = self.game.view.safe(self.tables[table])
+        return legal, illegal
 
     def _array(self, actions: Any) -> Any:
         return np.atleast_1d(np.asarray(actions))

@@ -9,6 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from .checks import require_arguments, require_functions, require_mapping, require_type
+from .immutable import Immutable
 from .record import Tables
 from .turn_state import Action, ActionResult, AgentResponse, AllowedAction, TurnState
 
@@ -24,7 +25,7 @@ class ActionRange(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ActionGrid:
+class ActionGrid(Immutable):
     """A second action space, of several choices at once (`spaces.MultiDiscrete`).
 
     Attributes:

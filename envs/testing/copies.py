@@ -1,7 +1,6 @@
-"""Copies: a copy of the record or of the environment plays the same, and is independent of the original."""
+"""Copies: a copy of the record plays the same, and TurnStates are independent. Of environments see `continuing`."""
 
 from collections.abc import Iterator
-from copy import deepcopy
 from typing import Any
 
 import msgspec
@@ -25,28 +24,6 @@ def environment_at_a_decision(trial: Trial, seed: int, steps: int) -> GameEnv:
             break
         env = ahead
     return env
-
-
-def environments(trial: Trial) -> None:
-    """A clone plays the same until the actions differ, and playing it does not change the original."""
-    game = trial.game
-    for trial.seed in range(2):
-        for copy in (GameEnv.clone, deepcopy):
-            env = environment_at_a_decision(trial, trial.seed, steps=3)
-            twin, before = copy(env), env.state().tobytes()
-            _play_to_the_end(trial, twin)
-            trial.require(env.state().tobytes() == before, f"playing a {copy.__name__} changes the environment")
-            _play_to_the_end(trial, env)
-            trial.same(differences.in_record(env.table, twin.table))
-            trial.require(env.rewards == twin.rewards, f"rewards are {env.rewards}, and {twin.rewards} in the copy")
-            for agent in game.agents:
-                trial.same(differences.in_turn_state(env.turn_state(agent), twin.turn_state(agent)))
-
-
-def _play_to_the_end(trial: Trial, env: GameEnv) -> None:
-    choose = chooser(trial.game, 9)
-    while not env.table.done:
-        env.step(choose(env.observe(env.agent_selection)["action_mask"]))
 
 
 def records(trial: Trial) -> None:

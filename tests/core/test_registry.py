@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from importlib import metadata
 
 import gymnasium
@@ -88,17 +89,24 @@ def test_the_package_has_its_version():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: envs.make("holdem", seets=3),
-        lambda: envs.game("holdem", seets=3),
-        lambda: envs.holdem_v0.env(seets=3),
-        lambda: envs.holdem_v0.vector_env(4, seets=3),
-        lambda: gymnasium.make("parlour/Holdem-v0", seets=3),
-        lambda: with_registry().make("aec", "parlour/holdem-v0", seets=3),
+        partial(envs.make, "holdem"),
+        partial(envs.game, "holdem"),
+        envs.holdem_v0.env,
+        envs.holdem_v0.raw_env,
+        envs.holdem_v0.parallel_env,
+        partial(envs.holdem_v0.vector_env, 4),
+        partial(gymnasium.make, "parlour/Holdem-v0"),
+        partial(gymnasium.make_vec, "parlour/Holdem-v0", num_envs=2),
+        lambda **options: with_registry().make("aec", "parlour/holdem-v0", **options),
     ],
 )
-def test_a_mistyped_option_gets_the_nearest_one(make):
-    with pytest.raises(ValueError, match="no option is called 'seets'; did you mean 'seats'"):
-        make()
+@pytest.mark.parametrize("kind", [TypeError, ValueError])
+def test_an_unexpected_keyword_is_named_with_the_nearest_one(make, kind):
+    """Libraries probe by the TypeError and its words, as TorchRL does with `frameskip`."""
+    with pytest.raises(kind, match=r"got an unexpected keyword argument 'seets'; did you mean 'seats'\?"):
+        make(seets=3)
+    with pytest.raises(kind, match="unexpected keyword argument 'frameskip'"):
+        make(frameskip=1)
 
 
 @pytest.mark.parametrize("game_id", ["leduc", "leduc-v", "rock-paper-v0", "2048-v0", "leduc-v00", "", "leduc-v0 "])

@@ -1,10 +1,11 @@
-"""Threads that share work: all of it is done before `run` returns, errors come back, and the threads end."""
+"""Threads that share work: all is done before `run` returns, errors come back, the threads end, a fork has its own."""
 
 import gc
 import threading
 import time
 
 import pytest
+from forking import in_another_process
 from parlour.envs.core.threads import Threads
 
 SHARES = [(0, "a"), (1, "b"), (2, "c")]
@@ -49,3 +50,16 @@ def test_the_threads_end_with_their_object():
     for thread in made:
         thread.join(10)
         assert not thread.is_alive()
+
+
+def shares_done(threads):
+    done = []
+    threads.run(done.append, [(0,), (1,), (2,)])
+    return sorted(done)
+
+
+def test_a_forked_child_makes_its_own_threads():
+    threads = Threads(3)
+    assert shares_done(threads) == [0, 1, 2]
+    assert in_another_process("fork", shares_done, threads) == [0, 1, 2]
+    assert shares_done(threads) == [0, 1, 2]

@@ -92,10 +92,11 @@ def test_step_rewards_sum_to_the_episodes_result_over_several_hands():
     sums, ends = np.zeros(16), 0
     for _ in play(seats, 300):
         sums += seats.rewards
-        for table in np.flatnonzero(seats.dones):
+        rows = np.flatnonzero(seats.dones)
+        for table, seen in zip(rows, seats.final_observations(rows), strict=True):
             assert sums[table] == pytest.approx(seats.returns[table])
             final = holdem.layout["outcome.payoffs"].start  # own payoff, in hundreds of big blinds
-            assert seats.final_observation(table)[final] * 100 == pytest.approx(seats.returns[table], abs=1e-4)
+            assert seen[final] * 100 == pytest.approx(seats.returns[table], abs=1e-4)
             sums[table] = 0
             ends += 1
     assert ends > 20
@@ -209,8 +210,9 @@ def test_opponents_one_each_per_seat_or_drawn():
         SingleAgentTables(holdem, 1, "tigt")
     with pytest.raises(ValueError, match="weights"):
         Pool(["call", "random"], [1])
-    with pytest.raises(ValueError, match="seat=3"):
-        SingleAgentTables(holdem, 1, seat=3)
+    for wrong in (3, -1, True, "rotated", 1.0):
+        with pytest.raises(ValueError, match=f'seat={wrong!r}: need "rotate" or a whole number, from 0 to 2'):
+            SingleAgentTables(holdem, 1, seat=wrong)
 
 
 def test_pool_draws_by_its_weights():

@@ -5,9 +5,14 @@ import pytest
 
 pytest.importorskip("torchrl", reason="it is missing: make frameworks")
 
+import gymnasium
 import torch
 from parlour.envs import VectorGame, game
+from parlour.envs.testing import Trial
+from parlour.envs.testing.continuing import SEED, Kind, continues
+from parlour.wrappers.rl.gymnasium_tables import TablesVectorEnv
 from parlour.wrappers.torchrl import Tables
+from torchrl.envs import ActionMask, GymEnv, GymWrapper, TransformedEnv
 from torchrl.envs.utils import check_env_specs
 
 
@@ -62,3 +67,75 @@ def test_only_finished_tables_can_be_reset_alone():
     state["_reset"] = torch.tensor([[True], [False]])
     with pytest.raises(ValueError, match="not over"):
         env.reset(state)
+
+
+def test_torchrl_makes_a_gymnasium_environment_by_its_id():
+    env = GymEnv("parlour/Kuhn-v0", categorical_action_encoding=True, seat=0, opponents="random")
+    check_env_specs(env)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: gymnasium.make_vec("parlour/Leduc-v0", num_envs=4), lambda: TablesVectorEnv("leduc", 4)]
+)
+def test_torchrl_wraps_the_vector_environments_of_gymnasium(make):
+    """What TorchRL returns are the steps of the environment: the final observation where an episode ended."""
+    inner, steps = make(), []
+    env, step = GymWrapper(inner, categorical_action_encoding=True), inner.step
+    inner.step = lambda actions: steps.append(step(actions)) or steps[-1]
+    env.set_seed(3)
+    inner.action_space.seed(3)
+    state, ended = env.reset(), 0
+    for _ in range(40):
+        state["action"] = torch.from_numpy(inner.action_space.sample(mask=tuple(inner.action_masks())))
+        state, following = env.step_and_maybe_reset(state)
+        observations, rewards, terminations, truncations, infos = steps[-1]
+        after, done = state["next"], terminations | truncations
+        assert np.array_equal(after["reward"].squeeze(-1).numpy(), rewards.astype(np.float32))
+        assert np.array_equal(after["done"].squeeze(-1).numpy(), done)
+        last = [infos["final_obs"][table] if done[table] else observations[table] for table in range(4)]
+        assert np.array_equal(after["observation"].numpy(), np.stack(last))
+        if not done.all():  # else TorchRL resets all tables again
+            assert np.array_equal(following["observation"].numpy(), observations)
+        state, ended = following, ended + int(done.sum())
+    assert ended > 10
+
+
+def test_a_masked_action_is_played_as_the_safe_one():
+    env = Tables("holdem", 2, seats=2, stacks=3, button=0, seed=1)
+    state = env.reset()
+    masked = int((~state["agents", "action_mask"][0, 0]).nonzero()[0])
+    state["agents", "action"] = torch.full((2, 2), masked)
+    assert env.step(state)["next", "terminated"].all()  # the small blind folds
+
+
+def test_random_play_of_a_transformed_environment():
+    def make():
+        return Tables("holdem", 4, seats=2, seed=5)
+
+    TransformedEnv(make()).rollout(60, break_when_any_done=False)
+    keys = {"action_key": ("agents", "action"), "mask_key": ("agents", "action_mask")}
+    played = TransformedEnv(make(), ActionMask(**keys)).rollout(60, break_when_any_done=False)
+    chosen = played["agents", "action"].unsqueeze(-1)
+    assert played["agents", "action_mask"].gather(-1, chosen).all()
+
+
+def test_options_of_a_reset_are_refused():
+    with pytest.raises(ValueError, match="cards: drawn here"):
+        Tables("holdem", 2).reset(options={"cards": [["As", "Ah"]]})
+
+
+def step(env):
+    tables, actions = env.tables, np.zeros((env.batch_size[0], env.tables.game.seats), np.int64)
+    actions[np.arange(len(actions)), tables.turn] = tables.action_masks.argmax(axis=1)
+    after = env.step(env._shown(env._observed(tables.tables)).update({"agents": {"action": torch.from_numpy(actions)}}))
+    return after["next"].flatten_keys(".").to_dict(), bool(tables.dones.any())
+
+
+def reset(env):
+    env.set_seed(SEED)
+    return env.reset().flatten_keys(".").to_dict()
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "holdem"])
+def test_a_copy_continues_as_the_original(name):
+    continues(Trial("copies", game(name), 1), "Tables", Kind(lambda made: Tables(made, 3), reset, step))

@@ -7,14 +7,16 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ...envs import game as make_game
 from ...envs.core.game import Game
+from ...envs.core.registry import as_game
 from ...envs.render.display import Display
 from ...envs.render.window import FPS, MODES
 from .gymnasium_vector import SingleAgentVectorEnv
 from .opponents import Opponents
 from .rendering import check_view, show
 from .single_agent import SingleAgentTables
+
+_ROW = np.zeros(1, np.intp)  # the row of the only table
 
 
 class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
@@ -63,9 +65,9 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """Begin an episode and play up to the learner's first decision; see `SingleAgentTables.reset`.
 
         Raises:
-            ValueError: for options that only `env` and `raw_env` take, such as hold'em's cards.
+            ValueError: for any options; only `env` and `raw_env` take some, such as hold'em's cards.
         """
-        self.seats.game.capabilities.refuse_setup(options)
+        self.seats.game.capabilities.refuse_options(options)
         super().reset(seed=seed)
         if seed is not None or not self._over:  # after an end, the next episode has already begun
             self.seats.reset(seed)
@@ -85,7 +87,7 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         seats = self.seats
         seats.step(np.array([action]))
         self._over, truncated = bool(seats.dones[0]), bool(seats.truncations[0])
-        observation = seats.final_observation(0) if self._over else seats.observations[0].copy()
+        observation = (seats.final_observations(_ROW) if self._over else seats.observations.copy())[0]
         info: dict[str, Any] = {"action_mask": self.action_masks(), "illegal": bool(seats.illegal[0])}
         if self._over:
             info |= {"episode_return": float(seats.returns[0]), "episode_length": int(seats.lengths[0])}
@@ -100,8 +102,10 @@ class SingleAgentEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         ``"human"`` draws after every reset and step without a call.
         """
         seats = self.seats
-        record, seat = seats.final_table(0) if self._over else (seats.tables.tables[0], int(seats.seat[0]))
-        return show(self._display, seats.game, record, seat, self.render_view)
+        tables, seat = (
+            (seats.final_tables(_ROW), seats.final_seats) if self._over else (seats.tables.tables, seats.seat)
+        )
+        return show(self._display, seats.game, tables[0], int(seat[0]), self.render_view)
 
     def close(self) -> None:
         """Close the window of ``render_mode="human"``."""
@@ -139,12 +143,3 @@ def make_single_agent_vector_env(
 ) -> SingleAgentVectorEnv:
     """Return a `SingleAgentVectorEnv` by the game's name; ``gymnasium.make_vec("parlour/Holdem-v0")`` calls this."""
     return SingleAgentVectorEnv(as_game(game, options), num_envs, opponents, seat, render_mode, render_view, encoder)
-
-
-def as_game(game: str | Game, options: dict[str, Any]) -> Game:
-    """Return the game with this name and these options, or the given game."""
-    if isinstance(game, str):
-        return make_game(game, **options)
-    if options:
-        raise ValueError(f"the game has its options already; {', '.join(options)} cannot be given with it")
-    return game

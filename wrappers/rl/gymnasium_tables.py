@@ -3,17 +3,16 @@
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
+from ...envs.core.registry import as_game
 from ...envs.core.vector import VectorGame
-from .gymnasium_env import as_game
+from .same_step import SameStepVectorEnv
 
 
-class TablesVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
+class TablesVectorEnv(SameStepVectorEnv):
     """N tables of one game as a Gymnasium vector environment: one decision per table per step, of any seat.
 
     ``observations[i]`` is of the seat that decides next at table i (``infos["turn"][i]``), and the next action at table
@@ -24,10 +23,11 @@ class TablesVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[
     ``infos["final_obs"][i]`` belong to the episode that ended, ``observations[i]`` to the one that began.
 
     ``infos`` hold ``action_mask`` int8[N, A], ``turn`` int64[N], ``acted`` int64[N] (the seat that acted; −1 after a
-    reset) and ``rewards`` float32[N, seats]; where an episode ended, ``final_obs`` (of the seat that acted last),
-    ``episode_return`` float64[N, seats] and ``episode_length`` int64[N] (decisions of all seats). Each key has a mask
-    ``_key`` of the tables for which it is valid. ``env.action_space.sample(mask=tuple(infos["action_mask"]))`` draws
-    legal actions, and `VectorGame.sample` of `tables` does so faster.
+    reset), ``rewards`` float32[N, seats] and ``illegal`` bool[N] (an action that is not legal is played as the game's
+    safe action); where an episode ended, ``final_obs`` (of the seat that acted last), ``episode_return``
+    float64[N, seats] and ``episode_length`` int64[N] (decisions of all seats). Each key has a mask ``_key`` of the
+    tables for which it is valid. ``env.action_space.sample(mask=tuple(infos["action_mask"]))`` draws legal actions, and
+    `VectorGame.sample` of `tables` does so faster.
 
     Args:
         game: the game with its options, or its name.
@@ -40,7 +40,8 @@ class TablesVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[
         tables: the `VectorGame`.
 
     Raises:
-        ValueError: for an unknown game or option, or numbers out of range.
+        UnexpectedOption: for an unknown option. It is a TypeError and a ValueError.
+        ValueError: for an unknown game, or numbers out of range.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 (Gymnasium's name)
@@ -50,11 +51,7 @@ class TablesVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[
     ) -> None:
         made = as_game(game, options)
         self.tables = VectorGame(made, num_envs, encoder, threads)
-        self.num_envs = num_envs
-        self.single_observation_space = made.encoders[self.tables.encoder].layout.flat_space()
-        self.single_action_space = spaces.Discrete(made.num_actions)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        super().__init__(made, num_envs, self.tables.encoder)
         self._every = np.ones(num_envs, np.bool_)
         self._returns = np.zeros((num_envs, made.seats))  # of the current episodes
         self._lengths = np.zeros(num_envs, np.int64)
@@ -70,48 +67,45 @@ class TablesVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[
         """Begin a new episode on every table; see `VectorGame.reset`.
 
         Raises:
-            ValueError: for a negative seed, seeds for only some of the tables, or options that only `env` and `raw_env`
-                take, such as hold'em's cards.
+            ValueError: for a negative seed, seeds for only some of the tables, or any options; only `env` and `raw_env`
+                take some, such as hold'em's cards.
         """
-        self.tables.game.capabilities.refuse_setup(options)
-        seeds: Any = seed
-        if isinstance(seed, list):
-            seeds = [one for one in seed if one is not None] or None
-            if seeds is not None and len(seeds) < len(seed):
-                raise ValueError(f"seed={seed}: give every table a seed, or none")
-        self.tables.reset(seeds)
+        self._begin(self.tables, seed, options)
         self._returns[:], self._lengths[:] = 0, 0
-        return self.tables.observations.copy(), self._infos(np.full(self.num_envs, -1))
+        none = np.zeros(self.num_envs, np.bool_)
+        return self.tables.observations.copy(), self._infos(np.full(self.num_envs, -1), none)
 
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Play one decision on every table.
+        """Play one decision on every table. An action that is not legal is replaced by the game's safe action.
 
         Returns:
             observations float32[N, D], rewards float32[N], terminations bool[N], truncations bool[N], infos.
 
         Raises:
-            ValueError: if an action is not legal, before the first reset, or if the shape or dtype is wrong.
+            ValueError: before the first reset, or if the shape or dtype is wrong.
         """
         tables = self.tables
         acted, before = tables.turn.copy(), tables.tables.copy()
-        tables.step(actions)
+        moves, illegal = tables.made_legal(actions)
+        tables.step(moves)
         self._returns += tables.rewards
         self._lengths += 1
-        infos = self._infos(acted)
+        infos = self._infos(acted, illegal)
         if tables.dones.any():
-            infos |= self._final(before, np.asarray(actions), acted)
+            infos |= self._final(before, moves, acted)
         gains = tables.rewards[np.arange(self.num_envs), acted]
         return tables.observations.copy(), gains, tables.dones & ~tables.truncations, tables.truncations.copy(), infos
 
-    def _infos(self, acted: NDArray[np.int64]) -> dict[str, Any]:
+    def _infos(self, acted: NDArray[np.int64], illegal: NDArray[np.bool_]) -> dict[str, Any]:
         tables = self.tables
         parts: dict[str, NDArray[Any]] = {
             "action_mask": tables.action_masks,
             "turn": tables.turn,
             "acted": acted,
             "rewards": tables.rewards,
+            "illegal": illegal,
         }
         return {key: value.copy() for key, value in parts.items()} | {f"_{key}": self._every for key in parts}
 
@@ -119,10 +113,10 @@ class TablesVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[
         """Return the infos of the episodes that have just ended, and begin the sums of the next ones."""
         game, dones = self.tables.game, self.tables.dones.copy()
         encoder = game.encoders[self.tables.encoder]
-        final = np.full(self.num_envs, None, object)
-        for table in np.flatnonzero(dones):
-            game.rules.play(before[table], int(actions[table]))
-            final[table] = encoder.observation(before[table], int(acted[table]))
+        final, rows = np.full(self.num_envs, None, object), np.flatnonzero(dones)
+        ended = game.played(before[rows], actions[rows], self.tables.encoder)
+        for row, seen in zip(rows, encoder.observations(ended, np.arange(len(rows)), seats=acted[rows]), strict=True):
+            final[row] = seen
         infos = {
             "final_obs": final,
             "episode_return": np.where(dones[:, None], self._returns, 0),

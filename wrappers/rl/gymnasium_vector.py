@@ -3,9 +3,7 @@
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
@@ -13,10 +11,11 @@ from ...envs.render.display import Display
 from ...envs.render.window import FPS, warn_unshown
 from .opponents import Opponents
 from .rendering import STILL_MODES, check_view, show_all
+from .same_step import SameStepVectorEnv
 from .single_agent import SingleAgentTables
 
 
-class SingleAgentVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
+class SingleAgentVectorEnv(SameStepVectorEnv):
     """N tables as a Gymnasium vector environment: the learner has one seat at each. Observations are flat.
 
     A finished table is reset **within the same step** (``AutoresetMode.SAME_STEP``): reward, termination and
@@ -56,13 +55,9 @@ class SingleAgentVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDA
         check_view(game, render_view)
         self._display = Display(game.renderer, game.id, render_mode, STILL_MODES)
         self.seats = SingleAgentTables(game, num_envs, opponents, seat, encoder=encoder)
-        self.num_envs = num_envs
+        super().__init__(game, num_envs, self.seats.tables.encoder)
         self.render_mode = render_mode
         self.render_view = render_view
-        self.single_observation_space = self.seats.layout.flat_space()
-        self.single_action_space = spaces.Discrete(game.num_actions)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
 
     def action_masks(self) -> NDArray[np.int8]:
         """Return the learner's action masks: int8[N, A]."""
@@ -74,16 +69,10 @@ class SingleAgentVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDA
         """Begin a new episode on every table; see `SingleAgentTables.reset`.
 
         Raises:
-            ValueError: for seeds for only some of the tables, or options that only `env` and `raw_env` take.
+            ValueError: for a negative seed, seeds for only some of the tables, or any options; only `env` and `raw_env`
+                take some.
         """
-        self.seats.game.capabilities.refuse_setup(options)
-        if isinstance(seed, list):
-            seeds = [one for one in seed if one is not None]
-            if seeds and len(seeds) < len(seed):
-                raise ValueError(f"seed={seed}: give every table a seed, or none")
-            self.seats.reset(seeds or None)
-        else:
-            self.seats.reset(seed)
+        self._begin(self.seats, seed, options)
         return self.seats.observations.copy(), self._infos()
 
     def step(
@@ -112,8 +101,9 @@ class SingleAgentVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDA
         infos |= {"_action_mask": every, "_illegal": every}
         if seats.dones.any():
             final = np.full(self.num_envs, None, object)
-            for table in np.flatnonzero(seats.dones):
-                final[table] = seats.final_observation(int(table))
+            rows = np.flatnonzero(seats.dones)
+            for row, seen in zip(rows, seats.final_observations(rows), strict=True):
+                final[row] = seen
             infos |= {"final_obs": final, "_final_obs": seats.dones.copy()}
             infos |= {"episode_return": np.where(seats.dones, seats.returns, 0), "_episode_return": seats.dones.copy()}
             infos |= {"episode_length": np.where(seats.dones, seats.lengths, 0), "_episode_length": seats.dones.copy()}

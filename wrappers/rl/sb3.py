@@ -12,23 +12,23 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecEnv
 
 from ...envs.core.game import Game
+from ...envs.core.registry import as_game
 from ...envs.render.display import Display
 from ...envs.render.window import FPS
-from .gymnasium_env import as_game
 from .opponents import Opponents
 from .rendering import check_view, show_all
 from .single_agent import SingleAgentTables
 
-Indices = int | Iterable[int] | None
+Indices = int | Iterable[int] | None  # an int of NumPy too
 
 
 class SB3VecEnv(VecEnv):
     """`SingleAgentTables` as a Stable-Baselines3 VecEnv: flat observations, Discrete actions, one step for all tables.
 
     MaskablePPO finds the masks by ``env_method("action_masks")``. Algorithms without masks work too: a masked action is
-    played as the game's safe action. Where an episode ended, ``infos[i]["episode"]`` has its return ``r`` (in
-    `Payoffs.unit`, unscaled), length ``l`` and time ``t``, as Monitor does. ``infos[i]["terminal_observation"]`` is set
-    for truncated episodes, which need it for bootstrapping. Without an end, the info is a shared empty dict.
+    played as the game's safe action. Where an episode ended, ``infos[i]`` has ``terminal_observation`` float32[D],
+    ``TimeLimit.truncated`` and, as Monitor does, ``episode`` with its return ``r`` (in `Payoffs.unit`, unscaled),
+    length ``l`` and time ``t``. Elsewhere it is a new empty dict.
 
     Args:
         seats: the tables.
@@ -55,7 +55,6 @@ class SB3VecEnv(VecEnv):
         self.render_view = render_view
         self._actions = np.zeros(seats.num_envs, np.int64)
         self._started = time.time()
-        self._nothing: dict[str, Any] = {}
         super().__init__(seats.num_envs, seats.layout.flat_space(), spaces.Discrete(seats.game.num_actions))
         shown: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": FPS}
         self.metadata = shown
@@ -63,6 +62,15 @@ class SB3VecEnv(VecEnv):
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the learner's action masks: bool[N, A]."""
         return self.seats.masks.astype(np.bool_)
+
+    def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
+        """Take no options for the next reset.
+
+        Raises:
+            ValueError: for any options; only `env` and `raw_env` take some, such as hold'em's cards.
+        """
+        for each in options if isinstance(options, list) and len(options) == self.num_envs else [options]:
+            self.seats.game.capabilities.refuse_options(each)  # type: ignore[arg-type]
 
     def reset(self) -> NDArray[np.float32]:
         """Begin a new episode on every table, with the seed given to `seed`; return observations float32[N, D]."""
@@ -79,13 +87,14 @@ class SB3VecEnv(VecEnv):
         """Play them; return observations float32[N, D], rewards float32[N], dones bool[N] and infos."""
         seats = self.seats
         seats.step(self._actions)
-        infos = [self._nothing] * self.num_envs
-        elapsed = round(time.time() - self._started, 6)
-        for table in np.flatnonzero(seats.dones).tolist():
-            episode = {"r": float(seats.returns[table]), "l": int(seats.lengths[table]), "t": elapsed}
-            infos[table] = {"episode": episode, "TimeLimit.truncated": bool(seats.truncations[table])}
-            if seats.truncations[table]:
-                infos[table]["terminal_observation"] = seats.final_observation(table)
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        rows = np.flatnonzero(seats.dones)
+        if rows.size:
+            elapsed = round(time.time() - self._started, 6)
+            for table, seen in zip(rows.tolist(), seats.final_observations(rows), strict=True):
+                episode = {"r": float(seats.returns[table]), "l": int(seats.lengths[table]), "t": elapsed}
+                truncated = bool(seats.truncations[table])
+                infos[table] = {"episode": episode, "TimeLimit.truncated": truncated, "terminal_observation": seen}
         rewards = (seats.rewards * self.reward_scale).astype(np.float32)
         return seats.observations.copy(), rewards, seats.dones.copy(), infos
 
@@ -103,11 +112,17 @@ class SB3VecEnv(VecEnv):
         return [getattr(self, attr_name)] * len(self._chosen(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Set an attribute of all tables."""
+        """Set an attribute of all tables.
+
+        Raises:
+            ValueError: if `indices` leaves a table out.
+        """
+        if len(set(self._chosen(indices))) < self.num_envs:
+            raise ValueError(f"indices={indices!r}: {attr_name} is one for all tables; leave the indices out")
         setattr(self, attr_name, value)
 
     def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> Any:
-        """Call a method, and return what it returns table by table: its rows if it is an array of N, else repeated."""
+        """Call a method of all tables. Return its rows of `indices` if it returns an array of N, else repeat it."""
         result = getattr(self, method_name)(*method_args, **method_kwargs)
         if isinstance(result, np.ndarray) and len(result) == self.num_envs:
             return result if indices is None else result[self._chosen(indices)]
@@ -117,10 +132,11 @@ class SB3VecEnv(VecEnv):
         """Return False for each: no table is wrapped."""
         return [False] * len(self._chosen(indices))
 
-    def _chosen(self, indices: Indices) -> Sequence[int]:
+    def _chosen(self, indices: Indices) -> list[int]:
+        every = range(self.num_envs)
         if indices is None:
-            return range(self.num_envs)
-        return [indices] if isinstance(indices, int) else list(indices)
+            return [*every]
+        return [every[index] for index in (indices if isinstance(indices, Iterable) else [indices])]
 
 
 class ColumnSelector(BaseFeaturesExtractor):

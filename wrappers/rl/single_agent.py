@@ -12,12 +12,13 @@ Three rules hold here and in the environments that use it (Gymnasium, Stable-Bas
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...envs.core.game import Game
+from ...envs.core.options import whole
 from ...envs.core.random_policy import RandomPolicy
 from ...envs.core.record import Tables
 from ...envs.core.rollout import choose_actions
@@ -55,7 +56,7 @@ class SingleAgentTables:
             episode, where `dones`.
         skipped: int64[N], episodes without a decision in the last step; `skipped_returns`: float64[N], their returns.
         illegal: bool[N], whether the action of the last step was masked.
-        seat: int64[N], the learner's seat.
+        seat: int64[N], the learner's seat; `final_seats`: that of its episode that ended last.
         random_start_steps: may be changed; it applies to episodes that begin later.
         policies: the current opponents. One may be replaced between steps; the new one then plays its seats.
         episodes: number of finished episodes since the seeded reset, those without a decision included.
@@ -74,8 +75,7 @@ class SingleAgentTables:
         random_start_steps: tuple[int, int] = (0, 0),
         encoder: str | None = None,
     ) -> None:
-        if seat != "rotate" and not (isinstance(seat, (int, np.integer)) and 0 <= seat < game.seats):
-            raise ValueError(f'seat={seat!r}: the seats of {game.name} are 0 to {game.seats - 1}, or "rotate"')
+        fixed = None if seat == "rotate" else whole("seat", seat, 0, game.seats - 1, otherwise='"rotate"')
         check_random_start_steps(random_start_steps)
         game.check_encoder(encoder or game.encoder)
         self.game = game
@@ -84,8 +84,8 @@ class SingleAgentTables:
         self.layout = game.encoders[self.tables.encoder].layout
         self.observations, self.masks = self.tables.observations, self.tables.action_masks
         self._rows = np.arange(num_envs)
-        self._rotates = seat == "rotate"
-        self.seat = self._rows % game.seats if self._rotates else np.full(num_envs, int(seat))
+        self._rotates = fixed is None
+        self.seat = self._rows % game.seats if fixed is None else np.full(num_envs, fixed)
         self._seating = OpponentSeats(game, num_envs, opponents)
         self.policies: list[Policy] = self._seating.policies
         self.random_start_steps = random_start_steps
@@ -101,9 +101,8 @@ class SingleAgentTables:
         self._decisions = np.zeros(num_envs, np.int64)  # of the learner in it
         self._early = np.zeros(num_envs)  # its rewards before the learner's first decision
         # The records before the latest move, and before the move that ended the learner's episode.
-        self._bytes = _as_bytes(self.tables.tables)
-        self._before, self._last = (np.zeros_like(self._bytes) for _ in range(2))
-        self._last_move, self._last_seat = (np.zeros(num_envs, np.int64) for _ in range(2))
+        self._before, self._last = game.tables(num_envs), game.tables(num_envs)
+        self._last_move, self.final_seats = (np.zeros(num_envs, np.int64) for _ in range(2))
 
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
         """Begin a new episode on every table and play up to the learner's first decision.
@@ -142,7 +141,7 @@ class SingleAgentTables:
             ValueError: if the shape or the dtype is wrong, or before the first reset.
             RuntimeError: if the learner's seat never gets a decision.
         """
-        moves = self._made_legal(actions)
+        moves, self.illegal[:] = self.tables.made_legal(actions)
         self._decisions += 1
         self.rewards[:] = self._early
         self._early[:] = 0
@@ -150,31 +149,15 @@ class SingleAgentTables:
         self._play(moves)
         self._go_on()
 
-    def final_table(self, table: int) -> tuple[Any, int]:
-        """Return the record of the learner's episode that ended in the last step, and its seat; only where `dones`."""
-        tables = self.game.tables(1)
-        _as_bytes(tables)[0] = self._last[table]
-        self.game.rules.play(tables[0], int(self._last_move[table]))
-        return tables[0], int(self._last_seat[table])
+    def final_tables(self, rows: NDArray[np.intp]) -> Tables:
+        """Return the records at the end of the episodes of the last step; only for rows where `dones`."""
+        before = cast(Tables, self._last[rows])
+        return self.game.played(before, self._last_move[rows], self.tables.encoder)
 
-    def final_observation(self, table: int) -> NDArray[np.float32]:
-        """Return the observation at the end of the episode of the last step, float32[D]; only where `dones`."""
-        return self.game.encoders[self.tables.encoder].observation(*self.final_table(table))
-
-    def _made_legal(self, actions: ArrayLike) -> NDArray[np.int64]:
-        given = np.asarray(actions)
-        if given.dtype.kind not in "iu":
-            raise ValueError(f"actions are {given.dtype}; an integer dtype is needed")
-        moves = given.astype(np.int64)
-        if moves.shape != (self.num_envs,):
-            raise ValueError(f"actions have shape {moves.shape}; they need one index per table: ({self.num_envs},)")
-        if not self._seeded:
-            raise ValueError("step() before reset(): call reset(seed=…) first")
-        known = (moves >= 0) & (moves < self.game.num_actions)
-        np.logical_not(known & (self.masks[self._rows, np.where(known, moves, 0)] != 0), out=self.illegal)
-        for table in np.flatnonzero(self.illegal):
-            moves[table] = self.game.view.safe(self.tables.tables[table])
-        return moves
+    def final_observations(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the learner's observations of `final_tables`: float32[len(rows), D]."""
+        encoder = self.game.encoders[self.tables.encoder]
+        return encoder.observations(self.final_tables(rows), np.arange(len(rows)), seats=self.final_seats[rows])
 
     def _go_on(self) -> None:
         """Play random start steps and opponents until it is the learner's turn at every table."""
@@ -208,11 +191,12 @@ class SingleAgentTables:
             self._random_steps[rows] -= 1
 
     def _play(self, moves: NDArray[np.int64]) -> None:
+        before, now = _as_bytes(self._before), _as_bytes(self.tables.tables)
         moving = np.flatnonzero(moves != STAY)
         if len(moving) == self.num_envs:
-            self._before[:] = self._bytes
+            before[:] = now
         else:
-            self._before[moving] = self._bytes[moving]
+            before[moving] = now[moving]
         self.tables.step(moves)
         gains = self.tables.rewards[self._rows, self.seat] / self.game.payoffs.unit
         if gains.any():
@@ -230,11 +214,8 @@ class SingleAgentTables:
         self.dones[ours] = True
         self.truncations[ours] = self.tables.truncations[ours]
         self.returns[ours], self.lengths[ours] = self._result[ours], self._decisions[ours]
-        self._last[ours], self._last_move[ours], self._last_seat[ours] = (
-            self._before[ours],
-            moves[ours],
-            self.seat[ours],
-        )
+        _as_bytes(self._last)[ours] = _as_bytes(self._before)[ours]
+        self._last_move[ours], self.final_seats[ours] = moves[ours], self.seat[ours]
         self.skipped[others] += 1
         self.skipped_returns[others] += self._result[others]
         if self.skipped.max() > EPISODES_WITHOUT_DECISION:

@@ -1,0 +1,21 @@
+"""Calls of a function in other processes."""
+
+import multiprocessing
+
+
+def in_another_process(method, function, *args):
+    """Return ``function(*args)``, called in a child process, which is forked or spawned; fail after a minute."""
+    context = multiprocessing.get_context(method)
+    here, there = context.Pipe()
+    child = context.Process(target=_call, args=(there, function, args), daemon=True)
+    child.start()
+    try:
+        assert here.poll(60), f"the {method}ed process does not answer"
+        return here.recv()
+    finally:
+        child.kill()
+        child.join()
+
+
+def _call(connection, function, args):
+    connection.send(function(*args))
