@@ -196,13 +196,12 @@ class VectorGame:
         Raises:
             ValueError: if the shape or the dtype is wrong, or before the first reset.
         """
-        actions = self._checked(actions).astype(np.int64)
-        within = (actions >= 0) & (actions < self.game.num_actions)
-        illegal = ~within | (self.action_masks[np.arange(self.num_envs), np.where(within, actions, 0)] == 0)
-        legal = actions.copy()
+        moves: NDArray[np.int64] = self._checked(actions).astype(np.int64)
+        within = (moves >= 0) & (moves < self.game.num_actions)
+        illegal = ~within | (self.action_masks[np.arange(self.num_envs), np.where(within, moves, 0)] == 0)
         for table in np.flatnonzero(illegal):
-            legal[table] = self.game.view.safe(self.tables[table])
-        return legal, illegal
+            moves[table] = self.game.view.safe(self.tables[table])
+        return moves, illegal
 
     def _array(self, actions: Any) -> Any:
         return np.atleast_1d(np.asarray(actions))

@@ -139,7 +139,9 @@ def _ways(game: Game) -> dict[str, Callable[[Any], Any]]:
 
 def undisturbed(game: Game, kind: Kind) -> tuple[list[Any], list[int]]:
     """Return what the calls of a run return, to its second end or `CALLS`, and the moments at which to copy."""
-    env, results, ends = kind.make(game), [], []
+    env = kind.make(game)
+    results: list[Any] = []
+    ends: list[int] = []
     while len(ends) < 2 and len(results) < CALLS:
         if results:
             result, ended = kind.step(env)

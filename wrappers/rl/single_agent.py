@@ -12,7 +12,6 @@ Three rules hold here and in the environments that use it (Gymnasium, Stable-Bas
 """
 
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -151,8 +150,7 @@ class SingleAgentTables:
 
     def final_tables(self, rows: NDArray[np.intp]) -> Tables:
         """Return the records at the end of the episodes of the last step; only for rows where `dones`."""
-        before = cast(Tables, self._last[rows])
-        return self.game.played(before, self._last_move[rows], self.tables.encoder)
+        return self.game.played(self._last[rows], self._last_move[rows], self.tables.encoder)
 
     def final_observations(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return the learner's observations of `final_tables`: float32[len(rows), D]."""
