@@ -267,6 +267,16 @@ def windows(monkeypatch):
     assert not pygame.display.get_init()
 
 
+def test_a_window_stays_with_the_process_that_made_it(windows, monkeypatch):
+    library("pygame")
+    env = windows("bargaining")
+    monkeypatch.setattr(env._display._window, "_process", -1)  # as in a forked child
+    with pytest.raises(RuntimeError, match="the window belongs to process -1, from which this one was forked"):
+        env.render()
+    env.close()
+    env.render()  # in a window of its own
+
+
 def test_an_environment_draws_on_when_another_has_closed_the_window(windows):
     pygame = library("pygame")
     first, second = windows("bargaining"), windows("auction")

@@ -1,5 +1,6 @@
 """SVG to pixels, and a window. Needs the extra ``render``, whose packages are imported at first use."""
 
+import os
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.installed import install
+from ..core.processes import require_process
 from .svg import FONT, HEIGHT, WIDTH
 
 MODES = ("human", "rgb_array", "svg", "ansi")
@@ -91,9 +93,15 @@ class Window:
         self._title = title
         self._clock: Any = pygame.time.Clock()
         self._shut = False  # by the user
+        self._process = os.getpid()
 
     def show(self, svg: str) -> None:
-        """Show a picture."""
+        """Show a picture.
+
+        Raises:
+            RuntimeError: in a process that was forked from the one with the window.
+        """
+        require_process(self._process, "the window")
         if self._shut:
             return
         display = self._pygame.display
@@ -110,5 +118,6 @@ class Window:
             display.quit()
 
     def close(self) -> None:
-        """Close the window."""
-        self._pygame.display.quit()
+        """Close the window; one of another process stays."""
+        if os.getpid() == self._process:
+            self._pygame.display.quit()

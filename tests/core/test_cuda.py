@@ -63,3 +63,28 @@ def test_without_a_gpu_or_its_extra_one_sentence_says_so():
         python("-c", blocked + code, CUDA_VISIBLE_DEVICES="")
     with pytest.raises(AssertionError, match=r"device='cuda' needs .*\[cuda\]"):
         python("-c", code, CUDA_VISIBLE_DEVICES="")
+
+
+def test_a_forked_child_cannot_go_on_with_the_gpu_of_its_parent():
+    code = """
+import pickle
+from forking import in_another_process
+from parlour.envs import kuhn_v0
+
+tables = kuhn_v0.vector_env(2, device="cuda")
+tables.reset(seed=1)
+
+def errors():
+    found = []
+    step, dump = (lambda: tables.step([-1, -1])), (lambda: pickle.dumps(tables))
+    for call in (tables.reset, step, tables.sample, tables.clone, dump):
+        try:
+            call()
+        except RuntimeError as error:
+            found.append("from which this one was forked: make it anew" in str(error))
+    return found
+
+assert in_another_process("fork", errors) == [True] * 5
+tables.step(tables.sample())
+"""
+    python("-c", code, NUMBA_ENABLE_CUDASIM="1", NUMBA_DISABLE_JIT="1", PYTHONPATH=str(SCRIPT.parent))

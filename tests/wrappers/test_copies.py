@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from cases import CASES
 from forking import in_another_process
 from parlour import envs
 from parlour.envs.testing import Trial, continuing
@@ -62,8 +61,8 @@ KINDS = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_copy_continues_as_the_original(game, name):
-    continues(Trial("copies", game, 1), name, KINDS[name])
+def test_a_copy_continues_as_the_original(game_id, name):
+    continues(Trial("copies", envs.game(game_id), 1), name, KINDS[name])
 
 
 ALL = {**continuing.KINDS, **KINDS}
@@ -90,8 +89,7 @@ def test_a_forked_child_continues_as_its_parent(name):
 
 @pytest.mark.slow
 def test_pickles_continue_in_another_process():
-    games = [envs.game(game_id, **options) for case in CASES for game_id, options in case.values]
-    runs = [half_played(game, name) for game in games for name in ALL]
+    runs = [half_played(envs.game(game_id), name) for game_id in envs.GAMES for name in ALL]
     there = in_another_process("spawn", rest, [copy for copy, _ in runs])
     for (copy, expected), results in zip(runs, there, strict=True):
         assert results == expected, copy[0]

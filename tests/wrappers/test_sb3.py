@@ -29,6 +29,10 @@ def test_masks_are_found_by_maskable_ppo():
     np.testing.assert_array_equal(get_action_masks(env), env.seats.masks.astype(bool))
     assert env.env_method("action_masks", indices=[2, 5]).shape == (2, 10)
     assert env.get_attr("num_envs", indices=3) == [7]
+    for index in (1, np.int64(1), [np.int32(1)]):
+        np.testing.assert_array_equal(env.env_method("action_masks", indices=index), env.action_masks()[[1]])
+    with pytest.raises(IndexError):
+        env.get_attr("num_envs", indices=7)
     assert not env.has_attr("no_such_thing")
     assert env.env_is_wrapped(object) == [False] * 7
 
@@ -51,9 +55,40 @@ def test_steps_are_those_of_the_seats():
             assert infos[table]["episode"]["r"] == seats.returns[table]
             assert infos[table]["episode"]["l"] == seats.lengths[table]
             assert infos[table]["TimeLimit.truncated"] is False
+            final = seats.final_observations(np.array([table]))[0]
+            np.testing.assert_array_equal(infos[table]["terminal_observation"], final)
+            assert final[seats.layout["game_over"].start] == 1
         assert all(infos[table] == {} for table in np.flatnonzero(~dones))
         ended += int(dones.sum())
     assert ended > 10
+
+
+def test_what_is_written_into_an_info_stays_there():
+    env = sb3_env("leduc", n_envs=4)
+    env.reset()
+    for _ in range(10):
+        infos = env.step(env.seats.tables.sample())[-1]
+        assert not any("written" in info for info in infos)
+        infos[0]["written"] = True
+        assert not any("written" in info for info in infos[1:])
+
+
+def test_options_and_attributes_of_single_tables_are_refused():
+    env = sb3_env("holdem", n_envs=2, seats=2)
+    env.set_options({})
+    env.set_options([{}, None])
+    for wrong, words in [
+        ({"cards": [["As", "Ah"]]}, "cards: drawn here"),
+        ([{}, {"board": ["2c"]}], "board: drawn here"),
+        ([], r"options=\[\]: give a dict"),
+        ([{}], r"options=\[\{\}\]: give a dict"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            env.set_options(wrong)
+    with pytest.raises(ValueError, match="reward_scale is one for all tables"):
+        env.set_attr("reward_scale", 2.0, indices=[0])
+    env.set_attr("reward_scale", 2.0, indices=[0, 1])
+    assert env.get_attr("reward_scale") == [2.0, 2.0]
 
 
 def test_all_tables_are_one_picture_for_a_film():

@@ -1,5 +1,6 @@
 """CudaVectorGame: the tables of a `VectorGame` on an NVIDIA GPU."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..game import Game
 from ..loops import Batch
+from ..processes import require_process
 from ..vector import SAMPLING, VectorGame, illegal
 from .kernels import CHECK, SAMPLE, kernels, observe_kernel
 from .toolchain import SIMULATED, cuda, require_gpu
@@ -26,7 +28,7 @@ class CudaVectorGame(VectorGame):
 
     Raises:
         ValueError: if there is more than one thread, or the game's functions are not compiled.
-        RuntimeError: if there is no GPU.
+        RuntimeError: if there is no GPU; in every call in a process that was forked from the one that made the tables.
     """
 
     def __init__(
@@ -51,6 +53,10 @@ class CudaVectorGame(VectorGame):
         if not (SIMULATED or is_jitted(loops.step)):
             raise ValueError(f"the functions of {self.game.name} are not compiled, so they cannot run on a GPU")
         self._kernels = kernels(loops.reset, loops.step)
+        self._process = os.getpid()
+
+    def _require_process(self) -> None:
+        require_process(self._process, "the GPU's context of these tables")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "CudaVectorGame":
         twin = object.__new__(CudaVectorGame)
@@ -77,6 +83,7 @@ class CudaVectorGame(VectorGame):
 
     def _arrays(self) -> list[Any]:
         """Return the arrays that are the state."""
+        self._require_process()
         return [self.tables, self._words, *self._batch[:-1]]
 
     def observe(self, encoder: str, seats: Any, out: Any) -> None:
@@ -87,17 +94,20 @@ class CudaVectorGame(VectorGame):
             seats: int64[N], the seats: a device array of any library.
             out: float32[N, D] for the D numbers of the encoder: a device array of any library.
         """
+        self._require_process()
         found = self.game.encoders[encoder]
         arrays = self._rows, self._array(seats), cuda.to_device(found.layout.offsets), self._array(out)
         observe_kernel(found.loop)(self.num_envs, self.tables, *arrays)
 
     def _seed(self, words: NDArray[np.uint64]) -> None:
+        self._require_process()
         tables = self.game.tables(self.num_envs)
         tables.stream = words
         self.tables.copy_to_device(tables.view(np.ndarray))
         self._words.copy_to_device(words ^ SAMPLING)
 
     def _begin(self) -> None:
+        self._require_process()
         self._kernels.reset(self.num_envs, self.tables, *self._batch)
 
     def _array(self, actions: Any) -> Any:
@@ -106,6 +116,7 @@ class CudaVectorGame(VectorGame):
         return super()._array(actions)
 
     def _play(self, given: Any) -> None:
+        self._require_process()
         device = given if hasattr(given, "__cuda_array_interface__") else cuda.to_device(given)
         CHECK(self.num_envs, self.action_masks, device, self._actions, self._bad)
         bad = int(self._bad.copy_to_host()[0])
@@ -115,6 +126,7 @@ class CudaVectorGame(VectorGame):
         self._kernels.step(self.num_envs, self.tables, self._actions, *self._batch)
 
     def _draw(self) -> Any:
+        self._require_process()
         actions = cuda.device_array(self.num_envs, np.int64)
         SAMPLE(self.num_envs, self.action_masks, self._words, actions)
         return actions
