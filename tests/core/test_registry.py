@@ -78,7 +78,7 @@ def test_an_id_of_a_platform_fixes_the_options_that_it_means():
     assert envs.game("all-pay-auction", seats=4, rule="all-pay").options["rule"] == "all-pay"
     with pytest.raises(ValueError, match="rule='second-price': all-pay-auction is the game with rule='all-pay'"):
         envs.game("all-pay-auction", rule="second-price")
-    with pytest.raises(ValueError, match="no option is called 'seets'"):
+    with pytest.raises(ValueError, match="unexpected keyword argument 'seets'"):
         envs.game("all-pay-auction", seets=3)
 
 
