@@ -177,9 +177,12 @@ def test_the_hand_is_that_of_the_file(tmp_path):
         ("[1, 2, 0]", "[0, 0, 0]", "somebody has to post"),
         ("[1, 2, 0]", "[1, -2, 0]", "somebody has to post"),
         ("[0, 0, 0]", "[0, 0]", "antes has 2 values, starting_stacks has 3"),
-        ("[200, 200, 200]", "[200, 200, 9007199254740993]", "a stack of 9007199254740993 chips"),
+        ("[200, 200, 200]", "[200, 200, 9007199254740993]", "an amount of 9007199254740993 chips"),
         ("[200, 200, 200]", '[200, 200, "x"]', "are not all amounts of chips"),
         (', "Cy"]', "]", "players has 2 values"),
+        ('["Ann", "Bob", "Cy"]', "5", "players is 5, which is no list of names"),
+        ("min_bet = 2", "min_bet = 1e-7", "at most 6 decimals are read"),
+        ("min_bet = 2", "min_bet = 90071992547409930", "an amount of 90071992547409930 chips"),
         ("7h2c", "AsKd", "the card As is with p1 and with p2"),
         ("d db AhKd3c", "d db AsKd3c", "the card As is with the board and with p1"),
         ("d db AhKd3c", "d db AhKdAh", "the card Ah is with the board and with the board"),
@@ -420,10 +423,21 @@ def test_the_text_of_a_site_is_read_through_pokerkit(tmp_path, capsys):
     file = tmp_path / "session.txt"
     file.write_text(SITE + SITE.replace("Hold'em No Limit", "Razz Limit").replace("#7", "#8") + SITE)
     assert cli.main(["replay", str(file)]) == 0
-    assert "1 of 3 hands left out: 1 PokerKit's PokerStarsParser cannot read it" in capsys.readouterr().err
+    assert "1 of 3 hands left out: 1 PokerKit's PokerStarsParser cannot read (Unable to pa" in capsys.readouterr().err
     told = list(moments(file))
     assert told[0].states["Cy"].game_state["players"][2]["cards"] == ["Qd", "Qc"]
     assert told[-1].note == "Cy takes $0.70"
+
+
+def test_what_is_posted_in_the_text_of_a_site_is_read_or_refused(tmp_path):
+    file, blind = tmp_path / "session.txt", "Bob: posts big blind $0.10\n"
+    file.write_text(
+        SITE.replace(blind, blind + "".join(f"{name}: posts the ante $0.02\n" for name in ("Ann", "Bob", "Cy")))
+    )
+    assert list(moments(file))[-1].note == "Cy takes $0.76"
+    file.write_text(SITE.replace(blind, blind + "Cy: posts small & big blinds $0.15\n"))
+    with pytest.raises(ValueError, match="hand 1: PokerKit's PokerStarsParser reads 2 of 3 antes and blinds"):
+        list(moments(file))
 
 
 def test_a_log_of_the_computer_poker_competition_is_refused_with_the_way(tmp_path, capsys):

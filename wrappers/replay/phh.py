@@ -30,9 +30,22 @@ from .moment import Moment
 from .phh_hand import Refused, hand_of
 from .poker_hands import replay_hand
 
+
+class PokerStars(PokerStarsParser):
+    """PokerKit's parser, with the antes of tournaments."""
+
+    ANTE_POSTING = re.compile(r"(?P<player>.+): posts the ante \D?(?P<ante>[0-9.,]+)")
+
+
+class FullTilt(FullTiltPokerParser):
+    """PokerKit's parser, with the antes of tournaments."""
+
+    ANTE_POSTING = re.compile(r"(?P<player>.+) antes \D?(?P<ante>[0-9.,]+)")
+
+
 SITES: tuple[REParser, ...] = (
-    PokerStarsParser(),
-    FullTiltPokerParser(),
+    PokerStars(),
+    FullTilt(),
     PartyPokerParser(),
     IPokerNetworkParser(),
     OngameNetworkParser(),
@@ -42,6 +55,8 @@ HEADING = re.compile(r"^\[\s*([^\[\]\s_][^\[\]\n]*?)\s*\][ \t]*(?:#.*)?$", re.MU
 """The line before a hand of a ``.phhs``, such as ``[7]``."""
 ACPC = re.compile(r"^(STATE|[^:|\n]+\|[^:\n]+):\d+:[cfr\d/]*:", re.MULTILINE)
 """A hand in a log of the Annual Computer Poker Competition."""
+POSTS = re.compile(r"\b(posts|antes|(?<=- )ante|(?<=: )ante|post (sb|bb|ante|dead))\b.*\d", re.IGNORECASE)
+"""A line in the text of a site that tells what a player posts."""
 BETWEEN = "\n\n\n"
 """What ends a hand in the text of a site."""
 MALFORMED = (AttributeError, AssertionError, IndexError, KeyError, OverflowError, TypeError, ValueError)
@@ -159,13 +174,27 @@ def _from_phh(text: str) -> HandHistory:
 
 
 def _from_site(site: REParser, text: str) -> HandHistory:
-    """Read a hand through PokerKit, which prints its errors before it raises them."""
-    name = type(site).__name__
+    """Read a hand through PokerKit, which prints its errors before it raises them, and leaves out what it cannot read.
+
+    Raises:
+        Refused: if PokerKit cannot read it, or not all that the players post.
+    """
+    name = next(kind.__name__ for kind in type(site).__mro__ if kind.__module__.startswith("pokerkit"))
     try:
         with redirect_stderr(StringIO()), warnings.catch_warnings(action="ignore"):
-            return next(iter(site(text, error_status=True)))
+            (history,) = site(text, error_status=True)
     except MALFORMED as error:
         cause = error.__context__ or error
-        raise Refused(f"PokerKit's {name} cannot read it", f"PokerKit's {name} cannot read it: {cause!r}") from None
-    except StopIteration:
-        raise Refused(f"PokerKit's {name} cannot read it") from None
+        reason = f"PokerKit's {name} cannot read ({str(cause).rstrip('.')})" if type(cause) is ValueError else ""
+        raise Refused(
+            reason or f"PokerKit's {name} cannot read", f"PokerKit's {name} cannot read it: {cause!r}"
+        ) from None
+    posts = sum(POSTS.search(line) is not None for line in text.splitlines())
+    known = sum(chips != 0 for chips in (*history.antes, *(history.blinds_or_straddles or ())))
+    if posts > known:
+        raise Refused(
+            f"antes or blinds that PokerKit's {name} does not read",
+            f"PokerKit's {name} reads {known} of {posts} antes and blinds",
+        )
+    history.ante_trimming_status = True  # as sites play: who cannot pay the whole ante wins as much from each
+    return history

@@ -89,6 +89,8 @@ def _before_the_cards(history: HandHistory, number: int, decimals: int) -> dict[
     )
     count = len(stacks)
     names = history.players or [f"p{seat + 1}" for seat in range(count)]
+    if not isinstance(names, (list, tuple)):
+        raise Refused("a field of a wrong type", f"players is {names!r}, which is no list of names")
     if not 2 <= count <= SEATS:
         raise Refused("too many players", f"starting_stacks has {count} values; what is read is 2 to {SEATS} players")
     for what, values in (("antes", antes), ("blinds_or_straddles", blinds), ("players", names)):
@@ -96,15 +98,16 @@ def _before_the_cards(history: HandHistory, number: int, decimals: int) -> dict[
             raise Refused("lists of different lengths", f"{what} has {len(values)} values, starting_stacks has {count}")
     if min(stacks) < 1:
         raise Refused("a player without chips", f"a stack of {min(stacks)} chips; everybody at the table needs some")
-    if max(*stacks, *antes, *map(abs, blinds)) > MOST_CHIPS:
-        raise Refused("too many chips", f"a stack of {max(stacks)} chips; at most {MOST_CHIPS} can be read")
+    (least,) = _whole("min_bet", [history.min_bet], unit)
+    most = max(*stacks, *antes, *map(abs, blinds), least)
+    if most > MOST_CHIPS:
+        raise Refused("too many chips", f"an amount of {most} chips; at most {MOST_CHIPS} can be read")
     if min(antes) < 0 or min(blinds[:2]) < 0 or not any(antes + blinds):
         raise Refused("nothing is posted", f"antes are {antes} and blinds_or_straddles {blinds}; somebody has to post")
     small, big = sorted(blinds[:2])
     if count == 2:  # PHH names the small blind first, and p2 has it
         antes, blinds = antes[::-1], blinds[::-1]
     live = [(blind, seat) for seat, blind in enumerate(blinds) if blind > 0]  # what a newcomer posts is no blind
-    (least,) = _whole("min_bet", [history.min_bet], unit)
     return {
         "hand": number,
         "decimals": decimals,
@@ -154,7 +157,12 @@ def _whole(field: str, values: Any, unit: int) -> list[int]:
         raise Refused("a field of a wrong type", f"{field} is {values!r}, which is no list of chips")
     if not all(type(value) in (int, Decimal, float) and isfinite(value) for value in values):
         raise Refused("a field of a wrong type", f"{field} is {list(values)}, which are not all amounts of chips")
-    return [int(Decimal(str(value)) * unit) for value in values]
+    amounts = [Decimal(str(value)) * unit for value in values]
+    if any(amount != int(amount) for amount in amounts):
+        raise Refused(
+            "amounts with too many decimals", f"{field} is {list(values)}; at most {DECIMALS} decimals are read"
+        )
+    return [int(amount) for amount in amounts]
 
 
 # The actions.
