@@ -359,6 +359,13 @@ def test_the_house_may_take_a_rake_from_those_who_win():
             read(actions, winnings=wrong)
 
 
+def test_uncalled_chips_may_be_among_what_was_won():
+    for winnings in ([0, 0, 5], [0, 0, 9]):
+        assert read(DEAL + "p3 cbr 6, p1 f, p2 f", winnings=winnings)[1] == [199, 198, 203]
+    with pytest.raises(Refused, match="recorded are"):
+        read(DEAL + "p3 cbr 6, p1 f, p2 f", winnings=[0, 0, 10])
+
+
 # Files of many hands.
 
 

@@ -68,15 +68,15 @@ def hand_of(history: HandHistory, number: int = 1) -> tuple[dict[str, Any], list
     for row in entry["players"]:
         row["cards"] = _named(words, row["seat"])
     entry["board"] = _board(words)
-    table, entry["actions"] = _played(entry, words)
+    table, entry["actions"], returned = _played(entry, words)
     mucked = [row["seat"] for row in entry["players"] if row["cards"] and [f"p{row['seat'] + 1}", "sm", "-"] in words]
     if table.showdown and mucked:
         entry["mucked"] = mucked
-        table, entry["actions"] = _played(entry, words)
+        table, entry["actions"], returned = _played(entry, words)
     if not table.done:
         raise Refused("stops before its end")
     _check_known(table)
-    _compare(history, entry, table, decimals)
+    _compare(history, entry, table, returned)
     entry["results"] = [{"seat": row["seat"], "won": int(table.won[row["seat"]])} for row in entry["players"]]
     return entry, [int(table.stack[row["seat"]]) for row in entry["players"]]
 
@@ -271,9 +271,13 @@ def _named(words: Sequence[list[str]], seat: int) -> list[str]:
 # The play.
 
 
-def _played(entry: dict[str, Any], words: Sequence[list[str]]) -> tuple[Any, list[dict[str, Any]]]:
-    """Play the actions of a hand, and return the record and the actions as our table server logs them."""
-    table, actions, opened = dealt(entry), list[dict[str, Any]](), 0
+def _played(entry: dict[str, Any], words: Sequence[list[str]]) -> tuple[Any, list[dict[str, Any]], list[int]]:
+    """Play the actions of a hand.
+
+    Returns:
+        The record, the actions as our table server logs them, and the uncalled chips that each seat got back.
+    """
+    table, actions, opened, returned = dealt(entry), list[dict[str, Any]](), 0, [0] * SEATS
     turns = [line for line in words if line[1] in ("f", "cc", "cbr")]
     for line in words:
         text = " ".join(line)
@@ -298,10 +302,12 @@ def _played(entry: dict[str, Any], words: Sequence[list[str]]) -> tuple[Any, lis
         move = _move(table, line)
         if line is turns[-1]:
             before_showdown(entry, table)
+        committed = table.committed.tolist()
         rules.step(table, move)
+        returned = [max(0, before - after) for before, after in zip(committed, table.committed.tolist(), strict=True)]
         action = {"seat": seat, "kind": KINDS[table.last_kind], "amount": int(table.last_amount)}
         actions.append(action | ({"reopened": True} if reopened else {}))
-    return table, actions
+    return table, actions, returned
 
 
 def _move(table: Any, line: list[str]) -> Move:
@@ -331,23 +337,27 @@ def _check_known(table: Any) -> None:
             raise Refused("cards of its showdown are not known")
 
 
-def _compare(history: HandHistory, entry: dict[str, Any], table: Any, decimals: int) -> None:
-    """Refuse a hand that ends otherwise than the file says. What the winners lack is the house's ``rake``."""
+def _compare(history: HandHistory, entry: dict[str, Any], table: Any, returned: Sequence[int]) -> None:
+    """Refuse a hand that ends otherwise than the file says. What the winners lack is the house's ``rake``.
+
+    Some sites count uncalled chips among what a player has won.
+    """
     count = len(entry["players"])
     won = [int(chips) for chips in table.won[:count]]
-    ours = {"finishing_stacks": [int(chips) for chips in table.stack[:count]], "winnings": won}
-    for field, played in ours.items():
+    stacks = [int(chips) for chips in table.stack[:count]]
+    with_returned = [sum(chips) for chips in zip(won, returned, strict=False)]
+    for field, ends in {"finishing_stacks": [stacks], "winnings": [won, with_returned]}.items():
         if getattr(history, field) is None:
             continue
-        recorded = _whole(field, getattr(history, field), 10**decimals)
+        recorded = _whole(field, getattr(history, field), 10 ** entry["decimals"])
         if not any(recorded):  # PokerKit found none in the text of a site
             continue
-        lacking = _lacking(recorded, played, won)
-        if lacking is None:
+        lacking = [chips for chips in (_lacking(recorded, end, won) for end in ends) if chips is not None]
+        if not lacking:
             raise Refused(
-                f"other {field.replace('_', ' ')} than recorded", f"{field} are {played}; recorded are {recorded}"
+                f"other {field.replace('_', ' ')} than recorded", f"{field} are {ends[0]}; recorded are {recorded}"
             )
-        entry["rake"] = max(entry.get("rake", 0), lacking)
+        entry["rake"] = max(entry.get("rake", 0), min(lacking))
 
 
 def _lacking(recorded: list[int], ours: list[int], won: list[int]) -> int | None:
