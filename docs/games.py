@@ -16,8 +16,10 @@ from typing import Any
 
 import docstring_parser
 import numpy as np
+from parlour import zoo
 from parlour.envs import GAMES, Game, find
 from parlour.envs.render.svg import HEIGHT, WIDTH
+from parlour.zoo import span
 from wires import wire
 from words import brief, first_sentence, linked, markdown, plain, rounded, table, written
 
@@ -185,10 +187,18 @@ def glance(game: Game) -> str:
         "action": f'`Discrete({game.num_actions})` with a mask; `action="payload"`: `Dict` of the payloads below{grid}',
         "observation": f'float32[{game.layout.size}] (`observation="flat"`), or a `Dict` structured as TurnState',
         "reward": f"{low:g} to {high:g} per episode and seat{sums}{unit}",
+        "policy of the zoo": policy_of_the_zoo(game),
         "safe action": f"{first_sentence(game.view.safe).partition(': ')[2]}; played for an agent that gives no answer",
     }
     besides = "; ".join(what for what, so in extras.items() if so)
     return table(["with default options", ""], [*rows.items(), *([("besides", besides)] if besides else [])])
+
+
+def policy_of_the_zoo(game: Game) -> str:
+    """Return the name of the game's trained policy, and at which numbers of seats it plays."""
+    if game.name not in zoo.names():
+        return "none"
+    return f"`{zoo.PREFIX}{game.name}`, at tables of {span(zoo.card(game.name).seats)} seats"
 
 
 def options(game_id: str) -> str:

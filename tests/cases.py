@@ -86,6 +86,7 @@ OPTIONS = {
         },
         "many doctors and sheriffs": {"seats": 8, "mafia": 2, "doctors": 3, "sheriffs": 3, "max_days": 2},
         "twenty, muted, one day": {"seats": 20, "max_days": 1, "talk": False},
+        "five to nine": {"seats": 9, "fewest": 5, "max_days": 3},
     },
     "tangram-v0": {
         "default": {"turns": 8, "plays": 3},

@@ -5,6 +5,7 @@
 shows the cards, and ``parlour zoo --take RUN`` replaces the policy of a game by that of a run.
 """
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -52,6 +53,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
         licence: the licence of the weights.
         measured_by: the command that measured it. A small budget there finds weak opponents only.
         measures: the figures, the worst opponent first.
+        seats: the numbers of seats at which it plays; empty: those of its training.
     """
 
     game: str
@@ -62,6 +64,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     licence: str
     measured_by: str
     measures: list[Measure]
+    seats: list[int] = []
 
 
 def names(folder: Path = FOLDER) -> list[str]:
@@ -85,6 +88,17 @@ def card(name: str, folder: Path = FOLDER) -> Card:
         ValueError: if there is none, with the most similar name.
     """
     return msgspec.toml.decode(_known(name, folder).with_suffix(".toml").read_bytes(), type=Card)
+
+
+def span(counts: Sequence[int]) -> str:
+    """Return whole numbers in a row as text.
+
+    >>> span([2]), span([5, 6, 7, 10])
+    ('2', '5 to 7, 10')
+    """
+    ends = [one for one in counts if one + 1 not in counts]
+    starts = [one for one in counts if one - 1 not in counts]
+    return ", ".join(f"{one}" if one == last else f"{one} to {last}" for one, last in zip(starts, ends, strict=True))
 
 
 def _known(name: str, folder: Path) -> Path:

@@ -16,7 +16,8 @@ def load(blank: Tables, talk: StructuredTalk, state: TurnState) -> tuple[Tables,
 
     Agents may have any names (see `_seating`). What a host adds is left out: unknown fields, and rows of the history
     that are no moves. Rounds may count from 0 or 1, and passes may not be logged. With more bidders than the game was
-    made for, the last ones are not seen; with fewer, the seats that are left over have not bid.
+    made for, the last ones are not seen (the agent itself always is); with fewer, the seats that are left over have not
+    bid.
 
     Args:
         blank: a table with the options that TurnState does not have.
@@ -106,4 +107,7 @@ def _seating(state: TurnState, bidders: int, acted: list[str]) -> dict[str, int]
         return ours
     taken = {ours[agent] for agent in named if agent in ours}
     free = [seat for seat in range(bidders) if seat not in taken]
+    if state.agent_id not in ours and not free:  # the agent itself is always seen
+        del ours[f"player_{bidders - 1}"]
+        free = [bidders - 1]
     return ours | dict(zip(strangers, free, strict=False))

@@ -15,12 +15,13 @@ from . import actions, bots, moves, picture, render, rules, view
 from .load import load
 from .resample import resample
 from .symmetry import relabelling
-from .table import DAYS, SEATS, SPEECHES, TABLE, TIES
+from .table import DAYS, SEATS, SPEECHES, TABLE, TIES, USUAL_MAFIA
 
 
 def game(
     *,
     seats: int = 10,
+    fewest: int | None = None,
     mafia: int | None = None,
     doctors: int = 1,
     sheriffs: int = 1,
@@ -33,6 +34,8 @@ def game(
 
     Args:
         seats: number of players, 5 to 20; their names are p1, p2, …
+        fewest: the fewest players of a match. Their number is drawn for each match, from here to `seats`, and the last
+            seats stay empty: nobody acts there, and their reward is 0. None: always `seats`.
         mafia: number of mafia, at least 1 and fewer than half; None: 3 in 10, rounded down, and at least 1.
         doctors: number of doctors, from 0 up.
         sheriffs: number of sheriffs, from 0 up. All others are villagers.
@@ -46,22 +49,27 @@ def game(
         ValueError: naming the option, its value and its range.
     """
     seats = whole("seats", seats, 5, SEATS)
-    mafia = max(1, 3 * seats // 10) if mafia is None else whole("mafia", mafia, 1, (seats - 1) // 2)
+    least = seats if fewest is None else whole("fewest", fewest, 5, seats)
+    if least < seats and mafia is not None:
+        raise ValueError(f"mafia={mafia!r}: with fewest={least} it follows from the number of players; leave it out")
+    mafia = int(USUAL_MAFIA[least]) if mafia is None else whole("mafia", mafia, 1, (seats - 1) // 2)
     if tie not in TIES:
         raise ValueError(f"tie={tie!r}: choose from {', '.join(map(repr, TIES))}")
     options = {
         "seats": seats,
-        "mafia": mafia,
-        "doctors": whole("doctors", doctors, 0, seats - mafia),
-        "sheriffs": whole("sheriffs", sheriffs, 0, seats - mafia),
+        "fewest": fewest,
+        "mafia": mafia if least == seats else None,
+        "doctors": whole("doctors", doctors, 0, least - mafia),
+        "sheriffs": whole("sheriffs", sheriffs, 0, least - mafia),
         "max_days": whole("max_days", max_days, 1, DAYS),
         "discussion_rounds": whole("discussion_rounds", discussion_rounds, 1, 8),
         "tie": tie,
         "talk": switch("talk", talk),
     }
-    if mafia + doctors + sheriffs > seats:
+    if mafia + doctors + sheriffs > least:
         raise ValueError(
-            f"mafia={mafia}, doctors={doctors} and sheriffs={sheriffs} are more than seats={seats} together"
+            f"mafia={mafia}, doctors={doctors} and sheriffs={sheriffs} are more than "
+            f"{'seats' if fewest is None else 'fewest'}={least} together"
         )
     if max_days * discussion_rounds > SPEECHES:
         raise ValueError(
@@ -73,7 +81,9 @@ def game(
 def _blank(options: dict[str, Any]) -> Tables:
     blank = new_table(TABLE)
     table = blank[0]
-    for name in ("seats", "mafia", "doctors", "sheriffs", "max_days", "discussion_rounds", "talk"):
+    table.fewest = options["seats"] if options["fewest"] is None else options["fewest"]
+    table.mafia = options["mafia"] or 0  # 0: it is set with the number of players
+    for name in ("seats", "doctors", "sheriffs", "max_days", "discussion_rounds", "talk"):
         table[name] = options[name]
     table.tie = TIES.index(options["tie"])
     table.per_seat, table.per_day = 1 / options["seats"], 1 / options["max_days"]

@@ -13,6 +13,7 @@ from ..core.turn_state import TurnState
 from .rules import remember
 from .statements import code_of, from_wire, read
 from .table import DAYS, DISCUSSION, END, MAFIA, NIGHT, PHASES, ROLES, TABLE, WINNERS
+from .view import NAMES
 
 _PHASES = {name: number for number, name in enumerate(PHASES)}
 _ROLES = {name: number for number, name in enumerate(ROLES)}
@@ -49,24 +50,27 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
 def _load(row: Any, game: Mapping[str, Any], state: TurnState) -> int:
     """Fill in the record; return the seat of `state`."""
     players, round_number = game["players"], game["roundNumber"]
-    count = len(players)
-    if count != row["seats"]:
-        raise ValueError(f"{counted(count, 'players')}; this game was made for {row['seats']}")
+    count, places = len(players), int(row["seats"])
+    if count > places:
+        raise ValueError(f"{counted(count, 'players')}; this game was made for {places} at most")
     if not 1 <= round_number <= row["max_days"]:
         raise ValueError(f"round {round_number}; this game was made for 1 to {row['max_days']} days")
-    seats = {player["name"]: seat for seat, player in enumerate(players)}
+    seats = {NAMES[seat]: seat for seat in range(count, places)}  # those of the empty seats
+    seats |= {player["name"]: seat for seat, player in enumerate(players)}
     seats |= {player["id"]: seat for seat, player in enumerate(players)}
     seat = seats[state.agent_id]
     alive = [bool(player["alive"]) for player in players]
     row["phase"], row["round_number"] = _PHASES[game["phase"]], round_number
+    row["players"] = count
     row["role"][:count] = [_ROLES[player["role"]] for player in players]
     row["alive"][:count] = alive
     row["eliminated_round"][:count] = [player["eliminatedRound"] or 0 for player in players]
     row["living"], row["living_mafia"] = sum(alive), game["mafiaCount"]
+    row["mafia"] = game["mafiaCount"] + sum(one["role"] == ROLES[MAFIA] and not one["alive"] for one in players)
     _load_history(row, game, seats)
     _load_private(row, game, seat, seats)
     if game["ownVote"] is not None:
-        row["votes"][(round_number - 1) * count + seat] = seats[game["ownVote"]]
+        row["votes"][(round_number - 1) * places + seat] = seats[game["ownVote"]]
     if row["talk"]:
         _load_statements(row, game, seats, alive)
     whose = state.agent_id if state.is_my_turn else state.current_turn_agent_id
@@ -84,7 +88,7 @@ def _remember(tables: Any) -> None:
 
 def _load_history(row: Any, game: Mapping[str, Any], seats: Seats) -> None:
     """Rebuild the public history: last night, and all votes."""
-    last, history, count = game["lastNightResult"], game["votingHistory"], len(game["players"])
+    last, history, places = game["lastNightResult"], game["votingHistory"], int(row["seats"])
     if last is not None:
         row["killed"] = -1 if last["killed"] is None else seats[last["killed"]]
         row["prevented"] = last["prevented"]
@@ -96,30 +100,30 @@ def _load_history(row: Any, game: Mapping[str, Any], seats: Seats) -> None:
     for i, voting in enumerate(history):
         for voter, target in voting["votes"].items():
             if target is not None:  # some hosts list those who abstained
-                votes[i * count + seats[voter]] = seats[target]
+                votes[i * places + seats[voter]] = seats[target]
         if voting["eliminated"] is not None:
             voted_out[seats[voting["eliminated"]]] = 1
 
 
 def _load_private(row: Any, game: Mapping[str, Any], seat: int, seats: Seats) -> None:
     """Rebuild `privateKnowledge`, and the known choices of tonight."""
-    private, count, round_number = game["privateKnowledge"], len(game["players"]), game["roundNumber"]
+    private, places, round_number = game["privateKnowledge"], int(row["seats"]), game["roundNumber"]
     role, night = memoryview(row["role"]), memoryview(row["night"])
     for mate in private.get("mafiaTeammates") or ():
         role[seats[mate["id"]]] = MAFIA
     if private.get("lastProtected") is not None:
         last_night = round_number - 1 - (game["phase"] == PHASES[NIGHT])
         if last_night >= 0:
-            night[last_night * count + seat] = seats[private["lastProtected"]]
+            night[last_night * places + seat] = seats[private["lastProtected"]]
     for result in private["investigationResults"]:
         target, number = seats[result["target"]["id"]], result["round"]
         if not 1 <= number <= DAYS:
             raise ValueError(f"an investigation of round {number}")
-        night[(number - 1) * count + seat] = target
+        night[(number - 1) * places + seat] = target
         if result["isMafia"]:
             role[target] = MAFIA
     for actor, chosen in game["nightActions"].items():
-        night[(round_number - 1) * count + seats[actor]] = seats[chosen]
+        night[(round_number - 1) * places + seats[actor]] = seats[chosen]
 
 
 def _load_statements(row: Any, game: Mapping[str, Any], seats: Seats, alive: Sequence[bool]) -> None:
@@ -127,7 +131,8 @@ def _load_statements(row: Any, game: Mapping[str, Any], seats: Seats, alive: Seq
 
     Days, and the rounds of a day, follow one another in the record's `said`; a round has a place for every seat.
     """
-    count, rounds, said = len(alive), int(row["discussion_rounds"]), memoryview(row["said"])
+    count, places = len(alive), int(row["seats"])
+    rounds, said = int(row["discussion_rounds"]), memoryview(row["said"])
     day = game["roundNumber"] - (game["phase"] == PHASES[NIGHT])
     for entry in game["statements"]:
         speaker, said_on, kind = seats[entry["playerId"]], entry["round"], entry.get("type")
@@ -137,16 +142,16 @@ def _load_statements(row: Any, game: Mapping[str, Any], seats: Seats, alive: Seq
             target = entry.get("targetId")
             code = _code(kind, -1 if target is None else seats[target], entry.get("role"), entry.get("isMafia"))
         if 1 <= said_on <= day:
-            place, end = (said_on - 1) * rounds * count + speaker, said_on * rounds * count
+            place, end = (said_on - 1) * rounds * places + speaker, said_on * rounds * places
             while place < end and said[place]:
-                place += count
+                place += places
             if place < end:  # what is said beyond the discussion rounds is left out
                 said[place] = code
     row["opener"] = 2 * (day - 1) % count if day else 0
     if game["phase"] == PHASES[DISCUSSION]:
-        today = (day - 1) * rounds * count
+        today = (day - 1) * rounds * places
         speech = 0  # rounds in which all the living have spoken
-        while speech < rounds and all(said[today + speech * count + one] for one in range(count) if alive[one]):
+        while speech < rounds and all(said[today + speech * places + one] for one in range(count) if alive[one]):
             speech += 1
         row["speech"] = speech
 

@@ -11,12 +11,12 @@ from .view import knows, log, name, visible_turn
 def render(table: Any, seat: int | None) -> str:
     """Return a few lines of text. `seat`: whose known roles and votes are shown; None: all."""
     table = plain(table)
-    seats, phase = int(table.seats), int(table.phase)
+    phase = int(table.phase)
     day = int(table.round_number) - (phase == NIGHT)
     lines = [f"{PHASES[phase]} · round {int(table.round_number)} · day {day} of {int(table.max_days)}"]
     lines.append(_last_night(table, int(table.round_number) - (phase == NIGHT)))
     acting = int(table.turn) if seat is None else visible_turn(table, seat)
-    for other in range(seats):
+    for other in range(int(table.players)):
         role = ROLES[int(table.role[other]) if seat is None or knows(table, seat, other) else UNKNOWN]
         marks = [_said(table, other, day)] if phase in (DISCUSSION, VOTING) else []
         if seat is None or seat == other:

@@ -84,7 +84,7 @@ def _resample_night(world: Any, row: int, seat: int, own: set[int], generator: n
     Return whether this is possible: a mafia can choose the target, and if the target was saved, a doctor had not
     protected it the night before.
     """
-    there = [other for other in range(world.seats) if not 0 < world.eliminated_round[other] <= row]
+    there = [other for other in range(world.players) if not 0 < world.eliminated_round[other] <= row]
     acted = there if row < world.round_number - 1 else _acted(world)
     died = [other for other in there if world.eliminated_round[other] == row + 1 and not world.voted_out[other]]
     over = row <= last_night(world)

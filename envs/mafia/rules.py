@@ -37,6 +37,7 @@ from .table import (
     TIE_NONE,
     TOWN_WINS,
     UNKNOWN,
+    USUAL_MAFIA,
     VILLAGER,
     VOTE,
     VOTING,
@@ -73,9 +74,41 @@ def _draw_outcomes(table: Any) -> None:
 
 @compiled
 def begin(table: Any) -> None:
-    """Begin a match and stop before the deal of the roles."""
-    seats = table.seats
-    for seat in range(seats):
+    """Begin a match and stop before the draw of the number of players; where there is nothing to draw, before the deal.
+
+    The draw has one outcome per number, from the fewest up.
+    """
+    for seat in range(table.seats):
+        table.role[seat] = UNKNOWN
+        table.alive[seat] = 0
+        table.eliminated_round[seat] = 0
+        table.voted_out[seat] = 0
+        table.claimed[seat] = UNKNOWN
+        table.accused[seat] = 0
+        table.conduct[seat] = 0
+        table.rewards[seat] = 0.0
+    table.round_number = 0
+    table.votings = 0
+    table.killed = -1
+    table.saved = -1
+    table.prevented = 0
+    table.winner = NOBODY
+    table.done = False
+    table.truncated = False
+    table.players = 0
+    if table.fewest < table.seats:
+        _await(table, table.seats - table.fewest + 1)
+    else:
+        _take_seats(table, table.seats)
+
+
+@compiled
+def _take_seats(table: Any, players: int) -> None:
+    """Seat so many players with their roles in order, and stop before the deal."""
+    table.players = players
+    if table.fewest < table.seats:
+        table.mafia = USUAL_MAFIA[players]
+    for seat in range(players):
         if seat < table.mafia:
             table.role[seat] = MAFIA
         elif seat < table.mafia + table.doctors:
@@ -85,23 +118,9 @@ def begin(table: Any) -> None:
         else:
             table.role[seat] = VILLAGER
         table.alive[seat] = 1
-        table.eliminated_round[seat] = 0
-        table.voted_out[seat] = 0
-        table.claimed[seat] = UNKNOWN
-        table.accused[seat] = 0
-        table.conduct[seat] = 0
-        table.rewards[seat] = 0.0
-    table.round_number = 0
-    table.votings = 0
-    table.living = seats
+    table.living = players
     table.living_mafia = table.mafia
-    table.killed = -1
-    table.saved = -1
-    table.prevented = 0
-    table.winner = NOBODY
-    table.done = False
-    table.truncated = False
-    _await(table, seats)
+    _await(table, players)
 
 
 @compiled
@@ -121,7 +140,8 @@ def advance(table: Any, move: Any) -> None:
         _next_speaker(table, table.turn + 1)
 
 
-# Random events: the deal, one seat at a time; which choice a divided mafia follows; which tied player is voted out.
+# Random events: the number of players; the deal, one seat at a time; which choice a divided mafia follows; which tied
+# player is voted out.
 
 
 @compiled
@@ -141,7 +161,9 @@ def play_outcome(table: Any, outcome: int) -> None:
     """Apply an outcome of a random event, up to the next random event or decision."""
     due = table.due
     table.due = 0
-    if table.round_number == 0:
+    if table.players == 0:
+        _take_seats(table, table.fewest + outcome)
+    elif table.round_number == 0:
         _deal(table, due - 1, outcome)
     elif table.phase == NIGHT:
         _kill(table, choice_of_mafia(table, outcome))
@@ -253,8 +275,8 @@ def _clear_day(table: Any) -> None:
         table.opener = 0
     else:
         table.opener += 2
-        if table.opener >= table.seats:
-            table.opener -= table.seats
+        if table.opener >= table.players:
+            table.opener -= table.players
 
 
 @compiled
@@ -387,6 +409,6 @@ def _end(table: Any) -> None:
     table.turn = -1
     table.done = True
     if table.winner != NOBODY:
-        for seat in range(table.seats):
+        for seat in range(table.players):
             won = (table.role[seat] == MAFIA) == (table.winner == MAFIA_WINS)
             table.rewards[seat] = 1.0 if won else -1.0

@@ -39,7 +39,9 @@ def suspicion(table: Any, seat: int, out: Any) -> None:
     for row in range(max(rows - table.discussion_rounds, 0), rows):
         for other in range(seats):
             defended |= (table.said[row * seats + other] == DEFENDS + other) << other
-    for other in range(seats):
+    for other in range(table.players, seats):
+        out[other - seat if other >= seat else other - seat + seats] = 0.0
+    for other in range(table.players):
         points = 50.0 + 5.0 * max(table.accused[other] - average, 0.0) + table.conduct[other]
         gone = table.eliminated_round[other]
         points += 3.0 * latest if gone == 0 else 3.0 * (gone - 1 + table.voted_out[other]) - 20.0

@@ -5,6 +5,8 @@ Rounds and days count from 1: round r has night r and day r. The choice of seat 
 day r begin with (r − 1) · discussion_rounds. The arrays are flat, so that a match needs few cache lines.
 """
 
+import numpy as np
+
 from ..core.record import record
 
 SEATS = 20
@@ -13,6 +15,9 @@ DAYS = 40
 """The most days."""
 SPEECHES = 80
 """The most discussion rounds of all days together."""
+
+USUAL_MAFIA = np.maximum(1, 3 * np.arange(SEATS + 1) // 10)
+"""The usual number of mafia, by the number of players: 3 in 10, rounded down, and at least 1."""
 
 PHASES = ("NIGHT_ACTIONS", "DAY_DISCUSSION", "DAY_VOTING", "END")
 NIGHT, DISCUSSION, VOTING, END = range(4)
@@ -38,6 +43,7 @@ TABLE = record(
     # Small types, and the fields of every decision first: with less memory, many tables are faster.
     ("stream", "u8"),
     ("turn", "i1"),
+    ("players", "i1"),  # of this match, in the first seats; the seats behind them are empty. 0: not drawn yet
     ("phase", "i1"),
     ("round_number", "i1"),
     ("votings", "i1"),  # number of votes that are over and public
@@ -53,8 +59,9 @@ TABLE = record(
     ("truncated", "?"),
     ("due", "i1"),  # outcomes of the next random event; 0: the next event is a decision
     # options
+    ("fewest", "i1"),  # players of a match: drawn from here to `seats`
     ("seats", "i2"),  # wide enough for indices of the log and the observation, also without Numba
-    ("mafia", "i1"),
+    ("mafia", "i1"),  # of this match where the number of players is drawn
     ("doctors", "i1"),
     ("sheriffs", "i1"),
     ("max_days", "i1"),

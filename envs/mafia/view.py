@@ -61,7 +61,7 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
         **shared,
         "players": players,
         "lastNightResult": last and {**last, "protected": _saved(table, seat)},
-        "self": players[seat],
+        "self": players[seat] if seat < len(players) else None,
         "privateKnowledge": _private(table, seat, players),
         "statements": statements,
         "nightActions": _tonight(table, seat),
@@ -85,7 +85,7 @@ def _shared(table: Any) -> Mapping[str, Any]:
 
 
 def _common(table: Any) -> dict[str, Any]:
-    killed, count = int(table.killed), int(table.seats)
+    killed, count = int(table.killed), int(table.players)
     roles, gone = table.role.tolist(), table.eliminated_round.tolist()
     return {
         "gameId": "mafia-v0",
@@ -133,7 +133,7 @@ def _known(table: Any, seat: int) -> list[bool]:
 
     Seat −1 is an observer.
     """
-    count, done, roles, alive = int(table.seats), bool(table.done), table.role.tolist(), table.alive.tolist()
+    count, done, roles, alive = int(table.players), bool(table.done), table.role.tolist(), table.alive.tolist()
     own = roles[seat] if seat >= 0 else UNKNOWN
     found = log(table, "night")[: table.round_number, seat].tolist() if own == SHERIFF else ()
     return [
@@ -199,13 +199,13 @@ def _statements(table: Any) -> list[dict[str, Any]]:
     """Return the statements in order."""
     if not table.talk:
         return []
-    seats, rounds = int(table.seats), int(table.discussion_rounds)
+    players, rounds = int(table.players), int(table.discussion_rounds)
     days = int(table.round_number) - int(table.phase == NIGHT)
     entries = []
     for row, codes in enumerate(log(table, "said")[: days * rounds].tolist()):
         day = row // rounds + 1
-        opener = 2 * (day - 1) % seats
-        for speaker in (*range(opener, seats), *range(opener)):
+        opener = 2 * (day - 1) % players
+        for speaker in (*range(opener, players), *range(opener)):
             if codes[speaker]:
                 entries.append(dict(_entry(codes[speaker], speaker, day)))
     return entries
@@ -230,10 +230,10 @@ def _tonight(table: Any, seat: int) -> dict[str, str]:
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
     """Return the outcome: every seat's utility, the reason (who won, or the limit of days), the winner, all roles."""
-    seats = range(int(table.seats))
+    players, rewards = range(int(table.players)), table.rewards[: int(table.seats)].tolist()
     return {
-        "payoffs": [{"agent_id": name(other), "utility": float(table.rewards[other])} for other in seats],
+        "payoffs": [{"agent_id": name(seat), "utility": utility} for seat, utility in enumerate(rewards)],
         "reason": "max_days_exceeded" if table.truncated else f"{WINNERS[int(table.winner)]}_wins",
         "winner": WINNERS[int(table.winner)],
-        "roles": {name(other): ROLES[int(table.role[other])] for other in seats},
+        "roles": {name(other): ROLES[int(table.role[other])] for other in players},
     }

@@ -19,8 +19,8 @@ from parlour.wrappers.live.table.poker import PokerTable
 from parlour.wrappers.live.table.table_result import PlayerResult, TableResult
 
 OFFERS = (
-    Offer("bargaining", 2, False, (Opponent("fair", False), Opponent("zoo:bargaining", True))),
-    Offer("holdem", 2, True, (Opponent("call", False),)),
+    Offer("bargaining", 2, False, (Opponent("fair", False, (2,)), Opponent("zoo:bargaining", True, (2,)))),
+    Offer("holdem", 2, True, (Opponent("call", False, (2, 3)),)),
 )
 
 

@@ -250,15 +250,17 @@ def test_a_policy_without_probabilities_says_so_and_without_a_thought_it_still_d
     assert first == second
 
 
-def test_in_a_match_of_another_size_a_bot_plays_for_a_policy(caplog):
-    network = [(np.zeros((TEN.layout.size, TEN.num_actions), np.float32), np.zeros(TEN.num_actions, np.float32))]
-    agent = MafiaPolicyAgent("p1", "Ann", TEN, MlpPolicy(network, "Tanh", seed=1), seed=1)
-    match = table(seed=2, seats=5, bad={0: agent})
+def test_a_policy_plays_with_fewer_players_and_among_more_a_bot_plays_for_it(caplog):
+    def blank(game):
+        network = [(np.zeros((game.layout.size, game.num_actions), np.float32), np.zeros(game.num_actions, np.float32))]
+        return MafiaPolicyAgent("p1", "Ann", game, MlpPolicy(network, "Tanh", seed=1), seed=1)
+
+    for seats in (5, 10):
+        match = table(seed=2, seats=seats, bad={0: blank(TEN)})
+        assert not run(match.play()).faults and not warnings(caplog)
+    match = table(seed=2, bad={0: blank(FIVE)})
     assert not run(match.play()).faults
-    assert "trained for 10 players" in caplog.text
-    caplog.clear()
-    match = table(seed=2, bad={0: MafiaPolicyAgent("p1", "Ann", TEN, MlpPolicy(network, "Tanh", seed=1), seed=1)})
-    assert not run(match.play()).faults and not warnings(caplog)
+    assert "trained for 5 players at most" in caplog.text
 
 
 @pytest.mark.parametrize("personality", PERSONALITIES)

@@ -314,3 +314,64 @@ def test_the_safe_action_is_a_drawn_target_nothing_of_note_an_abstention():
     talk(env)
     assert env.submit(env.agent_selection, Action("pass")).ok
     assert env.table.votes[env.table.turn - 1] == -1
+
+
+def test_the_number_of_players_is_drawn_for_each_match_and_the_other_seats_stay_empty():
+    table = envs.game("mafia", seats=12, fewest=5)
+    tables = table.tables(1)
+    seen = set()
+    for seed in range(60):
+        tables.stream = seed
+        table.rules.reset(tables[0])
+        players = int(tables.players[0])
+        seen.add(players)
+        roles = tables.role[0, :12]
+        assert (roles[:players] > 0).all() and not roles[players:].any() and not tables.alive[0, players:12].any()
+        assert (roles == MAFIA).sum() == max(1, 3 * players // 10) == tables.living_mafia[0]
+        assert tables.living[0] == players
+        while not tables.done[0]:
+            assert tables.turn[0] < players
+            legal = np.flatnonzero(table.mask(tables[0], int(tables.turn[0])))
+            table.rules.play(tables[0], int(legal[seed % len(legal)]))
+        assert not tables.rewards[0, players:].any()
+    assert seen == set(range(5, 13))
+
+
+@pytest.mark.parametrize("players", [5, 7])
+def test_a_match_at_a_larger_table_goes_as_at_one_of_its_size(players):
+    """The same deal and choices give the same order of play, with empty seats and without."""
+    small, large = (
+        envs.game("mafia", seats=players, max_days=4),
+        envs.game("mafia", seats=11, fewest=players, max_days=4),
+    )
+    one, two = small.tables(1), large.tables(1)
+    one.stream = 3
+    small.rules.reset(one[0])
+    large.capabilities.chance.begin(two[0])
+    large.capabilities.chance.play(two[0], 0)
+    two.role[0, :players] = one.role[0, :players]
+    while two.due[0]:  # every role stays where it is
+        large.capabilities.chance.play(two[0], int(two.due[0]) - 1)
+    random = np.random.default_rng(1)
+    while not one.done[0]:
+        assert (one.turn[0], one.phase[0]) == (two.turn[0], two.phase[0])
+        action = int(random.choice(np.flatnonzero(small.mask(one[0], int(one.turn[0])))))
+        move = small.rules.decode(one[0], action)
+        two.stream = one.stream
+        small.rules.step(one[0], move)
+        large.rules.step(two[0], move)
+    assert two.done[0] and one.rewards[0, :players].tolist() == two.rewards[0, :players].tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seats": 8, "fewest": 4}, "fewest=4"),
+        ({"seats": 8, "fewest": 9}, "fewest=9"),
+        ({"seats": 8, "fewest": 5, "mafia": 2}, "mafia=2: with fewest=5 it follows from the number of players"),
+        ({"seats": 8, "fewest": 5, "doctors": 3, "sheriffs": 2}, "are more than fewest=5 together"),
+    ],
+)
+def test_wrong_options_of_a_drawn_number_of_players_are_named(options, words):
+    with pytest.raises(ValueError, match=words):
+        envs.game("mafia", **options)

@@ -1,18 +1,19 @@
 """Learning curves: pooling by settings, intervals, `parlour plot` and `parlour compare`."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
 import tomli_w
 from parlour.training import cli
-from parlour.training.evaluation.curves import Curve, Group, comparison, difference, grouped, half_width
+from parlour.training.evaluation.curves import Curve, Group, comparison, difference, grouped, half_width, plot
 
 
-def write(runs, name, seed, rate, values, **settings):
+def write(runs, name, seed, rate, values, game="kuhn-v0", **settings):
     folder = runs / name
     folder.mkdir(parents=True)
-    plan = {"format": 2, "game": "kuhn-v0", "seed": seed, "name": name, "learning_rate": rate, "options": settings}
+    plan = {"format": 2, "game": game, "seed": seed, "name": name, "learning_rate": rate, "options": settings}
     (folder / "config.toml").write_text(tomli_w.dumps(plan))
     lines = [{"steps": 100 * (k + 1), "rollout/return": value} for k, value in enumerate(values)]
     lines[-1]["eval/nash_conv"] = 0.5
@@ -56,6 +57,19 @@ def test_the_value_in_theory_is_that_of_its_own_metric(tmp_path):
     assert [group.theory for group in grouped(folders, "rollout/return")] == [None]
 
 
+def test_a_legend_has_the_names_of_the_runs_and_drawing_warns_of_nothing(runs, tmp_path):
+    long = write(runs, "a-run-with-a-name-" + "x" * 200, 3, 0.3, [1, 2], seats=[[1.5] * 40])
+    names = ("a0", "b0", "a1", "b1")
+    write(runs, "b2", 2, 0.2, [0, 1])
+    groups = grouped([*(runs / name for name in names), runs / "b2", long], "rollout/return")
+    assert [group.name for group in groups] == ["a0 and a1", "b0 and 2 more", long.name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plot({"rollout/return": groups, "eval/nash_conv": groups}, tmp_path / "curves.svg")
+    drawn = (tmp_path / "curves.svg").read_text()
+    assert "b0 and 2 more" in drawn and "learning_rate" not in drawn
+
+
 def test_options_of_the_game_tell_runs_apart(tmp_path):
     folders = [write(tmp_path, "two", 0, 0.1, [1], seats=2), write(tmp_path, "three", 0, 0.1, [1], seats=3)]
     assert [group.label for group in grouped(folders, "rollout/return")] == ["options.seats=2", "options.seats=3"]
@@ -94,6 +108,14 @@ def test_the_commands(runs, tmp_path, capsys):
         picture = tmp_path / name
         assert cli.main(["plot", *folders, "--metric", "rollout/return", "eval/nash_conv", "--out", str(picture)]) == 0
         assert picture.read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize("command", [["compare"], ["plot"]])
+def test_runs_of_different_games_are_refused(runs, capsys, command):
+    write(runs, "other", 0, 0.1, [1, 2], game="leduc-v0")
+    assert cli.main([*command, "a0", "other", "--runs", str(runs)]) == cli.MISTAKE
+    said = capsys.readouterr().err
+    assert "a0 plays kuhn, other plays leduc: figures of different games cannot be compared" in said
 
 
 @pytest.mark.parametrize(

@@ -70,15 +70,31 @@ def test_what_a_lobby_cannot_serve_is_named(args, words, tmp_path, capsys, monke
     assert words in capsys.readouterr().err
 
 
-def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game():
-    [kuhn, cournot] = [lobby._offer(game(name), policies) for name, policies in (("kuhn", ["mine"]), ("cournot", []))]
-    assert [(one.name, one.trained) for one in kuhn.opponents][:3] == [
-        ("zoo:kuhn", True),
-        ("mine", True),
-        ("random", False),
+def test_a_lobby_offers_the_zoo_the_bots_and_own_policies_of_each_game(tmp_path):
+    mine = shutil.copy(zoo.weights("zoo:kuhn"), tmp_path / "mine.npz")
+    wanted = (("kuhn", [str(mine)]), ("cournot", []))
+    [kuhn, cournot] = [lobby._offer(game(name), policies) for name, policies in wanted]
+    assert [(one.name, one.trained, one.seats) for one in kuhn.opponents][:3] == [
+        ("zoo:kuhn", True, (2,)),
+        (str(mine), True, (2,)),
+        ("random", False, (2,)),
     ]
+    assert {one.seats for one in cournot.opponents} == {tuple(range(2, 9))}
     assert (kuhn.seats, kuhn.any_seats, cournot.any_seats) == (2, False, True)
     assert [one.name for one in cournot.opponents if one.trained] == ["zoo:cournot"]
+
+
+def test_a_lobby_offers_a_policy_only_at_the_seats_at_which_it_can_play():
+    offer = lobby._offer(game("mafia"), ())
+    seats = {one.name: one.seats for one in offer.opponents}
+    assert seats["zoo:mafia"] == tuple(range(5, 11))
+    assert seats["mixed"] == tuple(range(5, 17))
+
+
+@pytest.mark.parametrize("seats", [11, 16])
+def test_where_a_policy_cannot_play_no_table_opens(seats):
+    with pytest.raises(ValueError, match=f"zoo:mafia was trained for mafia-v0 .* cannot play .*{seats} players"):
+        lobby._table("mafia", seats, ["zoo:mafia"], **TABLE)
 
 
 def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatch):
@@ -93,16 +109,11 @@ def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatc
     assert str(own) not in [one.name for one in leduc.opponents]
 
 
+TABLE = {"admit": lambda name, token: None, "on_result": print, "timeout": 9, "delay": 0, "hands": 5, "rebuy": False}
+
+
 def test_a_lobbys_table_leaves_a_seat_to_a_person():
-    options = {
-        "admit": lambda name, token: None,
-        "on_result": print,
-        "timeout": 9,
-        "delay": 0,
-        "hands": 5,
-        "rebuy": False,
-    }
     with pytest.raises(ValueError, match="2 opponents for 2 seats: leave one to a person"):
-        lobby._table("kuhn", None, ["honest", "honest"], **options)
-    made = lobby._table("cournot", 3, ["equilibrium"], **options)
+        lobby._table("kuhn", None, ["honest", "honest"], **TABLE)
+    made = lobby._table("cournot", 3, ["equilibrium"], **TABLE)
     assert [None if one is None else one.name for one in made.taken] == ["equilibrium", None, None]

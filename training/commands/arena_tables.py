@@ -10,7 +10,17 @@ from ...envs import GAMES, Game, find
 from ...envs.core.counted import counted
 from ...wrappers.live.arena.agent import ArenaAgent
 from ...wrappers.live.arena.agent_names import reserved_words
-from .lookup import agent, bots_of, foreign, game_with, located, names_seats, trained_for, warn_about_differences
+from .lookup import (
+    agent,
+    bots_of,
+    foreign,
+    game_with,
+    located,
+    names_seats,
+    reason_against,
+    trained_for,
+    warn_about_differences,
+)
 
 ALL = "all"
 """The name of all games."""
@@ -73,7 +83,7 @@ def several_games(
         default = game_with(name)
         known = [(spec, own) for spec in specs if (own := _own_spec(spec, default))]
         try:
-            game = _game(name, (), None, len(known) + others)
+            game, known = _able(name, known, others, console)
         except ValueError as error:
             console.print(f"{name} is left out: {error}", markup=False)
             continue
@@ -86,6 +96,24 @@ def several_games(
         raise ValueError(f"no game has enough agents; name more --agents or --remote (there are {len(specs) + others})")
     reserved = frozenset[str]().union(*(reserved_words(game) for game, _ in found))
     return [(game, _seated(known, game, reserved, seed)) for game, known in found]
+
+
+def _able(name: str, known: list[tuple[str, str]], others: int, console: Console) -> tuple[Game, list[tuple[str, str]]]:
+    """Return a game, and those of the agents that can play it with its seats; the others are named, with the reason.
+
+    With fewer agents the game may have fewer seats, at which others cannot play: then it is asked again.
+
+    Raises:
+        ValueError: if the game does not have so few seats.
+    """
+    while True:
+        game = _game(name, (), None, len(known) + others)
+        reasons = {spec: reason for spec, own in known if (reason := reason_against(own, game))}
+        if not reasons:
+            return game, known
+        for reason in reasons.values():
+            console.print(f"{name}: {reason}", markup=False)
+        known = [(spec, own) for spec, own in known if spec not in reasons]
 
 
 def _own_spec(spec: str, game: Game) -> str | None:

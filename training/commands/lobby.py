@@ -17,9 +17,11 @@ from ...wrappers.live.table.table_result import OnResult
 from ..stopping import until_done
 from .arguments import TlsServerArguments
 from .browser_tables import browser_table, serve
-from .lookup import HUMAN, game_with, has_seats, trained_for
+from .lookup import HUMAN, game_with, has_seats, reason_against, tables_of, trained_for
 
 PORT = TlsServerArguments(port=8000)
+SEATS = range(2, 17)
+"""The numbers of seats that a table of the lobby may have."""
 
 
 def command(
@@ -88,8 +90,21 @@ def _playable() -> list[Game]:
 
 
 def _offer(game: Game, policies: Sequence[str]) -> Offer:
+    """Return what a lobby offers of a game: the programs, each at the numbers of seats at which it can play.
+
+    Raises:
+        ValueError: for one of `policies` that can play at none of them, with the reason.
+    """
     trained = [*([f"{zoo.PREFIX}{game.name}"] if game.name in zoo.names() else []), *policies]
-    programs = [*(Opponent(spec, True) for spec in trained), *(Opponent(bot, False) for bot in game.bots)]
+    tables = {game.seats: game, **tables_of(game.name, SEATS)}
+    programs = []
+    for spec in [*trained, *game.bots]:
+        reasons = {count: reason_against(spec, table) for count, table in sorted(tables.items())}
+        seats = tuple(count for count, reason in reasons.items() if not reason)
+        if seats:
+            programs.append(Opponent(spec, spec in trained, seats))
+        elif spec in policies:
+            raise ValueError(reasons[game.seats])
     return Offer(game.name, game.seats, has_seats(game.name), tuple(programs))
 
 

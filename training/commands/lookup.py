@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from ...wrappers.agents.language_model import Model
 from ...wrappers.agents.llm import LLMAgent
 from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.policies.base import LearnedPolicy, Policy
-from ...wrappers.policies.loading import load_policy, load_run, make_policy, policy_file, run_settings
+from ...wrappers.policies.elsewhere import ElsewherePolicy
+from ...wrappers.policies.loading import load_policy, make_policy, policy_file, run_settings
 from ...wrappers.policies.silenced import MutedPolicy, ScrambledPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor
@@ -52,6 +54,18 @@ def has_seats(name: str) -> bool:
         ValueError: for an unknown game.
     """
     return "seats" in inspect.signature(find(name)).parameters
+
+
+def tables_of(name: str, counts: Iterable[int] = range(1, 21)) -> dict[int, Game]:
+    """Return a game by its number of seats, for those of `counts` that it can have; else with its default options."""
+    if not has_seats(name):
+        game = game_with(name)
+        return {game.seats: game}
+    found = {}
+    for count in counts:
+        with suppress(ValueError):  # a number that the game does not have
+            found[count] = game_with(name, seats=count)
+    return found
 
 
 def names_seats(settings: Sequence[str]) -> bool:
@@ -179,7 +193,7 @@ def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool
 
 def rivals(game: Game) -> tuple[str, ...]:
     """Return the bots that can play the game with its options; some need certain options."""
-    return tuple(name for name in game.bots if _plays(name, game)) or ("random",)
+    return tuple(name for name in game.bots if not reason_against(name, game)) or ("random",)
 
 
 def require_opponents(game: Game) -> None:
@@ -192,20 +206,23 @@ def require_opponents(game: Game) -> None:
 
 
 def of_the_zoo(game: Game) -> tuple[str, ...]:
-    """Return the name of the zoo's policy for the game, if it was trained with the same options; else nothing."""
-    if game.name not in zoo.names():
-        return ()
-    trained_for = load_policy(zoo.weights(game.name)).trained_for
-    fits = trained_for is not None and dict(trained_for.make_game().options) == dict(game.options)
-    return (f"{zoo.PREFIX}{game.name}",) if fits else ()
+    """Return the name of the zoo's policy for the game, if it can play it with its options and seats; else nothing."""
+    spec = f"{zoo.PREFIX}{game.name}"
+    return (spec,) if game.name in zoo.names() and not reason_against(spec, game) else ()
 
 
-def _plays(name: str, game: Game) -> bool:
+def reason_against(spec: str, game: Game) -> str:
+    """Return why what `spec` names cannot play a game with its options and seats, as a sentence; empty: it can.
+
+    It is the one answer to where a policy or a bot may be offered or seated: `policy` and `agent` refuse with it.
+    """
+    if spec in (HUMAN, LLM) or foreign(spec, game):
+        return ""
     try:
-        game.bots[name](game, 0)
-    except ValueError:
-        return False
-    return True
+        policy(spec, game, 0)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def silenced(player: Policy, game: Game, mute: bool, scramble: bool, seed: int) -> Policy:
@@ -226,11 +243,11 @@ def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = 
 
     A prefix such as ``negmas:`` names an agent of another library (see `Specifics.agents`).
 
-    A saved policy keeps the options that it was trained with; it can play at tables with more or fewer seats. The
-    solution of a small game plays with its own options only.
+    A saved policy keeps the options that it was trained with, and reads tables with other ones, such as more or fewer
+    seats, as well as its game can. The solution of a small game plays with its own options only.
 
     Raises:
-        ValueError: if there is none, or it plays another game.
+        ValueError: if there is none, or it cannot play the game (see `reason_against`).
     """
     if spec == HUMAN:
         return HumanAgent()
@@ -240,14 +257,10 @@ def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = 
     if make := foreign(spec, game):
         return make()
     where = located(spec, {HUMAN: None, LLM: None, "random": None, **game.bots})
-    if Path(where).is_dir():
-        trained, learned = load_run(where, seed=seed)
-        return PolicyAgent(_same_game(trained, game, spec), learned)
-    if where not in game.bots and policy_file(where).is_file():
-        saved = load_policy(where, seed=seed)
-        if saved.trained_for is not None and not isinstance(saved, TabularPolicy):  # which knows its own table only
-            return PolicyAgent(_same_game(saved.trained_for.make_game(), game, spec), saved)
-    return PolicyAgent(game, make_policy(where, game, seed=seed))
+    player = make_policy(where, game, seed=seed)
+    trained = what_trained(player)
+    own = game if trained is None or isinstance(player, TabularPolicy) else trained.make_game()
+    return PolicyAgent(own, player.policy if isinstance(player, ElsewherePolicy) else player)
 
 
 def foreign(spec: str, game: Game) -> Callable[[], Agent] | None:
@@ -256,12 +269,6 @@ def foreign(spec: str, game: Game) -> Callable[[], Agent] | None:
         if spec.startswith(prefix):
             return partial(make, spec.removeprefix(prefix))
     return None
-
-
-def _same_game(trained: Game, game: Game, spec: str) -> Game:
-    if trained.name != game.name:
-        raise ValueError(f"{spec} plays {trained.name}, not {game.name}")
-    return trained
 
 
 def needed(model: Model | None) -> Model:
@@ -285,12 +292,13 @@ def warn_about_differences(players: Iterable[tuple[str, Any]], game: Game) -> No
     told = dict.fromkeys(
         f"{spec} was trained for {difference}"
         for spec, player in players
-        if (trained_for := _what_trained(player)) is not None and (difference := trained_for.difference(game))
+        if (trained_for := what_trained(player)) is not None and (difference := trained_for.difference(game))
     )
     for line in told:
         print(line, file=sys.stderr)
 
 
-def _what_trained(player: Any) -> TrainedFor | None:
+def what_trained(player: Any) -> TrainedFor | None:
+    """Return what a policy, or that of an agent, was trained for; None if it was not trained."""
     learned = player.policy if isinstance(player, PolicyAgent) else player
-    return learned.trained_for if isinstance(learned, LearnedPolicy) else None
+    return learned.trained_for if isinstance(learned, LearnedPolicy | ElsewherePolicy) else None

@@ -1,6 +1,5 @@
 """Finds the mafia agents that command lines name: personalities, language models, runs, policy files, bots."""
 
-import logging
 from collections.abc import Callable
 from itertools import count, cycle
 
@@ -19,8 +18,6 @@ from ...wrappers.live.mafia.scripted_agent import MafiaScriptedAgent
 from ...wrappers.policies.loading import policy_file
 from ..learning import run_folder
 from .lookup import LLM, agent, needed, warn_about_differences
-
-logger = logging.getLogger(__name__)
 
 MakeAgent = Callable[[str, str], AgentPolicy]
 """A function from id and name to an agent."""
@@ -45,7 +42,7 @@ def maker(
         prompts: the prompts of language models; None: Parlour's own prompts.
 
     Raises:
-        ValueError: if `spec` is unknown, or a policy for another game.
+        ValueError: if `spec` is unknown, or cannot play the game.
     """
     made = count()
 
@@ -65,9 +62,7 @@ def maker(
     player = agent(spec, game, seed)
     assert isinstance(player, PolicyAgent)
     trained, policy = player.game, player.policy
-    if seats not in (None, trained.seats):
-        logger.warning("%s was trained for %d players: a bot plays for it among %d", spec, trained.seats, seats)
-    elif seats is not None:
+    if seats is not None:
         warn_about_differences([(spec, player)], game)
     worker = None if spec in bots else Worker(spec)
     return lambda agent_id, name: MafiaPolicyAgent(agent_id, name, trained, policy, seed=own(), worker=worker)

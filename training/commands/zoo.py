@@ -17,7 +17,7 @@ from ...wrappers.policies.loading import load_policy, load_run, policy_file, run
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import read_settings
-from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, weights
+from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, span, weights
 from ..evaluation.exploit import Win, is_lucky, wins_of
 from ..evaluation.scores import Score
 from ..games import specifics
@@ -25,7 +25,16 @@ from ..learning import run_folder
 from ..learning.settings import TrainConfig
 from .arguments import AsJson
 from .exploit import LearnerArguments, battery
-from .lookup import game_of, game_with, policies_of, policy, require_opponents, warn_about_differences
+from .lookup import (
+    game_of,
+    game_with,
+    policies_of,
+    policy,
+    reason_against,
+    require_opponents,
+    tables_of,
+    warn_about_differences,
+)
 
 LICENCE = "MIT"
 
@@ -84,12 +93,12 @@ def command(
 
 
 def _overview(cards: dict[str, Card]) -> Table:
-    table = Table("policy", "budget", "worst measure", "", "unit", title="the zoo")
+    table = Table("policy", "seats", "budget", "worst measure", "", "unit", title="the zoo")
     table.columns[0].no_wrap = True
     table.columns[0].min_width = max((len(f"{PREFIX}{name}") for name in cards), default=0)
     for name, found in cards.items():
         worst = _worst(found.measures)
-        table.add_row(f"{PREFIX}{name}", found.budget, worst.name, f"{worst.mean:+.3g}", worst.unit)
+        table.add_row(f"{PREFIX}{name}", span(found.seats), found.budget, worst.name, f"{worst.mean:+.3g}", worst.unit)
     return table
 
 
@@ -103,8 +112,9 @@ def _whole(name: str, found: Card) -> list[Any]:
     table = Table("measure", "team", "", "95 % interval", "unit", title=f"{PREFIX}{name}, {found.game}")
     for one in found.measures:
         table.add_row(one.name, one.team, f"{one.mean:+.4g}", f"{one.low:+.4g} to {one.high:+.4g}", one.unit)
+    plays = f"plays at tables of {span(found.seats)} seats"
     made = f"made by: {found.command} (seed {found.seed}; {found.budget}; licence {found.licence})"
-    return [table, made, f"measured by: {found.measured_by}"]
+    return [table, plays, made, f"measured by: {found.measured_by}"]
 
 
 # Taking a policy.
@@ -150,6 +160,7 @@ def _take(
         licence=LICENCE,
         measured_by=measured_by.replace(str(file), f"{PREFIX}{trained_for.name}"),
         measures=measures,
+        seats=[count for count, table in tables_of(game.name).items() if not reason_against(str(file), table)],
     )
     _write_card(about, file)
     return trained_for.name

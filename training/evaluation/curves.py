@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
+from ...wrappers.policies.loading import run_settings
 from ...wrappers.policies.trained_for import read_settings
 from .scores import student_quantile
 
@@ -43,11 +44,19 @@ class Group:
         label: what distinguishes its settings from those of the other groups.
         curves: a metric of each run.
         theory: the metric's value in theory; None if the runs have none.
+        names: the runs' names.
     """
 
     label: str
     curves: Sequence[Curve]
     theory: float | None = None
+    names: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """The names of its runs; of more than two the first one, and how many more there are."""
+        first, *more = self.names
+        return f"{first} and {len(more)} more" if len(more) > 1 else " and ".join(self.names)
 
     def pooled(self) -> tuple[Floats, Floats, Floats]:
         """Return timesteps, means and half widths of the 95 % intervals over the runs, float64[POINTS] each.
@@ -124,9 +133,10 @@ def grouped(runs: Sequence[Path], metric: str) -> list[Group]:
 
     Raises:
         FileNotFoundError: if a run has no settings or no metrics.
-        ValueError: if a run does not have the metric.
+        ValueError: if a run does not have the metric, or plays another game than the others.
     """
     settings = [_compared(run) for run in runs]
+    _require_one_game(runs)
     names = {name for one in settings for name in one if any(one[name] != other.get(name) for other in settings)}
     names |= {name for one in settings for other in settings for name in other if name not in one}
     groups: dict[str, list[Path]] = {}
@@ -134,9 +144,22 @@ def grouped(runs: Sequence[Path], metric: str) -> list[Group]:
         label = " ".join(f"{name}={one[name]}" for name in sorted(names) if name in one) or str(one["game"])
         groups.setdefault(label, []).append(run)
     return [
-        Group(label, [read_curve(run, metric) for run in members], _theory(members, metric))
+        Group(
+            label,
+            [read_curve(run, metric) for run in members],
+            _theory(members, metric),
+            [run.resolve().name for run in members],
+        )
         for label, members in groups.items()
     ]
+
+
+def _require_one_game(runs: Sequence[Path]) -> None:
+    """Raise ValueError for runs of different games, whose figures have nothing to do with each other."""
+    games = {run_settings(run).name: run.resolve().name for run in reversed(runs)}
+    if len(games) > 1:
+        plays = ", ".join(f"{run} plays {game}" for game, run in reversed(games.items()))
+        raise ValueError(f"{plays}: figures of different games cannot be compared; name runs of one game")
 
 
 def _compared(run: Path) -> dict[str, Any]:
@@ -200,13 +223,12 @@ def plot(groups: dict[str, Sequence[Group]], path: str | PathLike[str]) -> None:
     for axes, (metric, members) in zip(np.atleast_1d(figure.subplots(1, len(groups))), groups.items(), strict=True):
         for group in members:
             steps, means, half = group.pooled()
-            count = len(group.curves)
-            (line,) = axes.plot(steps, means, label=f"{group.label} ({count} runs)" if count > 1 else group.label)
-            if count > 1:
+            (line,) = axes.plot(steps, means, label=group.name)
+            if len(group.curves) > 1:
                 axes.fill_between(steps, means - half, means + half, alpha=0.2, color=line.get_color())
             if group.theory is not None:
                 axes.axhline(group.theory, linestyle="--", color=line.get_color(), label="theory")
         axes.set(xlabel="timesteps", ylabel=metric)
-        axes.legend(frameon=False, fontsize="small")
+        axes.legend(frameon=False, fontsize="small").set_in_layout(False)  # else a long name leaves no room
         axes.grid(alpha=0.3)
     figure.savefig(path, dpi=120)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs import Game, play_until_done
-from ...envs.core.rollout import Decisions, Policy, encoder_of, tables_with_seed
+from ...envs.core.rollout import Decisions, Policy, act_of, encoder_of, tables_with_seed
 
 TABLES = 512
 """Number of matches played at the same time; their decisions are shuffled together."""
@@ -68,4 +68,5 @@ class _Shown:
         self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
     ) -> NDArray[np.int64]:
         """Return the teacher's actions at the tables `rows`."""
-        return self._teacher.act(self._own.observations(tables, rows), masks)
+        seen = self._own.observations(tables, rows)
+        return np.asarray(act_of(self._teacher, tables, rows, seen, masks), np.int64)

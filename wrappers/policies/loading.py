@@ -1,19 +1,19 @@
 """Policies by name and from files: bots, run folders, saved models, the zoo."""
 
-from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from ...envs.core.game import Game
 from ...envs.core.options import did_you_mean
 from ...envs.core.random_policy import RandomPolicy as RandomPolicy
 from .base import LearnedPolicy, Policy
+from .elsewhere import at_table
 from .mlp import MlpPolicy
 from .sb3 import SB3Policy
 from .sb3_files import load_model
 from .tabular import TabularPolicy, is_tabular
-from .trained_for import TrainedFor, command_line, of_settings, read_settings, unshared
+from .trained_for import TrainedFor, of_settings, read_settings
 
 ZOO = "zoo:"
 """With it begins the name of a policy of `parlour.zoo`."""
@@ -136,7 +136,8 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
     """Return the policy that `spec` names: ``"random"``, a bot of the game, a run folder, a policy file,
     or a policy of the zoo such as ``"zoo:holdem"``.
 
-    A policy for another version of the game can play if `game` still has its encoder.
+    A policy for another version of the game can play if `game` still has its encoder, and one for other options, such
+    as another number of seats, if its own game can read the table (see `elsewhere.reason_against`).
 
     Args:
         spec: the name or path; a policy is returned as it is.
@@ -164,38 +165,13 @@ def make_policy(spec: str | Policy, game: Game, *, deterministic: bool = False, 
     else:
         hint = did_you_mean(spec, sorted({"random", *game.bots}))
         raise ValueError(f"{spec!r} is neither a bot of {game.name} nor a file or run folder; {hint}")
-    _check_plays(policy, game, spec)
-    return policy
+    try:
+        return at_table(policy, game)
+    except ValueError as error:
+        raise ValueError(f"{spec} {error}") from None
 
 
 def _require_name(spec: str | PathLike[str]) -> None:
     """Raise ValueError for an empty name, which as a path would be the folder where one is."""
     if spec == "":
         raise ValueError("a name is missing: give a bot, a run folder, a policy file or a policy of the zoo")
-
-
-def _check_plays(policy: LearnedPolicy, game: Game, spec: str) -> None:
-    """Raise ValueError for a policy of another game, or of options with other observations or actions."""
-    trained_for = policy.trained_for
-    if trained_for is None:
-        return
-    if trained_for.name != game.name:
-        raise ValueError(f"{spec} plays {trained_for.game}, not {game.id}")
-    encoder = policy.encoder or game.encoder
-    game.check_encoder(encoder)
-    sizes, needed = (policy.inputs, policy.outputs), (game.encoders[encoder].layout.size, game.num_actions)
-    other = trained_for.make_game() if sizes != needed or isinstance(policy, TabularPolicy) else game
-    theirs, ours = (unshared(one, two) for one, two in ((other, game), (game, other)))
-    if theirs or ours:  # a table of strategies has no row for another game's observations
-        options = command_line(theirs) if isinstance(policy, TabularPolicy) else ""
-        advice = f"; it knows no other game: give its options, on a command line {options}" if options else ""
-        raise ValueError(f"{spec} plays {other.id} with {_text(theirs)}, not {game.id} with {_text(ours)}{advice}")
-    if sizes != needed:
-        raise ValueError(
-            f"{spec} is damaged: it takes {sizes[0]} numbers and has {sizes[1]} actions; {game.id} has {needed[0]} and "
-            f"{needed[1]}"
-        )
-
-
-def _text(options: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in options.items())

@@ -12,7 +12,7 @@ from ....wrappers.live.mafia import agent as service
 from ....wrappers.live.mafia.prompts import load_prompts
 from ...supervisor import Supervisor
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
-from ..lookup import game_with
+from ..lookup import game_with, trained_for
 from ..mafia_agents import maker
 
 PORT = AddressArguments(port=service.PORT)
@@ -40,7 +40,10 @@ def command(
         deadline: Seconds for a call; then a stream is cut off, and the safe action replaces a choice.
     """
     console = Console(highlight=False)
+    trained = trained_for(run) if players is None else None  # whoever hosts the matches tells the number of players
     game = game_with("mafia", seats=players)
+    if trained is not None and trained.name == game.name:
+        game = trained.make_game()
     make = maker(run, game, language_model.language_model(deadline), session.seed, players, load_prompts(prompts))
     with Supervisor(live, session, console) as supervisor:
         server = service.MafiaAgentServer(

@@ -17,10 +17,12 @@ class Opponent:
     Attributes:
         name: how people name it.
         trained: whether it is a trained policy; the others are bots.
+        seats: the numbers of seats at which it plays.
     """
 
     name: str
     trained: bool
+    seats: tuple[int, ...]
 
 
 @dataclass(frozen=True)

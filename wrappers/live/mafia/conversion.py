@@ -185,8 +185,8 @@ def game_of(seats: int, speeches: int = 1, days: int = 20, mafia: int | None = N
     return make_game("mafia", seats=seats, discussion_rounds=speeches, max_days=days, mafia=mafia)
 
 
-def of_context(context: GameState) -> Game:
-    """Return a game that holds what a context tells.
+def of_context(context: GameState, seats: int | None = None) -> Game:
+    """Return a game that holds what a context tells, with one seat per player, or with `seats` of them.
 
     No context tells a game's options. Discussion rounds are counted in what was said, and the mafia by the dead and the
     number of the living. The limit of days is taken to be the usual one, unless the match has gone on beyond it; one
@@ -195,7 +195,7 @@ def of_context(context: GameState) -> Game:
     Raises:
         ValueError: if mafia is not played by so many, or so long.
     """
-    seats = len(context.players)
+    seats = seats or len(context.players)
     mafia = context.mafia_count + sum(not player.alive and player.role == "mafia" for player in context.players)
     days = 20 if context.round_number <= 20 else DAYS
     speeches = min(speeches_a_day(context), 8, SPEECHES // days)

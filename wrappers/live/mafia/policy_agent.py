@@ -27,7 +27,7 @@ TOLD = 3
 class MafiaPolicyAgent(BaseMafiaAgent):
     """A policy that plays mafia by `AgentPolicy`.
 
-    In a match of another size than it was trained for, a scripted agent decides in its place.
+    In a match of more players than it was trained for, a scripted agent decides in its place.
 
     Args:
         id, name: of the player.
@@ -61,13 +61,13 @@ class MafiaPolicyAgent(BaseMafiaAgent):
         """See `BaseMafiaAgent`. The game is the policy's own, unless the match is longer or has more statements."""
         self._told = None
         players, own = len(context.players), self._game.options
-        if players == self._game.seats:
+        if players <= self._game.seats:
             holds = context.round_number <= own["max_days"] and speeches_a_day(context) <= own["discussion_rounds"]
-            return self._game if holds else of_context(context), self._policy
+            return self._game if holds else of_context(context, self._game.seats), self._policy
         if not self._warned:
             self._warned = True
             logger.warning(
-                "%s was trained for %d players; a bot plays for it among %d; train for them with: "
+                "%s was trained for %d players at most; a bot plays for it among %d; train for them with: "
                 "parlour train mafia --options seats=%d",
                 self.id,
                 self._game.seats,

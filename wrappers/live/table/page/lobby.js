@@ -4,7 +4,7 @@ import { byId, el, number } from "./dom.js";
 import { keepPerson, keyPart, lobbyKey, person } from "./person.js";
 
 /**
- * @typedef {{ name: string, trained: boolean }} Opponent
+ * @typedef {{ name: string, trained: boolean, seats: number[] }} Opponent
  * @typedef {{ game: string, seats: number, any_seats: boolean, opponents: Opponent[] }} Offer
  * @typedef {{ name: string | null, program: boolean, here: boolean }} Seat
  * @typedef {{ table_id: string, game: string, status: string, seats: Seat[], listed: boolean, yours: boolean }} Table
@@ -151,11 +151,12 @@ function showSeats() {
 function showOpponents() {
   const offer = chosen();
   const kept = wanted();
-  const programs = offer.opponents.map(
+  const seats = Math.max(2, Math.min(16, Math.trunc(Number(count.value)) || offer.seats));
+  const able = offer.opponents.filter((one) => one.seats.includes(seats));
+  const programs = able.map(
     ({ name, trained }) => /** @type {const} */ ([name, trained ? `${name} (trained)` : name]),
   );
-  const seats = Math.max(2, Math.min(16, Math.trunc(Number(count.value)) || offer.seats));
-  const usual = offer.opponents.find((one) => one.trained) ?? offer.opponents.find((one) => one.name !== "random");
+  const usual = able.find((one) => one.trained) ?? able.find((one) => one.name !== "random");
   const rows = Array.from({ length: seats - 1 }, (_, i) => {
     const options = [["", "a person"], ...programs].map(([value, label]) => el("option", { value }, label ?? ""));
     const select = el("select", {}, ...options);

@@ -1,0 +1,115 @@
+"""Where a policy can play: one answer for all, and the same play in simulation and at a live table."""
+
+import numpy as np
+import pytest
+from parlour import envs, zoo
+from parlour.envs.core.rollout import act_of
+from parlour.envs.core.turn_state import ActionResult
+from parlour.training import cli
+from parlour.training.commands.arena_tables import several_games
+from parlour.training.commands.lookup import agent, reason_against, tables_of
+from parlour.wrappers.policies import elsewhere
+from parlour.wrappers.policies.elsewhere import ElsewherePolicy
+from parlour.wrappers.policies.loading import load_policy, make_policy
+from parlour.wrappers.policies.mlp import MlpPolicy
+from parlour.wrappers.policies.trained_for import TrainedFor
+from rich.console import Console
+
+
+def blank(game, encoder=""):
+    """A policy that finds every legal action equally good."""
+    sizes = game.encoders[encoder or game.encoder].layout.size, game.num_actions
+    policy = MlpPolicy([(np.zeros(sizes, np.float32), np.zeros(sizes[1], np.float32))], "Tanh", seed=1)
+    policy.set_trained_for(TrainedFor.of(game, encoder))
+    return policy
+
+
+@pytest.mark.parametrize("name", zoo.names())
+def test_a_policy_of_the_zoo_plays_at_the_seats_that_its_card_names(name):
+    plays = [count for count, table in tables_of(name).items() if not reason_against(f"zoo:{name}", table)]
+    assert plays == zoo.card(name).seats
+
+
+ELSEWHERE = [
+    ("holdem", 6),
+    ("mafia", 7),
+    ("auction", 5),
+    ("multi_issue_bargaining", 3),
+    ("cournot", 4),
+]
+
+
+@pytest.mark.parametrize(("name", "seats"), ELSEWHERE)
+def test_at_other_tables_a_policy_plays_in_simulation_as_live(name, seats):
+    game = envs.game(name, seats=seats)
+    policy, live = make_policy(f"zoo:{name}", game, seed=5), agent(f"zoo:{name}", game, seed=5)
+    assert isinstance(policy, ElsewherePolicy)
+    tables, row = game.tables(1), np.zeros(1, np.int64)
+    table = tables[0]
+    game.rules.reset(table)
+    for _ in range(60):
+        if table.done:
+            game.rules.reset(table)
+        chosen = int(act_of(policy, tables, row, np.zeros((1, 1), np.float32), game.rules.masks(tables, row))[0])
+        move = game.view.parse(table, live.respond(game.turn_state(table, int(table.turn))).action)
+        assert not isinstance(move, ActionResult)  # every answer is accepted
+        assert game.view.nearest(table, move) == chosen
+        game.rules.step(table, move)
+
+
+def test_a_policy_that_cannot_play_is_refused_with_one_sentence_everywhere(tmp_path, capsys):
+    table = envs.game("mafia", seats=12)
+    reason = reason_against("zoo:mafia", table)
+    assert "cannot play this table: 12 players; this game was made for 10 at most" in reason
+    for seat in (make_policy, agent):
+        with pytest.raises(ValueError, match=reason.partition(",")[0]):
+            seat("zoo:mafia", table)
+    mixed = ["mixed"] * 11
+    for words in (
+        ["play", "mafia", "--agents", "zoo:mafia", *mixed],
+        ["record", "mafia", "--agents", "zoo:mafia", *mixed, "--out", str(tmp_path / "match.html")],
+        ["table", "mafia", "--agents", "zoo:mafia", *mixed[1:], "human", "--port", "0"],
+        ["host", "arena", "mafia", "--agents", "zoo:mafia", *mixed, "--port", "0", "--seats", "12"],
+        ["host", "mafia", "--agents", "zoo:mafia", "mixed", "--players", "12", "--port", "0"],
+        ["deploy", "mafia", "zoo:mafia", "--players", "12", "--port", "0"],
+        ["evaluate", "zoo:mafia", "--seats", "12"],
+        ["exploit", "zoo:mafia", "--seats", "12"],
+        ["crossplay", "zoo:mafia", "mixed", "--seats", "12"],
+        ["teams", "mafia", "--policies", "town=zoo:mafia", "--seats", "12"],
+    ):
+        assert cli.main(words) == cli.MISTAKE, words
+        assert "12 players; this game was made for 10 at most" in " ".join(capsys.readouterr().err.split()), words
+
+
+def test_an_arena_of_several_games_leaves_out_who_cannot_play_and_says_why(tmp_path, capsys):
+    blank(envs.game("mafia", seats=7)).save(tmp_path / "seven.npz")
+    console = Console(width=500)
+    seated = several_games(["kuhn", "mafia"], ["zoo", str(tmp_path / "seven.npz"), "random"], 7, 1, console)
+    assert [(game.name, len(agents)) for game, agents in seated] == [("kuhn", 2), ("mafia", 2)]
+    assert "mafia: " in (said := capsys.readouterr().out) and "10 players; this game was made for 7 at most" in said
+
+
+@pytest.mark.parametrize(
+    ("trained", "table", "words"),
+    [
+        (("leduc", {}), ("kuhn", {}), "plays leduc-v0, not kuhn-v0"),
+        (("mafia", {"seats": 7}), ("mafia", {"seats": 8}), "8 players; this game was made for 7 at most"),
+        (("mafia", {"seats": 8}), ("mafia", {"seats": 7}), ""),
+        (("mafia", {"seats": 8, "fewest": 5}), ("mafia", {"seats": 6}), ""),
+        (("ultimatum", {"seats": 2}), ("ultimatum", {"seats": 3}), "cannot play this table: submit_offer needs shares"),
+        (("holdem", {"seats": 2}), ("holdem", {"seats": 9}), ""),
+        (("auction", {"seats": 2, "bids": 11}), ("auction", {"seats": 16}), ""),
+    ],
+)
+def test_the_reason_against_a_policy(trained, table, words):
+    policy = blank(envs.game(trained[0], **trained[1]))
+    game = envs.game(table[0], **table[1])
+    reason = elsewhere.reason_against(policy, game)
+    assert words in reason and bool(words) == bool(reason)
+
+
+def test_a_policy_that_does_not_say_its_game_plays_where_the_sizes_fit():
+    policy = load_policy(zoo.weights("cournot"))
+    policy.trained_for = None
+    assert not elsewhere.reason_against(policy, envs.game("cournot"))
+    assert "does not say what it was trained for" in elsewhere.reason_against(policy, envs.game("cournot", seats=3))

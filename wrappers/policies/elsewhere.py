@@ -1,0 +1,185 @@
+"""Where a policy can play: the one answer for every command and host; and how it plays at a table that is not its own.
+
+A policy was trained for one observation and one set of action indices. At a table with other options, such as another
+number of seats, it reads the TurnState with the game of its training (`View.load`), and its answer is the documented
+payload. Live agents do the same, so a policy plays a table in the same way everywhere.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...envs.core.game import Game
+from ...envs.core.rollout import encoder_of
+from ...envs.core.turn_state import ActionResult
+from .base import LearnedPolicy
+from .tabular import TabularPolicy
+from .trained_for import TrainedFor, command_line, unshared
+
+LONGEST = 2_000
+"""The most decisions of the match in which `reason_against` tries a policy."""
+
+
+def reason_against(policy: LearnedPolicy, game: Game) -> str:
+    """Return why a policy cannot play a game with its options and seats; empty: it can.
+
+    The words follow the name of the policy, such as ``"plays leduc-v0, not kuhn-v0"``.
+
+    Where the options differ from those of the training, a match of random play is tried: every state must be readable
+    with the policy's own game, and its answers of every action type must be legal sometimes.
+    """
+    trained_for = policy.trained_for
+    if trained_for is None:
+        return "" if _fits(policy, game) else f"takes {_sizes(policy)}, and does not say what it was trained for"
+    if trained_for.name != game.name:
+        return f"plays {trained_for.game}, not {game.id}"
+    try:
+        own = trained_for.make_game()
+    except ValueError as error:
+        return f"was trained for a game that cannot be made: {error}"
+    if not _fits(policy, own):
+        size = own.encoders[policy.encoder or own.encoder].layout.size
+        return f"is damaged: it takes {_sizes(policy)}; {own.id} has {size:,} and {own.num_actions:,}"
+    theirs, ours = unshared(own, game), unshared(game, own)
+    if not theirs and not ours:
+        return ""
+    if isinstance(policy, TabularPolicy):  # it has no row for another game's observations
+        options = command_line(theirs)
+        return (
+            f"plays {own.id} with {_text(theirs)}, not {game.id} with {_text(ours)}; it knows no other game: give "
+            f"its options, on a command line {options}"
+        )
+    return "" if _fits(policy, game) else _problem(own, game)
+
+
+def at_table(policy: LearnedPolicy, game: Game) -> "LearnedPolicy | ElsewherePolicy":
+    """Return a policy as it plays `game`: itself where the game has its observations and actions.
+
+    Raises:
+        ValueError: if it cannot play the game (see `reason_against`).
+    """
+    if reason := reason_against(policy, game):
+        raise ValueError(reason)
+    if policy.trained_for is None or _fits(policy, game):
+        return policy
+    return ElsewherePolicy(policy, policy.trained_for, game)
+
+
+def _fits(policy: LearnedPolicy, game: Game) -> bool:
+    """Return whether a game has the observations and actions of a policy."""
+    encoder = policy.encoder or game.encoder
+    return encoder in game.encoders and (policy.inputs, policy.outputs) == (
+        game.encoders[encoder].layout.size,
+        game.num_actions,
+    )
+
+
+def _sizes(policy: LearnedPolicy) -> str:
+    return f"{policy.inputs:,} numbers and has {policy.outputs:,} actions"
+
+
+def _problem(own: Game, game: Game) -> str:
+    """Return what stands against playing `game` with the observations of `own`, tried in a random match."""
+    tables, random = game.tables(1), np.random.default_rng(0)
+    table = tables[0]
+    game.rules.reset(table)
+    for _ in range(LONGEST):
+        if table.done:
+            break
+        try:
+            moves = _moves(own, game, table, random)
+        except (KeyError, TypeError, ValueError) as error:
+            return f"was trained for {own.id} with {_text(unshared(own, game))}, and cannot play this table: {error}"
+        game.rules.step(table, moves[random.integers(len(moves))])
+    return ""
+
+
+def _moves(own: Game, game: Game, table: Any, random: np.random.Generator) -> list[Any]:
+    """Return a legal move of each action type that a policy for `own` may answer with in this turn.
+
+    Raises:
+        ValueError: if there is none, or none of a type that is legal here; and as `View.load`.
+    """
+    loaded, seat = own.view.load(game.turn_state(table, int(table.turn)))
+    refusals: dict[str, str] = {}
+    moves: dict[str, Any] = {}
+    for number in random.permutation(np.flatnonzero(own.mask(loaded[0], seat))).tolist():
+        action = own.view.encode(loaded[0], number).action
+        if action.action_type not in moves:
+            answer = game.view.parse(table, action)
+            if isinstance(answer, ActionResult):
+                refusals.setdefault(action.action_type, str(answer.error_detail))
+            else:
+                moves[action.action_type] = answer
+    for offer in game.view.allowed(table):
+        if offer.action_type in refusals and offer.action_type not in moves:
+            raise ValueError(refusals[offer.action_type])
+    if not moves:
+        raise ValueError("none of its actions is legal")
+    return list(moves.values())
+
+
+class ElsewherePolicy:
+    """A policy at a table with other options than those of its training.
+
+    Each decision goes through TurnState and a payload, as at a live table: that is slower than play on records. An
+    answer that is not legal at the table is replaced by the nearest legal action index.
+
+    Args:
+        policy: the policy.
+        trained_for: what it was trained for.
+        game: the game of the tables.
+
+    Attributes:
+        policy: the policy.
+        trained_for: what it was trained for.
+    """
+
+    def __init__(self, policy: LearnedPolicy, trained_for: TrainedFor, game: Game) -> None:
+        self.policy = policy
+        self.trained_for = trained_for
+        self._own, self._game = trained_for.make_game(), game
+        self._encoder = self._own.encoders[encoder_of(policy, self._own)]
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Raise ValueError: it plays on records alone (see `act_on`)."""
+        raise ValueError(f"a policy for {self.trained_for.game} with other options plays on records: call act_on")
+
+    def act_on(
+        self, tables: Any, rows: NDArray[np.int64], observations: NDArray[np.float32], masks: NDArray[np.int8]
+    ) -> NDArray[np.int64]:
+        """Return a legal action index for the acting seat at each of the tables `rows`: int64[M].
+
+        Args:
+            tables: the records of `game`.
+            rows: int64[M], indices of tables.
+            observations: not used.
+            masks: int8[M, A], the action masks there.
+        """
+        own, game = self._own, self._game
+        loaded = [own.view.load(game.turn_state(tables[row], int(tables[row].turn))) for row in rows]
+        seen = np.stack([self._encoder.observation(table[0], seat) for table, seat in loaded])
+        opened = np.stack([own.mask(table[0], seat) for table, seat in loaded])
+        chosen = self.policy.act(seen, opened)
+        return np.array(
+            [
+                self._index(table[0], int(action), tables[row], mask)
+                for (table, _), action, row, mask in zip(loaded, chosen, rows, masks, strict=True)
+            ],
+            np.int64,
+        )
+
+    def _index(self, own_table: Any, action: int, table: Any, mask: NDArray[np.int8]) -> int:
+        """Return the action index of the answer at the table."""
+        game = self._game
+        move = game.view.parse(table, self._own.view.encode(own_table, action).action)
+        index = int(game.view.safe(table)) if isinstance(move, ActionResult) else int(game.view.nearest(table, move))
+        if mask[index]:
+            return index
+        opened = np.flatnonzero(mask)
+        return int(opened[np.argmin(np.abs(opened - index))])
+
+
+def _text(options: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in options.items())
