@@ -34,7 +34,6 @@ ELSEWHERE = [
     ("holdem", 6),
     ("mafia", 7),
     ("auction", 5),
-    ("multi_issue_bargaining", 3),
     ("cournot", 4),
 ]
 
