@@ -10,6 +10,7 @@ from parlour.wrappers.rl.gymnasium_env import SingleAgentEnv
 from parlour.wrappers.rl.gymnasium_tables import TablesVectorEnv
 from parlour.wrappers.rl.gymnasium_vector import SingleAgentVectorEnv
 from parlour.wrappers.rl.sb3 import SB3VecEnv
+from parlour.wrappers.rl.self_play import SelfPlayTables
 from parlour.wrappers.rl.single_agent import SingleAgentTables
 from parlour.wrappers.text import TextGame
 
@@ -46,6 +47,13 @@ def step_sb3(env):
     return (observations, rewards, dones, infos), bool(dones.any())
 
 
+def step_self_play(env):
+    env.step(env.tables.sample())
+    tables = env.tables
+    arrays = tables.observations, tables.action_masks, tables.turn, tables.rewards, tables.dones, env.learner_acts
+    return ([array.copy() for array in arrays], env.episodes, env.winnings), bool(tables.dones.any())
+
+
 def step_text(game):
     turn = game.reset() if game.match.done else game.step(game._answers()[game.match.decisions % len(game._answers())])
     return vars(turn), turn.done
@@ -56,6 +64,11 @@ KINDS = {
     "gymnasium.make_vec": Kind(lambda game: SingleAgentVectorEnv(game, 3, render_mode="ansi"), reset, step_vector),
     "TablesVectorEnv": Kind(lambda game: TablesVectorEnv(game, 3), reset, step_vector),
     "SB3VecEnv": Kind(lambda game: SB3VecEnv(SingleAgentTables(game, 3)), reset_sb3, step_sb3),
+    "SelfPlayTables": Kind(
+        lambda game: SelfPlayTables(game, 3, opponent_tables=1, mixed_tables=1),
+        lambda env: env.reset(SEED),
+        step_self_play,
+    ),
     "TextGame": Kind(TextGame, lambda game: vars(game.reset(SEED)), step_text),
 }
 
