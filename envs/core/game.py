@@ -34,6 +34,7 @@ class Payoffs:
         low: the lowest return of a seat in one episode.
         high: the highest return of a seat in one episode.
         zero_sum: whether all seats' rewards sum to zero.
+        shared: whether all seats always get the same reward, so that nobody wins from another.
         unit: the reward that reports show as 1 (hold'em: the big blind).
         unit_name: the name of this unit, plural.
     """
@@ -43,6 +44,7 @@ class Payoffs:
     zero_sum: bool = False
     unit: float = 1.0
     unit_name: str = "points"
+    shared: bool = False
 
     def __post_init__(self) -> None:
         """Check the bounds."""
@@ -51,6 +53,8 @@ class Payoffs:
             raise ValueError(f"Payoffs: low={self.low!r}, high={self.high!r}: give two finite numbers, low first")
         if not (isinstance(self.unit, Real) and isfinite(self.unit) and self.unit > 0):
             raise ValueError(f"Payoffs: unit={self.unit!r} needs to be above 0")
+        if self.zero_sum and self.shared:
+            raise ValueError("Payoffs: zero_sum and shared: what all seats share sums to zero only if it is 0; set one")
 
 
 class Loops(NamedTuple):

@@ -160,7 +160,7 @@ def _made(options: dict[str, Any], source: int, known: Silhouette | None, own: t
             legal=moves.legal,
         ),
         encoders=Encoders(__package__, blank),
-        payoffs=Payoffs(lowest_utility(blank[0]), BONUS + (0.0 if options["sparse"] else 1.0)),
+        payoffs=Payoffs(lowest_utility(blank[0]), BONUS + (0.0 if options["sparse"] else 1.0), shared=True),
         view=View(
             action_spaces=actions.action_spaces(),
             action_ranges=actions.ACTION_RANGES,

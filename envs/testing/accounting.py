@@ -6,7 +6,7 @@ from .trial import Trial
 
 
 def payoffs(trial: Trial) -> None:
-    """Zero-sum rewards sum to zero at every step; returns are within the declared bounds; the outcome shows them."""
+    """Zero-sum rewards sum to zero at every step, shared ones are equal; returns are in bounds, and in the outcome."""
     game = trial.game
     declared = game.payoffs
     for seed in trial.seeds():
@@ -18,6 +18,10 @@ def payoffs(trial: Trial) -> None:
             trial.require(
                 not declared.zero_sum or rewards.sum() == 0,
                 f"rewards {rewards.tolist()} do not sum to zero, though payoffs.zero_sum is set",
+            )
+            trial.require(
+                not declared.shared or (rewards == rewards[0]).all(),
+                f"rewards {rewards.tolist()} differ, though payoffs.shared is set",
             )
             total += rewards
         for trial.seat, won in enumerate(total.tolist()):

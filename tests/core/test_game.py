@@ -156,6 +156,7 @@ def test_a_layout_of_wrong_slices_is_refused(slices, sentence):
         (lambda: Payoffs(1, -1), "low=1, high=-1: give two finite numbers, low first"),
         (lambda: Payoffs(0, float("inf")), "low=0, high=inf"),
         (lambda: Payoffs(0, 1, unit=0), "unit=0 needs to be above 0"),
+        (lambda: Payoffs(-1, 1, zero_sum=True, shared=True), r"zero_sum and shared: .* set one"),
         (lambda: Talk(record_message=3), "Talk: record_message is 3"),
         (lambda: Teams(("town",), print), "names is .* at least 2"),
         (lambda: Teams(("town", "town"), print), "'town' is in names more than once"),

@@ -282,6 +282,11 @@ BROKEN = [
     ),
     (
         "accounting",
+        replace(NIM, payoffs=Payoffs(-1, 1, shared=True)),
+        r"rewards \[-?1.0, -?1.0\] differ, though payoffs.shared is set",
+    ),
+    (
+        "accounting",
         with_view(outcome=lambda table, seat: {"payoffs": [], "reason": "end"}),
         r"the outcome shows the utilities \[\]; the seats won",
     ),

@@ -198,10 +198,11 @@ def rivals(game: Game) -> tuple[str, ...]:
 
 def require_opponents(game: Game) -> None:
     """Raise ValueError for a game in which nobody wins from another, because all seats share one reward."""
-    if specifics(game.name).held_out is not None:
+    if game.payoffs.shared:
+        figures = "" if specifics(game.name).held_out is None else "`parlour figures` measures a policy, and "
         raise ValueError(
-            f"in {game.name} all seats share one reward, so nobody wins from another: `parlour figures` measures a "
-            "policy, and `parlour crossplay` how well it plays with others"
+            f"in {game.name} all seats share one reward, so nobody wins from another: {figures}`parlour crossplay` "
+            "measures how well policies play together"
         )
 
 
