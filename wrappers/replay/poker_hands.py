@@ -63,6 +63,7 @@ def dealt(entry: Mapping[str, Any]) -> Any:
     The log of a hand that was not played by our rules has ``posted``: what `rules.deal_posted` needs.
     """
     table: Any = _game().tables(1)[0]
+    table.small_blind, table.big_blind, table.ante = entry["small_blind"], entry["big_blind"], entry.get("ante", 0)
     cards, board = np.full((SEATS, 2), -1, np.int8), np.full(5, -1, np.int8)
     for row in entry["players"]:
         table.stack[row["seat"]] = row["stack"]
@@ -70,7 +71,6 @@ def dealt(entry: Mapping[str, Any]) -> Any:
             cards[row["seat"]] = [card_number(card) for card in row["cards"]]
     board[: len(entry["board"])] = [card_number(card) for card in entry["board"]]
     table.dealer = entry["dealer"]
-    table.small_blind, table.big_blind, table.ante = entry["small_blind"], entry["big_blind"], entry.get("ante", 0)
     if "posted" not in entry:
         rules.deal_known(table, cards, board)
         return table
