@@ -12,7 +12,7 @@ from parlour.envs.tangram.completion import useful_moves
 from parlour.envs.tangram.pieces import PIECES
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.live.tangram import messages as m
-from parlour.wrappers.live.tangram.agent_session import PLACES, STEPS, TangramAgentSession
+from parlour.wrappers.live.tangram.agent_session import GAP_TRIES, PLACES, TangramAgentSession
 from parlour.wrappers.live.tangram.placing import collisions, figure_moves, separated
 from parlour.wrappers.policies.loading import make_policy
 
@@ -106,7 +106,7 @@ def test_a_piece_that_touches_is_moved_away_until_the_game_is_content(margin, go
     spot = next(place for place in figure_moves({"Red": (50.0, 50.0, 0.0)}, 0.0))
     assert turn(session, game, scripted(play("Red"))) == 1
     plays = turn(session, game, scripted(play(spot[0], *spot[1])))
-    assert plays == 1 if not margin else 2 <= plays <= 1 + len(STEPS)
+    assert plays == 1 if not margin else 2 <= plays <= 1 + GAP_TRIES
     assert session.undone == game.undone == 0
     x, y, _ = game.poses[spot[0]]
     assert math.dist((x, y), spot[1][:2]) <= 2 * margin + 0.2
@@ -167,10 +167,10 @@ def test_a_game_that_finds_fault_with_everything_gets_its_turn_back():
 
     session, game = TangramAgentSession(GAME), Grumpy("A square")
     places = iter(range(10, 90))
-    assert turn(session, game, lambda state: play("Red", next(places), 50)) <= PLACES * (1 + len(STEPS))
+    assert turn(session, game, lambda state: play("Red", next(places), 50)) <= PLACES * (1 + GAP_TRIES)
     assert session.undone == 1
     session, game = TangramAgentSession(GAME), Grumpy(NOBODYS)
-    assert turn(session, game, scripted()) <= PLACES * (1 + len(STEPS))
+    assert turn(session, game, scripted()) <= PLACES * (1 + GAP_TRIES)
 
 
 def test_an_agent_that_never_finishes_is_finished():

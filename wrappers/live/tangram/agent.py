@@ -17,6 +17,7 @@ from aiohttp import web
 
 from ....envs.core.game import Game
 from ....envs.core.turn_state import Action, AgentResponse
+from ....envs.tangram.pieces import PIECES
 from ...agents.base import Agent
 from ...logs.match_log import MatchLog
 from ...logs.safe_match_log import SafeMatchLog
@@ -115,7 +116,7 @@ class TangramAgentServer(Server):
         """Let the agent warm up, and play a made-up turn, so that nothing is left to be compiled."""
         self._driver = AgentDriver(self._agent, log=self._log, statistics=self.statistics)
         await self._driver.warm_up()
-        await self._driver.call(TangramAgentSession(self._game, useful=self._useful).warm_up)
+        await self._driver.call(_warm_up, TangramAgentSession(self._game, useful=self._useful))
 
     async def closing(self) -> None:
         """Let the agent go."""
@@ -146,6 +147,19 @@ class TangramAgentServer(Server):
             self.plays += session.plays
             self.helped += session.helped
             self._ended.add()
+
+
+def _warm_up(session: TangramAgentSession) -> None:
+    """Play two made-up turns, so that nothing is left to be compiled when a clock runs."""
+    for text in ("A house", "An unknown figure"):
+        drawer = {"on_board": {}, "off_board": {name: {"rotation": 0} for name in PIECES}}
+        request = {"type": "playRequest", "objective": text, "state": drawer}
+        session.receive(request)
+        if session.turn is not None:
+            session.act(Action("play", {"shape": "Red", "position": [50, 50], "rotation": 0}), session.turn)
+        red = {"position": [50, 50], "rotation": 0, "collisions": ["BOUNDARY"]}
+        session.receive({**request, "type": "playFeedback", "state": {"on_board": {"Red": red}}})
+        session.receive({**request, "state": {"on_board": {"Red": red}}})
 
 
 class _GameRunner(AgentRunner[messages.AgentMessage]):

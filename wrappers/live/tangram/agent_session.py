@@ -5,7 +5,7 @@ answer (`ChatRequested`). Nothing that a game sends makes it raise. In a turn on
 game's feedback says where it lies and what it collides with. A piece that collides is moved away in small steps, then
 put elsewhere; in the end the turn is finished, and the game undoes a move that still collides. If the piece in the way
 is one that the person did not place exactly, the turn is used to place that one exactly. Where gaps leave a piece no
-room, the turn is used to move a piece that is in its way.
+room, the turn moves a piece that is in its way. Once all is built, turns place exactly what the person put nearby.
 
 An agent that ends its turn without a move, or repeats a place that collided, may have missed something: its menu shows
 one corner at a time. With `useful` set, the session then plays a move that brings the board nearer to the figure.
@@ -21,7 +21,7 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 from ....envs.core.game import Game
-from ....envs.core.turn_state import Action, Message, MessageScope, TurnState
+from ....envs.core.turn_state import Message, MessageScope, TurnState
 from ....envs.tangram.actions import allowed
 from ....envs.tangram.pieces import BOARD, PIECES
 from ....envs.tangram.rules import Placement
@@ -33,10 +33,10 @@ from .board_tracker import SAME, BoardTracker, same
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, Unknown
 from .placing import Pose, collisions, figure_moves, roomiest, separated, spread
 
-STEPS = (0.2, 0.2, 0.4)
-"""Board units that a colliding piece is moved away, each more than the try before."""
-WIDEST_GAP = 2.0
-"""Board units that are left at most between pieces."""
+GAPS = (0.02, 0.07, 0.2, 0.4, 0.8, 1.2, 1.6, 2.0)
+"""Board units tried between pieces that collide, one after another: a hair is enough where they merely touch."""
+GAP_TRIES = 5
+"""Gaps tried for one place."""
 PLACES = 3
 """Places of the agent tried in one turn."""
 USEFUL_PLACES = 3
@@ -94,7 +94,7 @@ class TangramAgentSession:
         self._moved: str | None = None  # in this turn
         self._sent: tuple[str, Pose] | None = None  # the play whose feedback we wait for
         self._meant: Pose = (0.0, 0.0, 0.0)  # where it is to lie
-        self._steps = list(STEPS)
+        self._gaps: list[float] = []  # to be tried
         self._tried: list[tuple[str, Pose]] = []  # places that collided in this turn
         self._corrected = False  # a piece of the person was placed exactly in this turn
         self._nudged = False  # the latest colliding piece was put where most room is
@@ -246,18 +246,6 @@ class TangramAgentSession:
             raise ValueError(f"position {pose[:2]} lies off the board, which is 0 to {BOARD:g} both ways")
         return play.shape, pose
 
-    def warm_up(self) -> None:
-        """Play two made-up turns, so that nothing is left to be compiled when a clock runs."""
-        for text in ("A house", "An unknown figure"):
-            drawer = {"on_board": {}, "off_board": {name: {"rotation": 0} for name in PIECES}}
-            request = {"type": "playRequest", "objective": text, "state": drawer}
-            self.receive(request)
-            if self._open:
-                self.act(Action("play", {"shape": "Red", "position": [50, 50], "rotation": 0}), self._decision)
-            red = {"position": [50, 50], "rotation": 0, "collisions": ["BOUNDARY"]}
-            self.receive({**request, "type": "playFeedback", "state": {"on_board": {"Red": red}}})
-            self.receive({**request, "state": {"on_board": {"Red": red}}})
-
     # A turn.
 
     def _decide(self) -> list[TangramEvent]:
@@ -287,7 +275,18 @@ class TangramAgentSession:
                 self._useful_places += 1
                 self.helped += 1
                 return self._put(name, pose, self._with_gaps(name, pose))
-        return self._make_room()
+        return self._straighten() or self._make_room()
+
+    def _straighten(self) -> list[TangramEvent]:
+        """Place exactly what the person put near its place, once the drawer is empty; nothing where all lies well."""
+        poses = self._board.poses
+        off = [
+            (math.dist(place[:2], poses[name][:2]), name, place)
+            for name in poses
+            if (place := self._board.inexact(name)) is not None and not collisions(name, {**poses, name: place})
+        ]
+        far, name, place = max(off, default=(0.0, "", (0.0, 0.0, 0.0)))
+        return self._correct(name, place) if far > SAME and len(poses) == len(PIECES) and not self._corrected else []
 
     def _make_room(self) -> list[TangramEvent]:
         """Move a piece that was in the way to where a figure with gaps has it; where there is none, finish."""
@@ -295,13 +294,14 @@ class TangramAgentSession:
         for name in blocking if self._gap else []:
             if name in meant:
                 pose = self._with_gaps(name, meant[name])
-                if math.dist(pose[:2], self._board.poses[name][:2]) > SAME:
+                if math.dist(pose[:2], self._board.poses[name][:2]) > GAPS[0] / 4:
                     return self._put(name, meant[name], pose)
         return self._finish()
 
     def _put(self, name: str, meant: Pose, pose: Pose) -> list[TangramEvent]:
         """Play a piece at `pose`, where `meant` is what is wanted without gaps."""
-        self._meant, self._steps, self._trial, self._nudged = meant, list(STEPS), self._gap, False
+        self._meant, self._trial, self._nudged = meant, self._gap, False
+        self._gaps = [gap for gap in GAPS if gap > self._gap][:GAP_TRIES]
         return self._play(name, pose)
 
     def _play(self, name: str, pose: Pose) -> list[TangramEvent]:
@@ -318,13 +318,14 @@ class TangramAgentSession:
         inexact = self._inexact(overlaps)
         if inexact is not None:
             return self._correct(*inexact)
-        gap = self._trial
-        while self._steps:
-            gap = min(gap + self._steps.pop(0), WIDEST_GAP)
+        while self._gaps:
+            gap = self._gaps.pop(0)
             self._trial = self._trial if overlaps else gap
             pose = separated(name, self._with_gaps(name, self._meant, gap), others, gap)
-            if pose is not None and math.dist(pose[:2], poses[name][:2]) > SAME:
+            if pose is not None and math.dist(pose[:2], poses[name][:2]) > GAPS[0] / 4:
                 return self._play(name, pose)
+        if not overlaps:  # touching pieces collide here: the others have to leave a hair, too
+            self._gap = max(self._gap, GAPS[0])
         roomy = None if self._nudged else roomiest(name, self._meant, others)
         if roomy is not None:
             self._nudged, self._trial = True, self._gap

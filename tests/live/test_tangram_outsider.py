@@ -1,0 +1,68 @@
+"""The tangram agent beside a game and a person that know nothing of our host: the figures that documents name."""
+
+import numpy as np
+import pytest
+from live.tangram_outsider import OBJECTIVES, Conditions, Game, play
+from parlour import envs
+from parlour.envs.tangram.completion import useful_moves
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.common.sessions import Decision, SendMessage
+from parlour.wrappers.live.tangram import messages
+from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
+from parlour.wrappers.policies.loading import make_policy
+
+GAME = envs.game("tangram", aspect="godot")
+CONDITIONS = {
+    "exact": Conditions(),
+    "noise": Conditions(noise=1.5),
+    "whole pixels": Conditions(whole=True),
+    "touching collides": Conditions(noise=1.5, touching=True),
+}
+
+
+def built(condition, seeds):
+    """Return the games that a person and `solver`, as `parlour deploy tangram` serves it, have played."""
+    solver = PolicyAgent(GAME, make_policy("solver", GAME, seed=1))
+    games = []
+    for seed in seeds:
+        for name in OBJECTIVES:
+            session = TangramAgentSession(GAME, useful=useful_moves)
+
+            def receive(text, session=session):
+                events = session.receive(text)
+                sent = [event.message for event in events if isinstance(event, SendMessage)]
+                for event in events:
+                    if isinstance(event, Decision):
+                        sent += session.act(solver.respond(event.turn_state), event.turn)
+                return [messages.encode(message) for message in sent]
+
+            games.append(play(Game(name, seed, CONDITIONS[condition]), receive))
+    return games
+
+
+@pytest.mark.parametrize(("condition", "least"), [("exact", 0.98), ("noise", 0.98), ("touching collides", 0.94)])
+def test_an_outsider_gets_the_figure_that_is_documented(condition, least):
+    games = built(condition, range(1))
+    assert all(len(game.places) == 7 for game in games)
+    assert np.mean([game.overlap() for game in games]) >= least
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("condition", "complete", "least"),
+    [
+        ("exact", 0.98, 0.98),
+        ("noise", 0.95, 0.97),
+        ("whole pixels", 0.95, 0.97),
+        ("touching collides", 0.94, 0.95),
+    ],
+)
+def test_an_outsider_gets_the_figures_that_are_documented_over_many_games(condition, complete, least, capsys):
+    games = built(condition, range(8))
+    values = [game.overlap() for game in games]
+    first = [game.when_complete or game.overlap() for game in games]
+    with capsys.disabled():
+        told = f"when complete {np.mean(first):.3f}, after ten turns {np.mean(values):.3f}, least {min(values):.3f}"
+        print(f"\n{condition}: mean IoU {told}, {len(games)} games")
+    assert np.mean(first) >= complete
+    assert np.mean(values) >= least
