@@ -151,6 +151,15 @@ def test_every_answer_lies_within_narrowed_bounds(name):
                 assert part["minimum"] - 1e-6 <= value <= part["maximum"] + 1e-6, (agent, path)
 
 
+@pytest.mark.parametrize("spec", specs(envs.game("war_of_attrition")))
+def test_bounds_between_two_action_indices_are_kept(spec):
+    state = next(decisions(envs.game("war_of_attrition"), 1, 1))
+    schema = {"properties": {"t": {"type": "number", "minimum": 7.1, "maximum": 7.4}}, "required": ["t"]}
+    state.allowed_actions = [AllowedAction("submit_time", "", schema)]
+    agent = player(state.agent_id, spec, envs.game("war_of_attrition"))
+    assert 7.1 <= agent.act(state).action.payload["t"] <= 7.4 and agent.statistics.replaced == 0
+
+
 LIMITS = {
     "war_of_attrition": ("max_time", "submit_time", "t"),
     "voluntary_contribution": ("endowment", "contribute", "amount"),

@@ -20,6 +20,8 @@ IDLE = QUIET[:2]
 def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequence[AllowedAction]) -> NDArray[np.int8]:
     """Return the legal action indices whose action type is offered, with numbers within the bounds of its schema.
 
+    If no index of a type has such numbers, all of its indices stay: `fitted` moves their numbers to the bounds.
+
     Args:
         game: the game.
         table: the record, in which it is the seat's turn.
@@ -34,7 +36,7 @@ def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequenc
     offered = {offer.action_type: bounds_of(offer.payload_schema) for offer in offers}
     known = {offer.action_type: bounds_of(offer.payload_schema) for offer in game.view.allowed(table)}
     narrow = {name for name in offered if is_narrower(offered[name], known.get(name, {}))}
-    kept = mask.copy()
+    kept, outside = mask.copy(), dict[str, list[int]]()
     for start, stop, types in _ranges(game, len(mask)):
         if types and offered.keys() >= set(types) and narrow.isdisjoint(types):
             continue
@@ -42,6 +44,11 @@ def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequenc
             action = game.view.encode(table, index).action
             name = action.action_type
             kept[index] = name in offered and (name not in narrow or fits(offered[name], action.payload))
+            if name in narrow:
+                outside.setdefault(name, []).append(-1 if kept[index] else index)
+    for indices in outside.values():
+        if -1 not in indices:
+            kept[indices] = 1
     return kept
 
 
@@ -106,14 +113,13 @@ def safe_action(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequence
         mask: the action indices that may be played, int8[A].
         offers: the state's ``allowed_actions``.
     """
-    safe = game.view.safe(table)
-    if mask[safe]:
-        return game.view.encode(table, safe).action
-    if not mask.any() or any(offer.action_type in QUIET for offer in offers):
-        return quiet_action(offers)
-    option, opened = game.capabilities.outside_option, np.flatnonzero(mask)
-    best = 0 if option is None else int(np.argmax(option.worth(table)[opened]))
-    return game.view.encode(table, int(opened[best])).action
+    chosen = game.view.safe(table)
+    if not mask[chosen]:
+        if not mask.any() or any(offer.action_type in QUIET for offer in offers):
+            return quiet_action(offers)
+        option, opened = game.capabilities.outside_option, np.flatnonzero(mask)
+        chosen = int(opened[0 if option is None else np.argmax(option.worth(table)[opened])])
+    return fitted(game.view.encode(table, chosen), offers).action
 
 
 def quiet_action(offers: Sequence[AllowedAction]) -> Action:

@@ -11,7 +11,7 @@ from ...envs.core.rollout import act_of, encoder_of
 from ...envs.core.turn_state import AgentResponse, TurnState
 from ..policies.base import Policy
 from .base import sentence
-from .offers import acceptable, nearest_open, offered_mask, quiet_action
+from .offers import acceptable, fitted, nearest_open, offered_mask, quiet_action
 
 
 class PolicyAgent:
@@ -74,7 +74,7 @@ class PolicyAgent:
             )
         if not mask[action]:
             action = nearest_open(self.game, tables[0], action, mask)
-        return self.game.view.encode(tables[0], action)
+        return fitted(self.game.view.encode(tables[0], action), state.allowed_actions)
 
     def set_seconds_left(self, seconds: float | None) -> None:
         """Tell a policy that searches how much time is left for the next answer; None: no limit."""
