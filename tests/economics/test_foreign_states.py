@@ -53,7 +53,8 @@ def test_the_second_agent_knows_what_the_first_did(name):
     game = envs.game(name)
     tables, seat = game.view.load(state_of(name))
     table = tables[0]
-    assert (seat, table.turn, table.cycle) == (1, 1, 0)
+    assert (seat, table.turn) == (1, 1)
+    assert table.cycle == max(0, table.limit[table.stage] - 7)  # the platform ends the match after 14 turns of two
     assert table.chosen[0, 0] == 1 and table.number[0, 0] == STATES[name][2]
     assert not table.chosen[:, 1].any() and game.mask(table, 1).any()
     low, high = game.layout.bounds()
@@ -73,7 +74,7 @@ def test_own_passes_in_the_phase_are_counted(name):
     phase = STATES[name][0]
     rows = [*NOISE, {"agent_id": "ann", "action": "pass", "phase": phase}] * 2
     game = envs.game(name)
-    tables, _ = game.view.load(state_of(name, action_history=rows))
+    tables, _ = game.view.load(state_of(name, action_history=rows, max_rounds=50))
     assert tables[0].cycle == 2
     tables, _ = game.view.load(state_of(name, action_history=rows * 50))
     assert tables[0].cycle == tables[0].limit[0] - 1

@@ -20,7 +20,8 @@ IDLE = QUIET[:2]
 def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequence[AllowedAction]) -> NDArray[np.int8]:
     """Return the legal action indices whose action type is offered, with numbers within the bounds of its schema.
 
-    If no index of a type has such numbers, all of its indices stay: `fitted` moves their numbers to the bounds.
+    If no index of a type has such numbers, all of its indices stay: `fitted` moves their numbers to the bounds. It does
+    not move those in an object, which may be shares of a sum.
 
     Args:
         game: the game.
@@ -46,8 +47,8 @@ def offered_mask(game: Game, table: Any, mask: NDArray[np.int8], offers: Sequenc
             kept[index] = name in offered and (name not in narrow or fits(offered[name], action.payload))
             if name in narrow:
                 outside.setdefault(name, []).append(-1 if kept[index] else index)
-    for indices in outside.values():
-        if -1 not in indices:
+    for name, indices in outside.items():
+        if -1 not in indices and all(len(path) == 1 for path in offered[name]):
             kept[indices] = 1
     return kept
 
