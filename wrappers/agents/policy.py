@@ -38,9 +38,9 @@ class PolicyAgent:
     def respond(self, state: TurnState) -> AgentResponse:
         """Answer a turn with one of the state's ``allowed_actions``.
 
-        If the host offers fewer actions than the rules, or narrower bounds, the policy's mask has only these. It has
-        no action that is worth less than the outside option, unless all are. If the policy still chooses another
-        action, as a scripted player may, the nearest one of `nearest_open` is played.
+        If the host offers fewer actions than the rules, or narrower bounds, the policy's mask has only these. If the
+        policy still chooses another action, as a scripted player may, or one that is worth less than the outside option
+        (see `acceptable`), the nearest one of `nearest_open` is played.
 
         Raises:
             ValueError: if `state` belongs to another game, its seat has no legal action, or the policy chose an
@@ -57,7 +57,6 @@ class PolicyAgent:
         if not mask.any():
             raise ValueError(f"{state.agent_id} has no legal action: it is not its turn")
         legal, mask = mask, offered_mask(self.game, tables[0], mask, state.allowed_actions)
-        mask = acceptable(self.game, tables[0], mask)
         if not mask.any():
             self._seen = None
             return AgentResponse(quiet_action(state.allowed_actions))
@@ -72,8 +71,9 @@ class PolicyAgent:
             raise ValueError(
                 f"the policy chose action {action}, which is masked; open are {np.flatnonzero(mask).tolist()}"
             )
-        if not mask[action]:
-            action = nearest_open(self.game, tables[0], action, mask)
+        kept = acceptable(self.game, tables[0], mask)
+        if not kept[action]:
+            action = nearest_open(self.game, tables[0], action, kept)
         return fitted(self.game.view.encode(tables[0], action), state.allowed_actions)
 
     def set_seconds_left(self, seconds: float | None) -> None:
