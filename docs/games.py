@@ -64,6 +64,7 @@ SCENES = {
     "kuhn-v0": Scene(seed=5, play=(0, 1)),
     "leduc-v0": Scene(seed=2, play=(1, 2, 1, 2)),
     "liars_dice-v0": Scene({"dice": 3}, 3, "careful", 4),
+    "werewolf-v0": Scene(seed=3, play="mixed", decisions=9, front=False),
 }
 """The moments that were chosen. Of the other games, the page shows some decisions
 of random play, and of games in stages also what repeated play adds."""

@@ -88,6 +88,7 @@ OPTIONS = {
         "twenty, muted, one day": {"seats": 20, "max_days": 1, "talk": False},
         "five to nine": {"seats": 9, "fewest": 5, "max_days": 3},
     },
+    "werewolf-v0": {"default": {}, "ten": {"seats": 10}},
     "tangram-v0": {
         "default": {"turns": 8, "plays": 3},
         "one seat, the library": {"figure": "library", "split": None, "seats": 1, "turns": 12, "plays": 1},
@@ -163,6 +164,19 @@ OPTIONS = {
         "default": {"max_rounds": 6},
         "four, few bids": {"seats": 4, "valuations": (30, 60), "start_price": 10, "bids": 6, "max_rounds": 3},
         "three, repeated": {"seats": 3, "bids": 11, "max_rounds": 2, "rounds": 2},
+    },
+    "principal_agent-v0": {
+        "default": {"scores": 12},
+        "few, repeated": {
+            "outcome_levels": {"poor": [0, -2], "good": [30.5, 4]},
+            "max_clarify_rounds": 1,
+            "scores": 4,
+            "rounds": 3,
+        },
+    },
+    "common_agency-v0": {
+        "default": {"low_wages": 3},
+        "four, repeated": {"seats": 4, "benefit_low": 2.5, "low_wages": 2, "high_wages": 5, "rounds": 2},
     },
     "bilateral_trade-v0": {
         "default": {},

@@ -44,11 +44,13 @@ def test_the_game_keeps_the_law(game, law):
 HIDES_NOTHING = {
     "bargaining",  # with public reservation values
     "centipede",
+    "common_agency",  # the effort ends the round
     "dictator",  # the same
     "hold_up",
     "insurance_moral_hazard",  # the effort ends the round
     "multi_issue_bargaining",  # with public preferences
     "nim",
+    "principal_agent",
     "sequential_investment",
     "tangram",
     "trust",

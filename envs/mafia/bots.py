@@ -327,7 +327,7 @@ class Scripted:
         self._lies = lies, number("suspicion_threshold", suspicion_threshold, 0, 100) / 100
         self._words = streams(seed, 1)
         self._offsets = game.encoders[self.encoder].layout.offsets
-        self._game = game.seats, int(game.options["sheriffs"])
+        self._game = game.seats, int(game.rules.blank[0].sheriffs)
 
     def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""

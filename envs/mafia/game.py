@@ -78,7 +78,8 @@ def game(
     return _made(options)
 
 
-def _blank(options: dict[str, Any]) -> Tables:
+def blank_table(**options: Any) -> Tables:
+    """Return one table with the options of `game`, all of them, checked."""
     blank = new_table(TABLE)
     table = blank[0]
     table.fewest = options["seats"] if options["fewest"] is None else options["fewest"]
@@ -93,7 +94,7 @@ def _blank(options: dict[str, Any]) -> Tables:
 
 
 def _made(options: dict[str, Any]) -> Game:
-    seats, blank = options["seats"], _blank(options)
+    seats, blank = options["seats"], blank_table(**options)
     return Game(
         name="mafia",
         agents=tuple(view.name(seat) for seat in range(seats)),

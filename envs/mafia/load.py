@@ -1,6 +1,6 @@
 """TurnState ──► record: with what a player may know. It reads the states of other hosts of the protocol, too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,7 +22,7 @@ Seats = Mapping[str, int]
 """The players' ids and names to their seats."""
 
 
-def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
+def load(blank: Tables, state: TurnState, more: Callable[[Any], None] | None = None) -> tuple[Tables, int]:
     """Rebuild the record with what the seat of `state` may know; the rest is blank.
 
     Agents may have any ids and names: `players` gives the seats. A statement without a `type` is read from its
@@ -31,6 +31,7 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     Args:
         blank: a table with the options that TurnState does not have.
         state: the match's TurnState.
+        more: ``more(row)`` writes what else is known into the record; None: nothing is.
 
     Returns:
         The record (recarray of shape (1,)) and the seat in it.
@@ -41,6 +42,8 @@ def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
     tables = np.frombuffer(bytearray(blank.tobytes()), TABLE)  # a plain copy, ten times as fast as blank.copy()
     try:
         seat = _load(tables[0], state.game_state, state)
+        if more is not None:
+            more(tables[0])
     except (OverflowError, IndexError) as error:
         raise ValueError(f"game_state holds what no match has: {error}") from None
     _remember(tables)

@@ -18,7 +18,9 @@ from .table import (
     DOCTOR,
     FOUND,
     GENERAL,
+    MAFIA,
     NIGHT,
+    SHERIFF,
     TARGET,
     VOTE,
     VOTING,
@@ -49,25 +51,36 @@ def decode(table: Any, action: int) -> Choice:
 
 @compiled
 def legal(table: Any, mask: Any) -> None:
-    """Write the action mask of the acting seat: targets are alive; only a doctor may choose itself."""
+    """Write the action mask of the acting seat: targets are alive; only a doctor may choose itself.
+
+    In werewolf a seer may too, werewolves choose others, everybody votes, and nobody claims to be a doctor.
+    """
     seats = table.seats
     seat = table.turn
     mask[:] = 0
     if table.phase == NIGHT:
         _write_living(table, mask, 0)
         doctor = table.role[seat] == DOCTOR
-        mask[0] = doctor
+        mask[0] = doctor or (table.werewolf and table.role[seat] == SHERIFF)
+        if table.werewolf and table.role[seat] == MAFIA:
+            for other in range(seats):
+                if table.role[other] == MAFIA:
+                    mask[other - seat if other >= seat else other - seat + seats] = 0
         if doctor and table.round_number > 1:
             last = table.night[row_of_round(table) - seats + seat]
             if last >= 0:
                 mask[last - seat if last >= seat else last - seat + seats] = 0
     elif table.phase == VOTING:
         _write_living(table, mask, seats)
+        if table.werewolf:
+            mask[seats] = 0
     else:
         for block in range(2, 6):
             _write_living(table, mask, block * seats)
         mask[6 * seats] = 1
         mask[6 * seats + 1] = 1
+        if table.werewolf:
+            mask[5 * seats] = 0
 
 
 @compiled

@@ -24,16 +24,18 @@ def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
         own |= {other for other in range(world.seats) if world.role[other] == MAFIA}
     before = _acted(world) & own
     asleep = world.phase == NIGHT and world.turn != seat
+    awake = world.role[world.turn]  # werewolf tells whether it is the werewolves' turn
     while True:
         _resample_roles(world, seat, own, generator)
         if asleep:
             turns = _possible_turns(world, seat, own, before)
+            turns = [other for other in turns if not world.werewolf or world.role[other] == awake]
             if not turns:
                 continue
             world.turn = generator.choice(turns)
         if all(_resample_night(world, row, seat, own, generator) for row in range(world.round_number)):
             break
-    if world.phase == VOTING:
+    if world.phase == VOTING and not world.werewolf:  # there the votes are open
         votes = log(world, "votes")[world.round_number - 1]
         for voter in _living(world):
             if voter < world.turn and voter != seat:

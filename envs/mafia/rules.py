@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..core.compiled import compiled
 from ..core.rng import draw
 from .ballots import choice_of_mafia, choice_of_most, most_votes, row_of_round, tied_seat
-from .statements import KIND, code_of
+from .statements import KIND, READY, code_of
 from .suspicion import judge_votes
 from .table import (
     ACCUSE,
@@ -228,8 +228,11 @@ def _next_at_night(table: Any) -> None:
 
 @compiled
 def _end_night(table: Any) -> None:
-    """End the night: the mafia kill the target of more than half of them, else the target of a random one of them."""
-    target = choice_of_most(table)
+    """End the night: the mafia kill the target of more than half of them, else the target of a random one of them.
+
+    In werewolf the last of them decides.
+    """
+    target = choice_of_mafia(table, table.living_mafia - 1) if table.werewolf else choice_of_most(table)
     if target >= 0:
         _kill(table, target)
     else:
@@ -271,7 +274,7 @@ def _clear_day(table: Any) -> None:
         table.votes[row_of_round(table) + seat] = -1
         for row in range(first, first + table.discussion_rounds):
             table.said[row * table.seats + seat] = 0
-    if table.round_number == 1:
+    if table.round_number == 1 or table.werewolf:
         table.opener = 0
     else:
         table.opener += 2
@@ -289,7 +292,7 @@ def _today(table: Any) -> int:
 def _next_speaker(table: Any, seat: int) -> None:
     """Give the turn to the next living speaker, from `seat` on; after all of them, begin a new round or the vote."""
     seats = table.seats
-    while table.speech < table.discussion_rounds:
+    while table.speech < table.discussion_rounds and not (table.werewolf and _are_ready(table)):
         row = _today(table) + table.speech
         for _ in range(seats):
             if seat >= seats:
@@ -301,6 +304,18 @@ def _next_speaker(table: Any, seat: int) -> None:
         table.speech += 1
         seat = table.opener
     _open_vote(table)
+
+
+@compiled
+def _are_ready(table: Any) -> bool:
+    """Return whether more than half of the living have said nothing (`READY`) in a discussion round of today."""
+    ready = 0
+    for seat in range(table.seats):
+        said = False
+        for row in range(_today(table), _today(table) + table.speech + 1):
+            said |= table.said[row * table.seats + seat] == READY
+        ready += said and table.alive[seat]
+    return 2 * ready > table.living
 
 
 @compiled

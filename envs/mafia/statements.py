@@ -43,6 +43,9 @@ KIND = SEATS
 ACCUSES, DEFENDS, CLEARS, FINDS = (1 + KIND * (kind - GENERAL) for kind in (ACCUSE, DEFEND, CLEARED, FOUND))
 """The codes of these kinds, of seat 0."""
 
+READY = 1
+"""The code of a general statement; in werewolf, of `ready_to_vote`."""
+
 TYPES = ("accusation", "defense", "claim", "general")
 CLAIMS = {"sheriff": CLAIM_SHERIFF, "doctor": CLAIM_DOCTOR, "villager": CLAIM_VILLAGER, "mafia": CLAIM_MAFIA}
 Act = tuple[int, int]

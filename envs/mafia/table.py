@@ -68,6 +68,7 @@ TABLE = record(
     ("discussion_rounds", "i1"),
     ("tie", "i1"),
     ("talk", "?"),
+    ("werewolf", "?"),  # whether the rules are those of werewolf: see `parlour.envs.werewolf`
     ("per_seat", "f4"),  # 1 / seats
     ("per_day", "f4"),  # 1 / max_days
     # the seats

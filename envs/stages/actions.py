@@ -1,6 +1,6 @@
 """Action index ◄─► move ◄─► payload, in the platforms' payloads: numbers by their keys, words, or nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isfinite
 from reprlib import repr
@@ -12,13 +12,23 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ..core import turn_state as ts
-from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
+from ..core.turn_state import (
+    MESSAGE_LENGTH,
+    NOTHING,
+    Action,
+    ActionResult,
+    AgentResponse,
+    AllowedAction,
+    MessageIntent,
+    MessageScope,
+)
 from ..core.view import ActionRange
 from .definition import Further, Named, Number, StageGame
 from .fields import name_of
 from .rules import CLOSE, Move, decode
 
 PASS = "pass"
+PRINTABLE = frozenset(map(chr, range(32, 127)))
 
 
 def counts(rules: StageGame) -> list[int]:
@@ -40,19 +50,22 @@ def action_ranges(rules: StageGame) -> tuple[ActionRange, ...]:
 def _grids(number: Number) -> str:
     """Return the numbers that have an action index; the last of several keys changes fastest."""
     if not number.further:
-        return _grid(number.highest, number.points)
+        return _grid(number.highest, number.points, number.lowest)
     keys = [Further(number.key, number.highest, number.points), *number.further]
     return "; ".join(
         f"{' by' if place else ': by'} {one.key}{_grid(one.highest, one.points)}" for place, one in enumerate(keys)
     )
 
 
-def _grid(highest: float, points: int) -> str:
-    return f": 0, {highest / (points - 1):.6g}, … {highest:g}" if points > 1 else ": 0"
+def _grid(highest: float, points: int, lowest: float = 0.0) -> str:
+    second = lowest + (highest - lowest) / max(points - 1, 1)
+    return f": {lowest:g}, {second:.6g}, … {highest:g}" if points > 1 else f": {lowest:g}"
 
 
 def told_of_pass(rules: StageGame) -> str:
     """Return what `pass` means."""
+    if not any(stage.may_pass for stage in rules.stages):
+        return "never legal in this game"
     return "choose nothing; this is final" if rules.pass_is_final else "do not choose in this turn"
 
 
@@ -61,12 +74,14 @@ def action_spaces(rules: StageGame) -> dict[str, spaces.Dict]:
     found = {}
     for one in rules.actions:
         keys = keys_of(one) if isinstance(one, Number) else ()
-        highest = one.highest if isinstance(one, Number) else 0.0
-        numbers: dict[str, spaces.Space[Any]] = {key: spaces.Box(0.0, highest, (), np.float64) for key in keys}
+        low, high = (one.lowest, one.highest) if isinstance(one, Number) else (0.0, 0.0)
+        numbers: dict[str, spaces.Space[Any]] = {key: spaces.Box(low, high, (), np.float64) for key in keys}
         for more in one.further if isinstance(one, Number) else ():
             numbers[more.key] = spaces.Box(0.0, more.highest, (), np.float64)
         for key, words in _words(rules, one.name).items():
             numbers[key] = spaces.Text(max(map(len, words)), min_length=1, charset="".join(sorted(set("".join(words)))))
+        for key in one.texts if isinstance(one, Named) else ():
+            numbers[key] = spaces.Text(MESSAGE_LENGTH, min_length=1, charset=PRINTABLE)
         if isinstance(one, Number) and one.shares:
             numbers = {one.key: spaces.Dict({name_of(seat): numbers[one.key] for seat in range(rules.seats)})}
         found[one.name] = spaces.Dict(numbers)
@@ -134,8 +149,8 @@ def _schema(rules: StageGame, table: Any, kind: int) -> dict[str, Any]:
         same = [other for other in legal if isinstance(other, Named) and other.name == one.name]
         return _object({key: {"type": "string", "enum": [each.says[key] for each in same]} for key in one.says})
     if not isinstance(one, Number):
-        words = {key: {"type": "string"} for key in one.words}
-        return {**NOTHING, "properties": words} if words else NOTHING
+        texts = {key: {"type": "string", "minLength": 1, "maxLength": MESSAGE_LENGTH} for key in one.texts}
+        return _object(texts, one.words) if texts or one.words else NOTHING
     least, most = bounds(table, kind)
     properties: dict[str, Any] = {one.key: {"type": "number", "minimum": least, "maximum": most}}
     if one.shares:
@@ -144,11 +159,14 @@ def _schema(rules: StageGame, table: Any, kind: int) -> dict[str, Any]:
         properties[one.rest] = {"type": "number", "minimum": 0.0, "maximum": most - least}
     for more in one.further:
         properties[more.key] = {"type": "number", "minimum": 0.0, "maximum": more.highest}
-    return _object(properties)
+    return _object(properties, one.words)
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+def _object(properties: dict[str, Any], words: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the schema of an object that needs `properties` and may have texts under `words`."""
+    parts = {**properties, **{key: {"type": "string"} for key in words}}
+    schema: dict[str, Any] = {"type": "object", "properties": parts, "required": list(properties)}
+    return {**schema, "additionalProperties": False}
 
 
 def encode(rules: StageGame, table: Any, action: int) -> AgentResponse:
@@ -158,7 +176,7 @@ def encode(rules: StageGame, table: Any, action: int) -> AgentResponse:
         return AgentResponse(Action(PASS))
     one = rules.actions[move.kind]
     if not isinstance(one, Number):
-        return AgentResponse(Action(one.name, dict(one.says)))
+        return AgentResponse(Action(one.name, {**one.says, **one.texts}))
     total = float(table.most[move.kind])
     return AgentResponse(Action(one.name, payload(one, move, int(table.turn), total, rules.seats)))
 
@@ -183,8 +201,9 @@ def parse(rules: StageGame, table: Any, action: Action) -> Move | ActionResult:
             words = "; ".join(f"{key}: {' or '.join(each)}" for key, each in _words(rules, name).items())
             return ts.refused(ts.INVALID_PAYLOAD, f"{name} needs {words}; got {repr(dict(action.payload))}")
         kind = said[0]
-    elif not _only_words(one, action.payload):
-        return ts.refused(ts.INVALID_PAYLOAD, f"{name} takes no payload, got {repr(action.payload)}")
+    elif not _only_texts(one, action.payload):
+        wanted = _wanted_texts(one)
+        return ts.refused(ts.INVALID_PAYLOAD, f"{name} {wanted}, got {repr(action.payload)}")
     if kind not in legal:
         open_now = ", ".join(names[other] for other in legal)
         return ts.refused(ts.GAME_RULE_VIOLATION, f"cannot {name} now; legal: {open_now}")
@@ -203,10 +222,27 @@ def _says(one: Number | Named, action: Action) -> bool:
     return isinstance(one, Named) and dict(action.payload) == dict(one.says)
 
 
-def _only_words(one: Named | None, given: Mapping[str, Any]) -> bool:
-    """Return whether a payload without a number holds nothing but text that has no effect."""
-    known = () if one is None else one.words
-    return all(key in known and isinstance(value, str) for key, value in given.items())
+def _only_texts(one: Named | None, given: Mapping[str, Any]) -> bool:
+    """Return whether a payload without a number holds nothing but texts, and all that the action type needs."""
+    words, needed = ((), {}) if one is None else (one.words, one.texts)
+    if not all((key in words or key in needed) and isinstance(value, str) for key, value in given.items()):
+        return False
+    return all(given.get(key, "").strip() and len(given[key]) <= MESSAGE_LENGTH for key in needed)
+
+
+def _wanted_texts(one: Named | None) -> str:
+    if one is None or not one.texts:
+        return "takes no payload"
+    return f"needs {' and '.join(one.texts)}, as text of 1 to {MESSAGE_LENGTH:,} characters"
+
+
+def messages(rules: StageGame, table: Any, action: Action) -> list[MessageIntent]:
+    """Return the messages of an accepted action: its texts, if they are not those of the action index."""
+    one = next((one for one in rules.actions if one.name == action.action_type), None)
+    standard = one.texts if isinstance(one, Named) else {}
+    keys = () if one is None else (*standard, *one.words)
+    texts = [action.payload[key] for key in keys if action.payload.get(key, "").strip()]
+    return [MessageIntent(MessageScope.PUBLIC, text) for text in texts if text not in standard.values()]
 
 
 def _numbers(one: Number, given: Mapping[str, Any], table: Any, kind: int) -> list[float] | ActionResult:
@@ -214,7 +250,7 @@ def _numbers(one: Number, given: Mapping[str, Any], table: Any, kind: int) -> li
     further = [more.key for more in one.further]
     keys = (*keys_of(one), *further)
     wanted = f"{one.name} needs {', '.join(keys)}"
-    if set(given) != set(keys):
+    if {key for key in given if key not in one.words or not isinstance(given[key], str)} != set(keys):
         return ts.refused(ts.INVALID_PAYLOAD, f"{wanted}, got {repr(dict(given))}")
     try:
         numbers = [msgspec.convert(given[key], float) for key in keys]

@@ -48,17 +48,19 @@ class Number:
     Attributes:
         name: the action type, such as ``"submit_quantity"``.
         key: the number's key in the payload.
-        highest: the highest number; the lowest is 0.
-        points: the numbers that have an action index: so many, evenly spaced from 0 to `highest`; at least 2.
+        highest: the highest number.
+        points: the numbers that have an action index: so many, evenly spaced from `lowest` to `highest`; at least 2.
         meaning: a description.
         rest: a second key, whose number is the highest one of the turn minus the first one; None: there is none.
         shares: whether the payload holds shares by agent under `key`, which sum to the highest number of the turn: of
             two seats, or of up to 4 if the stage divides (`Open.divides`). The number is the acting seat's own share;
             an action index gives the others equal parts of the rest.
         further: up to two further numbers of the payload, with any of which each number may be combined. They are the
-            first facts of the game; one action type of a game may have them.
+            first facts of the game, seat by seat of those that choose; one action type of a game may have them.
         limit: the field of `game_state` with the highest number of the turn, which a host may set; empty: there is
             none.
+        lowest: the lowest number, 0 or more.
+        words: keys of the payload that may hold text; it has no effect.
     """
 
     name: str
@@ -70,6 +72,8 @@ class Number:
     shares: bool = False
     further: tuple[Further, ...] = ()
     limit: str = ""
+    lowest: float = 0.0
+    words: tuple[str, ...] = ()
 
     @property
     def indices(self) -> int:
@@ -95,6 +99,8 @@ class Named:
             removes the standing number, ``"recall"`` brings all back that have left; ``""``: it gives the turn on.
         words: keys of the payload that may hold text; it has no effect.
         says: the payload, such as ``{"effort": "low"}``: action types of one name differ by it. Empty: no payload.
+        texts: keys of the payload that need to hold text, each with the text that is sent for an action index. It has
+            no effect on the rules; another text is sent to all as a message.
     """
 
     name: str
@@ -103,6 +109,7 @@ class Named:
     effect: Effect = ""
     words: tuple[str, ...] = ()
     says: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -211,7 +218,8 @@ class StageGame:
         private: the private values; None: there are none.
         pass_is_final: whether a seat that passes has no further turn in the stage. What it chose is then 0.
         roles: the names of the seats' roles; empty: all seats are alike.
-        role_keys: the fields of `game_state` that name the agents of the roles, in the same order.
+        role_keys: the fields of `game_state` that name the agents of the roles, in the same order. The field of several
+            seats is a list.
         history: ``history(table)`` for a game whose seats act in another order than `rules.choose`; None: see
             `view.history`.
         worth: ``worth(table, kind, numbers)``: what the acting seat gets beyond its outside option if an action of type

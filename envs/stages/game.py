@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from ..core.capabilities import Capabilities, OutsideOption, PublicView
+from ..core.capabilities import Capabilities, OutsideOption, PublicView, Talk
 from ..core.game import Game, Payoffs
 from ..core.record import Tables, new_table
 from ..core.rules import Rules
@@ -57,8 +57,13 @@ def make(own: StageGame) -> Game:
         capabilities=Capabilities(
             public_view=PublicView(partial(view.public, own)),
             outside_option=OutsideOption(partial(actions.worth, own)) if own.worth is not None else None,
+            talk=Talk(action_messages=partial(actions.messages, own)) if _has_texts(own) else None,
         ),
     )
+
+
+def _has_texts(own: StageGame) -> bool:
+    return any(isinstance(one, Named) and one.texts for one in own.actions)
 
 
 def _blank(own: StageGame) -> Tables:
@@ -78,7 +83,9 @@ def _blank(own: StageGame) -> Tables:
         table.first[kind] = first
         first += count
         if isinstance(one, Number):
-            table.gap[kind], table.block[kind] = one.highest / (one.points - 1), one.block
+            table.origin[kind], table.block[kind] = one.lowest, one.block
+            table.gap[kind] = (one.highest - one.lowest) / (one.points - 1)
+            table.further = max(int(table.further), len(one.further))
             for place, more in enumerate(one.further):
                 table.further_gap[place] = more.highest / max(more.points - 1, 1)
         elif one is not None:

@@ -126,6 +126,15 @@ def _load_rounds(rules: StageGame, table: Any, game: Mapping[str, Any], seats: M
                     table.past[age, k, seats[agent]] = amount(number, stage.name)
 
 
+def _holders(rules: StageGame, state: TurnState, key: str) -> list[Any]:
+    """Return the agents that a field of roles names, as many as the game has seats for; the agent itself always is."""
+    named, room = state.game_state.get(key), rules.role_keys.count(key)
+    agents = named if isinstance(named, list) else [named]
+    if state.agent_id in agents[room:]:
+        return [*agents[: room - 1], state.agent_id]
+    return [*agents, *[None] * room][:room]
+
+
 def seating(rules: StageGame, state: TurnState) -> dict[str, int]:
     """Give agents their seats: by their roles; else by the host's order; else by their own names.
 
@@ -133,7 +142,7 @@ def seating(rules: StageGame, state: TurnState) -> dict[str, int]:
     last ones are not seen; the agent itself always is.
     """
     game, seats = state.game_state, rules.seats
-    told = [game.get(key) for key in rules.role_keys]
+    told = [agent for key in dict.fromkeys(rules.role_keys) for agent in _holders(rules, state, key)]
     if told and (state.agent_id in told or not state.agent_id):
         return {agent: seat for seat, agent in enumerate(told) if isinstance(agent, str)}
     order = named_order(state)

@@ -99,8 +99,10 @@ def choose(table: Any, move: Any) -> bool:
         table.chosen_in[stage, seat] = table.cycle
         table.number[stage, seat] = move.value
         if table.block[move.kind] > 1:
-            table.fact[0] = move.second
-            table.fact[1] = move.third
+            place = seat * table.further
+            table.fact[place] = move.second
+            if table.further > 1:
+                table.fact[place + 1] = move.third
     for _ in range(table.seats):
         seat += 1
         if seat == table.seats:

@@ -9,9 +9,9 @@ SEATS = 8
 """The most seats."""
 DIVIDED = 4
 """The most seats among which an offer divides something."""
-STAGES = 4
+STAGES = 5
 """The most stages of a round."""
-KINDS = 6
+KINDS = 9
 """The most action types, `pass` included."""
 PARAMETERS = 8
 """The most numbers that a game's payoffs depend on."""
@@ -64,12 +64,13 @@ TABLE = record(
     ("private", "f8", SEATS),  # a cost, a valuation, a reservation value; 0 in games without
     ("rewards", "f8", SEATS),  # of the last step
     ("total", "f8", SEATS),  # of all rounds so far
-    ("fact", "f8", FACTS),  # numbers that everybody knows; the first ones are the further numbers of a choice
+    ("fact", "f8", FACTS),  # numbers that everybody knows; the first ones are the further numbers of choices, by seat
     ("private_low", "f8", SEATS),
     ("private_high", "f8", SEATS),
     ("past", "f8", (MEMORY, STAGES, SEATS)),  # choices of the last rounds, the latest first
     ("past_fact", "f8", (MEMORY, FACTS)),
     ("per_fact", "f8", FACTS),  # 1 / the highest number of a fact
+    ("further", "i2"),  # how many further numbers a choice has
     ("further_gap", "f8", 2),  # the steps of the grids of further numbers
     ("further_points", "i2", 2),  # and how many numbers they have
     ("loops", "?"),  # whether a round may go back to an earlier stage

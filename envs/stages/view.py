@@ -38,7 +38,7 @@ def game_state(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
 
 def _seen(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
     seats = range(rules.seats)
-    roles = {key: name_of(i) for i, key in enumerate(rules.role_keys)}
+    roles = {key: _holders(rules, key) for key in rules.role_keys}
     written = {field.name: field.write(table, seat) for field in rules.fields if seat >= 0 or not field.private}
     told = {name: value for name, value in written.items() if value is not LEFT_OUT}
     limit = int(table.limit[int(table.stage)])
@@ -57,6 +57,12 @@ def _seen(rules: StageGame, table: Any, seat: int) -> dict[str, Any]:
         if rules.facts:
             seen["past_facts"] = _past_facts(rules, table)
     return seen
+
+
+def _holders(rules: StageGame, key: str) -> str | list[str]:
+    """Return the agents of the roles that a field names: one, or a list."""
+    agents = [name_of(seat) for seat, other in enumerate(rules.role_keys) if other == key]
+    return agents[0] if len(agents) == 1 else agents
 
 
 def _past(rules: StageGame, table: Any) -> list[dict[str, dict[str, float]]]:

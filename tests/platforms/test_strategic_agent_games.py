@@ -32,13 +32,13 @@ OPTIONS = {"ultimatum": {"reservations": (30, 30)}}
 PAIRS = [
     "cournot", "trust", "public_project", "voluntary_contribution", "provision_point", "war_of_attrition", "dictator",
     "sequential_investment", "ultimatum", "hold_up", "centipede", "insurance_moral_hazard", "bilateral_trade",
-    "english_auction", "dutch_auction", "auction", "bargaining",
+    "english_auction", "dutch_auction", "auction", "bargaining", "principal_agent",
 ]  # fmt: skip
 GROUPS = [
     "cournot", "public_project", "voluntary_contribution", "provision_point", "ultimatum", "english_auction",
-    "dutch_auction", "auction",
+    "dutch_auction", "auction", "common_agency",
 ]  # fmt: skip
-BEST = {"bargaining": "fair", "ultimatum": "equal"}
+BEST = {"bargaining": "fair", "ultimatum": "equal", "werewolf": "mixed"}
 """Bots of the games that have no equilibrium with all options."""
 NOT_TOLD = {("bilateral_trade", "random")}
 """A seller is not told the highest price, so a random one may ask for more, which is refused."""
@@ -164,6 +164,7 @@ def lineups(name, seats):
 
 CASES = [(name, 2, specs) for name in PAIRS for specs in lineups(name, 2)]
 CASES += [(name, 3, specs) for name in GROUPS for specs in lineups(name, 3)[:3]]
+CASES += [("werewolf", 6, specs) for specs in lineups("werewolf", 6)[:3]]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import msgspec
 
 from ....envs.core.game import Game
 from ....envs.core.loading import named_order
-from ....envs.core.turn_state import Action, AgentResponse, TurnState
+from ....envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
 from ...agents.offers import acceptable, fitted, narrowed, offered_mask, quiet_action, safe_action
 from ...logs.log_text import describe_error
 from .agent_names import AgentNames, reserved_words
@@ -80,7 +80,9 @@ class ArenaTurn:
     def _for_arena(self, response: AgentResponse) -> AgentResponse:
         if self._answers is not None:
             response = self._answers.response_for_agents(response)
-        return response if self._platform is None else self._platform.played(response, self.state)
+        if self._platform is not None:
+            response = self._platform.played(response, self.state)
+        return AgentResponse(response.action, [_with_recipients(one) for one in response.messages])
 
     def logged(self) -> TurnState:
         """Return a copy of the state for the log, in our game's form and with the agents' ids."""
@@ -93,6 +95,11 @@ class ArenaTurn:
             chances = named["probabilities"].items()
             named["probabilities"] = {self._names.words_for_agents(answer): chance for answer, chance in chances}
         return named
+
+
+def _with_recipients(intent: MessageIntent) -> MessageIntent:
+    """Return a message whose recipients are a list: strategic-agent-games takes no null."""
+    return msgspec.structs.replace(intent, to_agent_ids=list(intent.to_agent_ids or ()))
 
 
 def out_of_turn(state: TurnState) -> AgentResponse:

@@ -14,7 +14,7 @@ import msgspec
 
 from ....envs.core.game import Game
 from ....envs.core.loading import amount, moves_in, named_order, round_of
-from ....envs.core.turn_state import Action, AgentResponse, TurnState
+from ....envs.core.turn_state import Action, AgentResponse, MessageIntent, MessageScope, TurnState
 
 OTHERS = "others"
 """The name of all others together in an `ultimatum` of more than two agents."""
@@ -173,6 +173,21 @@ def _shares(response: AgentResponse, state: TurnState) -> AgentResponse:
     return AgentResponse(Action("submit_offer", {"shares": shares}), response.messages)
 
 
+# werewolf.
+
+
+def _aloud(response: AgentResponse, state: TurnState) -> AgentResponse:
+    """Return an answer whose words are a message, as the platform does not send those of the payload.
+
+    Where the platform only asks to acknowledge the night, which our game passes over, the agent does.
+    """
+    if any(offer.action_type == "acknowledge" for offer in state.allowed_actions):
+        return AgentResponse(Action("acknowledge"))
+    text = response.action.payload.get("content", "") if response.action.action_type == "send_public_message" else ""
+    said = [MessageIntent(MessageScope.PUBLIC, text)] if text.strip() else []
+    return AgentResponse(response.action, [*response.messages, *said])
+
+
 _SIMPLE_AUCTION = {"reserve": 0.0, "entry_fee": 0.0, "units": 1, "values": "private"}
 
 PLATFORM_GAMES = {
@@ -185,10 +200,14 @@ PLATFORM_GAMES = {
 In the chat phase of `all-pay-auction` no bid is offered, so our bidder passes."""
 
 
+PLAYED = {"werewolf": _aloud}
+"""How answers are sent in a game with a `Game.platform_id`, if not as they are."""
+
+
 def platform_game(game_id: str, game: Game) -> PlatformGame | None:
     """Return the platform's game that a policy for `game` plays under this id; None: there is none."""
     if game_id == game.platform_id:
-        return PlatformGame(game.name, _same_state, played=_to_all)
+        return PlatformGame(game.name, _same_state, played=PLAYED.get(game_id, _to_all))
     platform = PLATFORM_GAMES.get(game_id)
     return platform if platform is not None and platform.fits(game) else None
 

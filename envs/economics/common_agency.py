@@ -1,0 +1,369 @@
+"""Common agency: several principals offer wages to one agent, which accepts all or none and chooses a hidden effort."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.compiled import compiled
+from ..core.game import Game
+from ..core.loading import amount
+from ..core.options import number, whole
+from ..core.random_policy import random_bot
+from ..core.rng import uniform
+from ..stages import (
+    Bots,
+    End,
+    Fact,
+    FactOf,
+    Further,
+    Named,
+    Number,
+    Parameter,
+    Seen,
+    Stage,
+    StageGame,
+    Told,
+    bot,
+    make,
+)
+from ..stages.fields import LEFT_OUT, is_resolved, name_of, put
+
+LOSS, GAIN, COST, LOW, HIGH = range(5)
+"""The parameters: both benefits of a principal, the cost of high effort, and the probabilities of the high outcome."""
+OFFER, ACCEPT, REJECT, LITTLE, MUCH = range(5)
+"""The action types."""
+OFFERS, BUNDLE, EFFORT = range(3)
+"""The stages."""
+OUTCOMES = ("unknown", "low", "high")
+WORDS = ("low", "high")
+DECIMALS = 4
+"""Of the utilities, and of what the platform tells of the contracts."""
+
+
+def game(
+    *,
+    seats: int = 3,
+    benefit_low: float = 0.0,
+    benefit_high: float = 10.0,
+    effort_cost: float = 1.0,
+    p_high_low_effort: float = 0.4,
+    p_high_high_effort: float = 0.7,
+    highest: float | None = None,
+    low_wages: int = 6,
+    high_wages: int = 21,
+    rounds: int = 1,
+) -> Game:
+    """Return common agency with these options.
+
+    Args:
+        seats: the principals and the agent, which is the last one; 3 or 4.
+        benefit_low: what each principal gets from the low outcome, 0 to 1,000,000.
+        benefit_high: what each gets from the high outcome, 0 to 1,000,000.
+        effort_cost: the agent's cost of high effort, 0 to 1,000,000.
+        p_high_low_effort: the probability of the high outcome with low effort, 0 to 1.
+        p_high_high_effort: the same with high effort.
+        highest: the highest wage, 0.01 to 1,000,000. None: the larger benefit, and at least 1.
+        low_wages: number of wages for the low outcome that have an action index, evenly spaced from 0 to `highest`, 2
+            to 16.
+        high_wages: the same for the high outcome, 2 to 64.
+        rounds: number of games, one after the other, 1 to 1,000.
+
+    Raises:
+        ValueError: naming the option, its value and its range.
+    """
+    seats = whole("seats", seats, 3, 4)
+    parameters: dict[str, Any] = {
+        "benefit_low": number("benefit_low", benefit_low, 0, 1e6),
+        "benefit_high": number("benefit_high", benefit_high, 0, 1e6),
+        "effort_cost": number("effort_cost", effort_cost, 0, 1e6),
+        "p_high_low_effort": number("p_high_low_effort", p_high_low_effort, 0, 1),
+        "p_high_high_effort": number("p_high_high_effort", p_high_high_effort, 0, 1),
+    }
+    most = number("highest", max(benefit_low, benefit_high, 1.0) if highest is None else highest, 0.01, 1e6)
+    options = {
+        "seats": seats,
+        **parameters,
+        "highest": most,
+        "low_wages": whole("low_wages", low_wages, 2, 16),
+        "high_wages": whole("high_wages", high_wages, 2, 64),
+        "rounds": whole("rounds", rounds, 1, 1000),
+    }
+    principals, agent = tuple(range(seats - 1)), seats - 1
+    return make(
+        StageGame(
+            name="common_agency",
+            title="Common agency",
+            seats=seats,
+            options=options,
+            stages=[
+                Stage("offer_contracts", ("offer_contract",), seats=principals, may_pass=False),
+                Stage("accept_bundle", ("accept_bundle", "reject_all"), seats=(agent,), may_pass=False),
+                Stage("choose_effort", ("choose_effort",), seats=(agent,), sealed=True, may_pass=False),
+            ],
+            actions=[
+                Number(
+                    "offer_contract",
+                    "w_low",
+                    most,
+                    options["low_wages"],
+                    "offer these wages for the low and the high outcome",
+                    further=(Further("w_high", most, options["high_wages"]),),
+                ),
+                Named("accept_bundle", 1.0, "accept all contracts"),
+                Named("reject_all", 0.0, "reject all contracts: everybody gets 0"),
+                Named("choose_effort", 0.0, "choose the hidden effort", says={"effort": "low"}),
+                Named("choose_effort", 1.0, "choose the hidden effort", says={"effort": "high"}),
+            ],
+            parameters=list(parameters.values()),
+            payoffs=(
+                min(0.0, benefit_low - most, benefit_high - most, -effort_cost),
+                max(benefit_low, benefit_high, most * len(principals)),
+            ),
+            pay=pay,
+            early=rejected,
+            facts=[*(Fact(f"w_high_{seat}", most) for seat in principals), Fact("outcome", 2.0, OUTCOMES)],
+            end=end,
+            roles=("principal",) * len(principals) + ("agent",),
+            role_keys=("principal_ids",) * len(principals) + ("agent_id",),
+            fields=[
+                Contracts("contracts"),
+                Accepted("accepted"),
+                FactOf("outcome", len(principals), OUTCOMES),
+                Effort("effort"),
+                Told("all_principals_offered", _all_offered),
+                Told("total_w_low", _total_low),
+                Told("total_w_high", _total_high),
+                Told("exp_payoff_low_effort", partial(expected, high=False)),
+                Told("exp_payoff_high_effort", partial(expected, high=True)),
+                *(Parameter(name, index) for index, name in enumerate(parameters)),
+                Told("resolved", is_resolved),
+            ],
+            bots=BOTS,
+            rounds=options["rounds"],
+            decimals=DECIMALS,
+        )
+    )
+
+
+def wages(table: Any) -> tuple[float, float]:
+    """Return the sums of the offered wages for the low and for the high outcome."""
+    offered = [seat for seat in range(int(table.seats) - 1) if table.chosen[OFFERS][seat]]
+    return sum(float(table.number[OFFERS][seat]) for seat in offered), sum(float(table.fact[seat]) for seat in offered)
+
+
+def _total_low(table: Any) -> float:
+    return wages(table)[0]
+
+
+def _total_high(table: Any) -> float:
+    return wages(table)[1]
+
+
+def expected(table: Any, high: bool) -> float:
+    """Return the agent's expected utility of an effort with the contracts that are offered."""
+    chance, (low_wage, high_wage) = float(table.parameter[HIGH if high else LOW]), wages(table)
+    cost = float(table.parameter[COST]) if high else 0.0
+    return round(chance * high_wage + (1 - chance) * low_wage - cost, DECIMALS)
+
+
+def _all_offered(table: Any) -> bool:
+    return all(bool(table.chosen[OFFERS][seat]) for seat in range(int(table.seats) - 1))
+
+
+@dataclass(frozen=True)
+class Contracts:
+    """The offered contracts by principal."""
+
+    name: str
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> dict[str, dict[str, float]]:
+        """Return their wages."""
+        return {
+            name_of(other): {"w_low": float(table.number[OFFERS][other]), "w_high": float(table.fact[other])}
+            for other in range(int(table.seats) - 1)
+            if table.chosen[OFFERS][other]
+        }
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write their wages."""
+        for agent, contract in value.items() if isinstance(value, Mapping) else ():
+            if seats.get(agent, table.seats - 1) < table.seats - 1 and isinstance(contract, Mapping):
+                put(table, OFFERS, seats[agent], amount(contract.get("w_low"), "w_low"))
+                table.fact[seats[agent]] = amount(contract.get("w_high"), "w_high")
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Whether the agent accepted; None: there is no answer."""
+
+    name: str
+    private: ClassVar[bool] = False
+
+    def write(self, table: Any, seat: int) -> bool | None:
+        """Return the answer."""
+        agent = int(table.seats) - 1
+        return bool(table.number[BUNDLE][agent]) if table.chosen[BUNDLE][agent] else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the answer."""
+        if isinstance(value, bool):
+            put(table, BUNDLE, int(table.seats) - 1, float(value))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The effort, which only the agent knows. It comes after the outcome, which is known once there is an effort."""
+
+    name: str
+    private: ClassVar[bool] = True
+
+    def write(self, table: Any, seat: int) -> Any:
+        """Return the word."""
+        agent = int(table.seats) - 1
+        if seat != agent:
+            return LEFT_OUT
+        return WORDS[int(table.number[EFFORT][agent])] if table.chosen[EFFORT][agent] else None
+
+    def read(self, table: Any, seat: int, value: Any, seats: Mapping[str, int]) -> None:
+        """Write the choice; a principal knows that there is one."""
+        if value in WORDS or table.fact[int(table.seats) - 1] > 0:
+            put(table, EFFORT, int(table.seats) - 1, float(value == "high"))
+
+
+@compiled
+def rejected(table: Any) -> bool:
+    """Return whether the agent has just rejected the contracts, which ends the round."""
+    if table.stage == EFFORT and table.chosen[BUNDLE, table.seats - 1] == 1 + REJECT:
+        table.stage = BUNDLE
+        return True
+    return False
+
+
+@compiled
+def pay(table: Any) -> None:
+    """Draw the outcome and pay the wages for it; without an agreement all get 0."""
+    agent = table.seats - 1
+    if table.chosen[BUNDLE, agent] == 1 + REJECT:
+        return
+    effort = table.number[EFFORT, agent]
+    high = uniform(table) < table.parameter[HIGH if effort > 0 else LOW]
+    table.fact[agent] = 2.0 if high else 1.0
+    table.rewards[agent] = -table.parameter[COST] * effort
+    for seat in range(agent):
+        wage = table.fact[seat] if high else table.number[OFFERS, seat]
+        table.rewards[seat] = table.parameter[GAIN if high else LOSS] - wage
+        table.rewards[agent] += wage
+
+
+def end(table: Any) -> End:
+    """Return the end in the platform's words."""
+    agent = int(table.seats) - 1
+    rows = [{"role": "principal"}] * agent + [{"role": "agent"}]
+    if table.chosen[BUNDLE][agent] == 1 + REJECT:
+        return End("common_agency_rejected")
+    told = {
+        "outcome": OUTCOMES[int(table.fact[agent])],
+        "effort": WORDS[int(table.number[EFFORT][agent])],
+        "contracts": Contracts("contracts").write(table, -1),
+    }
+    return End("common_agency_resolved", rows, told)
+
+
+class Terms(NamedTuple):
+    """What follows from the parameters.
+
+    Attributes:
+        needed: the sum of the differences w_high − w_low from which on high effort is the best one; infinity: it never
+            is.
+        worth: the highest w_high that a principal would pay for high effort.
+    """
+
+    needed: float
+    worth: float
+
+
+def terms_of(parameter: Any) -> Terms:
+    """Return what high effort needs, and what it is worth to a principal, by the parameters, float64[P]."""
+    more = float(parameter[HIGH] - parameter[LOW])
+    if more <= 0:
+        return Terms(float("inf"), 0.0)
+    gain = float(parameter[GAIN] - parameter[LOSS])
+    return Terms(float(parameter[COST]) / more, more * gain / float(parameter[HIGH]))
+
+
+def best_wage(game: Game, parameter: Any, seat: Any, offered: Any) -> NDArray[np.float64]:
+    """Return the best w_high of principals, in whole steps of the grid; their best w_low is 0.
+
+    By backward induction over the offers, which are made in turn and seen by all: every later principal pays up to what
+    high effort is worth to it, so one pays only what they leave, if that is worth it. If high effort cannot be reached,
+    all offer 0.
+
+    Args:
+        game: common agency.
+        parameter: float64[P], the numbers that the payoffs depend on.
+        seat: int64[N], the principals.
+        offered: float64[N], the sum of the differences w_high − w_low of the earlier offers.
+    """
+    terms, table = terms_of(parameter), game.rules.blank[0]
+    if not np.isfinite(terms.needed):
+        return np.zeros(len(seat))
+    step = float(table.further_gap[0])
+    most = min(np.floor(terms.worth / step + CLOSE), float(table.further_points[0]) - 1)
+    steps = np.ceil((terms.needed - offered) / step - CLOSE) - most * (game.seats - 2 - seat)
+    return np.where((steps > 0) & (steps <= most), steps * step, 0.0)
+
+
+CLOSE = 1e-4
+"""A difference that is rounding in an observation."""
+
+
+def _contracts(seen: Seen) -> tuple[Any, Any]:
+    """Return the sums of the offered wages for both outcomes, float64[N]."""
+    principals = seen.game.seats - 1
+    by_seat = (np.arange(principals) - seen.seat[:, None]) % seen.game.seats
+    low = np.take_along_axis(seen.number[:, OFFERS], by_seat, axis=1).sum(axis=1)
+    return low, seen.facts[:, :principals].sum(axis=1)
+
+
+def _play(seen: Seen, wage: Any) -> Any:
+    """Offer `wage`, float64[N], for the high outcome alone; accept what is worth 0 or more; choose the best effort."""
+    low, high = _contracts(seen)
+    more = seen.parameter(HIGH) - seen.parameter(LOW)
+    works = more * (high - low) >= seen.parameter(COST) - CLOSE
+    chance = np.where(works, seen.parameter(HIGH), seen.parameter(LOW))
+    worth = chance * high + (1 - chance) * low - works * seen.parameter(COST)
+    answer = np.where(worth >= -CLOSE, ACCEPT, REJECT)
+    kinds = np.choose(seen.stage, [np.full(len(low), OFFER), answer, np.where(works, MUCH, LITTLE)])
+    numbers = np.choose(seen.stage, [low * 0.0, answer == ACCEPT, works * 1.0])
+    return kinds, numbers, np.stack([wage, wage * 0.0], axis=1)
+
+
+def _equilibrium(seen: Seen) -> Any:
+    low, high = _contracts(seen)
+    return _play(seen, best_wage(seen.game, seen.parameters, seen.seat, high - low))
+
+
+def _equal(seen: Seen) -> Any:
+    needed = min(terms_of(seen.parameters).needed / (seen.game.seats - 1), float(seen.game.options["highest"]))
+    step = float(seen.game.rules.blank[0].further_gap[0])
+    return _play(seen, np.full(len(seen.seat), np.ceil(needed / step - CLOSE) * step))
+
+
+def _free_rider(seen: Seen) -> Any:
+    return _play(seen, np.zeros(len(seen.seat)))
+
+
+BOTS: Bots = {
+    "random": random_bot,
+    "equilibrium": bot(_equilibrium),
+    "equal": bot(_equal),
+    "free_rider": bot(_free_rider),
+}
+"""`random`: any legal action. `equilibrium`: subgame-perfect, on the grid of wages (`best_wage`). `equal`: each
+principal offers an equal part of what high effort needs. `free_rider`: offers nothing. All agents choose their best
+effort, and accept what is then worth 0 or more."""

@@ -1,0 +1,155 @@
+"""Common agency: contracts by principal, a hidden effort, backward induction over the offers, the platform's states."""
+
+import numpy as np
+import pytest
+from economics.matches import played, utilities
+from parlour import envs
+from parlour.envs import Action, TurnState, play_until_done
+from parlour.envs.core.rollout import tables_with_seed
+from parlour.envs.economics.common_agency import best_wage, terms_of
+
+NAME = "common_agency"
+
+
+def offer(low, high):
+    return "offer_contract", {"w_low": low, "w_high": high}
+
+
+def effort(word):
+    return "choose_effort", {"effort": word}
+
+
+@pytest.mark.parametrize(
+    ("high", "word", "expected"), [(1, "low", [8, 7, 5]), (1, "high", [8, 7, 4]), (0, "low", [-1, -0.5, 1.5])]
+)
+def test_each_principal_pays_its_wage(high, word, expected):
+    chances = {"p_high_low_effort": high, "p_high_high_effort": high}
+    env = played(NAME, offer(1, 2), offer(0.5, 3), "accept_bundle", effort(word), **chances)
+    assert utilities(env) == expected
+    outcome = env.turn_state("player_0").outcome
+    assert (outcome["reason"], outcome["effort"]) == ("common_agency_resolved", word)
+    assert outcome["outcome"] == ("high" if high else "low")
+    assert outcome["contracts"] == {"player_0": {"w_low": 1, "w_high": 2}, "player_1": {"w_low": 0.5, "w_high": 3}}
+    assert [row["role"] for row in outcome["payoffs"]] == ["principal", "principal", "agent"]
+
+
+def test_a_rejection_gives_all_nothing():
+    env = played(NAME, offer(0, 1), offer(0, 0), "reject_all")
+    assert utilities(env) == [0, 0, 0]
+    assert env.turn_state("player_2").outcome["reason"] == "common_agency_rejected"
+
+
+def test_the_offers_are_seen_in_turn_and_the_effort_by_the_agent_alone():
+    state = played(NAME, offer(1, 4)).turn_state("player_1")
+    seen = state.game_state
+    assert (seen["principal_ids"], seen["agent_id"]) == (["player_0", "player_1"], "player_2")
+    assert (seen["contracts"], seen["all_principals_offered"]) == ({"player_0": {"w_low": 1, "w_high": 4}}, False)
+    seen = played(NAME, offer(1, 4), offer(0, 2)).turn_state("player_2").game_state
+    assert (seen["total_w_low"], seen["total_w_high"], seen["all_principals_offered"]) == (1, 6, True)
+    assert (seen["exp_payoff_low_effort"], seen["exp_payoff_high_effort"]) == (3, 3.5)
+    env = played(NAME, offer(1, 4), offer(0, 2), "accept_bundle", effort("high"))
+    assert env.turn_state("player_2").game_state["effort"] == "high"
+    assert "effort" not in env.turn_state("player_0").game_state
+
+
+@pytest.mark.parametrize(
+    ("before", "action", "code"),
+    [
+        ([], offer(-1, 0), "invalid_payload"),
+        ([], offer(0, 10.5), "invalid_payload"),
+        ([], ("offer_contract", {"w_low": 1}), "invalid_payload"),
+        ([], "pass", "game_rule_violation"),
+        ([offer(0, 1)], "accept_bundle", "game_rule_violation"),
+        ([offer(0, 1), offer(0, 1), "accept_bundle"], effort("medium"), "invalid_payload"),
+    ],
+)
+def test_what_is_refused(before, action, code):
+    env = played(NAME, *before)
+    kind, payload = (action, {}) if isinstance(action, str) else action
+    assert env.submit(env.agent_selection, Action(kind, payload)).error == code
+
+
+CASES = [{}, {"seats": 4}, {"effort_cost": 2}, {"effort_cost": 2, "seats": 4}, {"effort_cost": 3.5, "seats": 4},
+         {"effort_cost": 5}, {"p_high_high_effort": 0.3}, {"benefit_low": 6}]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", CASES)
+def test_the_equilibrium_is_backward_induction_over_all_offers(options):
+    game = envs.game(NAME, high_wages=11, **options)
+    parameter, last = game.rules.blank[0].parameter, game.seats - 2
+    low_benefit, high_benefit, cost, low_chance, high_chance = map(float, parameter[:5])
+
+    def best(seat, offered):
+        """The wages of the principals from `seat` on, each its best one; the lowest of several."""
+        answers = []
+        for wage in np.arange(11.0):
+            later = best(seat + 1, offered + wage) if seat < last else []
+            total = offered + wage + sum(later)
+            chance = high_chance if (high_chance - low_chance) * total >= cost - 1e-9 else low_chance
+            worth = chance * (high_benefit - wage) + (1 - chance) * low_benefit
+            answers.append((round(worth, 9), -wage, [wage, *later]))
+        return max(answers)[2]
+
+    offered, bots = 0.0, []
+    for seat in range(last + 1):
+        bots.append(float(best_wage(game, parameter, np.array([seat]), np.array([offered]))[0]))
+        offered += bots[-1]
+    assert bots == best(0, 0.0)
+
+
+def test_the_last_principal_pays_what_high_effort_needs():
+    game = envs.game(NAME)
+    assert terms_of(game.rules.blank[0].parameter) == pytest.approx((10 / 3, 30 / 7))
+    tables = tables_with_seed(game, 1, 5)
+    play_until_done(game, [game.bots["equilibrium"](game, seed=1)], tables)
+    table = tables.view(np.recarray)[0]
+    assert (table.fact[:2].tolist(), table.number[2, 2]) == ([0, 3.5], 1)
+
+
+@pytest.mark.slow
+def test_the_bots_get_what_their_contracts_are_worth():
+    game = envs.game(NAME)
+    for bot, expected in (("equilibrium", (7, 4.55, 1.45)), ("equal", (5.6, 5.6, 1.8)), ("free_rider", (4, 4, 0))):
+        tables = tables_with_seed(game, 20_000, 5)
+        play_until_done(game, [game.bots[bot](game, seed=1)], tables)
+        assert tables["total"][:, :3].mean(axis=0) == pytest.approx(expected, abs=0.12)
+
+
+def state_of(me, phase, **more):
+    """A state as strategic-agent-games writes it."""
+    told = {
+        "agent_ids": ["cy", "bob", "ann"], "my_role": "agent" if me == "cy" else "principal", "agent_id": "cy",
+        "principal_ids": ["bob", "ann"], "current_phase": phase, "current_round": 0, "contracts": {}, "accepted": None,
+        "effort": None, "outcome": None, "all_principals_offered": False, "benefit_low": 0.0, "benefit_high": 10.0,
+        "effort_cost": 1.0, "p_high_low_effort": 0.4, "p_high_high_effort": 0.7, "action_history": [],
+        "resolved": False, "strategy_hint": "…", **more,
+    }  # fmt: skip
+    return TurnState("m", "common-agency", me, phase, True, me, told)
+
+
+BOTH = {"bob": {"w_low": "1", "w_high": 4}, "ann": {"w_low": 0, "w_high": 2}}
+MOMENTS = {
+    "first": ((), {}),
+    "second": ((offer(1, 4),), {"contracts": {"bob": BOTH["bob"]}}),
+    "bundle": ((offer(1, 4), offer(0, 2)), {"contracts": BOTH}),
+    "effort": ((offer(1, 4), offer(0, 2), "accept_bundle"), {"contracts": BOTH, "accepted": True}),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_the_platforms_states_are_seen_as_our_own(moment):
+    actions, told = MOMENTS[moment]
+    env = played(NAME, *actions)
+    ours, game = env.turn_state(env.agent_selection), env.game
+    seat = game.agents.index(env.agent_selection)
+    tables, place = game.view.load(state_of(("bob", "ann", "cy")[seat], ours.phase, **told))
+    assert place == seat
+    assert (game.observation(tables[0], seat) == game.observation(env.table, seat)).all()
+    assert (game.mask(tables[0], seat) == game.mask(env.table, seat)).all()
+
+
+def test_of_more_principals_than_the_policy_knows_some_are_not_seen():
+    game, ids = envs.game(NAME), ["a", "b", "c", "d"]
+    for me, seat in (("a", 0), ("b", 1), ("d", 1), ("cy", 2)):
+        tables, place = game.view.load(state_of(me, "offer_contracts", principal_ids=ids, agent_ids=[*ids, "cy"]))
+        assert place == tables[0].turn == seat

@@ -1,0 +1,191 @@
+"""Principal and agent: texts in payloads, questions and answers, scores that decide a payment, foreign states."""
+
+import numpy as np
+import pytest
+from economics.matches import played, utilities
+from parlour import envs
+from parlour.envs import Action, TurnState, play_until_done
+from parlour.envs.core.rollout import tables_with_seed
+from parlour.wrappers.agents.policy import PolicyAgent
+from parlour.wrappers.live.arena.agent import ArenaAgent
+
+NAME = "principal_agent"
+POST = "post_contract", {"task_description": "Write a poem.", "success_criteria": "It rhymes."}
+ASK, REPLY = ("ask_clarification", {"question": "Which form?"}), ("answer_clarification", {"answer": "A sonnet."})
+DELIVER = "submit_deliverable", {"content": "Shall I compare thee"}
+UP_TO_SCORE = POST, "skip_clarify", "accept_contract", DELIVER
+
+
+def score(number, **more):
+    return "record_outcome_score", {"score": number, **more}
+
+
+def offered(state):
+    return [one.action_type for one in state.allowed_actions]
+
+
+@pytest.mark.parametrize(
+    ("number", "label", "payment"),
+    [
+        (1, "fail", 0),
+        (49.9, "fail", 0),
+        (50, "partial", 3),
+        (79, "partial", 3),
+        (80, "success", 10),
+        (100, "success", 10),
+    ],
+)
+def test_the_score_decides_the_payment(number, label, payment):
+    env = played(NAME, *UP_TO_SCORE, score(number, notes="as agreed"))
+    assert utilities(env) == [-payment, payment]
+    outcome = env.turn_state("player_1").outcome
+    assert outcome["reason"] == f"task_resolved_{label}"
+    assert (outcome["outcome_score"], outcome["outcome_label"], outcome["payment"]) == (number, label, payment)
+
+
+def test_the_last_level_counts_that_is_reached():
+    levels = {"high": [60, 5], "low": [20, 1]}
+    assert utilities(played(NAME, *UP_TO_SCORE, score(70), outcome_levels=levels)) == [-1, 1]
+    assert utilities(played(NAME, *UP_TO_SCORE, score(10), outcome_levels=levels)) == [-5, 5]
+
+
+def test_a_rejection_ends_the_match():
+    env = played(NAME, POST, "skip_clarify", ("reject_contract", {"reason": "too little"}))
+    assert utilities(env) == [0, 0]
+    state = env.turn_state("player_0")
+    assert (state.outcome["reason"], state.phase) == ("contract_rejected", "respond")
+    assert state.game_state["accepted"] is False
+
+
+def test_the_worker_asks_and_the_principal_answers():
+    env = played(NAME, POST, ASK)
+    state = env.turn_state("player_0")
+    assert (state.phase, state.is_my_turn) == ("clarify", True)
+    assert offered(state) == ["skip_clarify", "answer_clarification", "message_only"]
+    assert [row["answer"] for row in state.game_state["clarifications"]] == [None]
+    env = played(NAME, POST, ASK, REPLY)
+    state = env.turn_state("player_1")
+    assert (state.phase, state.is_my_turn, len(state.game_state["clarifications"])) == ("clarify", True, 1)
+    assert offered(state) == ["skip_clarify", "ask_clarification", "message_only"]
+    assert played(NAME, POST, ASK, REPLY, ASK, REPLY).turn_state("player_1").phase == "respond"
+    assert played(NAME, POST, ASK, REPLY, ASK, "skip_clarify").turn_state("player_1").phase == "respond"
+
+
+def test_texts_are_messages_to_the_other():
+    env = played(NAME, POST, ASK, REPLY, "skip_clarify", "accept_contract", DELIVER)
+    texts = [message.content for message in env.turn_state("player_0").messages]
+    assert texts == ["Write a poem.", "It rhymes.", "Which form?", "A sonnet.", "Shall I compare thee"]
+
+
+def test_a_standard_text_is_no_message():
+    env = played(NAME)
+    while not env.table.done:
+        env.step(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[0]))
+    assert env.turn_state("player_0").messages == []
+
+
+@pytest.mark.parametrize(
+    ("before", "action", "code"),
+    [
+        ([], "post_contract", "invalid_payload"),
+        ([], ("post_contract", {"task_description": "x"}), "invalid_payload"),
+        ([], ("post_contract", {"task_description": "x", "success_criteria": " "}), "invalid_payload"),
+        ([], ("post_contract", {**POST[1], "outcome_levels": []}), "invalid_payload"),
+        ([], ("post_contract", {**POST[1], "task_description": "x" * 4001}), "invalid_payload"),
+        ([], "pass", "game_rule_violation"),
+        ([POST], REPLY, "game_rule_violation"),
+        ([POST], "accept_contract", "game_rule_violation"),
+        ([POST, ASK], ASK, "game_rule_violation"),
+        (UP_TO_SCORE, score(0), "invalid_payload"),
+        (UP_TO_SCORE, score(101), "invalid_payload"),
+        (UP_TO_SCORE, score(50, notes=3), "invalid_payload"),
+        (UP_TO_SCORE, score("many"), "invalid_payload"),
+    ],
+)
+def test_what_is_refused(before, action, code):
+    env = played(NAME, *before)
+    kind, payload = (action, {}) if isinstance(action, str) else action
+    assert env.submit(env.agent_selection, Action(kind, payload)).error == code
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [(None, 0), ({"a": [0, 2], "b": [40, 1], "c": [90, 6]}, 1), ({"a": [0, -2], "b": [40, 1]}, 0), ({"a": [0, 4]}, 4)],
+)
+def test_the_equilibrium_pays_least_and_refuses_a_loss(levels, expected):
+    game = envs.game(NAME, outcome_levels=levels)
+    tables = tables_with_seed(game, 1, 5)
+    play_until_done(game, [game.bots["equilibrium"](game, seed=1)], tables)
+    assert tables["total"][0, :2].tolist() == [-expected, expected]
+
+
+@pytest.mark.parametrize("levels", [{}, {"a": [0]}, {"a": [-1, 2]}, {"a": "xy"}, {k: [0, 1] for k in "abcde"}])
+def test_levels_that_cannot_be_are_refused(levels):
+    with pytest.raises(ValueError, match="outcome_levels"):
+        envs.game(NAME, outcome_levels=levels)
+
+
+def state_of(me, phase, **more):
+    """A state as strategic-agent-games writes it."""
+    told = {
+        "num_agents": 2, "agent_ids": ["bob", "ann"], "principal": "bob", "worker": "ann", "contract": None,
+        "my_role": "principal" if me == "bob" else "worker", "clarifications": [], "accepted": None,
+        "deliverable": None, "outcome_score": None, "outcome_label": None, "payment": None, "action_history": [],
+        **more,
+    }  # fmt: skip
+    return TurnState("m", "principal-agent", me, phase, True, me, told)
+
+
+CONTRACT = {
+    "task_description": "t", "success_criteria": "s",
+    "outcome_levels": [{"label": "fail", "threshold": 0, "payment": 0},
+                       {"label": "partial", "threshold": 50, "payment": 3},
+                       {"label": "success", "threshold": 80, "payment": 10}],
+}  # fmt: skip
+MOMENTS = {
+    "offer": ((), {}),
+    "asked": ((POST, ASK), {"contract": CONTRACT, "clarifications": [{"question": "q", "answer": None}]}),
+    "answered": ((POST, ASK, REPLY), {"contract": CONTRACT, "clarifications": [{"question": "q", "answer": "a"}]}),
+    "respond": ((POST, "skip_clarify"), {"contract": CONTRACT}),
+    "execute": (UP_TO_SCORE[:3], {"contract": CONTRACT, "accepted": True}),
+    "verify": (UP_TO_SCORE, {"contract": CONTRACT, "accepted": True, "deliverable": "poem"}),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_the_platforms_states_are_seen_as_our_own(moment):
+    actions, told = MOMENTS[moment]
+    env = played(NAME, *actions)
+    ours, game = env.turn_state(env.agent_selection), env.game
+    seat = game.agents.index(env.agent_selection)
+    tables, place = game.view.load(state_of(("bob", "ann")[seat], ours.phase, **told))
+    assert place == seat
+    assert (game.observation(tables[0], seat) == game.observation(env.table, seat)).all()
+    assert (game.mask(tables[0], seat) == game.mask(env.table, seat)).all()
+
+
+def test_the_levels_of_a_contract_are_those_that_the_host_sends():
+    game = envs.game(NAME)
+    levels = [{"label": "all", "threshold": "10", "payment": 7}]
+    tables, _ = game.view.load(state_of("bob", "verify", contract={**CONTRACT, "outcome_levels": levels}))
+    assert tables[0].parameter[:3].tolist() == [10, 7, 1e9]
+    with pytest.raises(ValueError, match="need 1 to 4 levels"):
+        game.view.load(state_of("bob", "verify", contract={**CONTRACT, "outcome_levels": levels * 5}))
+
+
+@pytest.mark.parametrize(("lowest", "expected"), [(0, "accept_contract"), (-1, "reject_contract")])
+def test_no_worker_of_ours_accepts_what_it_may_have_to_pay_for(lowest, expected):
+    game = envs.game(NAME)
+    levels = [{"label": "a", "threshold": 0, "payment": lowest}, {"label": "b", "threshold": 90, "payment": 7}]
+    state = state_of("ann", "respond", contract={**CONTRACT, "outcome_levels": levels})
+    for name, bot in game.bots.items():
+        answer = ArenaAgent("ann", PolicyAgent(game, bot(game, seed=3))).respond(state)
+        assert answer.action.action_type == expected or (name == "random" and lowest == 0)
+
+
+def test_the_principal_pays_least_by_the_levels_of_the_host():
+    game = envs.game(NAME)
+    levels = [{"label": "a", "threshold": 0, "payment": 5}, {"label": "b", "threshold": 40, "payment": 2}]
+    state = state_of("bob", "verify", contract={**CONTRACT, "outcome_levels": levels}, accepted=True, deliverable="x")
+    answer = ArenaAgent("bob", PolicyAgent(game, game.bots["equilibrium"](game, seed=3))).respond(state)
+    assert answer.action.payload == {"score": 40}

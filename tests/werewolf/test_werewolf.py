@@ -1,0 +1,253 @@
+"""Werewolf: the rules in which it differs from mafia, its payloads, and the states of strategic-agent-games."""
+
+import numpy as np
+import pytest
+from parlour import envs
+from parlour.envs import Action, GameEnv, Message, TurnState
+from parlour.envs.core.turn_state import MessageIntent, MessageScope
+from parlour.envs.mafia.table import MAFIA, SHERIFF, VILLAGER
+from parlour.wrappers.live.arena.platform_games import hosted_games, platform_game, supported_games
+
+ROLES = [MAFIA, MAFIA, SHERIFF, VILLAGER, VILLAGER, VILLAGER]
+
+
+def match(*actions):
+    """Play payloads by whoever has the turn; p1 and p2 are werewolves, p3 is the seer. All must be accepted."""
+    env = GameEnv(envs.game("werewolf"))
+    env.reset(seed=1)
+    env.table.role[:6], env.table.turn = ROLES, 0
+    env.match.refresh()
+    env.agent_selection = "p1"
+    for action in actions:
+        result = env.submit(env.agent_selection, action)
+        assert result.ok, result
+    return env
+
+
+def kill(target):
+    return Action("night_kill", {"target": target})
+
+
+def inspect(target):
+    return Action("seer_inspect", {"inspect": target})
+
+
+def vote(target):
+    return Action("cast_vote", {"target": target})
+
+
+def say(text):
+    return Action("send_public_message", {"content": text})
+
+
+READY = Action("ready_to_vote")
+NIGHT = kill("p4"), kill("p6"), inspect("p1")
+
+
+def state(env, agent=None):
+    return env.turn_state(agent or env.agent_selection)
+
+
+def offered(env):
+    return [one.action_type for one in state(env).allowed_actions]
+
+
+def test_the_last_nomination_decides():
+    env = match(kill("p4"))
+    seen = state(env).game_state
+    assert (seen["pending_kill"], seen["werewolf_nominations"], seen["fellow_werewolves"]) == (
+        "p4",
+        {"p1": "p4"},
+        ["p1"],
+    )
+    env = match(*NIGHT)
+    assert state(env).game_state["event_log"] == [{"day": 1, "type": "killed", "agent_id": "p6", "role": "villager"}]
+    assert state(env).game_state["last_killed"] == {"agent_id": "p6", "role": "villager"}
+    assert state(env, "p3").game_state["my_inspections"] == [{"day": 1, "target": "p1", "is_werewolf": True}]
+    assert (
+        "my_inspections" not in state(env, "p1").game_state and "fellow_werewolves" not in state(env, "p3").game_state
+    )
+
+
+def test_werewolves_cannot_be_nominated_and_the_seer_may_inspect_itself():
+    env = match()
+    assert env.submit("p1", kill("p2")).error == "game_rule_violation"
+    env = match(kill("p4"), kill("p4"))
+    assert (state(env).phase, offered(env)) == ("night_seer", ["seer_inspect", "message_only"])
+    assert env.submit("p3", inspect("p3")).ok
+
+
+def test_the_seer_acts_in_the_night_of_its_death():
+    env = match(kill("p3"), kill("p3"), inspect("p4"))
+    assert state(env, "p3").game_state["my_inspections"] == [{"day": 1, "target": "p4", "is_werewolf": False}]
+    assert "p3" not in state(env).game_state["alive_players"]
+
+
+def test_more_than_half_ready_end_the_discussion():
+    env = match(*NIGHT, READY, READY)
+    assert (state(env).phase, state(env).game_state["players_ready_to_vote"]) == ("day_discuss", ["p1", "p2"])
+    assert offered(env) == ["send_public_message", "ready_to_vote"]
+    assert state(match(*NIGHT, READY, READY, READY)).phase == "day_vote"
+
+
+def test_all_speak_twice_at_most():
+    env = match(*NIGHT, *[say("Hello.")] * 9)
+    assert state(env).phase == "day_discuss"
+    assert state(match(*NIGHT, *[say("Hello.")] * 10)).phase == "day_vote"
+
+
+def test_votes_are_open_and_must_be_cast():
+    env = match(*NIGHT, READY, READY, READY, vote("p5"))
+    assert (state(env).agent_id, state(env).game_state["votes_so_far"]) == ("p2", {"p1": "p5"})
+    assert env.submit("p2", vote("p2")).error == "game_rule_violation"
+    assert env.submit("p2", Action("cast_vote", {"target": None})).error == "invalid_payload"
+    assert not state(env).game_state["voting_history"]
+
+
+@pytest.mark.parametrize(
+    ("votes", "lynched"),
+    [("p5 p5 p1 p1 p1", "p1"), ("p5 p5 p1 p1 p2", None), ("p2 p3 p4 p5 p1", None), ("p5 p5 p5 p5 p1", "p5")],
+)
+def test_the_most_votes_lynch_and_ties_do_not(votes, lynched):
+    env = match(*NIGHT, READY, READY, READY, *map(vote, votes.split()))
+    row = state(env, "p1").game_state["event_log"][-1]
+    assert (row["type"], row.get("agent_id")) == (("lynched", lynched) if lynched else ("no_lynch", None))
+    assert sum(row["votes"].values()) == 5
+
+
+@pytest.mark.parametrize(
+    ("votes", "more", "phase"),
+    [("p5 p5 p5 p5 p1", [], "day_vote"), ("p5 p5 p1 p1 p2", [kill("p4"), kill("p4"), inspect("p2")], "night_seer")],
+)
+def test_the_werewolves_win_at_half_of_the_living(votes, more, phase):
+    env = match(*NIGHT, READY, READY, READY, *map(vote, votes.split()))
+    for action in more:
+        assert not env.table.done and env.submit(env.agent_selection, action).ok
+    outcome = state(env, "p1").outcome
+    assert (outcome["winner"], outcome["reason"]) == ("werewolves", "werewolves_win")
+    assert [row["utility"] for row in outcome["payoffs"]] == [1, 1, -1, -1, -1, -1]
+    assert state(env, "p1").phase == phase
+
+
+def test_statements_are_read_in_the_words_of_werewolf():
+    env = match(*NIGHT, say("p3 is the wolf!"), say("Hm."), READY)
+    rows = [(row["agent_id"], row["action"], row["target"]) for row in state(env).game_state["statements"]]
+    assert rows == [("p1", "accusation", "p3"), ("p2", "general", None), ("p3", "ready_to_vote", None)]
+    env = match(*NIGHT, READY, say("I am the seer, and p1 is a werewolf."))
+    claim = {"agent_id": "p2", "day": 1, "action": "claim", "target": "p1", "role": "seer", "is_werewolf": True}
+    assert state(env).game_state["statements"][1] == claim
+    assert state(env).messages[-1].content == "I am the seer, and p1 is a werewolf."
+
+
+def test_who_may_send_messages():
+    env, private = match(), MessageIntent(MessageScope.PRIVATE, "p4?", ["p2"])
+    assert env.match.send("p1", private).ok
+    assert env.match.send("p3", private).error == "game_rule_violation"
+    assert env.match.send("p1", MessageIntent(MessageScope.PUBLIC, "hello")).error == "game_rule_violation"
+    env = match(*NIGHT)
+    assert env.match.send("p1", MessageIntent(MessageScope.PUBLIC, "hello")).ok
+    assert env.match.send("p6", MessageIntent(MessageScope.PUBLIC, "hello")).error == "game_rule_violation"
+
+
+# strategic-agent-games.
+
+IDS = ["ann", "bob", "cy", "dee", "eve", "fay"]
+
+
+def foreign(me, phase, offers=(), messages=(), turn=None, **more):
+    """A state as the platform writes it: bob and fay are werewolves, cy is the seer, dee died in the first night."""
+    role = {"bob": "werewolf", "fay": "werewolf", "cy": "seer"}.get(me, "villager")
+    dead = {"day": 1, "type": "killed", "agent_id": "dee", "role": "villager"}
+    day = not phase.startswith("night")
+    told = {
+        "num_players": 6, "agent_ids": IDS, "my_role": role, "my_team": "village", "day": 1, "phase": phase,
+        "alive_players": [one for one in IDS if one != "dee" or not day], "dead_players": ["dee"] if day else [],
+        "event_log": [dead] if day else [], "last_killed": {"agent_id": "dee", "role": "villager"} if day else None,
+        "last_lynched": None, "role_counts": {"werewolf": 2, "seer": 1, "villager": 3}, "current_round": 3,
+        "max_rounds": 250, **more,
+    }  # fmt: skip
+    allowed = [{"action_type": one, "payload_schema": {}} for one in offers]
+    fields = {"match_id": "m", "game_id": "werewolf", "agent_id": me, "phase": phase, "is_my_turn": True}
+    said = [Message(str(k), who, MessageScope.PUBLIC, text) for k, (who, text) in enumerate(messages)]
+    turn = turn or me
+    return TurnState.from_dict({
+        **fields, "current_turn_agent_id": turn, "game_state": told, "allowed_actions": allowed,
+        "messages": [one.to_dict() for one in said],
+    })  # fmt: skip
+
+
+def test_a_werewolf_sees_its_fellow_and_the_nomination():
+    game = envs.game("werewolf")
+    more = {"fellow_werewolves": ["bob"], "pending_kill": "ann", "werewolf_nominations": {"bob": "ann"}}
+    tables, seat = game.view.load(foreign("fay", "night_werewolf", **more))
+    table = tables[0]
+    assert (seat, table.turn, table.role[:6].tolist()) == (5, 5, [0, MAFIA, 0, 0, 0, MAFIA])
+    assert table.night[:6].tolist() == [-1, 0, -1, -1, -1, -1]
+    assert np.flatnonzero(game.mask(table, 5)).tolist() == [1, 3, 4, 5]  # ann, cy, dee, eve, as seen from fay
+
+
+def test_a_voter_sees_the_votes_and_what_was_said():
+    game = envs.game("werewolf")
+    said = [("ann", "I think bob is a werewolf."), ("bob", "I am the seer and eve is not a wolf."), ("eve", "Well!")]
+    state = foreign("cy", "day_vote", messages=said, votes_so_far={"ann": "bob", "bob": "ann"},
+                    my_inspections=[{"day": 1, "target": "bob", "is_werewolf": True}])  # fmt: skip
+    table = game.view.load(state)[0][0]
+    assert table.votes[:6].tolist() == [1, 0, -1, -1, -1, -1]
+    assert (table.role[1], table.claimed[1], table.accused[1]) == (MAFIA, SHERIFF, 1)
+    assert np.flatnonzero(game.mask(table, 2)).tolist() == [8, 9, 10, 11]  # eve, fay, ann, bob, as seen from cy
+
+
+def test_past_votes_are_known_by_their_result():
+    game = envs.game("werewolf")
+    log = [
+        {"day": 1, "type": "killed", "agent_id": "dee", "role": "villager"},
+        {"day": 1, "type": "lynched", "agent_id": "bob", "role": "werewolf", "votes": {"bob": 3}},
+    ]
+    state = foreign("cy", "night_seer", day=2, event_log=log, my_inspections=[])
+    table = game.view.load(state)[0][0]
+    assert (table.votings, table.living, table.living_mafia) == (1, 4, 1)
+    assert table.voted_out[:6].tolist() == [0, 1, 0, 0, 0, 0] and table.eliminated_round[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("phase", "offers", "expected"),
+    [
+        ("day_announce", ["acknowledge", "message_only"], "acknowledge"),
+        ("day_discuss", ["send_public_message", "ready_to_vote"], "ready_to_vote"),
+        ("day_vote", ["cast_vote", "message_only"], "cast_vote"),
+    ],
+)
+def test_our_agent_answers_every_phase(phase, offers, expected):
+    from parlour.wrappers.agents.policy import PolicyAgent
+    from parlour.wrappers.live.arena.agent import ArenaAgent
+
+    class First:
+        encoder = "v0"
+
+        def act(self, observations, masks):
+            return masks.argmax(axis=1)
+
+    agent = ArenaAgent("ann", PolicyAgent(envs.game("werewolf"), First()))
+    answer = agent.respond(foreign("ann", phase, offers))
+    assert answer.action.action_type == expected and agent.statistics.replaced == 0
+
+
+def test_what_is_said_is_a_message_on_the_platform_with_no_null():
+    from parlour.envs import AgentResponse
+    from parlour.wrappers.live.arena.agent_session import ArenaAgentSession
+
+    game = envs.game("werewolf")
+    turn = ArenaAgentSession(game).turn(foreign("ann", "day_discuss", ["send_public_message", "ready_to_vote"]))
+    sent = turn.response(AgentResponse(Action("send_public_message", {"content": "I accuse p2."})))
+    assert [(one.content, one.to_agent_ids) for one in sent.messages] == [("I accuse p2.", [])]
+
+
+def test_it_is_hosted_under_the_platforms_id():
+    game = envs.game("werewolf")
+    assert supported_games(game) == hosted_games(game) == ["werewolf"]
+    assert platform_game("werewolf", game).name == "werewolf"
+
+
+def test_a_bare_state_of_a_match_that_is_over_is_read():
+    bare = TurnState("m", "werewolf", "ann", "waiting_for_players", False, None, {}, game_over=True)
+    assert envs.game("werewolf").view.load(bare)[0][0].done
