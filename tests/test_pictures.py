@@ -1,6 +1,7 @@
 """Pictures of every registered game: well formed, secret where they must be, the same from every door."""
 
 import re
+import tracemalloc
 from itertools import combinations
 from math import dist
 from xml.etree import ElementTree
@@ -63,6 +64,40 @@ def test_every_view_at_every_kind_of_moment_is_a_picture_of_its_own_lines(game):
             # A thing to a line: replays keep pictures line by line.
             assert len(picture.splitlines()) <= 400
             assert len(list(root)) <= len(picture.splitlines())
+
+
+def paths_of_numbers(value, path=()):
+    """Where whole numbers stand in JSON."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        yield path
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield from paths_of_numbers(part, (*path, key))
+
+
+def with_number(value, path, number):
+    if not path:
+        return number
+    copy = list(value) if isinstance(value, list) else dict(value)
+    copy[path[0]] = with_number(copy[path[0]], path[1:], number)
+    return copy
+
+
+def test_no_number_in_a_state_makes_a_large_picture(game):
+    """A log that somebody else wrote may hold any state."""
+    for table in some_decisions(game, 0, 2):
+        seen = game.turn_state(table, 0, match_id="m").to_dict()
+        for path in paths_of_numbers(seen["game_state"]):
+            state = seen | {"game_state": with_number(seen["game_state"], path, 2_000_000)}
+            tracemalloc.start()
+            try:
+                game.renderer.picture([TurnState.from_dict(state)])
+            except (ValueError, KeyError, IndexError, TypeError):  # `picture` in a replay says that it cannot be drawn
+                pass
+            finally:
+                peak = tracemalloc.get_traced_memory()[1]
+                tracemalloc.stop()
+            assert peak < 20e6, path
 
 
 def test_what_a_seat_cannot_know_is_in_no_picture_of_it(game):

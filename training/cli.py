@@ -8,6 +8,7 @@ from importlib import metadata
 
 from .commands import COMMANDS
 from .parser import HELP, parse
+from .terminal.streams import prepare_streams
 
 EXAMPLES = """\
   parlour demo
@@ -54,6 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: the arguments; None: those of the process.
     """
+    prepare_streams()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small networks are slower with more threads
     args = list(sys.argv[1:] if argv is None else argv)
     if not args or args[0] in (*HELP, "help"):
@@ -107,10 +109,11 @@ def _complain(name: str, sentence: str, code: int) -> int:
 
 
 def _front_page() -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    from .terminal.console import Console
+
+    console = Console()
     console.print("[bold]Parlour[/]: parlour games for multi-agent learning and live play.\n")
     console.print("[bold]Usage:[/] parlour COMMAND …      (parlour COMMAND --help describes a command)\n")
     table = Table.grid(padding=(0, 3))

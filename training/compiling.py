@@ -7,10 +7,10 @@ from time import monotonic
 from typing import Any
 
 from numba.core.event import Listener, install_listener
-from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from .progress import STDERR
+from .terminal.console import Console
 
 PATIENCE = 1.0
 """Seconds of compiling before the notice appears."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
@@ -13,7 +12,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-STDERR = Console(stderr=True, highlight=False)
+from .terminal.console import Console
+
+STDERR = Console(stderr=True)
 """The only console on stderr: displays on the same console do not overwrite each other."""
 
 

@@ -12,8 +12,6 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from rich.console import Console
-
 from ..wrappers.live.common.activity import Activity
 from ..wrappers.live.common.memory import trim_memory
 from ..wrappers.logs.log_text import describe_error
@@ -21,6 +19,7 @@ from ..wrappers.logs.match_log import MatchLog
 from ..wrappers.logs.program_log import FIELDS, FOR_FILES, program_log
 from .commands.arguments import LiveArguments, SessionArguments
 from .stopping import until_done
+from .terminal.console import Console
 
 logger = logging.getLogger(__name__)
 

@@ -87,7 +87,9 @@ def card(name: str, folder: Path = FOLDER) -> Card:
     Raises:
         ValueError: if there is none, with the most similar name.
     """
-    return msgspec.toml.decode(_known(name, folder).with_suffix(".toml").read_bytes(), type=Card)
+    from ..envs.core.files import read_text  # loads the games
+
+    return msgspec.toml.decode(read_text(_known(name, folder).with_suffix(".toml")), type=Card)
 
 
 def span(counts: Sequence[int]) -> str:

@@ -14,6 +14,7 @@ from ..render.svg import (
     box,
     ceiling,
     document,
+    drawn,
     group,
     line,
     number,
@@ -68,7 +69,7 @@ def picture(states: Sequence[TurnState]) -> str:
 def _bidders(states: Sequence[TurnState]) -> list[str]:
     known = agents(states)
     known += [name for state in states for name in state.game_state.get("opponents_with_bid", ()) if name not in known]
-    count = states[0].game_state["num_bidders"]
+    count = drawn(states[0].game_state["num_bidders"], "num_bidders")
     ours = [f"player_{seat}" for seat in range(count)]
     if set(known) <= set(ours):
         return ours

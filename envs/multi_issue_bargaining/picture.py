@@ -18,6 +18,7 @@ from ..render.svg import (
     box,
     disc,
     document,
+    drawn,
     group,
     line,
     number,
@@ -66,7 +67,7 @@ def _issues(game: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     for k, (issue, count) in enumerate(game["issues"].items()):
         y, width = TOP + ISSUE * k, (RIGHT - LEFT) / count
         rows.append(text(24, y + 18, short(issue, 14), 12))
-        for value in range(count):
+        for value in range(drawn(count, issue)):
             x, chosen = LEFT + width * value, current is not None and current[issue] == value
             edge = COLOURS[names.index(by) % len(COLOURS)] if chosen and by in names else LINE
             words = text(x + 8, y + 14, value, 12, bold=chosen, fill=INK if chosen else FAINT)

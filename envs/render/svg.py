@@ -46,6 +46,21 @@ def escape(words: Any) -> str:
     return " ".join(_escape(_NO_XML.sub("\ufffd", str(words))).split())
 
 
+MOST_DRAWN = 100
+"""Most things of a kind in a picture."""
+
+
+def drawn(count: Any, what: str) -> int:
+    """Return how many of a thing a state names, for a picture that draws each.
+
+    Raises:
+        ValueError: if it is no number from 0 to `MOST_DRAWN`. The state may come from a log that somebody else wrote.
+    """
+    if not isinstance(count, int) or not 0 <= count <= MOST_DRAWN:
+        raise ValueError(f"{what} is {count!r:.40}: a picture draws from 0 to {MOST_DRAWN}")
+    return count
+
+
 def short(words: Any, room: int) -> str:
     """Return `words` (not yet escaped) cut to at most `room` characters, with … at the end if it was cut."""
     whole = " ".join(str(words).split())

@@ -21,6 +21,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.files import read_text
 from .lattice import code
 from .silhouettes import Silhouette, outlined, parse, text_of
 from .snapping import mirrored, snapped
@@ -43,16 +44,12 @@ def set_text(figure: str) -> str | None:
         return None
     path = Path(figure)
     try:
-        if path.stat().st_size > LONGEST:
-            raise ValueError(f"{path} has more than {LONGEST:,} bytes")
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, LONGEST)
         figures = _READERS[path.suffix.lower()](text)
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is no text in UTF-8") from None
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
     if not figures:
         raise ValueError(f"{path} holds no figure")
     return "\n".join(map(text_of, figures.values()))

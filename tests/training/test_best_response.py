@@ -39,7 +39,7 @@ def cards(*names):
 def test_one_who_always_folds_loses_exactly_the_blinds(heads_up):
     score = best_response(Fixed(0), heads_up, hands=40, seed=1)
     assert (score.mean, score.low, score.high) == (750, 750, 750)
-    assert (score.games, score.unit) == (40, "milli-big-blinds per hand")
+    assert (score.games, score.unit) == (40, "big blinds per hand")
 
 
 class Folds:

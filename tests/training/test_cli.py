@@ -172,7 +172,7 @@ def test_evaluate_best_response(capsys):
     report = json.loads(out)
     assert report["results"] == []
     assert report["best_response"]["games"] == 10
-    assert report["best_response"]["unit"] == "milli-big-blinds per hand"
+    assert report["best_response"]["unit"] == "big blinds per hand"
 
 
 # Arguments, lists, completion.

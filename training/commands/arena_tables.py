@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from ... import zoo
 from ...envs import GAMES, Game, find
 from ...envs.core.counted import counted
 from ...wrappers.live.arena.agent import ArenaAgent
 from ...wrappers.live.arena.agent_names import reserved_words
+from ..terminal.console import Console
 from .lookup import (
     agent,
     bots_of,

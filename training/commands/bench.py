@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Annotated
 
 import tyro
-from rich.console import Console, Group
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +17,7 @@ from ..benchmarks import MEASURES, measure
 from ..benchmarks.base import Row
 from ..benchmarks.gpu_code import machine_code
 from ..progress import STDERR
+from ..terminal.console import Console
 from .arguments import AsJson
 
 

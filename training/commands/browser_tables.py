@@ -7,8 +7,6 @@ from socket import AF_INET, SOCK_DGRAM, gethostname, socket
 from typing import Any
 from urllib.parse import quote
 
-from rich.console import Console
-
 from ...envs import Game
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.delayed import DelayedAgent
@@ -17,6 +15,7 @@ from ...wrappers.live.table.host import TableHost
 from ...wrappers.logs.match_log import MatchLog
 from ..games import specifics
 from ..learning.settings import pair
+from ..terminal.console import Console
 from .lookup import HUMAN, agent, warn_about_differences
 
 
@@ -80,7 +79,7 @@ async def serve(server: Any, access_token: str | None, verb: str) -> None:
     """Run a server with a page until it is cancelled, and print its link."""
     async with server:
         key = "" if access_token is None else f"#{quote(access_token, safe='')}"
-        console = Console(highlight=False)
+        console = Console()
         console.print(f"{verb} at {_link(server.url)}/{key}   (Ctrl-C ends it)", markup=False, soft_wrap=True)
         await asyncio.Event().wait()
 

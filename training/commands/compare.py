@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from rich.console import Console
 
 from ...envs.core.options import number
 from ..evaluation.curves import comparison, comparison_table, grouped
 from ..learning.run_folder import RUNS, find_folders
+from ..terminal.console import Console
 from .arguments import AsJson
 
 

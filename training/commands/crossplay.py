@@ -2,13 +2,13 @@
 
 import json
 
-from rich.console import Console
 from rich.table import Table
 
 from ...envs import Game
 from ..evaluation.cross_play import Matrix, count_of_matches, cross_play
 from ..evaluation.scores import in_two_lines
 from ..progress import counting_bar
+from ..terminal.console import Console
 from .arguments import PolicyNames, ReportArguments, WorkerArguments
 from .lookup import game_of, policies_of, silenced, warn_about_differences
 
@@ -30,8 +30,9 @@ def command(
 ) -> None:
     """Let every policy play with every policy, and print the matrix of results with 95 % intervals.
 
-    The row's policy sits in one seat and the column's in all others; in a game with teams, the row's policy plays one
-    team and the column's the others. On the diagonal a policy plays with itself.
+    A cell is the return of the row's policy in one seat, with the column's in all others; in a game with teams, the
+    share of the matches that the row's policy wins as one team, with the column's in the others. On the diagonal a
+    policy plays with itself.
 
     Args:
         game: The game by name. Default: that of the first policy.
@@ -63,7 +64,7 @@ def command(
         about |= {"mute": mute, "scramble": scramble}
         print(json.dumps({**about, "matrices": [matrix.to_dict() for matrix in matrices]}, indent=2))
         return
-    console = Console(highlight=False)
+    console = Console()
     shown = matrices if table.capabilities.teams is not None or by_seat else matrices[:1]
     for matrix in shown:
         console.print(matrix_table(matrix))
@@ -84,9 +85,7 @@ def matrix_table(matrix: Matrix) -> Table:
 
 def _cell(matrix: Matrix, row: int, column: int) -> str:
     score = matrix.score(row, column)
-    if matrix.shares:
-        return f"{score.mean:.3f}\n{score.low:.3f} to {score.high:.3f}"
-    return in_two_lines(score.mean, score.low, score.high)
+    return in_two_lines(score.mean, score.low, score.high, "" if matrix.shares else "+")
 
 
 def summary(matrix: Matrix, game: Game) -> list[str]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from ...wrappers.agents.base import Agent
@@ -19,6 +18,7 @@ from ..evaluation.duplicate import evaluate
 from ..evaluation.scores import score_table
 from ..learning.run_folder import RUNS
 from ..progress import counting_bar
+from ..terminal.console import Console
 from .lookup import agent, game_with, policy
 
 RIVALS = ("random", "call", "tight")
@@ -37,7 +37,7 @@ def command(*, minutes: float = 1.0, deals: int = 5_000, hands: int = 200, seed:
         runs: The folder in which the run folder is made.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest with one thread
-    console = Console(highlight=False)
+    console = Console()
     console.rule("[bold]Parlour[/]")
     console.print(
         "Games for several agents, to learn in and to play live. This demo trains a policy for no-limit Texas hold'em "

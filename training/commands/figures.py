@@ -4,13 +4,13 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ..evaluation.scores import Score
 from ..games import games_with, specifics
 from ..progress import counting_bar
+from ..terminal.console import Console
 from .arguments import PolicyArguments, ReportArguments
 from .lookup import game_of, game_with, policy, searching
 

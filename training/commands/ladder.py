@@ -7,7 +7,6 @@ from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rich.console import Console
 from rich.table import Table
 
 from ...envs import Game
@@ -19,6 +18,7 @@ from ..evaluation.duplicate import unit_per_game
 from ..evaluation.ladder_page import columns_of, ladder_page
 from ..evaluation.meta_game import PolicyStanding, advantages, standings
 from ..progress import counting_bar
+from ..terminal.console import Console
 from ..terminal.match import TerminalMatch
 from .arguments import PolicyNames, ReportArguments, WorkerArguments
 from .lookup import agent, game_of, policies_of, require_opponents, warn_about_differences
@@ -75,7 +75,7 @@ def command(
         rated = [asdict(place) for place in places]
         print(json.dumps({**about, "standings": rated, "matrix": matrix, "page": str(out)}, indent=2))
         return
-    console = Console(highlight=False)
+    console = Console()
     console.print(_shown(places, unit, f"ladder of {table.id}"))
     console.print(f"written: {out}", markup=False, soft_wrap=True)
 

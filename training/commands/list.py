@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
-from rich.console import Console
 from rich.table import Column, Table
 
 from ...envs import GAMES, find
@@ -17,6 +16,7 @@ from ...wrappers.policies.trained_for import read_settings
 from ..learning import run_folder
 from ..learning.config import platform_presets, presets, settings_from
 from ..learning.settings import ALGORITHM
+from ..terminal.console import Console
 from .arguments import AsJson
 
 Kind = Literal["games", "bots", "presets", "runs"]
@@ -45,7 +45,7 @@ def command(
         print(json.dumps(found, indent=2))
         return
     for kind, rows in found.items():
-        Console(highlight=False).print(_table(kind, rows))
+        Console().print(_table(kind, rows))
 
 
 def _games() -> Rows:

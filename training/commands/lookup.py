@@ -103,7 +103,7 @@ def game_of(
     """
     trained = None if name is not None else trained_for(spec)
     if trained is not None:
-        options = {**trained.options, **dict(map(pair, settings))}
+        options = {**trained.make_game().options, **dict(map(pair, settings))}
         return make_game(trained.game, **({**options, "seats": seats} if seats is not None else options))
     name = name or _game_with_bot(spec, among)
     if seats is None and has_seats(name) and not names_seats(settings):

@@ -1,8 +1,7 @@
 """`parlour play`: a match in the terminal, to watch or to play."""
 
-from rich.console import Console
-
 from ...wrappers.logs.match_log import opened
+from ..terminal.console import Console
 from ..terminal.match import TerminalMatch
 from .arguments import AgentsArguments, GameArguments, SessionArguments, ShownMatchArguments
 from .matches import check, finish, seated
@@ -20,7 +19,7 @@ def command(
     """Watch a match in the terminal with all cards open, or play in it and see only your own cards."""
     chosen, agents = seated(game, players, session.seed)
     check(match.hands, match.delay)
-    console = Console(highlight=False)
+    console = Console()
     with opened(session.log) as file:
         shown = TerminalMatch(chosen, agents, players.agents, console, match.delay, file)
         finish(shown, match.hands, session.seed)

@@ -4,10 +4,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rich.console import Console
-
 from ...wrappers.agents.human import HumanAgent
 from ...wrappers.logs.match_log import MatchLog
+from ..terminal.console import Console
 from ..terminal.match import TerminalMatch
 from .arguments import AgentsArguments, FilmArguments, GameArguments, MatchArguments, SessionArguments
 from .matches import check, finish, seated
@@ -31,7 +30,7 @@ def command(
     check(match.hands, 0)
     check_out(out)
     chosen, agents = seated(game, players, session.seed)
-    console = Console(highlight=False, quiet=not any(isinstance(one, HumanAgent) for one in agents))
+    console = Console(quiet=not any(isinstance(one, HumanAgent) for one in agents))
     with ExitStack() as stack:
         file = Path(stack.enter_context(TemporaryDirectory())) / "match.jsonl"
         with MatchLog(file) as moves:
@@ -41,4 +40,4 @@ def command(
             with session.log.open("ab") as kept:
                 kept.write(file.read_bytes())
         write(file, out, f"{chosen.id}: {', '.join(players.agents)}", film)
-    Console(highlight=False).print(f"written: {out}", markup=False, soft_wrap=True)
+    Console().print(f"written: {out}", markup=False, soft_wrap=True)

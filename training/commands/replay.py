@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
-from rich.console import Console
 
+from ...envs.core.files import opened
 from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
 from ..progress import STDERR
+from ..terminal.console import Console
 from .arguments import FilmArguments
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def command(
     if target.resolve() == log.resolve():
         raise ValueError(f"{log} is the log itself; give another file for the page with --out")
     write(log, target, log.stem, film, strict=strict)
-    Console(highlight=False).print(f"written: {target}", markup=False, soft_wrap=True)
+    Console().print(f"written: {target}", markup=False, soft_wrap=True)
     if browse:
         webbrowser.open(target.resolve().as_uri())
 
@@ -79,7 +80,7 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE, *, stric
 def _hand_file(log: Path, *, strict: bool) -> "HandFile | None":
     """Return a file of hand histories; None for a log of ours."""
     is_phh = log.suffix.lower() in PHH
-    with log.open("rb") as file:
+    with opened(log) as file:
         if not is_phh and file.read(64).removeprefix(BOM_UTF8).lstrip()[:1] in (b"{", b""):
             return None
     from ...wrappers.replay import phh  # PokerKit, which not everybody has

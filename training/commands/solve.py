@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from rich.console import Console
 from rich.table import Table
 
 from ...envs import game as make_game
@@ -14,6 +13,7 @@ from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor, command_line, unshared
 from ..algorithms.tabular import METHODS, Solution, solve
 from ..evaluation.exact import Tree, flat_tree
+from ..terminal.console import Console
 from .arguments import AsJson, GameArguments
 from .lookup import game_with
 
@@ -64,7 +64,7 @@ def command(
         }
         print(json.dumps(facts, indent=2))
         return
-    Console(highlight=False).print(_report(tree, found, method))
+    Console().print(_report(tree, found, method))
     options = command_line(unshared(game, make_game(game.name)))
     words = f"parlour play {game.name} --agents {shlex.quote(str(file))} random {options}"
     print(f"the policy is in {file}: {words.rstrip()}")

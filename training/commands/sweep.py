@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from rich.console import Console
 from rich.table import Table
 
 from ...envs.core.options import number, whole
 from ..learning.settings import ALGORITHM, pair
 from ..learning.sweep import Outcome, space, sweep
+from ..terminal.console import Console
 from .arguments import AsJson, WorkerArguments
 
 

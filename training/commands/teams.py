@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from math import nan
 
-from rich.console import Console
 from rich.table import Table
 
 from ...envs import Game
@@ -15,6 +14,7 @@ from ...wrappers.policies.base import Policy
 from ..evaluation.teams import Mixed, Ratio, Share, TeamResult, play_teams, team_sizes, teams_of
 from ..learning.config import settings_from
 from ..progress import counting_bar
+from ..terminal.console import Console
 from .arguments import GameArguments, ReportArguments
 from .lookup import game_with, located, policy, silenced, warn_about_differences
 
@@ -113,14 +113,25 @@ def _player(name: str, game: Game, seed: int, mute: bool, scramble: bool) -> Pol
 
 def _check_counts(game: Game, chosen: Mapping[str, str], players: Mapping[str, Policy | Mixed]) -> None:
     """Raise ValueError for a number of seats that leaves one of a team's two policies without a seat."""
-    for name, size in zip(teams_of(game).names, team_sizes(game), strict=True):
-        player = players[name]
-        if isinstance(player, Mixed) and not 1 <= (size // 2 if player.count is None else player.count) < size:
-            wanted = "half of the" if player.count is None else player.count
-            fits = f"1 to {size - 1} can be given" if size > 1 else "two policies cannot share one"
-            raise ValueError(
-                f"{chosen[name]!r}: {wanted} seats; at {game.seats} seats {name} has {size}, of which {fits}"
-            )
+    for team, player in players.items():
+        if isinstance(player, Mixed):
+            _require_share(team, player.count, chosen[team], game)
+
+
+def require_room_for(policies: int, name: str, game: Game) -> None:
+    """Raise ValueError if `policies` cannot share every team of a game; `name` is what the user wrote for them."""
+    if policies > 2:
+        raise ValueError(f"{name!r}: a team has one policy, or two that share it")
+    for team in teams_of(game).names if policies == 2 else ():
+        _require_share(team, None, name, game)
+
+
+def _require_share(team: str, count: int | None, name: str, game: Game) -> None:
+    size = dict(zip(teams_of(game).names, team_sizes(game), strict=True))[team]
+    if not 1 <= (size // 2 if count is None else count) < size:
+        wanted = "half of the" if count is None else count
+        fits = f"1 to {size - 1} can be given" if size > 1 else "two policies cannot share one"
+        raise ValueError(f"{name!r}: {wanted} seats; at {game.seats} seats {team} has {size}, of which {fits}")
 
 
 def _combinations(game: Game, policies: Sequence[str]) -> Iterator[dict[str, str]]:
@@ -171,7 +182,7 @@ def _places(rows: Sequence[TeamsRow]) -> Table:
             before = first.setdefault(row.seats, row)
             rivals = {other: name for other, name in row.policies.items() if other != team}
             if row.policies[team] != before.policies[team] and rivals.items() <= before.policies.items():
-                lost, reference = _lost(row.result, team), _lost(before.result, team)
+                lost, reference = row.result.lost(team), before.result.lost(team)
                 table.add_row(
                     str(row.seats),
                     f"{team}, against {', '.join(rivals.values())}",
@@ -180,13 +191,6 @@ def _places(rows: Sequence[TeamsRow]) -> Table:
                     _folded(Ratio.of(lost, reference)),
                 )
     return table
-
-
-def _lost(result: TeamResult, team: str) -> Share:
-    """Return the share of the matches that other teams won."""
-    matches = result.wins[team].matches
-    won = sum(round(share.share * matches) for other, share in result.wins.items() if other != team)
-    return Share.of(won, matches)
 
 
 def _habits(rows: Sequence[TeamsRow], shown: Sequence[str]) -> Table:

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import msgspec
 import tomli_w
 import tyro
-from rich.console import Console
 from rich.table import Table
 
 from ...envs import Game
@@ -18,11 +17,12 @@ from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import read_settings
 from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, span, weights
-from ..evaluation.exploit import Win, is_lucky, wins_of
+from ..evaluation.exploit import LOST, Win, is_lucky, wins_of
 from ..evaluation.scores import Score
 from ..games import specifics
 from ..learning import run_folder
 from ..learning.settings import TrainConfig
+from ..terminal.console import Console
 from .arguments import AsJson
 from .exploit import LearnerArguments, battery
 from .lookup import (
@@ -37,6 +37,8 @@ from .lookup import (
 )
 
 LICENCE = "MIT"
+HELD_OUT = "held out"
+"""The kind of a measure on held-out tasks. All others are what an opponent wins from the policy."""
 
 
 def command(
@@ -86,20 +88,33 @@ def command(
     if as_json:
         print(json.dumps(msgspec.to_builtins(cards), indent=2))
     elif which is None:
-        Console(highlight=False).print(_overview(cards))
+        Console().print(_overview(cards))
     else:
         for name, found in cards.items():
-            Console(highlight=False).print(*_whole(name, found), sep="\n", soft_wrap=True)
+            Console().print(*_whole(name, found), sep="\n", soft_wrap=True)
 
 
 def _overview(cards: dict[str, Card]) -> Table:
-    table = Table("policy", "seats", "budget", "worst measure", "", "unit", title="the zoo")
+    table = Table("policy", "seats", "budget", "worst measure", "figure", "unit", title="the zoo")
     table.columns[0].no_wrap = True
     table.columns[0].min_width = max((len(f"{PREFIX}{name}") for name in cards), default=0)
     for name, found in cards.items():
         worst = _worst(found.measures)
-        table.add_row(f"{PREFIX}{name}", span(found.seats), found.budget, worst.name, f"{worst.mean:+.3g}", worst.unit)
+        figure = _number(worst.mean, worst.unit)
+        table.add_row(f"{PREFIX}{name}", span(found.seats), found.budget, _what(worst), figure, worst.unit)
     return table
+
+
+def _what(measure: Measure) -> str:
+    """Return what was measured, in words."""
+    if measure.kind == HELD_OUT:
+        return measure.name
+    return f"{measure.name} wins from {f'its {measure.team}' if measure.team else 'it'}"
+
+
+def _number(value: float, unit: str) -> str:
+    """Return a figure; shares of matches have no sign."""
+    return f"{value:{'' if unit == LOST else '+'}.4g}"
 
 
 def _worst(measures: Sequence[Measure]) -> Measure:
@@ -109,9 +124,12 @@ def _worst(measures: Sequence[Measure]) -> Measure:
 
 
 def _whole(name: str, found: Card) -> list[Any]:
-    table = Table("measure", "team", "", "95 % interval", "unit", title=f"{PREFIX}{name}, {found.game}")
+    table = Table("measure", "figure", "95 % interval", "unit", title=f"{PREFIX}{name}, {found.game}")
     for one in found.measures:
-        table.add_row(one.name, one.team, f"{one.mean:+.4g}", f"{one.low:+.4g} to {one.high:+.4g}", one.unit)
+        mean, low, high = (_number(value, one.unit) for value in (one.mean, one.low, one.high))
+        table.add_row(_what(one), mean, f"{low} to {high}", one.unit)
+    for column in table.columns[1:3]:
+        column.justify = "right"
     plays = f"plays at tables of {span(found.seats)} seats"
     made = f"made by: {found.command} (seed {found.seed}; {found.budget}; licence {found.licence})"
     return [table, plays, made, f"measured by: {found.measured_by}"]
@@ -254,7 +272,7 @@ def _measures(
             this = game_with(game.id, (), **{**game.options, **settings})
             scores = held_out.score(this, policy(spec, this, 1), games=deals, seed=0)
             found += [
-                _measure(f"{name}: {what}", "held out", score)
+                _measure(f"{name}: {what}", HELD_OUT, score)
                 for what, score in scores.items()
                 if isinstance(score, Score)
             ]

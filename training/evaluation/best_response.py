@@ -5,7 +5,6 @@ from collections.abc import Callable
 from ...envs import Game
 from ...envs.core.rollout import Policy
 from ..games import games_with, specifics
-from .duplicate import unit_per_game
 from .scores import Score
 
 
@@ -24,7 +23,7 @@ def best_response(
         progress: called with the number of hands just played.
 
     Returns:
-        The responder's mean per hand or game in thousandths of the game's unit, with its 95 % interval.
+        What the responder wins from the policy, in the game's unit, with its 95 % interval (see `exploit`).
 
     Raises:
         ValueError: if there is no method for the game or its options, or there are too few hands.
@@ -33,6 +32,4 @@ def best_response(
     if not methods:
         known = ", ".join(games_with("best_responses"))
         raise ValueError(f"there is no best response for {game.id}; there is one for {known}")
-    score = methods[list(methods)[-1]](policy, game, hands=hands, seed=seed, progress=progress).score
-    unit, _, game_or_hand = unit_per_game(game).partition(" per ")
-    return score.times(1_000, f"milli-{unit.replace(' ', '-')} per {game_or_hand}")
+    return methods[list(methods)[-1]](policy, game, hands=hands, seed=seed, progress=progress).score

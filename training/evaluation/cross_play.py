@@ -103,14 +103,14 @@ class Matrix:
 def count_of_matches(game: Game, policies: int, mixed: bool = True) -> int:
     """Return how many lots of deals `cross_play` plays with that many policies."""
     if game.capabilities.teams is None:
-        return policies * (policies + 1) // 2 if _mirrored(game) else policies**2
+        return policies * (policies + 1) // 2 if mirrored(game) else policies**2
     teams = len(game.capabilities.teams.names)
     pure = policies**2 if teams == 2 else teams * policies**2 - (teams - 1) * policies
     shared = sum(size > 1 for size in team_sizes(game))
     return pure + 2 * shared * policies * (policies - 1) * mixed
 
 
-def _mirrored(game: Game) -> bool:
+def mirrored(game: Game) -> bool:
     """Return whether one seat loses what the other wins."""
     return game.seats == 2 and game.payoffs.zero_sum
 
@@ -146,28 +146,28 @@ def cross_play(
     if game.capabilities.teams is not None:
         return _of_teams(game, players, deals, seed, mixed, progress, workers)
     names, policies = tuple(players), list(players.values())
-    mirrored, settings = _mirrored(game), {"deals": deals, "seed": seed}
-    cells = [(i, j) for i, j in product(range(len(names)), repeat=2) if i <= j or not mirrored]
+    mirror, settings = mirrored(game), {"deals": deals, "seed": seed}
+    cells = [(i, j) for i, j in product(range(len(names)), repeat=2) if i <= j or not mirror]
     tasks = [Task(results_of_deals, (policies[i], game, [policies[j]]), settings, deals) for i, j in cells]
     results = np.zeros((len(names), len(names), deals, game.seats))
     for (i, j), result in zip(cells, workers.run(tasks, progress), strict=True):
         results[i, j] = result
-        if mirrored and i < j:  # the same matches, seen from the other seat
+        if mirror and i < j:  # the same matches, seen from the other seat
             results[j, i] = -result[:, ::-1]
     unit = unit_per_game(game)
     others = "the other seat" if game.seats == 2 else "all other seats"
     matrices = [
         Matrix(
-            f"row in one seat, column in {others}",
+            f"return of the row in one seat, column in {others}",
             names,
             results.mean(axis=3),
             unit,
             games=game.seats,
-            mirrored=mirrored,
+            mirrored=mirror,
         )
     ]
     for seat, agent in enumerate(game.agents):
-        matrices.append(Matrix(f"row as {agent}, column in {others}", names, results[..., seat], unit))
+        matrices.append(Matrix(f"return of the row as {agent}, column in {others}", names, results[..., seat], unit))
     return matrices
 
 

@@ -41,6 +41,10 @@ class Score:
         """Return the same score in another unit; `factor` is above 0."""
         return replace(self, mean=factor * self.mean, low=factor * self.low, high=factor * self.high, unit=unit)
 
+    def reversed(self) -> "Score":
+        """Return the score of the other one of two seats that play for each other's loss."""
+        return replace(self, mean=-self.mean, low=-self.high, high=-self.low)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dict for JSON."""
         return asdict(self)
@@ -77,20 +81,31 @@ def student_quantile(freedom: int) -> float:
     return z + first / freedom + second / freedom**2 + third / freedom**3
 
 
-def in_two_lines(mean: float, low: float, high: float) -> str:
-    """Return a mean with its interval below it."""
-    return f"{mean:+.3f}\n{low:+.3f} to {high:+.3f}"
+def in_two_lines(mean: float, low: float, high: float, sign: str = "+") -> str:
+    """Return a mean with its interval below it, with a sign or, for shares, none."""
+    return f"{mean:{sign}.3f}\n{low:{sign}.3f} to {high:{sign}.3f}"
 
 
-def score_table(scores: dict[str, Score], title: str) -> Table:
-    """Return the scores by opponent as a table."""
+def score_table(scores: Mapping[str, Score], title: str, wins: Mapping[str, Score] | None = None) -> Table:
+    """Return the returns of a policy by opponent as a table, beside what each opponent wins from it.
+
+    Args:
+        scores: the mean return of the policy, by opponent.
+        title: the title, before the unit.
+        wins: what the opponent wins from the policy, by opponent; None: not shown.
+    """
     unit = next(iter(scores.values())).unit
-    table = Table("against", unit, "95 % interval", "deals", title=title)
+    more = [] if wins is None else ["wins from it", "95 % interval"]
+    table = Table("against", "return", "95 % interval", *more, "deals", title=f"{title} ({unit})")
     for column in table.columns[1:]:
         column.justify = "right"
     for name, score in scores.items():
-        colour = "green" if score.low > 0 else "red" if score.high < 0 else "yellow"
-        table.add_row(
-            name, f"[{colour}]{score.mean:+.2f}[/]", f"{score.low:+.2f} to {score.high:+.2f}", f"{score.deals:,}"
-        )
+        beside = [] if wins is None else ["", ""] if name not in wins else _cells(wins[name], "red", "green")
+        table.add_row(name, *_cells(score, "green", "red"), *beside, f"{score.deals:,}")
     return table
+
+
+def _cells(score: Score, above: str, below: str) -> list[str]:
+    """Return a mean and its interval; the mean in the colour of where the interval is, above 0 or below."""
+    colour = above if score.low > 0 else below if score.high < 0 else "yellow"
+    return [f"[{colour}]{score.mean:+.2f}[/]", f"{score.low:+.2f} to {score.high:+.2f}"]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import exp, nan, sqrt
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +108,11 @@ class TeamResult:
     facts: dict[str, float] = field(default_factory=dict)
     habits: dict[str, dict[str, float]] = field(default_factory=dict)
 
+    def lost(self, team: str) -> Share:
+        """Return the share of the matches that other teams than `team` won."""
+        matches = self.wins[team].matches
+        return Share.of(sum(round(won.share * matches) for name, won in self.wins.items() if name != team), matches)
+
 
 def teams_of(game: Game) -> Teams:
     """Return the teams of a game.
@@ -117,6 +123,14 @@ def teams_of(game: Game) -> Teams:
     if game.capabilities.teams is None:
         raise ValueError(f"{game.id} has no teams: every seat plays for itself")
     return game.capabilities.teams
+
+
+PolicyOrMixed = TypeVar("PolicyOrMixed")
+
+
+def against_team(game: Game, team: str, policy: PolicyOrMixed, opponent: PolicyOrMixed) -> dict[str, PolicyOrMixed]:
+    """Return what plays each team where `policy` plays one and `opponent` all others."""
+    return {name: policy if name == team else opponent for name in teams_of(game).names}
 
 
 def finished(

@@ -56,7 +56,7 @@ class Evaluations:
         Returns:
             ``eval/NAME``: its mean return per game against an opponent, in `Payoffs.unit`, and ``eval/NAME_interval``,
             half the width of the 95 % interval; ``eval/nash_conv`` in the same unit; ``eval/best_response``, a lower
-            bound on exploitability in the unit of the method. ``theory/NAME`` and ``theory/NAME_theory``: the numbers
+            bound on exploitability, in thousandths of it. ``theory/NAME`` and ``theory/NAME_theory``: the numbers
             of the comparison with theory, as `parlour evaluate` prints them, and their values in theory, if any.
         """
         config, game = self._config, self._game
@@ -71,7 +71,7 @@ class Evaluations:
             results["eval/nash_conv"] = nash_conv(self._tree, strategy) / game.payoffs.unit
         if config.exploitability == "best_response":
             policy.stream = config.seed
-            results["eval/best_response"] = best_response(policy, game, hands=config.evaluate_hands).mean
+            results["eval/best_response"] = 1_000 * best_response(policy, game, hands=config.evaluate_hands).mean
         policy.stream = config.seed
         beside = compare(policy, game, matches=config.evaluate_deals, seed=config.seed)
         for line in beside.lines if beside else ():

@@ -9,18 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.progress import Progress
 from threadpoolctl import threadpool_limits
 
 from ...envs import Game
 from ...envs import game as make_game
+from ...envs.core.files import no_files
 from ...envs.core.options import named
 from ...wrappers.policies.loading import make_policy
 from ..algorithms import find
 from ..algorithms.base import Learner
 from ..games import specifics
 from ..progress import training_bar
+from ..terminal.console import Console
 from . import run_folder
 from .behavioural_cloning import clone
 from .budget import Budget
@@ -113,7 +114,9 @@ def resume(
         )
     if not (folder / "config.toml").is_file():
         raise FileNotFoundError(f"{run} cannot be resumed: {folder / 'config.toml'} is missing")
-    config, game = _completed(load_config(folder / "config.toml", progress=progress, **overrides))
+    stored = load_config(folder / "config.toml", progress=progress, **overrides)
+    with no_files():
+        config, game = _completed(stored)
     with run_folder.locked(folder), _blas_threads(config.threads), _stopped_by_sigterm():
         league = _league(config)
         state = run_folder.read_state(folder)

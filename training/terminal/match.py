@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +20,7 @@ from ...wrappers.agents.llm import LLMAgent
 from ...wrappers.logs.match_log import MatchLog
 from ...wrappers.logs.recorder import Recorder
 from ...wrappers.replay.moment import distinct
+from .console import Console
 
 logger = logging.getLogger(__name__)
 

@@ -13,11 +13,12 @@ from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import msgspec
 import numpy as np
 
+from ...envs.core.files import opened as opened_file
 from ...envs.core.turn_state import AgentResponse, TurnState
 
 Path_ = str | PathLike[str]
@@ -107,10 +108,18 @@ def read(path: Path_) -> Iterator[dict[str, Any]]:
     (BOM) of UTF-8.
 
     Raises:
-        ValueError: naming the line, if another one is not an object with a `kind`.
+        ValueError: if it is no regular file; naming the line, if another one is not an object with a `kind`.
     """
-    *lines, _ = Path(path).read_bytes().removeprefix(BOM_UTF8).split(b"\n")  # after a whole line nothing is left over
-    for number, line in enumerate(lines, 1):
+    with opened_file(path) as file:
+        yield from _entries(path, file)
+
+
+def _entries(path: Path_, file: BinaryIO) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(file, 1):
+        if number == 1:
+            line = line.removeprefix(BOM_UTF8)
+        if not line.endswith(b"\n"):
+            return  # cut off by a crash
         if not line.strip():
             continue
         try:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import envs
+from ...envs.core.files import no_files
 from ...envs.core.turn_state import Action, ActionResult, AgentResponse
 from .match_log import MatchLog, Path_, read
 
@@ -94,7 +95,8 @@ def replay(path: Path_) -> envs.GameEnv:
 def _again(entry: Mapping[str, Any], env: envs.GameEnv | None) -> envs.GameEnv | None:
     """Replay one line of a log, and return its environment."""
     if entry["kind"] == "match":
-        env = envs.make(entry["game"], **entry["options"])
+        with no_files():
+            env = envs.make(entry["game"], **entry["options"])
         env.reset(seed=entry["seed"], options=entry.get("setup"))
     elif entry["kind"] in ("turn", "message"):
         if env is None:

@@ -1,6 +1,5 @@
 """MlpPolicy: a multilayer perceptron in NumPy, copied from a trained model; saved as ``.npz``."""
 
-import zipfile
 from os import PathLike
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.rng import streams
+from .arrays import read_arrays
 from .base import DAMAGES, Floats, LearnedPolicy, _softmax
 from .network import ACTIVATIONS, Layers, Network
 from .trained_for import TrainedFor
@@ -126,20 +126,17 @@ class MlpPolicy(LearnedPolicy):
             ValueError: if `save` did not write the file, it is damaged, or the encoder shows hidden information.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
-                network, critic = (
-                    Network.from_arrays(file, str(file["activation"]), prefix) for prefix in ("", "critic_")
-                )
-                if network is None:
-                    raise KeyError("w0")
-                if critic is not None and critic.inputs != network.inputs:
-                    raise ValueError(f"its critic takes {critic.inputs} numbers, its actor {network.inputs}")
-                policy = cls(network, deterministic=deterministic, critic=critic or ())
-                about = str(file["trained_for"]) if "trained_for" in file.files else None
-                trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
+            file = read_arrays(path)
+            network, critic = (Network.from_arrays(file, str(file["activation"]), prefix) for prefix in ("", "critic_"))
+            if network is None:
+                raise KeyError("w0")
+            if critic is not None and critic.inputs != network.inputs:
+                raise ValueError(f"its critic takes {critic.inputs} numbers, its actor {network.inputs}")
+            policy = cls(network, deterministic=deterministic, critic=critic or ())
+            about = str(file["trained_for"]) if "trained_for" in file else None
+            trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
         except DAMAGES as error:
-            reason = error if zipfile.is_zipfile(path) else "it is not an .npz file of NumPy"
-            raise ValueError(f"{path} is not a saved MlpPolicy: {reason}") from None
+            raise ValueError(f"{path} is not a saved MlpPolicy: {error}") from None
         if trained_for is not None:
             policy.set_trained_for(trained_for)
         policy._words = streams(seed, 1)  # after the try: the error of a bad seed is not about the file

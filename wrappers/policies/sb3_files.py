@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...envs.core.installed import install
+from .arrays import read_part
 
 RENAMED = {("parlour.wrappers.sb3", "Parts"): ("parlour.wrappers.rl.sb3", "ColumnSelector")}
 """Renamed classes: module and name in earlier versions, and the current ones."""
@@ -46,8 +47,7 @@ def read_data(file: Path) -> dict[str, Any]:
         ValueError: if the file is not a saved model.
     """
     try:
-        with zipfile.ZipFile(file) as archive:
-            data = json.loads(archive.read("data"))
+        data = json.loads(read_part(file, "data"))
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise ValueError(f"{file} is no model saved by Stable-Baselines3 or sb3-contrib: {error}") from None
     return data if isinstance(data, dict) else {}

@@ -1,6 +1,5 @@
 """TabularPolicy: a probability of every action for every observation, saved as ``.npz``."""
 
-import zipfile
 from os import PathLike
 
 import msgspec
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core.rng import streams
+from .arrays import names_of, read_arrays
 from .base import DAMAGES, Floats, LearnedPolicy
 from .trained_for import TrainedFor
 
@@ -66,11 +66,11 @@ class TabularPolicy(LearnedPolicy):
             ValueError: if `save` did not write the file, it is damaged, or the policy sees hidden information.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
-                about = str(file["trained_for"]) if "trained_for" in file.files else None
-                trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
-                with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite, and is refused
-                    observations, table = (np.asarray(file[name], np.float32) for name in ("observations", "table"))
+            file = read_arrays(path)
+            about = str(file["trained_for"]) if "trained_for" in file else None
+            trained_for = None if about is None else msgspec.json.decode(about, type=TrainedFor)
+            with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite, and is refused
+                observations, table = (np.asarray(file[name], np.float32) for name in ("observations", "table"))
             if observations.ndim != 2 or table.ndim != 2 or len(observations) != len(table) or not len(table):
                 raise ValueError(f"observations {observations.shape} and table {table.shape} do not fit")
             if not np.isfinite(observations).all():
@@ -88,7 +88,6 @@ class TabularPolicy(LearnedPolicy):
 def is_tabular(path: str | PathLike[str]) -> bool:
     """Tell whether `TabularPolicy.save` wrote a file."""
     try:
-        with zipfile.ZipFile(path) as file:
-            return "table.npy" in file.namelist()
+        return "table.npy" in names_of(path)
     except (OSError, *DAMAGES):
         return False

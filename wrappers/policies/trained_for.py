@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ...envs import game as make_game
+from ...envs.core.files import no_files, read_text
 from ...envs.core.game import Game
 from ...envs.core.registry import own_name
 
@@ -54,7 +55,8 @@ class TrainedFor(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             ValueError: for an unknown game or option, or if the encoder shows hidden information.
         """
-        made = make_game(self.game, **self.options)
+        with no_files():
+            made = make_game(self.game, **self.options)
         made.check_encoder(self.encoder or made.encoder)
         return made
 
@@ -82,13 +84,13 @@ def read_settings(file: Path) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: if the file does not exist.
-        ValueError: if it is not TOML.
+        ValueError: if it is not TOML, or too large.
     """
     if not file.is_file():
         raise FileNotFoundError(f"there is no config file {file}")
     try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except ValueError as error:  # tomllib's and Unicode's are ValueErrors
+        return tomllib.loads(read_text(file))
+    except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{file} is not TOML: {error}") from None
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ... import envs
 from ...envs.core.counted import counted
+from ...envs.core.files import no_files
 from ...envs.core.turn_state import Action, AgentResponse, MessageIntent, TurnState
 from ..agents.base import sentence
 from ..live.arena.agent_names import AgentNames
@@ -124,7 +125,8 @@ class LogReader:
             raise ValueError("the match has no seed in the log, and cannot be played again")
         played = entry["game"], entry["options"]
         if self._env is None or self._game != played:
-            self._env, self._game = envs.GameEnv(envs.game(played[0], **played[1]), "flat"), played
+            with no_files():
+                self._env, self._game = envs.GameEnv(envs.game(played[0], **played[1]), "flat"), played
         self._env.reset(seed=entry["seed"], options=entry.get("setup"))
         self._env.match.match_id = entry.get("match_id", self._env.match.match_id)
         ids = entry.get("agent_ids") or [row["id"] for row in entry.get("agents", ())]

@@ -26,6 +26,7 @@ from pokerkit import (
 )
 from pokerkit.notation import REParser
 
+from ...envs.core.files import opened
 from .moment import Moment
 from .phh_hand import Refused, hand_of
 from .poker_hands import replay_hand
@@ -157,7 +158,8 @@ def is_site_text(path: str | PathLike[str]) -> bool:
 
 def _text(path: str | PathLike[str]) -> str:
     try:
-        return Path(path).read_text("utf-8-sig").replace("\r\n", "\n") + BETWEEN
+        with opened(path) as file:
+            return file.read().decode("utf-8-sig").replace("\r\n", "\n") + BETWEEN
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is no text in UTF-8: {error}") from None
 

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from rich.console import Console
-
 from ....envs import GAMES, Game
 from ....wrappers.live.arena.agent import ArenaAgent
 from ....wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
 from ....wrappers.live.arena.push_agent import ArenaAgentServer
 from ....wrappers.live.common.activity import Activity
 from ...supervisor import Supervisor
+from ...terminal.console import Console
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, PolicyArguments, SessionArguments
 from ..live_table import watch_table
 from ..lookup import agent, bots_of, game_of, warn_about_differences
@@ -52,7 +51,7 @@ def command(
         raise ValueError(f"sessions={sessions}: name the arena with --arena http://…")
     if invites and not sessions:
         raise ValueError("--invites needs --sessions")
-    run, console = deployed.run, Console(highlight=False)
+    run, console = deployed.run, Console()
     chosen = _game(deployed)
     player = ArenaAgent(name or Path(run).stem, agent(run, chosen, session.seed))
     warn_about_differences([(run, player.agent)], chosen)

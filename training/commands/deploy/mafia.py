@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from rich.console import Console
 
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.mafia import agent as service
 from ....wrappers.live.mafia.prompts import load_prompts
 from ...supervisor import Supervisor
+from ...terminal.console import Console
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with, trained_for
 from ..mafia_agents import maker
@@ -39,7 +39,7 @@ def command(
         players: Number of players that a policy file was trained for, if the file does not have it. Default: 10.
         deadline: Seconds for a call; then a stream is cut off, and the safe action replaces a choice.
     """
-    console = Console(highlight=False)
+    console = Console()
     trained = trained_for(run) if players is None else None  # whoever hosts the matches tells the number of players
     game = game_with("mafia", seats=players)
     if trained is not None and trained.name == game.name:

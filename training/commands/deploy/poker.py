@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from rich.console import Console
 from yarl import URL
 
 from ....envs.core.options import named
@@ -25,6 +24,7 @@ from ....wrappers.live.poker.agent import play
 from ....wrappers.live.poker.agent_events import HandEnded, PokerEvent, SeatTaken
 from ...stopping import TRY_AGAIN
 from ...supervisor import Supervisor
+from ...terminal.console import Console
 from ..arguments import AccessArguments, LiveArguments, SessionArguments, secret
 from ..live_table import watch_table
 from ..lookup import HUMAN, agent, game_with
@@ -108,7 +108,7 @@ def command(
         raise ValueError(f"--deadline {deadline:g}: give seconds above 0")
     if keep_playing and one_table:
         raise ValueError("give --keep-playing or --one-table, not both")
-    console, counts = Console(highlight=False), Counter[str]()
+    console, counts = Console(), Counter[str]()
     statistics, link = AgentStatistics(), Link()
     activity = Activity(counts=lambda: counts, statistics=statistics, link=link, patience=live.unhealthy_after)
 

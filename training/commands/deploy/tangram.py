@@ -3,8 +3,6 @@
 import sys
 from pathlib import Path
 
-from rich.console import Console
-
 from ....envs.tangram.completion import useful_moves
 from ....envs.tangram.figure_sets import own_figures
 from ....envs.tangram.planning import TangramPlanning
@@ -13,6 +11,7 @@ from ....wrappers.agents.search import SearchAgent
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.tangram.agent import TangramAgentServer
 from ...supervisor import Supervisor
+from ...terminal.console import Console
 from ..arguments import AddressArguments, LiveArguments, PolicyName, SessionArguments
 from ..lookup import agent, game_with, warn_about_differences
 
@@ -50,7 +49,7 @@ def command(
     seen = player.game if isinstance(player, PolicyAgent) else game
     if own_figures(game.options):
         seen = game_with("tangram", (), **{**seen.options, **{name: game.options[name] for name in ("figure", "flip")}})
-    console = Console(highlight=False)
+    console = Console()
     with Supervisor(live, session, console) as supervisor:
         server = TangramAgentServer(
             player,

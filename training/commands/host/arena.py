@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 import tyro
-from rich.console import Console
 from rich.table import Table
 
 from ....envs.core.counted import counted
@@ -24,6 +23,7 @@ from ....wrappers.logs.first_matches import FirstMatches
 from ....wrappers.logs.match_log import MatchLog, opened
 from ...evaluation.arena_results import Columns, GameResults, by_agent, over_all, write_pages
 from ...supervisor import Supervisor
+from ...terminal.console import Console
 from ..arena_tables import Seated, games_named, one_game, several_games
 from ..arguments import AsJson, LiveArguments, SessionArguments, TlsServerArguments
 
@@ -93,7 +93,7 @@ def command(
     several = len(names) > 1
     if several and (wait or serve or options or seats is not None):
         raise ValueError(f"{game} names {len(names)} games: --wait, --serve, --seats and --options need a single one")
-    console = Console(highlight=False, stderr=as_json)
+    console = Console(stderr=as_json)
     theirs = [_remote(one) for one in remote]
     if several:
         tables = several_games(names, agents, len(theirs), session.seed, console)

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from ....envs.core.counted import counted
 from ....envs.mafia.bots import PERSONALITIES
 from ....wrappers.agents.base import printable
@@ -18,6 +16,7 @@ from ....wrappers.live.mafia.messages import Event
 from ....wrappers.live.mafia.prompts import load_prompts
 from ....wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
 from ...supervisor import Supervisor
+from ...terminal.console import Console
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with
 from ..mafia_agents import MakeAgent, maker
@@ -97,7 +96,7 @@ def command(
         maker(spec, game, model, None if seed is None else seed + 1 + i, game.seats, texts)
         for i, spec in enumerate(agents)
     ]
-    console = Console(highlight=False)
+    console = Console()
     limits = MafiaLimits(think=timeout, say=timeout, act=timeout)
     summary = MatchSummary()
     with Supervisor(live, session, console) as supervisor:

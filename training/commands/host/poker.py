@@ -5,13 +5,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from ....envs.core.counted import counted
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.poker.host import PokerHost
 from ....wrappers.logs.safe_match_log import SafeMatchLog
 from ...supervisor import Supervisor
+from ...terminal.console import Console
 from ..arguments import LiveArguments, SessionArguments, TlsServerArguments
 
 PORT = TlsServerArguments(port=9000)
@@ -55,7 +54,7 @@ def command(
         state: File that keeps agents, tables, seats, chips and tokens: started again with it, the host goes on where it
             was killed or stopped. A hand that was under way is void, and its stakes are returned.
     """
-    console = Console(highlight=False)
+    console = Console()
     ended: Counter[str] = Counter()
     with Supervisor(live, session, console) as supervisor:
         match_log = SafeMatchLog(supervisor.log)

@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-from rich.console import Console
-
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.tangram.host import TangramHost
 from ....wrappers.live.tangram.messages import Dialect
 from ....wrappers.live.tangram.person import Person
 from ...supervisor import Supervisor
+from ...terminal.console import Console
 from ..arguments import LiveArguments, SessionArguments
 from ..lookup import HUMAN, agent, game_with, warn_about_differences
 
@@ -45,7 +44,7 @@ def command(
         Person(game) if partner == HUMAN else agent(partner, game, None if session.seed is None else session.seed + 1)
     )
     warn_about_differences([(partner, person)], game)
-    console = Console(highlight=False)
+    console = Console()
     if partner == HUMAN:
         live = replace(live, status_every=0.0)  # status lines would be in the person's way
     with Supervisor(live, session, console) as supervisor:

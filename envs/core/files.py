@@ -1,0 +1,59 @@
+"""Files that others may have written: regular ones alone, of a bounded size; and no file at all for stored options."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from os import PathLike
+from typing import BinaryIO
+
+Path_ = str | PathLike[str]
+LARGEST_TEXT = 16 * 2**20
+"""Bytes that a file of settings, a card or a file of figures may have."""
+
+_closed: ContextVar[bool] = ContextVar("_closed", default=False)
+"""Whether options may not name files."""
+
+
+@contextmanager
+def no_files() -> Iterator[None]:
+    """Within this context `opened` opens nothing: what is read is the options of a policy, a run or a log."""
+    before = _closed.set(True)
+    try:
+        yield
+    finally:
+        _closed.reset(before)
+
+
+def opened(path: Path_) -> BinaryIO:
+    """Open a file to read its bytes. It never waits.
+
+    Raises:
+        OSError: if it cannot be opened.
+        ValueError: if it is no regular file, as a pipe or a device; or if stored options name it.
+    """
+    if _closed.get():
+        raise ValueError(f"{path}: the options of a policy, a run or a log open no file")
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise ValueError(f"{path} is no regular file")
+    return os.fdopen(number, "rb")
+
+
+def read_text(path: Path_, most: int = LARGEST_TEXT) -> str:
+    """Return a file of at most `most` bytes as text.
+
+    Raises:
+        OSError: if it cannot be read.
+        ValueError: see `opened`; or if it is larger, or no text in UTF-8.
+    """
+    with opened(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ValueError(f"{path} has more than {most:,} bytes")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no text in UTF-8") from None

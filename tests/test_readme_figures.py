@@ -1,0 +1,66 @@
+"""The figures of the README stand beside the command that prints them. The cheap ones are printed again here."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from parlour import zoo
+from parlour.training import cli
+
+HERE = Path(__file__).parents[1]
+CHEAP = ("exploit zoo:kuhn", "evaluate zoo:auction", "evaluate zoo:bargaining")
+"""How the commands begin that are run again."""
+NUMBER = r"[+−-]?\d+\.\d+"
+
+
+def figures():
+    """Yield the opponent, mean, low and high of each row with a command; an exact figure is its own interval."""
+    text = (HERE / "README.md").read_text("utf-8")
+    table = re.search(r"\| policy \| training \| opponent \|.*?\n\n", text, re.S)[0]
+    command = ""
+    for row in table.strip().splitlines()[2:]:
+        _, _, _, opponent, figure, how, _ = (cell.strip() for cell in row.split("|"))
+        command = command if how.startswith("the same") else re.fullmatch(r"`parlour (.*)`", how)[1]
+        found = re.match(rf"({NUMBER})(?: \[({NUMBER}), ({NUMBER})\])?", figure)
+        mean, low, high = (float((part or found[1]).replace("−", "-")) for part in found.groups())
+        yield command, opponent, mean, low, high
+
+
+ROWS = list(figures())
+
+
+def test_every_row_has_a_figure_and_a_command():
+    assert len(ROWS) >= 12
+    assert all(low <= mean <= high for _, _, mean, low, high in ROWS)
+    assert all(any(row[0].startswith(cheap) for row in ROWS) for cheap in CHEAP)
+
+
+def printed(capsys, words):
+    """What the opponents win from the policy, by name, as a command prints it."""
+    assert cli.main([*shlex.split(words), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    if words.startswith("evaluate"):
+        return {row["against"]: row["wins_from_it"]["mean"] for row in report["results"]}
+    return {row["opponent"]: row["mean"] for row in report["opponents"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cheap", CHEAP)
+def test_a_command_prints_its_figures(cheap, capsys):
+    rows = [row for row in ROWS if row[0].startswith(cheap)]
+    values = printed(capsys, rows[0][0])
+    for _, opponent, mean, low, high in rows:
+        value = values[opponent.removeprefix("the ").strip("`")]
+        assert low - 0.005 <= value <= high + 0.005, (opponent, mean, value)
+
+
+@pytest.mark.slow
+def test_a_card_has_what_its_command_prints(capsys):
+    """With the exact best response, whose name is the same in both."""
+    card = zoo.card("kuhn")
+    values = printed(capsys, card.measured_by.removeprefix("parlour "))
+    for measure in card.measures:
+        margin = 1.5 * (measure.high - measure.low) / 2 + 1e-9  # both figures have an interval
+        assert values[measure.name] == pytest.approx(measure.mean, abs=margin), measure.name
