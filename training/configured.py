@@ -20,9 +20,9 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import msgspec
 import tyro
 
-from ..envs.core.options import named
 from ..wrappers.policies.trained_for import read_settings
 from .learning.conversion import convert
+from .option_names import meant
 
 PREFIX = "PARLOUR_"
 FILE = "_file"
@@ -89,7 +89,10 @@ def _warn_of_unknown(names: Any, kinds: Mapping[str, Any]) -> None:
 def _read(file: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
     settings = {name.replace("-", "_"): value for name, value in read_settings(file).items()}
     for name, value in settings.items():
-        named(f"option in {file}", name, kinds)
+        if name not in kinds:
+            likely = meant(name, kinds)
+            hint = f"did you mean {likely!r}?" if likely else f"choose from {', '.join(kinds)}"
+            raise ValueError(f"no option in {file} is called {name!r}; {hint}")
         if isinstance(value, dict) and _is_list(kinds[name]):  # a table of the game's options
             settings[name] = [f"{key}={json.dumps(one)}" for key, one in value.items()]
     try:

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import replace
 from functools import partial, wraps
 from importlib import import_module
 from inspect import isfunction, signature
 from io import StringIO
+from pathlib import Path
 from pkgutil import iter_modules
 from threading import Lock
-from typing import Annotated, Any, Union, cast
+from typing import Annotated, Any, Union, cast, get_args
 
 from . import commands
 from .commands import COMMANDS
@@ -61,7 +63,16 @@ def _check(kind: str, name: str, known: Iterable[str]) -> None:
     if name not in known:
         from ..envs.core.options import did_you_mean  # loads Numba, which takes half a second
 
-        raise ValueError(f"no {kind} is called {name!r}; {did_you_mean(name, known)}")
+        hint = _game_hint(name) if kind == "command" else None
+        raise ValueError(f"no {kind} is called {name!r}; {hint or did_you_mean(name, known)}")
+
+
+def _game_hint(name: str) -> str | None:
+    """Return the command that plays the game of this name; None if there is no such game."""
+    from ..envs.core.registry import game_meant
+
+    game = game_meant(name)
+    return None if game is None else f"did you mean `parlour play {game}`?"
 
 
 def _platforms(name: str) -> list[str]:
@@ -127,29 +138,106 @@ def _parsed(command: Any, prog: str, args: Sequence[str], *, file: bool = False)
     if set(HELP) & set(args):
         args = HELP[1:]  # tyro's help does not show the arguments before it
     registry = tyro.constructors.ConstructorRegistry()
-    registry.primitive_rule(_text)
+    registry.primitive_rule(_in_words)
+    registry.primitive_rule(_optional)
+    registry.primitive_rule(_several)
     with PARSING, redirect_stderr(StringIO()) as told, registry:
         try:
             return cast(Run, tyro.cli(target, prog=prog, args=args, config=config))
         except SystemExit as end:
             if end.code in (None, 0):
                 raise
-    raise ValueError(_in_one_line(told.getvalue()))
+    raise ValueError(_unknown_option(told.getvalue(), target, config) or _in_one_line(told.getvalue()))
 
 
-def _text(info: Any) -> Any:
-    """Return how tyro reads a string: help calls its value TEXT; its own word is STR. None: `info` is another type."""
+def _unknown_option(box: str, target: Any, config: Sequence[Any]) -> str | None:
+    """Return a sentence about the first option that the command does not have; None if it has all."""
     import tyro
 
-    if info.type is not str:
+    from .option_names import meant  # loads Numba
+
+    unknown = re.search(r"Unrecognized options:\s*(--[\w-]+)", box)
+    if unknown is None:
         return None
+    with redirect_stdout(StringIO()) as page, suppress(SystemExit):
+        tyro.cli(target, args=HELP[1:], config=config)
+    known = dict.fromkeys(re.findall(r"(?<![\w-])--([a-z][\w-]*)", page.getvalue()))
+    known.pop("help", None)
+    likely = meant(unknown[1].removeprefix("--"), known)
+    return f"no option is called {unknown[1]}; " + (f"did you mean --{likely}?" if likely else "--help lists all")
+
+
+WORDS: dict[Any, str] = {str: "text", int: "a whole number", float: "a number", Path: "a path"}
+"""What help calls the values of a type."""
+
+
+def _in_words(info: Any) -> Any:
+    """Return how tyro reads a text, a number or a path, with words in help. None: `info` is another type."""
+    import tyro
+
+    kind = info.type
+    if kind not in WORDS:
+        return None
+
+    def read(texts: Sequence[str]) -> Any:
+        try:
+            return kind(texts[0])
+        except ValueError:
+            raise ValueError(f"{texts[0]!r} is not {WORDS[kind]}") from None
+
     return tyro.constructors.PrimitiveConstructorSpec(
         nargs=1,
-        metavar="TEXT",
-        instance_from_str=lambda texts: texts[0],
-        is_instance=lambda instance: isinstance(instance, str),
-        str_from_instance=lambda instance: [instance],
+        metavar=WORDS[kind],
+        instance_from_str=read,
+        is_instance=lambda instance: isinstance(instance, (float, int) if kind is float else kind),
+        str_from_instance=lambda instance: [str(instance)],
     )
+
+
+def _optional(info: Any) -> Any:
+    """Return how tyro reads a value that may be None: as it reads the value. None: `info` is another type."""
+    if type(None) not in (inner := get_args(info.type)) or len(inner) != 2:
+        return None
+    spec = _spec_of(next(kind for kind in inner if kind is not type(None)), info)
+    if not hasattr(spec, "nargs"):
+        return None
+
+    def read(texts: list[str]) -> Any:
+        return None if texts == ["None"] else spec.instance_from_str(texts)
+
+    return replace(
+        spec,
+        instance_from_str=read,
+        is_instance=lambda instance: instance is None or spec.is_instance(instance),
+        str_from_instance=lambda instance: ["None"] if instance is None else spec.str_from_instance(instance),
+        choices=None if spec.choices is None else (*spec.choices, "None"),
+    )
+
+
+def _several(info: Any) -> Any:
+    """Return how tyro reads a tuple of any length: help has the word of one and dots. None: `info` is another type."""
+    import tyro
+
+    if info.type_origin is not tuple or get_args(info.type)[1:] != (Ellipsis,):
+        return None
+    inner = _spec_of(get_args(info.type)[0], info)
+    if getattr(inner, "nargs", None) != 1:
+        return None
+    return tyro.constructors.PrimitiveConstructorSpec(
+        nargs="*",
+        metavar=f"{inner.metavar} …",
+        instance_from_str=lambda texts: tuple(inner.instance_from_str([text]) for text in texts),
+        is_instance=lambda instance: isinstance(instance, tuple) and all(map(inner.is_instance, instance)),
+        str_from_instance=lambda instance: [text for one in instance for text in inner.str_from_instance(one)],
+        choices=inner.choices,
+    )
+
+
+def _spec_of(kind: Any, info: Any) -> Any:
+    """Return how tyro reads a type that is a part of another."""
+    from tyro.constructors import ConstructorRegistry, PrimitiveTypeInfo
+
+    return ConstructorRegistry.get_primitive_spec(PrimitiveTypeInfo.make(kind, info.markers))
 
 
 def _deferred(command: Callable[..., object]) -> Callable[..., Run]:
@@ -168,4 +256,4 @@ def _in_one_line(box: str) -> str:
     text = " ".join(" ".join(line for line in lines if line.strip("-")).split())
     for hint in ("For full helptext", "Argument helptext:", "Got errors:"):
         text = text.partition(hint)[0].strip()
-    return re.sub(r"^Error parsing \w+: (?=\w+=)", "", re.sub(r"'\w+\.(\w+)'", r"\1", text))
+    return re.sub(r"^Error parsing \w+: (?=\w+=)", "", re.sub(r"'[a-z_]\w*\.(\w+)'", r"\1", text))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..envs import Game
 from ..envs.core.capabilities import Chance
+from ..envs.core.chance import required_chance
 from ..envs.core.registry import as_game
 
 _LOADED: dict[str, str] = {}
@@ -35,9 +36,7 @@ def load(game: str | Game, *, max_length: int = 1_000, max_outcomes: int = 1_000
         ValueError: if the game's random events cannot be enumerated, or for an unknown game or option.
     """
     game = as_game(game, options)
-    chance = game.capabilities.chance
-    if chance is None:
-        raise ValueError(f"the random events of {game.id} cannot be enumerated: it has no capability chance")
+    chance = required_chance(game)
     key = f"{game.id} {json.dumps(dict(game.options), sort_keys=True)} {max_length} {max_outcomes}"
     if key not in _LOADED:
         name = f"parlour_{game.name}_{len(_LOADED)}"

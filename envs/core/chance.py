@@ -41,7 +41,7 @@ def starts(game: Game, most: int | None = None) -> list[Branch]:
         ValueError: if the game's random events cannot be enumerated, or there are more than `most` records.
     """
     table = game.tables(1)[0]
-    _chance(game).begin(table)
+    required_chance(game).begin(table)
     return settled(game, table, most)
 
 
@@ -54,7 +54,7 @@ def after(game: Game, table: Any, action: int, most: int | None = None) -> list[
         ValueError: as `starts` does.
     """
     child = table.copy()
-    _chance(game).step(child, game.rules.decode(child, action))
+    required_chance(game).step(child, game.rules.decode(child, action))
     return settled(game, child, most)
 
 
@@ -66,7 +66,7 @@ def settled(game: Game, table: Any, most: int | None = None) -> list[Branch]:
     Raises:
         ValueError: as `starts` does.
     """
-    chance = _chance(game)
+    chance = required_chance(game)
     open_, ends = {b"": Branch(1.0, table)}, dict[bytes, Branch]()
     while open_:
         next_open = dict[bytes, Branch]()
@@ -87,7 +87,7 @@ def outcomes(game: Game, table: Any) -> list[Branch]:
     Raises:
         ValueError: if the game's random events cannot be enumerated.
     """
-    chance, branches = _chance(game), []
+    chance, branches = required_chance(game), []
     count = chance.outcomes(table)
     for outcome in range(count):
         child = table.copy()
@@ -137,10 +137,18 @@ def expected_returns(game: Game, strategy: Strategy = uniform, most: int | None 
     return returns
 
 
-def _chance(game: Game) -> Chance:
+def required_chance(game: Game) -> Chance:
+    """Return what chance may do in a game.
+
+    Raises:
+        ValueError: if the game does not list it with its options.
+    """
     chance = game.capabilities.chance
     if chance is None:
-        raise ValueError(f"the random events of {game.id} cannot be enumerated: the game lacks the capability `chance`")
+        raise ValueError(
+            f"{game.id} with these options does not list all that chance may deal or draw, so its tree cannot be "
+            "walked: exact answers are for small games that do"
+        )
     return chance
 
 

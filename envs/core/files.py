@@ -1,5 +1,6 @@
 """Files that others may have written: regular ones alone, of a bounded size; and no file at all for stored options."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -36,8 +37,11 @@ def opened(path: Path_) -> BinaryIO:
     if _closed.get():
         raise ValueError(f"{path}: the options of a policy, a run or a log open no file")
     number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
-    if not stat.S_ISREG(os.fstat(number).st_mode):
+    kind = os.fstat(number).st_mode
+    if not stat.S_ISREG(kind):
         os.close(number)
+        if stat.S_ISDIR(kind):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         raise ValueError(f"{path} is no regular file")
     return os.fdopen(number, "rb")
 

@@ -63,13 +63,18 @@ def switch(option: str, value: Any) -> bool:
     return bool(value)
 
 
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most similar to a name; None if none is."""
+    return next(iter(get_close_matches(str(name), list(known), 1, 0.62)), None)
+
+
 def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
     """Return a hint for a name that is not in `known`: the most similar known name, or `otherwise`, or all of them."""
     names = list(known)
-    guess = get_close_matches(str(name), names, 1, 0.5)
+    guess = nearest(name, names)
     if not names:
         return "there are none yet"
-    return f"did you mean {guess[0]!r}?" if guess else otherwise or f"choose from {', '.join(names)}"
+    return f"did you mean {guess!r}?" if guess else otherwise or f"choose from {', '.join(names)}"
 
 
 def named(kind: str, name: str, known: Iterable[str]) -> str:

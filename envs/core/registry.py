@@ -191,6 +191,18 @@ def id_of(name: str) -> str:
     return known[written]
 
 
+def game_meant(name: str) -> str | None:
+    """Return the name of the game that a name or a word stands for; None if there is none.
+
+    >>> game_meant("poker"), game_meant("holdem-v0"), game_meant("demo")
+    ('holdem', 'holdem-v0', None)
+    """
+    written = with_underscores(name)
+    if written in GAMES or written in PLATFORM_IDS or any(one.startswith(f"{written}-v") for one in GAMES):
+        return name
+    return WORDS.get(written.lower())
+
+
 def own_name(name: str) -> str:
     """Return the name that a game has here, without its version. An unknown one is returned as it is.
 

@@ -59,7 +59,7 @@ def test_outcomes_may_have_different_probabilities():
 
 
 def test_what_cannot_be_enumerated_and_what_is_too_large_is_an_error():
-    with pytest.raises(ValueError, match="holdem-v0 cannot be enumerated: the game lacks the capability"):
+    with pytest.raises(ValueError, match="holdem-v0 with these options does not list all that chance may deal"):
         chance.starts(envs.game("holdem"))
     with pytest.raises(ValueError, match="more than 5 records"):
         chance.starts(envs.game("three_cards"), most=5)

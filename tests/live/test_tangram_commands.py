@@ -18,7 +18,7 @@ from parlour.wrappers.logs.match_log import read
 @on_loop
 async def test_two_processes_build_a_house_together(dialect, tmp_path):
     log = tmp_path / "host.jsonl"
-    async with command("deploy", "tangram", "solver", "--port", "0", "--games", "1") as agent:
+    async with command("deploy", "tangram", "solver", "--port", "0", "--matches", "1") as agent:
         first = (await agent.stdout.readline()).decode()
         url = re.search(r"ws://\S+?(?=;)", first)[0]
         options = ("--options", 'figure="A house"', "--partner", "solver", "--dialect", dialect, "--log", str(log))
@@ -38,7 +38,7 @@ async def test_an_agent_that_searches_builds_figures_of_ones_own(tmp_path):
     own = tmp_path / "own.json"
     own.write_text('{"My box": [[0, 0], [4, 0], [4, 4], [0, 4]]}')
     options = ("--options", f"figure={own}")
-    async with command("deploy", "tangram", "greedy", "--search", "--port", "0", "--games", "1", *options) as agent:
+    async with command("deploy", "tangram", "greedy", "--search", "--port", "0", "--matches", "1", *options) as agent:
         url = re.search(r"ws://\S+?(?=;)", (await agent.stdout.readline()).decode())[0]
         async with command("host", "tangram", "--url", url, "--partner", "solver", *options) as host:
             said, problems = await host.communicate()

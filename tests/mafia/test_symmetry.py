@@ -91,5 +91,5 @@ def test_names_stay_for_an_episode_and_a_saved_state_goes_on():
 
 
 def test_a_game_without_symmetry_is_refused():
-    with pytest.raises(ValueError, match="relabel=True: kuhn-v0 has not the capability symmetry"):
+    with pytest.raises(ValueError, match="relabel=True: kuhn-v0 does not say which seats"):
         Relabelling(game("kuhn"), "v0", 4, seed=5)

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,23 @@ def test_every_command_has_help(capsys, name):
     ("args", "words"),
     [
         (["evluate"], "did you mean 'evaluate'"),
+        (["holdem"], "did you mean `parlour play holdem`"),
+        (["poker"], "did you mean `parlour play holdem`"),
+        (["unfair-split"], "did you mean `parlour play unfair-split`"),
+        (["play", "poker"], "did you mean 'holdem'"),
+        (["play", "holdem", "--agents", "conceder", "tight"], "choose from human, llm, random, call, tight, maniac"),
+        (["play", "holdem", "--hands", "3"], "did you mean --matches?"),
+        (["record", "holdem", "--hands", "3", "--agents", "call", "call"], "did you mean --matches?"),
+        (["figures", "greedy", "--games", "3"], "did you mean --matches?"),
+        (["deploy", "tangram", "greedy", "--games", "3"], "did you mean --matches?"),
+        (["evaluate", "tight", "--matches", "3"], "did you mean --deals?"),
+        (["teams", "mafia", "--deals", "3"], "did you mean --matches?"),
+        (["train", "holdem", "--minute", "1"], "no option is called --minute; did you mean --minutes?"),
+        (["train", "holdem", "--minutes", "soon"], "'soon' is not a number"),
+        (["evaluate", "tight", "--deals", "1.5"], "'1.5' is not a whole number"),
+        (["solve", "auction"], "does not list all that chance may deal"),
+        (["check", "my_game.py"], "name the function in it that makes the game, as in parlour check my_game:game"),
+        (["check", "games/my_game.py"], "parlour check games.my_game:game"),
         (["evaluate", "tigth"], "did you mean 'tight'"),
         (["evaluate", "call", "--against", "tihgt"], "did you mean 'tight'"),
         (["evaluate", "call", "--game", "holdme"], "did you mean 'holdem'"),
@@ -109,6 +127,26 @@ def test_a_mistyped_run_is_found(capsys, tmp_path, monkeypatch):
     assert "config.toml" in err
 
 
+@pytest.mark.parametrize(
+    "name", [name for name in cli.COMMANDS if not _platforms(name)] + ["deploy poker", "host arena"]
+)
+def test_types_in_help_are_words(capsys, name):
+    game = ["holdem"] if name == "train" else []
+    code, out, _ = run(capsys, *name.split(), *game, "--help")
+    assert code == 0
+    assert not re.search(r"\{None\}|\b(FLOAT|INT|STR|PATH|TEXT)\b", out)
+
+
+def test_play_without_agents_is_a_match_with_you(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", StringIO(""))
+    code, _, err = run(capsys, "play", "kuhn")
+    assert code == 2
+    assert "you are player_0; zoo:kuhn plays the others" in err
+    assert "the input ended before the match" in err
+    code, _, err = run(capsys, "play", "bargaining", "--options", "rounds=3")  # the zoo has none for these options
+    assert "you are player_0; random plays the others" in err
+
+
 def test_a_mistyped_option_is_explained(capsys):
     code, _, err = run(capsys, "evaluate", "call", "--dels", "5")
     assert code == 2
@@ -125,7 +163,7 @@ def test_a_game_with_a_fixed_number_of_seats(capsys):
     code, out, err = run(capsys, "evaluate", "random", "--game", "bargaining", "--against", "random", "--deals", "20")
     assert (code, err) == (0, "")
     assert "bargaining, 2 seats" in out
-    code, out, err = run(capsys, "play", "bargaining", "--agents", "random", "random", "--hands", "1", "--delay", "0")
+    code, out, err = run(capsys, "play", "bargaining", "--agents", "random", "random", "--matches", "1", "--delay", "0")
     assert (code, err) == (0, "")
     assert "player_1" in out
     code, out, err = run(capsys, "play", "bargaining", "--agents", "random", "random", "random")
@@ -315,13 +353,6 @@ def test_a_missing_run_says_where_runs_are(capsys, tmp_path, monkeypatch):
         code, _, err = run(capsys, *args)
         assert code == 2
         assert str(tmp_path / "runs") in err
-
-
-@pytest.mark.parametrize("name", ["train", "teams", "play"])
-def test_help_has_no_words_of_the_library(capsys, name):
-    _, out, _ = run(capsys, name, "--help")
-    assert "TEXT" in out
-    assert "STR" not in out
 
 
 def test_a_list_is_written_with_or_without_brackets(capsys):

@@ -80,7 +80,7 @@ def test_a_command_shows_the_notice_on_the_first_use_only(tmp_path):
     command = [sys.executable, "-m", "parlour.training.cli", "play", "bargaining", "--agents", "fair", "fair"]
     errors = [
         subprocess.run(
-            [*command, "--hands", "1", "--delay", "0"],
+            [*command, "--matches", "1", "--delay", "0"],
             env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
             capture_output=True,
             text=True,

@@ -81,7 +81,7 @@ def test_the_command_prints_a_matrix_and_json(capsys):
     assert "worst:" in capsys.readouterr().out
     assert cli.main([*args, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["matrices"][0]["title"] == "row in one seat, column in the other seat"
+    assert found["matrices"][0]["title"] == "return of the row in one seat, column in the other seat"
     assert len(found["matrices"][0]["cells"]) == 4
 
 

@@ -87,7 +87,7 @@ def test_the_other_algorithm_is_evaluated_too(tmp_path):
     ("name", "settings", "message"),
     [
         ("kuhn", {"evaluate_against": ("tihgt",)}, "tihgt"),
-        ("holdem", {"exploitability": "exact"}, "cannot be enumerated"),
+        ("holdem", {"exploitability": "exact"}, "does not list all that chance may deal"),
         ("kuhn", {"exploitability": "best_response"}, "there is no best response for kuhn-v0"),
         ("kuhn", {"exploitability": "some"}, "exploitability"),
         ("kuhn", {"track": "paper"}, "track"),

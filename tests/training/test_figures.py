@@ -40,15 +40,15 @@ def test_the_sets_are_held_out():
 
 
 def test_the_command(capsys):
-    assert cli.main(["figures", "greedy", "--beside", "random", "--games", "4", "--json"]) == 0
+    assert cli.main(["figures", "greedy", "--beside", "random", "--matches", "4", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [(one["set"], one["policy"]) for one in found] == [
         (name, policy) for name in SETS for policy in ("greedy", "random")
     ]
     assert all(0 <= one["iou"]["mean"] <= 1 for one in found)
-    assert cli.main(["figures", "greedy", "--beside", "--games", "4"]) == 0
+    assert cli.main(["figures", "greedy", "--beside", "--matches", "4"]) == 0
     assert "held-out" in capsys.readouterr().out
-    assert cli.main(["figures", "greedy", "--games", "1"]) == cli.MISTAKE
+    assert cli.main(["figures", "greedy", "--matches", "1"]) == cli.MISTAKE
     assert cli.main(["figures", "greedily"]) == cli.MISTAKE
 
 

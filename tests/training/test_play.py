@@ -120,7 +120,7 @@ def test_seats_must_fit(heads_up):
 
 def test_on_the_command_line_with_a_log(capsys, tmp_path):
     log = tmp_path / "match.jsonl"
-    args = ["play", "holdem", "--agents", "call", "tight", "maniac", "--hands", "2", "--delay", "0", "--seed", "5"]
+    args = ["play", "holdem", "--agents", "call", "tight", "maniac", "--matches", "2", "--delay", "0", "--seed", "5"]
     assert cli.main([*args, "--log", str(log)]) == 0
     out = capsys.readouterr().out
     assert "player_2" in out
@@ -154,7 +154,7 @@ def answering(answer):
 def test_a_language_model_plays_and_what_it_says_is_shown(command, capsys, tmp_path):
     library("openai")
     choice = json.dumps({"action_type": "submit_offer", "payload": {"my_share": 61}, "say": "Take\nit \x1b[2J."})
-    args = ["bargaining", "--agents", "llm", "fair", "--hands", "1", "--delay", "0", "--options", "rounds=2"]
+    args = ["bargaining", "--agents", "llm", "fair", "--matches", "1", "--delay", "0", "--options", "rounds=2"]
     with answering(endpoint.talking(choice=choice)) as url:
         assert cli.main([command, *args, "--model", "stub", "--llm-url", url, "--log", f"{tmp_path}/log"]) == 0
     out = capsys.readouterr().out

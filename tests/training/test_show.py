@@ -18,7 +18,7 @@ MATCH = ("bargaining", "--agents", "fair", "boulware", "--seed", "5")
 
 
 def test_watching_shows_one_table_that_changes(capsys):
-    assert cli.main(["watch", *MATCH, "--hands", "2", "--delay", "0"]) == 0
+    assert cli.main(["watch", *MATCH, "--matches", "2", "--delay", "0"]) == 0
     out = capsys.readouterr().out
     assert out.count("bargaining-v0") == 1  # no terminal: the last screen alone
     assert "over: " in out
@@ -65,7 +65,7 @@ def test_a_person_cannot_be_watched(capsys):
 
 def test_a_match_is_recorded_as_a_page_and_replayed_from_its_log(tmp_path, capsys):
     out, log = tmp_path / "films" / "match.html", tmp_path / "logs" / "match.jsonl"
-    assert cli.main(["record", *MATCH, "--hands", "2", "--out", str(out), "--log", str(log)]) == 0
+    assert cli.main(["record", *MATCH, "--matches", "2", "--out", str(out), "--log", str(log)]) == 0
     assert f"written: {out}" in capsys.readouterr().out
     assert "fair, boulware" in out.read_text("utf-8")
     first = next(read(log))
@@ -96,7 +96,7 @@ def test_a_match_is_recorded_as_a_film(tmp_path):
         (["record", *MATCH, "--out", "match.avi"], "write to a .html, .gif or .mp4"),
         (["record", *MATCH, "--out", "match.gif", "--view", "player_0"], "there are 'all', 'fair', 'boulware'"),
         (["record", *MATCH, "--out", "match.gif", "--fps", "0"], "fps=0"),
-        (["record", *MATCH, "--out", "match.html", "--hands", "0"], "hands=0"),
+        (["record", *MATCH, "--out", "match.html", "--matches", "0"], "matches=0"),
         (["replay", "nothing.jsonl"], "nothing.jsonl"),
         (["replay", "empty.jsonl"], "has no decision to show"),
     ],

@@ -114,9 +114,7 @@ def test_iterations_may_be_made_in_parts():
 
 
 def test_what_cannot_be_a_tree_is_refused():
-    with pytest.raises(
-        ValueError, match="auction-v0 with these options cannot be enumerated: it has no capability chance"
-    ):
+    with pytest.raises(ValueError, match="auction-v0 with these options does not list all that chance may deal"):
         flat_tree(envs.game("auction"))
     with pytest.raises(ValueError, match=r"the tree of leduc-v0 has more than 1,000 nodes"):
         flat_tree(envs.game("leduc"), most=1_000)
@@ -178,7 +176,7 @@ def test_solve_writes_a_policy_that_plays(tmp_path, capsys, monkeypatch):
 def test_solve_says_what_it_cannot_do(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert cli.main(["solve", "auction"]) == 2
-    assert "no capability chance" in capsys.readouterr().err
+    assert "does not list all that chance may deal" in capsys.readouterr().err
     assert cli.main(["solve", "kuhn", "--out", "kuhn.txt"]) == 2
     assert "a policy file ends in .npz" in capsys.readouterr().err
     assert cli.main(["solve", "kuhn"]) == 0

@@ -45,7 +45,7 @@ def test_information_states_are_what_the_seat_observes():
 
 
 def test_what_has_no_random_events_to_enumerate_is_refused():
-    with pytest.raises(ValueError, match="auction-v0 cannot be enumerated"):
+    with pytest.raises(ValueError, match="auction-v0 with these options does not list all that chance may deal"):
         load("auction")
     with pytest.raises(ValueError, match="faces: a Game has its options already"):
         load(envs.game("liars_dice"), faces=3)

@@ -112,11 +112,20 @@ class AgentsArguments(ModelArguments):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlayersArguments(AgentsArguments):
+    """The players."""
+
+    agents: tuple[str, ...] = ()
+    """The players, seat by seat: runs, policy files, zoo:GAME, bots, human, or llm. Default: you, and the zoo's policy
+    in all other seats (the game's first bot, if the zoo has none for these options)."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class MatchArguments:
     """The match."""
 
-    hands: int = 1
-    """Number of hands (of episodes in other games)."""
+    matches: int = 1
+    """Number of matches: of hands in poker, of episodes in other games."""
 
 
 @dataclass(frozen=True, kw_only=True)

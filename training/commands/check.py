@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 import tyro
 
@@ -38,6 +39,11 @@ def command(
         raise ValueError(f"--episodes {episodes}: at least 1 is needed")
     if ":" in game:
         sys.path.insert(0, os.getcwd())  # a console script does not import from the current folder
+    if ":" not in game and (game.endswith(".py") or "/" in game or Path(game).is_file()):
+        module = Path(game).with_suffix("").as_posix().strip("./").replace("/", ".")
+        raise ValueError(
+            f"{game} is a file: name the function in it that makes the game, as in parlour check {module}:game"
+        )
     function = load(game) if ":" in game else find(game)
     made = with_options(function, dict(map(pair, options)))
     source = f"{function.__module__}:{function.__qualname__}"

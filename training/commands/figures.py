@@ -25,7 +25,7 @@ def command(
     *,
     evaluated: PolicyArguments,
     beside: tuple[str, ...] = (BOTS,),
-    games: int = 2_000,
+    matches: int = 2_000,
     deterministic: bool = False,
     search: bool = False,
     report: ReportArguments,
@@ -36,7 +36,7 @@ def command(
 
     Args:
         beside: The other policies: bots, runs or policy files; "bots" means every bot of the game.
-        games: The least number of games per set.
+        matches: The least number of games per set.
         deterministic: Play the most likely action instead of a random draw.
         search: Plan before acting: a beam search with the environment's own step.
     """
@@ -54,9 +54,9 @@ def command(
             shown = one
             if search and one == run:
                 player, shown = searching(one, player, game, report.seed), f"{one} with search"
-            with counting_bar(f"{shown}, {name}", games) as done:
+            with counting_bar(f"{shown}, {name}", matches) as done:
                 results.append(
-                    (name, shown, held_out.score(game, player, games=games, seed=report.seed, progress=done))
+                    (name, shown, held_out.score(game, player, games=matches, seed=report.seed, progress=done))
                 )
     if report.as_json:
         print(json.dumps([{"set": name, "policy": one, **_plain(found)} for name, one, found in results], indent=2))

@@ -1,16 +1,31 @@
 """Common parts of play, watch and record: a match of the named agents."""
 
+import sys
+from dataclasses import replace
+
 from ...envs import Game
 from ...wrappers.agents.base import Agent
+from ..learning.config import preset_options
 from ..terminal.match import TerminalMatch
 from .arguments import AgentsArguments, GameArguments
-from .lookup import agent, game_with, has_seats, warn_about_differences
+from .lookup import HUMAN, agent, game_with, has_seats, names_seats, of_the_zoo, rivals, warn_about_differences
 
 
-def check(hands: int, delay: float) -> None:
-    """Raise ValueError for a wrong number of hands or delay."""
-    if hands < 1 or not 0 <= delay < 3600:
-        raise ValueError(f"hands={hands}, delay={delay}: need at least 1 hand, and a delay from 0 up")
+def check(matches: int, delay: float) -> None:
+    """Raise ValueError for a wrong number of matches or delay."""
+    if matches < 1 or not 0 <= delay < 3600:
+        raise ValueError(f"matches={matches}, delay={delay}: need at least 1 match, and a delay from 0 up")
+
+
+def with_you(game: GameArguments, players: AgentsArguments) -> AgentsArguments:
+    """Return the players of a match without named ones: a person, and the zoo's policy or a bot in all other seats."""
+    seats = None if names_seats(game.options) or not has_seats(game.game) else preset_options(game.game).get("seats")
+    chosen = game_with(game.game, game.options, seats=seats)
+    rival = next(iter((*of_the_zoo(chosen), *rivals(chosen))))
+    others = [rival] * (chosen.seats - 1)
+    if others:
+        print(f"you are {chosen.agents[0]}; {rival} plays the others (--agents names other players)", file=sys.stderr)
+    return replace(players, agents=(HUMAN, *others))
 
 
 def seated(game: GameArguments, players: AgentsArguments, seed: int | None) -> tuple[Game, list[Agent]]:
@@ -25,13 +40,13 @@ def seated(game: GameArguments, players: AgentsArguments, seed: int | None) -> t
     return chosen, agents
 
 
-def finish(match: TerminalMatch, hands: int, seed: int | None) -> None:
+def finish(match: TerminalMatch, matches: int, seed: int | None) -> None:
     """Play the match to its end.
 
     Raises:
         ValueError: if a person's input ends before the match.
     """
     try:
-        match.play(hands, seed)
+        match.play(matches, seed)
     except EOFError:
         raise ValueError("the input ended before the match") from None

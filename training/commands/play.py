@@ -3,24 +3,26 @@
 from ...wrappers.logs.match_log import opened
 from ..terminal.console import Console
 from ..terminal.match import TerminalMatch
-from .arguments import AgentsArguments, GameArguments, SessionArguments, ShownMatchArguments
-from .matches import check, finish, seated
+from .arguments import GameArguments, PlayersArguments, SessionArguments, ShownMatchArguments
+from .matches import check, finish, seated, with_you
 
-THREE_HANDS = ShownMatchArguments(hands=3)
+YOU = PlayersArguments()
+THREE_MATCHES = ShownMatchArguments(matches=3)
 
 
 def command(
     *,
     game: GameArguments,
-    players: AgentsArguments,
-    match: ShownMatchArguments = THREE_HANDS,
+    players: PlayersArguments = YOU,
+    match: ShownMatchArguments = THREE_MATCHES,
     session: SessionArguments,
 ) -> None:
-    """Watch a match in the terminal with all cards open, or play in it and see only your own cards."""
+    """Play in the terminal, and see only your own cards; or, with --agents, watch a match with all cards open."""
+    players = players if players.agents else with_you(game, players)
     chosen, agents = seated(game, players, session.seed)
-    check(match.hands, match.delay)
+    check(match.matches, match.delay)
     console = Console()
     with opened(session.log) as file:
         shown = TerminalMatch(chosen, agents, players.agents, console, match.delay, file)
-        finish(shown, match.hands, session.seed)
+        finish(shown, match.matches, session.seed)
     console.print(shown.table())

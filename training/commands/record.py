@@ -27,14 +27,14 @@ def command(
     Args:
         out: File to write: .gif, .mp4, or .html (a page with every view, which needs no network).
     """
-    check(match.hands, 0)
+    check(match.matches, 0)
     check_out(out)
     chosen, agents = seated(game, players, session.seed)
     console = Console(quiet=not any(isinstance(one, HumanAgent) for one in agents))
     with ExitStack() as stack:
         file = Path(stack.enter_context(TemporaryDirectory())) / "match.jsonl"
         with MatchLog(file) as moves:
-            finish(TerminalMatch(chosen, agents, players.agents, console, 0.0, moves), match.hands, session.seed)
+            finish(TerminalMatch(chosen, agents, players.agents, console, 0.0, moves), match.matches, session.seed)
         if session.log is not None:
             session.log.parent.mkdir(parents=True, exist_ok=True)
             with session.log.open("ab") as kept:

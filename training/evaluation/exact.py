@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...envs.core import loops
+from ...envs.core.chance import required_chance
 from ...envs.core.compiled import compiled
 from ...envs.core.encoder import Encoder
 from ...envs.core.game import Game
@@ -250,11 +251,7 @@ def flat_tree(game: Game, encoder: str | None = None, most: int = MOST_NODES) ->
         ValueError: if the game's random events cannot be enumerated, there are more than `most` nodes, or a seat would
             forget what it knew or did: an encoder must tell all of that.
     """
-    chance = game.capabilities.chance
-    if chance is None:
-        raise ValueError(
-            f"the random events of {game.id} with these options cannot be enumerated: it has no capability chance"
-        )
+    chance = required_chance(game)
     name = encoder or game.encoder
     look = loops.compile_loop(look_at, outcomes=chance.outcomes, legal=game.rules.legal)
     go = loops.compile_loop(

@@ -29,7 +29,7 @@ class Relabelling:
     def __init__(self, game: Game, encoder: str, num_envs: int, seed: int) -> None:
         symmetry = game.capabilities.symmetry
         if symmetry is None:
-            raise ValueError(f"relabel=True: {game.id} has not the capability symmetry (what may be renamed)")
+            raise ValueError(f"relabel=True: {game.id} does not say which seats and names may be exchanged")
         layout = game.encoders[encoder].layout
         pairs = [symmetry.relabelling(layout, np.random.default_rng([seed, number])) for number in range(BANK)]
         self._columns, self._actions = (np.array(each, np.int64) for each in zip(*pairs, strict=True))

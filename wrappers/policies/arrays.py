@@ -55,7 +55,7 @@ def _archive(file: BinaryIO, most: int) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile as error:
-        raise ValueError(f"it is no .npz of NumPy and no other zip file: {error}") from None
+        raise ValueError(f"it is not an .npz file of NumPy or another zip file: {error}") from None
     if (size := sum(part.file_size for part in archive.infolist())) > most:
         raise ValueError(f"its parts have {size:,} bytes; {most:,} are allowed")
     return archive

@@ -25,7 +25,7 @@ def command(
     options: tuple[str, ...] = (),
     deadline: float = 10.0,
     search: bool = False,
-    games: int | None = None,
+    matches: int | None = None,
     session: SessionArguments,
     live: LiveArguments,
 ) -> None:
@@ -36,7 +36,7 @@ def command(
             figure=FILE and flip=true give figures of your own, which objectives may name, to every policy.
         deadline: Seconds for a decision; then the turn is finished.
         search: Plan before acting: a beam search guided by the policy, for at most half of the deadline.
-        games: Number of connections after which the command ends. Default: until Ctrl-C.
+        matches: Number of games (connections) after which the command ends. Default: until Ctrl-C.
     """
     game = game_with("tangram", options, seats=2, aspect="godot")
     player = agent(run, game, session.seed)
@@ -61,16 +61,16 @@ def command(
             log=supervisor.log,
         )
         activity = Activity(counts=lambda: _counts(server), statistics=server.statistics)
-        supervisor.run(_serve(server, Path(run).stem, games, console), activity)
+        supervisor.run(_serve(server, Path(run).stem, matches, console), activity)
 
 
 def _counts(server: TangramAgentServer) -> dict[str, float]:
     return {"matches": server.games, "turns": server.turns, "connections": server.connections}
 
 
-async def _serve(server: TangramAgentServer, name: str, games: int | None, console: Console) -> None:
+async def _serve(server: TangramAgentServer, name: str, matches: int | None, console: Console) -> None:
     async with server:
         console.print(f"{name} waits for games at {server.url}; Ctrl-C ends it", markup=False)
         console.print(f"try it with: parlour host tangram --url {server.url}", markup=False)
-        await server.played(games)
+        await server.played(matches)
     console.print(f"{server.plays} plays, {server.helped} of them in the policy's place")

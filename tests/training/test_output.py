@@ -1,0 +1,67 @@
+"""Output in narrow terminals, and in encodings without names."""
+
+import os
+import re
+import subprocess
+import sys
+from io import StringIO
+
+import pytest
+from parlour.training.terminal.console import Console
+from parlour.training.terminal.streams import READABLE
+from rich.table import Table
+
+CUT = re.compile(r"[-+]?\d[\d.,]*\d…|\d…|…\d")
+
+
+def shown(width, table):
+    out = StringIO()
+    Console(file=out, width=width).print(table)
+    return out.getvalue()
+
+
+def wide_table():
+    table = Table("against", "return", "95 % interval", "wins from it", "95 % interval", "deals", title="a policy")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    table.add_row(
+        "a-run-with-a-long-name-2026", "[green]+16.54[/]", "+16.45 to +16.64", "-25.25", "-25.51 to -24.98", "20,000"
+    )
+    return table
+
+
+@pytest.mark.parametrize("width", [20, 30, 40, 55, 70, 80, 200])
+def test_no_number_and_no_name_is_cut(width):
+    text = shown(width, wide_table())
+    for number in ("+16.54", "+16.45", "+16.64", "-25.25", "-25.51", "-24.98", "20,000"):
+        assert number in text, text
+    assert "…" not in text
+    assert "a-run-with-a-long-name-2026" in re.sub(r"[\s│]|[+\d,.-]+(?= )", "", text) or width >= 55
+    assert max(map(len, text.splitlines())) <= max(width, 27)
+
+
+def test_a_table_that_fits_stays_a_table():
+    assert "│" in shown(80, wide_table())
+    assert "│" not in shown(30, wide_table())
+    assert "wins from it: -25.25" in shown(30, wide_table())
+
+
+def test_names_are_readable_in_any_encoding():
+    code = (
+        "import sys; from parlour.training.terminal.streams import prepare_streams; prepare_streams();"
+        "print('Zo\\u00eb \\u2212 \\u0141ukasz \\u2026 \\u4e2d'); print('\\u00e9', file=sys.stderr)"
+    )
+    env = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
+    assert done.stdout.decode("ascii").strip() == r"Zoe - Lukasz ... \u4e2d"
+    assert done.stderr.decode("ascii").strip() == "e"
+    assert READABLE
+
+
+def test_a_command_prints_its_table_in_ascii():
+    env = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "COLUMNS": "30"}
+    command = [sys.executable, "-m", "parlour.training.cli", "zoo", "mafia"]
+    done = subprocess.run(command, env=env, capture_output=True, check=True)
+    text = done.stdout.decode("ascii")
+    assert "0.8105" in text
+    assert "..." not in text
