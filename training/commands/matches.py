@@ -7,7 +7,7 @@ from ...envs import Game
 from ...wrappers.agents.base import Agent
 from ..learning.config import preset_options
 from ..terminal.match import TerminalMatch
-from .arguments import AgentsArguments, GameArguments
+from .arguments import AgentsArguments, GameArguments, PlayersArguments
 from .lookup import HUMAN, agent, game_with, has_seats, names_seats, of_the_zoo, rivals, warn_about_differences
 
 
@@ -17,7 +17,7 @@ def check(matches: int, delay: float) -> None:
         raise ValueError(f"matches={matches}, delay={delay}: need at least 1 match, and a delay from 0 up")
 
 
-def with_you(game: GameArguments, players: AgentsArguments) -> AgentsArguments:
+def with_you(game: GameArguments, players: PlayersArguments) -> PlayersArguments:
     """Return the players of a match without named ones: a person, and the zoo's policy or a bot in all other seats."""
     seats = None if names_seats(game.options) or not has_seats(game.game) else preset_options(game.game).get("seats")
     chosen = game_with(game.game, game.options, seats=seats)

@@ -90,7 +90,7 @@ def measure(
 def _by_team(
     name: str, opponents: Sequence[Policy], policy: Policy, game: Game, settings: dict[str, Any]
 ) -> list[Result]:
-    opponent = opponents[0] if len(opponents) == 1 else Mixed(*opponents)
+    opponent = opponents[0] if len(opponents) == 1 else Mixed(opponents[0], opponents[1])
     teams = teams_of(game).names
     among_themselves = play_teams(game, dict.fromkeys(teams, opponent), **settings)
     results = []
