@@ -95,13 +95,13 @@ def command(
 
 
 def _overview(cards: dict[str, Card]) -> Table:
-    table = Table("policy", "seats", "budget", "worst measure", "figure", "unit", title="the zoo")
+    table = Table("policy", "seats", "budget", "worst measure", "figure", title="the zoo")
     table.columns[0].no_wrap = True
     table.columns[0].min_width = max((len(f"{PREFIX}{name}") for name in cards), default=0)
     for name, found in cards.items():
         worst = _worst(found.measures)
-        figure = _number(worst.mean, worst.unit)
-        table.add_row(f"{PREFIX}{name}", span(found.seats), found.budget, _what(worst), figure, worst.unit)
+        figure = f"{_number(worst.mean, worst.unit)} {worst.unit}"
+        table.add_row(f"{PREFIX}{name}", span(found.seats), found.budget, _what(worst), figure)
     return table
 
 
