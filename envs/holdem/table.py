@@ -68,10 +68,7 @@ TABLE = record(
     ("to_call", "i8"),
     ("raise_min", "i8"),  # raise to; 0: it may not raise
     ("raise_max", "i8"),
-    # the betting of this hand, in order
-    ("log_seat", "i1", LOG),
-    ("log_kind", "i1", LOG),
-    ("log_bet", "i8", LOG),  # the actor's bet on this street afterwards
+    # the betting of this hand
     ("log_end", "i4", 4),  # for every street from preflop, the number of actions in the log up to its end
     ("log_dropped", "i4"),  # actions that are no longer in the log
     ("last_seat", "i4"),  # the hand's last action; −1: none yet
@@ -86,4 +83,8 @@ TABLE = record(
     ("total", "i8", SEATS),  # net chips of the episode so far
     ("done", "?"),
     ("truncated", "?"),
+    # the actions of the log; at the end, so that all else lies together
+    ("log_seat", "i1", LOG),
+    ("log_kind", "i1", LOG),
+    ("log_bet", "i8", LOG),  # the actor's bet on this street afterwards
 )
