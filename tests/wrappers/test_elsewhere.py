@@ -80,6 +80,14 @@ def test_a_policy_that_cannot_play_is_refused_with_one_sentence_everywhere(tmp_p
         assert "12 players; this game was made for 10 at most" in " ".join(capsys.readouterr().err.split()), words
 
 
+def test_a_policy_elsewhere_is_evaluated_beside_theory_and_has_no_exact_best_response(capsys):
+    table = ["zoo:auction", "--seats", "3", "--deals", "4"]
+    assert cli.main(["evaluate", *table, "--against", "random"]) == 0
+    assert "beside theory" in capsys.readouterr().out
+    assert cli.main(["evaluate", *table, "--best-response"]) == cli.MISTAKE
+    assert "plays on observations at the seats of its training" in " ".join(capsys.readouterr().err.split())
+
+
 def test_an_arena_of_several_games_leaves_out_who_cannot_play_and_says_why(tmp_path, capsys):
     blank(envs.game("mafia", seats=7)).save(tmp_path / "seven.npz")
     console = Console(width=500)

@@ -117,8 +117,9 @@ def best_response(
     found = _losses(policy, game)
     if found is None:
         raise ValueError(
-            f"the exact best response needs private values and no talk; this is values={game.options['values']!r}, "
-            f"talk={game.options['talk']!r}"
+            "the exact best response needs private values, no talk, and a policy that plays on observations at the "
+            f"seats of its training; this is values={game.options['values']!r}, talk={game.options['talk']!r}, "
+            f"{game.seats} seats"
         )
     if progress is not None:
         progress(hands)
@@ -134,10 +135,11 @@ def _losses(policy: Policy, game: Game) -> tuple[Floats, str] | None:
     first turn: what others then see of it is not followed.
 
     Returns:
-        float64[seats, CLASSES] and the kind; None if the values are not private, or there is talk.
+        float64[seats, CLASSES] and the kind; None if the values are not private, there is talk, or it plays on records.
     """
     options = game.options
-    if options["values"] != "private" or options["talk"]:
+    on_records = played(policy) is None and hasattr(policy, "act_on")  # observations alone do not tell its bids
+    if options["values"] != "private" or options["talk"] or on_records:
         return None
     table = game.rules.blank[0]
     levels = np.arange(table.bids) * float(table.bid_step)
