@@ -268,7 +268,7 @@ class Sleeps:
 
 class Nonsense:
     def respond(self, state):
-        return AgentResponse(Action("raiseTo", {"amount": 10**9}))
+        return AgentResponse(Action("raiseTo", {"amount": "much"}))
 
 
 def test_a_bad_policy_is_replaced_and_the_hands_go_on():
