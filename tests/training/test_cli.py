@@ -143,8 +143,6 @@ def test_play_without_agents_is_a_match_with_you(capsys, monkeypatch):
     assert code == 2
     assert "you are player_0; zoo:kuhn plays the others" in err
     assert "the input ended before the match" in err
-    code, _, err = run(capsys, "play", "bargaining", "--options", "rounds=3")  # the zoo has none for these options
-    assert "you are player_0; random plays the others" in err
 
 
 def test_a_mistyped_option_is_explained(capsys):

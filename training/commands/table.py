@@ -42,8 +42,6 @@ def command(
     if delay < 0 or timeout <= 0:
         raise ValueError(f"timeout={timeout:g}, delay={delay:g}: need some seconds for a turn, and a delay from 0 up")
     chosen = game_with(game.game, game.options, seats=_seats(game, players.agents, seats))
-    if not players.agents and (strong := of_the_zoo(chosen)):
-        print(f"a strong opponent: --agents {strong[0]}", file=sys.stderr)
     specs = [*players.agents, *[HUMAN] * (chosen.seats - len(players.agents))]
     with opened(session.log) as file:
         table = browser_table(
@@ -62,6 +60,8 @@ def command(
             names=names,
             access_token=server.token,
         )
+        if not players.agents and (strong := of_the_zoo(chosen)):
+            print(f"a strong opponent: --agents {strong[0]}", file=sys.stderr)
         table.tls = server.tls
         until_done(serve(table, server.token, "play"))
 
