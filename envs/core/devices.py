@@ -1,6 +1,7 @@
 """`VectorGame` with every device: the GPU's class is imported at its first use."""
 
-from .vector import DEVICES, VectorGame
+from .vector import DEVICES
+from .vector import VectorGame as VectorGame
 
 
 def _cuda() -> type[VectorGame]:

@@ -93,4 +93,4 @@ def interpreted(function: Function) -> Function:
 def constant(values: Any, dtype: Any) -> NDArray[Any]:
     """Return an array that compiled functions read as a global; its whole numbers may have fewer than 64 bits."""
     array = np.array(values, dtype)
-    return wide(array) if _config.DISABLE_JIT else array  # type: ignore[no-any-return]
+    return wide(array) if _config.DISABLE_JIT else array

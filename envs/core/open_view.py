@@ -172,9 +172,9 @@ class _OpenView:
         return "ended" if table.done else "play"
 
     def game_state(self, table: Any, seat: int) -> dict[str, Any]:
-        shown = {name: np.asarray(getattr(table, name)) for name in self.fields}
+        shown: dict[str, Any] = {name: np.asarray(getattr(table, name)) for name in self.fields}
         for name in self.hides:
-            values: Any = shown[name].astype(object)
+            values = shown[name].astype(object)
             shown[name] = np.where(self.hidden_from(table, seat, name), None, values)
         return {name: values.tolist() for name, values in shown.items()}
 
@@ -189,8 +189,8 @@ class _OpenView:
         tables = self.rules.tables(1)
         table = tables[0]
         for name in self.fields:
-            shown = np.array(state.game_state[name], object)
-            known = np.not_equal(shown, None)
+            shown: Any = np.array(state.game_state[name], object)
+            known = shown != np.array(None)
             tables[name][0, ...][known] = shown[known]
         seat = self.agents.index(state.agent_id)
         table.turn = -1 if state.current_turn_agent_id is None else self.agents.index(state.current_turn_agent_id)
