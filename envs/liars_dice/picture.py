@@ -15,6 +15,7 @@ from ..render.svg import (
     box,
     disc,
     document,
+    drawn,
     group,
     number,
     remembered,
@@ -54,7 +55,7 @@ def picture(states: Sequence[TurnState]) -> str:
         y = 60 + 212 * place
         turn = name == first.current_turn_agent_id and not first.game_over
         own = len(states) == 1 and name == first.agent_id
-        faces = dice.get(name, [0] * game["dice"])
+        faces = dice.get(name, [0] * drawn(game["dice"], "dice"))
         things.append(_frame(short(name, 24) + (" (you)" if own else ""), y, COLOURS[place], turn=turn))
         things += [_die(face, 220 + ROOM * k, y + 26) for k, face in enumerate(faces)]
         things.append(_gain(gains.get(name), y))
