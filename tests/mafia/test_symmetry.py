@@ -90,6 +90,21 @@ def test_names_stay_for_an_episode_and_a_saved_state_goes_on():
     np.testing.assert_array_equal(names.meant(turn, actions), other.meant(turn, actions))
 
 
+def test_recorded_decisions_are_shown_under_other_names_together_with_their_actions():
+    mafia = game("mafia")
+    suspicion = mafia.layout["suspicion"]
+    votes = 10 + np.repeat(np.arange(1, 10), 20)  # for each of the other seats
+    observations = np.zeros((len(votes), mafia.layout.size), np.float32)
+    observations[:, suspicion.start : suspicion.stop] = np.arange(10)
+    masks = np.zeros((len(votes), mafia.num_actions), np.int8)
+    masks[np.arange(len(votes)), votes] = 1
+    names = Relabelling(mafia, "v0", 1, seed=5)
+    shown, shown_masks, actions = names.of_decisions(observations, masks, votes, np.random.default_rng(2))
+    np.testing.assert_array_equal(shown_masks.argmax(axis=1), actions)
+    np.testing.assert_array_equal(shown[np.arange(len(votes)), suspicion.start + actions - 10], votes - 10)
+    assert len({*actions[votes == 15]}) > 5  # the same decision has several names
+
+
 def test_a_game_without_symmetry_is_refused():
     with pytest.raises(ValueError, match="relabel=True: kuhn-v0 does not say which seats"):
         Relabelling(game("kuhn"), "v0", 4, seed=5)

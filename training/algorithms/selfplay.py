@@ -29,6 +29,7 @@ from ..learning.engines import find
 from ..learning.engines.base import Engine
 from ..learning.league import League
 from ..learning.networks import Forward, copy_of, move, numpy_network
+from ..learning.relabelling import Relabelling
 from ..learning.run_folder import replacing
 from ..learning.schedules import scheduled
 from ..learning.selfplay_settings import SelfPlayConfig
@@ -208,17 +209,27 @@ class Learner:
         move(self._average, self._actor, max(1 - self.config.average_decay, 2 / (1 + self._averaged)))
 
     def clone(self, demonstrations: Demonstrations, rate: float, random: np.random.Generator) -> float:
-        """Fit the policy to a teacher's decisions, each used once; see `base.Learner.clone`."""
+        """Fit the policy to a teacher's decisions, each used once; see `base.Learner.clone`.
+
+        With the setting `relabel` it sees them under names of its own, as in self-play.
+        """
         config, order = self.config, random.permutation(len(demonstrations.actions))
+        names = Relabelling(self.game, config.encoder, 1, config.seed) if config.relabel else None
         for group in self._optimizer.param_groups:
             group["lr"] = rate * (config.cloning_learning_rate or config.learning_rate)
         with torch_threads(config.threads):
             for start in range(0, len(order), config.cloning_batch_size):
                 rows = order[start : start + config.cloning_batch_size]
-                log_probs = self._forward.log_probs(
-                    self._actor, demonstrations.observations[rows], demonstrations.masks[rows]
+                decisions = (
+                    demonstrations.observations[rows],
+                    demonstrations.masks[rows],
+                    demonstrations.actions[rows],
                 )
-                taken = torch.as_tensor(demonstrations.actions[rows]).to(log_probs.device)[:, None]
+                if names is not None:
+                    decisions = names.of_decisions(*decisions, random)
+                observations, masks, actions = decisions
+                log_probs = self._forward.log_probs(self._actor, observations, masks)
+                taken = torch.as_tensor(actions).to(log_probs.device)[:, None]
                 mean = log_probs.gather(1, taken).mean()
                 self._step(-mean)
         move(self._average, self._actor, 1)

@@ -33,6 +33,7 @@ class Relabelling:
         layout = game.encoders[encoder].layout
         pairs = [symmetry.relabelling(layout, np.random.default_rng([seed, number])) for number in range(BANK)]
         self._columns, self._actions = (np.array(each, np.int64) for each in zip(*pairs, strict=True))
+        self._shown = np.argsort(self._actions, axis=1)
         self._random = np.random.default_rng(seed)
         self._labels = self._random.integers(BANK, size=(num_envs, game.seats))
         self._rows = np.arange(num_envs)
@@ -54,6 +55,27 @@ class Relabelling:
     def meant(self, turn: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what the agents' actions int64[N] mean, int64[N]."""
         return self._actions[self._labels[self._rows, turn], actions]
+
+    def of_decisions(
+        self,
+        observations: NDArray[np.float32],
+        masks: NDArray[np.int8],
+        actions: NDArray[np.int64],
+        random: np.random.Generator,
+    ) -> tuple[NDArray[np.float32], NDArray[np.int8], NDArray[np.int64]]:
+        """Return decisions that were recorded without names of their own, each under names drawn from `random`.
+
+        Args:
+            observations: float32[M, D].
+            masks: int8[M, A].
+            actions: int64[M].
+            random: the generator of the draws.
+        """
+        labels = random.integers(BANK, size=len(actions))
+        shown, shown_masks = np.empty_like(observations), np.empty_like(masks)
+        _gather(observations, self._columns, labels, shown)
+        _gather(masks, self._actions, labels, shown_masks)
+        return shown, shown_masks, self._shown[labels, actions]
 
     def draw(self, dones: NDArray[np.bool_]) -> None:
         """Draw new names where an episode has ended; `dones` is bool[N]."""
