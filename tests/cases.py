@@ -88,7 +88,7 @@ OPTIONS = {
         "twenty, muted, one day": {"seats": 20, "max_days": 1, "talk": False},
         "five to nine": {"seats": 9, "fewest": 5, "max_days": 3},
     },
-    "werewolf-v0": {"default": {}, "ten": {"seats": 10}},
+    "werewolf-v0": {"default": {}, "ten": {"seats": 10}, "six to ten": {"seats": 10, "fewest": 6}},
     "tangram-v0": {
         "default": {"turns": 8, "plays": 3},
         "one seat, the library": {"figure": "library", "split": None, "seats": 1, "turns": 12, "plays": 1},

@@ -106,7 +106,7 @@ def begin(table: Any) -> None:
 def _take_seats(table: Any, players: int) -> None:
     """Seat so many players with their roles in order, and stop before the deal."""
     table.players = players
-    if table.fewest < table.seats:
+    if table.fewest < table.seats and not table.werewolf:
         table.mafia = USUAL_MAFIA[players]
     for seat in range(players):
         if seat < table.mafia:

@@ -19,19 +19,22 @@ from .load import load
 from .words import TEAMS
 
 
-def game(*, seats: int = 6) -> Game:
+def game(*, seats: int = 6, fewest: int | None = None) -> Game:
     """Return werewolf with these options.
 
     Args:
         seats: number of players, 6 to 10: two werewolves, one seer, and villagers.
+        fewest: the fewest players of a match. Their number is drawn for each match, from here to `seats`, and the last
+            seats stay empty: nobody acts there, and their reward is 0. None: always `seats`.
 
     Raises:
         ValueError: naming the option, its value and its range.
     """
     seats = whole("seats", seats, 6, 10)
+    fewest = None if fewest is None else whole("fewest", fewest, 6, seats)
     blank = blank_table(
         seats=seats,
-        fewest=None,
+        fewest=fewest,
         mafia=2,
         doctors=0,
         sheriffs=1,
@@ -45,7 +48,7 @@ def game(*, seats: int = 6) -> Game:
         name="werewolf",
         platform_id="werewolf",
         agents=tuple(name(seat) for seat in range(seats)),
-        options={"seats": seats},
+        options={"seats": seats, "fewest": fewest},
         rules=Rules(
             blank=blank,
             num_actions=6 * seats + 2,

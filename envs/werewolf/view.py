@@ -58,9 +58,9 @@ def game_state(table: Any, seat: int) -> dict[str, Any]:
 
 def public(table: Any) -> dict[str, Any]:
     """Return what everybody sees."""
-    seats, gone = range(int(table.seats)), table.eliminated_round.tolist()
+    seats, gone = range(int(table.players)), table.eliminated_round.tolist()
     shown: dict[str, Any] = {
-        "num_players": int(table.seats),
+        "num_players": len(seats),
         "agent_ids": [name(seat) for seat in seats],
         "alive_players": [name(seat) for seat in seats if not gone[seat]],
         "dead_players": [name(seat) for seat in seats if gone[seat]],
@@ -69,7 +69,7 @@ def public(table: Any) -> dict[str, Any]:
         "event_log": events(table),
         "last_killed": _dead(table, int(table.killed)) if table.killed >= 0 else None,
         "last_lynched": next((_dead(table, seat) for seat in seats if _lynched_last(table, seat)), None),
-        "role_counts": {"werewolf": 2, "seer": 1, "villager": int(table.seats) - 3},
+        "role_counts": {"werewolf": 2, "seer": 1, "villager": len(seats) - 3},
     }
     votes = [
         {name(voter): name(target) for voter, target in enumerate(row) if target >= 0}
@@ -138,11 +138,11 @@ def _told(code: int, ids: list[str]) -> dict[str, Any]:
 
 def outcome(table: Any, seat: int) -> dict[str, Any]:
     """Return the outcome: every seat's utility, who won, all roles, and the events of the match."""
-    seats, winner = range(int(table.seats)), TEAMS[int(table.winner) - 1]
+    rewards, winner = table.rewards[: int(table.seats)].tolist(), TEAMS[int(table.winner) - 1]
     return {
-        "payoffs": [{"agent_id": name(other), "utility": float(table.rewards[other])} for other in seats],
+        "payoffs": [{"agent_id": name(other), "utility": reward} for other, reward in enumerate(rewards)],
         "winner": winner,
         "reason": f"{winner}_win",
-        "roles": {name(other): ROLES[MAFIA_ROLES[int(table.role[other])]] for other in seats},
+        "roles": {name(other): ROLES[MAFIA_ROLES[int(table.role[other])]] for other in range(int(table.players))},
         "event_log": events(table),
     }

@@ -251,3 +251,20 @@ def test_it_is_hosted_under_the_platforms_id():
 def test_a_bare_state_of_a_match_that_is_over_is_read():
     bare = TurnState("m", "werewolf", "ann", "waiting_for_players", False, None, {}, game_over=True)
     assert envs.game("werewolf").view.load(bare)[0][0].done
+
+
+def test_the_number_of_players_is_drawn_with_two_werewolves_and_the_view_shows_those_who_play():
+    game = envs.game("werewolf", seats=10, fewest=6)
+    tables, counts = game.tables(1), set()
+    for seed in range(40):
+        tables.stream = seed
+        game.rules.reset(tables[0])
+        players = int(tables.players[0])
+        counts.add(players)
+        assert (tables.role[0] == MAFIA).sum() == tables.living_mafia[0] == 2
+        shown = game.turn_state(tables[0], int(tables.turn[0])).game_state
+        assert shown["num_players"] == len(shown["agent_ids"]) == players
+        assert shown["role_counts"] == {"werewolf": 2, "seer": 1, "villager": players - 3}
+    assert counts == {6, 7, 8, 9, 10}
+    with pytest.raises(ValueError, match="fewest=5"):
+        envs.game("werewolf", seats=10, fewest=5)
