@@ -19,6 +19,7 @@ import numpy as np
 from parlour import zoo
 from parlour.envs import GAMES, Game, find
 from parlour.envs.render.svg import HEIGHT, WIDTH
+from parlour.training.commands.lookup import tables_of
 from parlour.zoo import span
 from wires import wire
 from words import brief, first_sentence, linked, markdown, plain, rounded, table, written
@@ -196,10 +197,12 @@ def glance(game: Game) -> str:
 
 
 def policy_of_the_zoo(game: Game) -> str:
-    """Return the name of the game's trained policy, and at which numbers of seats it plays."""
+    """Return the name of the game's trained policy, at which numbers of seats it plays, and which others there are."""
     if game.name not in zoo.names():
         return "none"
-    return f"`{zoo.PREFIX}{game.name}`, at tables of {span(zoo.card(game.name).seats)} seats"
+    plays, seats = zoo.card(game.name).seats, list(tables_of(game.name))
+    others = "" if plays == seats else f" alone; the game has {span(seats)}"
+    return f"`{zoo.PREFIX}{game.name}`, at tables of {span(plays)} seats{others}"
 
 
 def options(game_id: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import run
-from parlour import envs
+from parlour import envs, zoo
 from parlour.training import cli
 from parlour.training.parser import _platforms
 
@@ -297,7 +297,7 @@ def test_completion_works_in_bash(words, completed, capsys, tmp_path):
     assert all(word.startswith(words[-1]) for word in done.stdout.splitlines() if word)
 
 
-def test_list_shows_games_bots_presets_and_runs(capsys, tmp_path, monkeypatch):
+def test_list_shows_games_bots_the_zoo_presets_and_runs(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(Path(__file__).parents[1] / "data" / "v0_1" / "holdem", tmp_path / "runs" / "old")
     (tmp_path / "runs" / "no run").mkdir()
@@ -314,12 +314,18 @@ def test_list_shows_games_bots_presets_and_runs(capsys, tmp_path, monkeypatch):
     bots = {row["bot"]: row["games"] for row in found["bots"]}
     assert bots["tight"] == ["holdem-v0", "leduc-v0"]
     assert set(bots["random"]) > {"holdem-v0", "mafia-v0"}
+    plays = {row["policy"]: row["seats"] for row in found["zoo"]}
+    assert list(plays) == [f"zoo:{name}" for name in zoo.names()]
+    assert plays["zoo:holdem"] == [*range(2, 11)]
     presets = {row["preset"]: row for row in found["presets"]}
     assert presets["bargaining-public"]["game"] == "bargaining"
     assert presets["holdem"]["algorithm"] == "maskable_ppo"
     assert found["runs"] == [
         {"run": "old", "game": "holdem-v0", "algorithm": "maskable_ppo", "timesteps": 256, "preset": ""}
     ]
+    code, out, _ = run(capsys, "list", "zoo")
+    assert code == 0
+    assert re.search("zoo:holdem +│ 2 to 10 ", out)
     code, out, _ = run(capsys, "list", "presets", "runs")
     assert code == 0
     assert "bargaining-public" in out and "old" in out and "tight" not in out

@@ -1,4 +1,4 @@
-"""`parlour list`: games, bots, presets and runs."""
+"""`parlour list`: games, bots, policies of the zoo, presets and runs."""
 
 import inspect
 import json
@@ -13,13 +13,14 @@ from rich.table import Column, Table
 from ...envs import GAMES, find
 from ...envs import game as make_game
 from ...wrappers.policies.trained_for import read_settings
+from ...zoo import PREFIX, card, names, span
 from ..learning import run_folder
 from ..learning.config import platform_presets, presets, settings_from
 from ..learning.settings import ALGORITHM
 from ..terminal.console import Console
 from .arguments import AsJson
 
-Kind = Literal["games", "bots", "presets", "runs"]
+Kind = Literal["games", "bots", "zoo", "presets", "runs"]
 Rows = list[dict[str, Any]]
 IN_JSON_ONLY = {"games": ["note"], "presets": ["algorithm"]}
 """Columns that tables leave out."""
@@ -31,14 +32,15 @@ def command(
     runs: Path = run_folder.RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Show the games with their players and bots, the bots, the presets (settings of training), and the runs.
+    """Show the games with their players and bots, the bots, the policies of the zoo with the numbers of seats at which
+    they play, the presets (settings of training), and the runs.
 
     Args:
-        what: Any of games, bots, presets and runs. Default: all.
+        what: Any of games, bots, zoo, presets and runs. Default: all.
         runs: The folder of all run folders.
     """
     make: dict[str, Callable[[], Rows]] = {
-        "games": _games, "bots": _bots, "presets": _presets, "runs": lambda: _runs(runs),
+        "games": _games, "bots": _bots, "zoo": _zoo, "presets": _presets, "runs": lambda: _runs(runs),
     }  # fmt: skip
     found = {kind: make[kind]() for kind in what or make}
     if as_json:
@@ -67,6 +69,10 @@ def _bots() -> Rows:
         for bot in row["bots"]:
             games.setdefault(bot, []).append(row["game"])
     return [{"bot": bot, "games": names} for bot, names in games.items()]
+
+
+def _zoo() -> Rows:
+    return [{"policy": f"{PREFIX}{name}", "seats": card(name).seats} for name in names()]
 
 
 def _presets() -> Rows:
@@ -121,5 +127,5 @@ def _table(kind: str, rows: Rows) -> Table:
 
 def _cell(value: Any) -> str:
     if isinstance(value, list):
-        return " ".join(value)
+        return " ".join(value) if value and isinstance(value[0], str) else span(value)
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
