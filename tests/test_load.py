@@ -25,7 +25,7 @@ PLAIN = {"turn_number", "plays_left", "passes", "rotation"}
 
 def noisy(game_state, chance):
     """Add rows that are no moves, anywhere, and fields that nobody knows."""
-    seen = {**game_state, "current_round": 3, "max_rounds": 20, "rule_reminder": "be nice", "phase_of_moon": None}
+    seen = {**game_state, "current_round": 3, "max_rounds": 2_000, "rule_reminder": "be nice", "phase_of_moon": None}
     key = "history" if "history" in seen else "action_history"
     if key in seen:
         rows = list(seen[key])

@@ -174,7 +174,7 @@ def test_pettingzoo_makes_a_new_version(holdem_v2):
 
 def test_without_it_nothing_of_a_second_version_is_left():
     assert envs.game("holdem").id == "holdem-v0"
-    with pytest.raises(ValueError, match="no game is called 'holdem-v2'; did you mean 'holdem-v0'"):
+    with pytest.raises(ValueError, match="no game is called 'holdem-v2'; did you mean 'holdem'"):
         envs.game("holdem-v2")
 
 

@@ -228,7 +228,8 @@ PASSES = [{"agent_id": agent, "action": "pass"} for agent in ("bob", "ann", "bob
     ("name", "state", "expected"),
     [
         ("centipede", {"small_pile": 2, "large_pile": 8, "push_count": 1, "max_pushes": 10}, (1, 1, -1, 0)),
-        ("dutch_auction", {"current_price": "90", "current_round": 7, "my_valuation": 80}, (1, 90, -1, 2)),
+        # In round 7 of the platform's 20 each of the two has 7 turns left of our 20.
+        ("dutch_auction", {"current_price": "90", "current_round": 7, "my_valuation": 80}, (1, 90, -1, 13)),
         (
             "english_auction",
             {"current_bid": 35, "highest_bidder": "bob", "bids": {"bob": 35, "ann": "30"}},

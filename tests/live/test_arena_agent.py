@@ -133,7 +133,7 @@ def test_a_platforms_pydantic_models_in_and_out(spoken, monkeypatch):
     answer = ArenaAgent("me", Scripted(said)).act(StateModel.model_validate(spoken.to_dict()))
     assert type(answer) is ResponseModel
     assert answer.action == ActionModel(action_type="submit_offer", payload={"my_share": 60.0})
-    assert answer.messages == [IntentModel(scope=Scope.PUBLIC, content="hello")]
+    assert answer.messages == [IntentModel(scope=Scope.PUBLIC, content="hello", to_agent_ids=[])]
 
 
 def test_every_game_is_played_through_pydantic(game):

@@ -25,7 +25,7 @@ from parlour.wrappers.live.poker.host import PokerHost
 from parlour.wrappers.live.poker.seats import Refusal
 from parlour.wrappers.live.poker.store import IN_MEMORY, PokerStore
 from parlour.wrappers.live.table.host import TableHost
-from parlour.wrappers.live.tangram.agent import TangramAgentServer
+from parlour.wrappers.live.tangram.agent import TangramAgentServer, _warm_up
 from parlour.wrappers.live.tangram.agent_session import TangramAgentSession
 
 TESTS = Path(__file__).parents[1]
@@ -39,7 +39,7 @@ def compiled(compiled_poker):
     """Compile hold'em and tangram before any clock runs."""
     game = envs.game("tangram", seats=2, aspect="godot")
     PolicyAgent(game, game.bots["random"](game, 1)).warm_up()
-    TangramAgentSession(game).warm_up()
+    _warm_up(TangramAgentSession(game))
 
 
 @asynccontextmanager

@@ -1,17 +1,16 @@
 """The gap that a tangram agent leaves between pieces, where touching is a collision: its size at every try."""
 
-from itertools import accumulate
-
 import pytest
 from live.small_game import SmallGame
 from live.tangram_turns import GAME, play, scripted, turn
-from parlour.wrappers.live.tangram.agent_session import STEPS, WIDEST_GAP, TangramAgentSession
+from parlour.wrappers.live.tangram.agent_session import GAP_TRIES, TangramAgentSession
+from parlour.wrappers.live.tangram.agent_session import GAPS as WIDER
 from parlour.wrappers.live.tangram.placing import figure_moves, spread
 
 RED = (50.0, 50.0, 0.0)
 NAME, PLACE = next(figure_moves({"Red": RED}, 0.0))
 """A piece, and a place of it that touches Red."""
-GAPS = [0.0, *accumulate(STEPS)]
+GAPS = [0.0, *WIDER[:GAP_TRIES]]
 """The gaps of the tries of a turn, as long as nothing is learned."""
 
 
@@ -62,9 +61,12 @@ def test_the_gap_that_was_enough_is_left_from_then_on(faults):
 
 def test_no_gap_is_wider_than_the_widest():
     session, game = begun(0)
-    for _ in range(3):
-        game.started(faults=3)
+    for tries in (GAPS, WIDER[GAP_TRIES - 1 :], WIDER[-1:]):
+        game.started(faults=len(tries) - 1)
         game.poses.pop(NAME, None)
         turn(session, game, scripted(play(NAME, *PLACE)))
-    assert game.places[:3] == [with_gap(2 * sum(STEPS)), with_gap(2 * sum(STEPS) + STEPS[0]), with_gap(WIDEST_GAP)]
-    assert game.places[3] != with_gap(3 * sum(STEPS))
+        assert game.places == [with_gap(gap) for gap in tries]
+    game.started(faults=2)
+    del game.poses[NAME]
+    turn(session, game, scripted(play(NAME, *PLACE)))
+    assert game.places[0] == with_gap(WIDER[-1]) and game.places[1] != game.places[0]

@@ -3,7 +3,6 @@ import io
 import json
 import re
 from contextlib import contextmanager
-from dataclasses import replace
 from threading import Event, Thread
 
 import endpoint
@@ -222,9 +221,6 @@ def test_the_end_of_the_input_ends_the_match(capsys, monkeypatch):
     assert "input ended" in capsys.readouterr().err
 
 
-def test_an_agent_of_another_game_is_refused(heads_up, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "parlour.training.commands.lookup.load_run", lambda path, seed: (replace(heads_up, name="three_cards"), None)
-    )
-    with pytest.raises(ValueError, match="plays three_cards, not holdem"):
-        agent(str(tmp_path), heads_up)
+def test_an_agent_of_another_game_is_refused(heads_up):
+    with pytest.raises(ValueError, match=r"zoo:kuhn .*kuhn.*holdem"):
+        agent("zoo:kuhn", heads_up)
