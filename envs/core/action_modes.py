@@ -89,10 +89,7 @@ class DiscreteActions:
         Raises:
             IllegalAction: if it is none; the error names the legal ones.
         """
-        try:  # any integer type: learners also return NumPy integers and arrays of shape ()
-            chosen = -1 if isinstance(action, bool) else index(action)
-        except TypeError:
-            chosen = -1
+        chosen = _whole(action)
         if not 0 <= chosen < match.game.num_actions:
             raise self._illegal(match, action)
         return chosen
@@ -127,11 +124,23 @@ class PayloadActions:
     def _action(self, action: Any) -> Action:
         if not isinstance(action, Mapping) or "action_type" not in action:
             raise ValueError(f"action {action!r} is not a payload; give {{'action_type': i, <type>: payload}}")
-        number = int(action["action_type"])
+        number = _whole(action["action_type"])
         if not 0 <= number < len(self._types):
-            raise ValueError(f"action_type {number} is out of range; give 0 to {len(self._types) - 1}")
+            wanted = ", ".join(f"{i} for {name}" for i, name in enumerate(self._types))
+            raise ValueError(f"action_type {action['action_type']!r} is none; give {wanted}")
         name = self._types[number]
-        return Action(name, {key: np.asarray(value).tolist() for key, value in action.get(name, {}).items()})
+        payload = action.get(name, {})
+        if not isinstance(payload, Mapping):
+            raise ValueError(f"{name} is {payload!r}; give its payload as a dict")
+        return Action(name, {key: np.asarray(value).tolist() for key, value in payload.items()})
+
+
+def _whole(value: Any) -> int:
+    """Return an integer of any type (learners return NumPy's, and arrays of shape ()) as an int; −1 for all else."""
+    try:
+        return -1 if isinstance(value, bool) else index(value)
+    except TypeError:
+        return -1
 
 
 class GridActions:

@@ -188,11 +188,16 @@ class Game(Immutable):
         Raises:
             ValueError: if the game does not have the encoder, or the encoder shows hidden information.
         """
+        encoder = self._encoder(name)
+        require_type(f"encoder {name!r}", "it", encoder, Encoder)
+        if encoder.full_information:
+            raise ValueError(f"the encoder {name!r} shows hidden information: it is for critics, not for players")
+
+    def _encoder(self, name: str | None) -> Encoder:
+        name = name or self.encoder
         if name not in self.encoders:
             raise ValueError(f"{self.name} has no encoder {name!r}; it has {', '.join(self.encoders) or 'none'}")
-        require_type(f"encoder {name!r}", "it", self.encoders[name], Encoder)
-        if self.encoders[name].full_information:
-            raise ValueError(f"the encoder {name!r} shows hidden information: it is for critics, not for players")
+        return self.encoders[name]
 
     # Many tables.
 
@@ -202,7 +207,7 @@ class Game(Immutable):
 
     def batch(self, count: int, encoder: str | None = None) -> Batch:
         """Return a blank batch for `count` tables, for the observations of `encoder` (None: the default)."""
-        layout = self.encoders[encoder or self.encoder].layout
+        layout = self._encoder(encoder).layout
         return Batch(
             np.zeros((count, layout.size), np.float32),
             np.zeros((count, self.num_actions), np.int8),
@@ -217,7 +222,7 @@ class Game(Immutable):
         """Return the loops over many tables, compiled with this game's functions and those of `encoder`."""
         name = encoder or self.encoder
         if name not in self._loops:
-            rules, observe = self.rules, self.encoders[name].observe
+            rules, observe = self.rules, self._encoder(name).observe
             functions: dict[str, Any] = {"legal": rules.legal, "observe": observe, "reset": rules.reset}
             self._loops[name] = Loops(
                 loops.compile_loop(loops.reset_batch, **functions),

@@ -133,7 +133,13 @@ class TurnBasedParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any]):
     """
 
     def step(self, actions: dict[str, Any]) -> Any:
-        """Play the action of the agent whose turn it is; the other actions are not read."""
+        """Play the action of the agent whose turn it is; the other actions are not read.
+
+        Raises:
+            ValueError: if `actions` has none for this agent.
+        """
+        if self.agents and self.aec_env.agent_selection not in actions:
+            raise ValueError(f"actions has no entry for {self.aec_env.agent_selection}, whose turn it is")
         results = super().step(actions)
         if self.aec_env.unwrapped.game.capabilities.hidden_turn is not None:
             for info in results[-1].values():

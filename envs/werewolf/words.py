@@ -26,7 +26,8 @@ def in_werewolf(text: str) -> str:
 
 def labelled(text: str) -> str:
     """Return the labels of mafia's picture or text in the words of werewolf: its roles and teams, without articles."""
-    text = re.sub(r"\b([Tt])he mafia\b", r"\1he werewolves", re.sub(r"\bmafia (?=\d|wins)", "werewolves ", text))
+    text = re.sub(r"\bmafia (?=\d)", "werewolves ", re.sub(r"\bmafia wins\b", "werewolves win", text))
+    text = re.sub(r"\b([Tt])he mafia\b", r"\1he werewolves", text)
     text = re.sub(r"\btown\b", "village", re.sub(r"\bsheriff\b", "seer", text))
     return re.sub(r"\bmafia\b", "werewolf", text)
 

@@ -258,8 +258,17 @@ def test_the_payload_space(raw):
     sample["action_type"] = 2
     env.step(sample)
     assert env.agent_selection == "player_2"
-    for bad in ({**sample, "action_type": 7}, 3):
-        with pytest.raises(ValueError, match=r"action_type|payload"):
+    for bad, words in (
+        (
+            {**sample, "action_type": 7},
+            "action_type 7 is none; give 0 for fold, 1 for check, 2 for call, 3 for raiseTo",
+        ),
+        ({**sample, "action_type": "raiseTo"}, "action_type 'raiseTo' is none; give 0 for fold"),
+        ({**sample, "action_type": 2.5}, "action_type 2.5 is none"),
+        ({"action_type": 3, "raiseTo": 11}, "raiseTo is 11; give its payload as a dict"),
+        (3, "action 3 is not a payload"),
+    ):
+        with pytest.raises(ValueError, match=words):
             env.step(bad)
 
 
@@ -357,6 +366,13 @@ def test_the_parallel_environment_plays_what_the_aec_environment_plays():
         steps += 1
     assert steps > 3
     assert any(rewards.values())
+
+
+def test_a_parallel_step_without_the_action_that_is_due_names_its_agent():
+    env = holdem_v0.parallel_env(seats=2, button=0)
+    env.reset(seed=5)
+    with pytest.raises(ValueError, match="actions has no entry for player_0, whose turn it is"):
+        env.step({"player_1": 1})
 
 
 @pytest.mark.parametrize(("module", "told"), [(holdem_v0, True), (envs.mafia_v0, False)], ids=["holdem", "mafia"])

@@ -114,8 +114,9 @@ def test_environments_and_tables_show_the_version_they_are_asked_for(game):
         size = game.encoders[name].layout.size
         assert envs.GameEnv(game, "flat", encoder=name).observation_space("player_0")["observation"].shape == (size,)
         assert VectorGame(game, 2, encoder=name).observations.shape == (2, size)
-    with pytest.raises(ValueError, match="holdem has no encoder 'v3'; it has full, full_v1, v0, v1, v2"):
-        envs.GameEnv(game, encoder="v3")
+    for make in (envs.GameEnv, lambda game, encoder: VectorGame(game, 2, encoder)):
+        with pytest.raises(ValueError, match="holdem has no encoder 'v3'; it has full, full_v1, v0, v1, v2"):
+            make(game, encoder="v3")
 
 
 # A new version of a game of this project: one file, one line.

@@ -195,7 +195,8 @@ def test_the_hand_is_that_of_the_file(tmp_path):
         ),
         ('"d db AhKd3c", ', "", "comes before the board of its street is dealt"),
         ("p3 cbr 6", "p3 cbr", "action 4, 'p3 cbr': give d dh"),
-        ("p3 cbr 6", "p3 cbr 6,5", "give the amount as a number"),
+        ("p3 cbr 6", "p3 cbr 6,5", "give an amount of at most 16 digits and 6 decimals"),
+        ("p3 cbr 6", "p3 cbr 10000000000000000", "give an amount of at most 16 digits and 6 decimals"),
         ("p3 cbr 6", "p3", "action 4, 'p3'"),
         ("p3 cbr 6", "p9 cbr 6", "one of p1, p2, p3"),
         ("d db AhKd3c", "d db", "action 7, 'd db'"),
@@ -452,3 +453,10 @@ def test_a_log_of_the_computer_poker_competition_is_refused_with_the_way(tmp_pat
     file.write_text("# GAMEDEF nolimit\nSTATE:0:r300c/cr450f:9s8h|8dAs/2c8c3h:-300|300:A|B\n")
     assert cli.main(["replay", str(file)]) == 2
     assert "ACPCProtocolParser(NoLimitTexasHoldem(" in capsys.readouterr().err
+
+
+def test_a_text_that_is_no_hand_history_is_not_taken_for_a_log(tmp_path, capsys):
+    file = tmp_path / "hand.txt"
+    file.write_text("Winamax Poker - CashGame - HandId: #5284693-1-1382600209 - Holdem no limit\n")
+    assert cli.main(["replay", str(file)]) == 2
+    assert "neither a match log (JSON Lines) nor a hand history that is read" in capsys.readouterr().err

@@ -6,6 +6,7 @@ from parlour import envs
 from parlour.envs import Action, GameEnv, Message, TurnState
 from parlour.envs.core.turn_state import MessageIntent, MessageScope
 from parlour.envs.mafia.table import MAFIA, SHERIFF, VILLAGER
+from parlour.envs.werewolf.words import labelled
 from parlour.wrappers.live.arena.platform_games import hosted_games, platform_game, supported_games
 
 ROLES = [MAFIA, MAFIA, SHERIFF, VILLAGER, VILLAGER, VILLAGER]
@@ -137,6 +138,11 @@ def test_statements_are_read_in_the_words_of_werewolf():
     claim = {"agent_id": "p2", "day": 1, "action": "claim", "target": "p1", "role": "seer", "is_werewolf": True}
     assert state(env).game_state["statements"][1] == claim
     assert state(env).messages[-1].content == "I am the seer, and p1 is a werewolf."
+
+
+def test_labels_are_in_the_words_of_werewolf():
+    assert labelled("over: mafia wins") == "over: werewolves win"
+    assert labelled("the mafia, the town, mafia 2") == "the werewolves, the village, werewolves 2"
 
 
 def test_who_may_send_messages():

@@ -78,14 +78,23 @@ def write(log: Path, out: Path, title: str, film: FilmArguments = PAGE, *, stric
 
 
 def _hand_file(log: Path, *, strict: bool) -> "HandFile | None":
-    """Return a file of hand histories; None for a log of ours."""
+    """Return a file of hand histories; None for a log of ours.
+
+    Raises:
+        ValueError: if it is neither.
+    """
     is_phh = log.suffix.lower() in PHH
     with opened(log) as file:
         if not is_phh and file.read(64).removeprefix(BOM_UTF8).lstrip()[:1] in (b"{", b""):
             return None
     from ...wrappers.replay import phh  # PokerKit, which not everybody has
 
-    return phh.HandFile(log, strict=strict) if is_phh or phh.is_site_text(log) else None
+    if not is_phh and not phh.is_site_text(log):
+        raise ValueError(
+            f"{log} is neither a match log (JSON Lines) nor a hand history that is read: PHH (.phh, .phhs), or a text "
+            "of PokerStars, Full Tilt, PartyPoker, iPoker, Ongame or Absolute Poker"
+        )
+    return phh.HandFile(log, strict=strict)
 
 
 def check_out(out: Path) -> None:

@@ -206,7 +206,7 @@ def _problem(words: list[str], count: int) -> str:
         case [player, "f" | "cc"] if player in players:
             return ""
         case [player, "cbr", amount] if player in players:
-            return "" if AMOUNT.fullmatch(amount) else "give the amount as a number"
+            return "" if AMOUNT.fullmatch(amount) else f"give an amount of at most 16 digits and {DECIMALS} decimals"
     return f"give d dh, d db, or one of {', '.join(players)} with f, cc, cbr AMOUNT or sm CARDS"
 
 
