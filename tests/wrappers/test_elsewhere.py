@@ -57,24 +57,25 @@ def test_at_other_tables_a_policy_plays_in_simulation_as_live(name, seats):
 
 
 def test_a_policy_that_cannot_play_is_refused_with_one_sentence_everywhere(tmp_path, capsys):
-    table = envs.game("mafia", seats=12)
-    reason = reason_against("zoo:mafia", table)
+    table, ten = envs.game("mafia", seats=12), str(tmp_path / "ten.npz")
+    blank(envs.game("mafia", seats=10)).save(ten)
+    reason = reason_against(ten, table)
     assert "cannot play this table: 12 players; this game was made for 10 at most" in reason
     for seat in (make_policy, agent):
         with pytest.raises(ValueError, match=reason.partition(",")[0]):
-            seat("zoo:mafia", table)
+            seat(ten, table)
     mixed = ["mixed"] * 11
     for words in (
-        ["play", "mafia", "--agents", "zoo:mafia", *mixed],
-        ["record", "mafia", "--agents", "zoo:mafia", *mixed, "--out", str(tmp_path / "match.html")],
-        ["table", "mafia", "--agents", "zoo:mafia", *mixed[1:], "human", "--port", "0"],
-        ["host", "arena", "mafia", "--agents", "zoo:mafia", *mixed, "--port", "0", "--seats", "12"],
-        ["host", "mafia", "--agents", "zoo:mafia", "mixed", "--players", "12", "--port", "0"],
-        ["deploy", "mafia", "zoo:mafia", "--players", "12", "--port", "0"],
-        ["evaluate", "zoo:mafia", "--seats", "12"],
-        ["exploit", "zoo:mafia", "--seats", "12"],
-        ["crossplay", "zoo:mafia", "mixed", "--seats", "12"],
-        ["teams", "mafia", "--policies", "town=zoo:mafia", "--seats", "12"],
+        ["play", "mafia", "--agents", ten, *mixed],
+        ["record", "mafia", "--agents", ten, *mixed, "--out", str(tmp_path / "match.html")],
+        ["table", "mafia", "--agents", ten, *mixed[1:], "human", "--port", "0"],
+        ["host", "arena", "mafia", "--agents", ten, *mixed, "--port", "0", "--seats", "12"],
+        ["host", "mafia", "--agents", ten, "mixed", "--players", "12", "--port", "0"],
+        ["deploy", "mafia", ten, "--players", "12", "--port", "0"],
+        ["evaluate", ten, "--seats", "12"],
+        ["exploit", ten, "--seats", "12"],
+        ["crossplay", ten, "mixed", "--seats", "12"],
+        ["teams", "mafia", "--policies", f"town={ten}", "--seats", "12"],
     ):
         assert cli.main(words) == cli.MISTAKE, words
         assert "12 players; this game was made for 10 at most" in " ".join(capsys.readouterr().err.split()), words
