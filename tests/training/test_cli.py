@@ -51,6 +51,7 @@ def test_every_command_has_help(capsys, name):
         (["evluate"], "did you mean 'evaluate'"),
         (["holdem"], "did you mean `parlour play holdem`"),
         (["poker"], "did you mean `parlour play holdem`"),
+        (["holdm"], "did you mean `parlour play holdem`"),
         (["unfair-split"], "did you mean `parlour play unfair-split`"),
         (["play", "poker"], "did you mean 'holdem'"),
         (["play", "holdem", "--agents", "conceder", "tight"], "choose from human, llm, random, call, tight, maniac"),
