@@ -73,15 +73,14 @@ class TableEnv(MultiAgentEnv):
         """
         tables, agents = self.tables, self._names
         seat = int(tables.turn[0])
-        before, actions = tables.tables.copy(), tables.made_legal(np.array([int(action_dict[agents[seat]])]))[0]
-        tables.step(actions)
+        actions = tables.made_legal(np.array([int(action_dict[agents[seat]])]))[0]
+        _, ended = tables.step_with_ends(actions)
         gains = tables.rewards[0] / tables.game.payoffs.unit
         rewards = dict(zip(agents, map(float, gains), strict=True))
         self.returns = {agent: self.returns[agent] + rewards[agent] for agent in agents}
         done, truncated = bool(tables.dones[0]), bool(tables.truncations[0])
         observed = self._observed()
         if done:
-            ended = tables.game.played(before, actions, tables.encoder)
             last = tables.game.encoders[tables.encoder].observation(ended[0], seat)
             observed = {agents[seat]: {"observations": last, "action_mask": np.ones_like(tables.action_masks[0], "f4")}}
         ends = {"__all__": done and not truncated}, {"__all__": truncated}

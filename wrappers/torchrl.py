@@ -115,11 +115,9 @@ class Tables(EnvBase):
         made = np.zeros((tables.num_envs, game.seats), np.int64)
         for name, seats in self._seats.items():
             made[:, seats] = tensordict[name, "action"].numpy()
-        actions, before = tables.made_legal(made[self._rows, tables.turn])[0], tables.tables.copy()
-        tables.step(actions)
-        ended = np.flatnonzero(tables.dones)
+        ended, ends = tables.step_with_ends(tables.made_legal(made[self._rows, tables.turn])[0])
         records = tables.tables.copy() if ended.size else tables.tables
-        records[ended] = game.played(before[ended], actions[ended], tables.encoder)
+        records[ended] = ends
         shown = self._shown(self._observed(records), closed=tables.dones)
         for name, seats in self._seats.items():
             shown[name, "reward"] = torch.from_numpy(tables.rewards[:, seats] / np.float32(game.payoffs.unit))[

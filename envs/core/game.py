@@ -234,18 +234,6 @@ class Game(Immutable):
     def _loops(self) -> dict[str, Loops]:
         return {}
 
-    def played(self, tables: Tables | NDArray[Any], actions: NDArray[np.int64], encoder: str | None = None) -> Tables:
-        """Return copies of the tables, each after one more decision. An episode that ends there stays ended.
-
-        Args:
-            tables: recarray of shape (N,).
-            actions: int64[N], legal action indices.
-            encoder: the encoder whose loops are compiled already; None: the default one.
-        """
-        after: Tables = tables.copy().view(np.recarray)
-        self.loops(encoder).step(after.view(np.ndarray), actions, self.batch(len(after), encoder), False)
-        return after
-
     # One table.
 
     def observation(self, table: Any, seat: int) -> NDArray[np.float32]:

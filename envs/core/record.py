@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 Tables = np.recarray
 """An array of records, made with ``array.view(np.recarray)``."""
@@ -95,6 +96,12 @@ def with_required_fields(seats: int, *fields: tuple[Any, ...]) -> np.dtype[np.vo
     """Return a record's dtype: the fields that every record has, for `seats` seats, and `fields`."""
     required = [("stream", "u8"), ("turn", "i4"), ("done", "?"), ("truncated", "?"), ("rewards", "f8", seats)]
     return record(*required, *fields)
+
+
+def as_bytes(tables: Tables | NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the records as rows of bytes, which NumPy copies faster than fields; they share the records' memory."""
+    rows: NDArray[np.uint8] = tables.view(np.uint8, np.ndarray).reshape(len(tables), tables.dtype.itemsize)
+    return rows
 
 
 def plain(table: Any) -> SimpleNamespace:

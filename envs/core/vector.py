@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .compiled import compiled
 from .game import Game
 from .loops import Batch
+from .record import Tables, as_bytes
 from .rng import GOLDEN, choose, mix, streams
 from .threads import Threads
 
@@ -177,6 +178,35 @@ class VectorGame:
         """
         self._play(self._checked(actions))
 
+    def step_with_ends(self, actions: ArrayLike) -> tuple[NDArray[np.intp], Tables]:
+        """Do the same as `step`, and return the records of the episodes that ended. Not on a GPU.
+
+        Returns:
+            The rows of these tables, int64[M], and copies of their records at the end, recarray of shape (M,). The next
+            call overwrites the copies.
+
+        Raises:
+            ValueError: as `step`.
+        """
+        self._advance(self._checked(actions), again=False)
+        rows = np.flatnonzero(self.dones)
+        ends, begun, arrays = self._spare
+        if rows.size:
+            records, some = as_bytes(self.tables), slice(len(rows))
+            for spare in (ends, begun):
+                records.take(rows, 0, as_bytes(spare)[some], "clip")  # the other modes make a copy
+            batch = Batch._make([*(array[some] for array in arrays), self._batch.offsets])
+            self._loops.reset(begun[some], batch)
+            records[rows] = as_bytes(begun)[some]
+            self.observations[rows], self.action_masks[rows], self.turn[rows] = batch[:3]
+        return rows, cast(Tables, ends[: len(rows)])
+
+    @cached_property
+    def _spare(self) -> tuple[Tables, NDArray[Any], tuple[NDArray[Any], ...]]:
+        """Records and the arrays of a batch, kept for `step_with_ends`: new memory in every step would take longer."""
+        game, count = self.game, self.num_envs
+        return game.tables(count), game.tables(count).view(np.ndarray), game.batch(count, self.encoder)[:-1]
+
     def _checked(self, actions: Any) -> Any:
         given = self._array(actions)
         if given.dtype.kind not in "iu":
@@ -207,12 +237,16 @@ class VectorGame:
         return np.atleast_1d(np.asarray(actions))
 
     def _play(self, given: Any) -> None:
+        self._advance(given, again=True)
+
+    def _advance(self, given: Any, again: bool) -> None:
+        """Play one decision on every table; where an episode ends, begin the next one if `again`."""
         indices = np.ascontiguousarray(given, np.int64)
         bad = first_illegal(self.action_masks, indices)
         if bad >= 0:
             raise illegal(indices[bad], bad, self.action_masks[bad])
         self._clear()
-        self._run(lambda rows, records, batch: self._loops.step(records, indices[rows], batch, True))
+        self._run(lambda rows, records, batch: self._loops.step(records, indices[rows], batch, again))
 
     def sample(self) -> NDArray[np.int64]:
         """Draw a legal action for every table, uniformly, from its sampling stream: int64[N], a new array.

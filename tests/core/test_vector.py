@@ -32,6 +32,24 @@ def test_a_finished_table_is_reset_within_the_step():
     assert not made.rewards.any()
 
 
+def test_a_step_that_keeps_the_ends_is_the_same_step():
+    made, ended = tables(16, seats=3), 0
+    twin = made.clone()
+    for _ in range(40):
+        actions, before = made.sample(), made.tables.copy()
+        rows, ends = made.step_with_ends(actions)
+        twin.step(actions)
+        assert made.tables.tobytes() == twin.tables.tobytes()
+        for ours, theirs in zip(made._batch[:-1], twin._batch[:-1], strict=True):
+            assert np.array_equal(ours, theirs)
+        assert rows.tolist() == np.flatnonzero(twin.dones).tolist()
+        for row, end in zip(rows, ends, strict=True):
+            made.game.rules.play(before[row], int(actions[row]))
+            assert end.tobytes() == before[row].tobytes()
+        ended += len(rows)
+    assert ended > 20
+
+
 def test_a_table_that_stays_does_not_change():
     made = tables(3)
     before = made.tables.copy(), made.observations.copy(), made.action_masks.copy(), made.turn.copy()

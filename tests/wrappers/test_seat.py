@@ -107,14 +107,15 @@ def test_every_chip_is_booked_once(seats):
     """The learner's results and its opponents' sum to zero: what the tables paid its seat is what was booked."""
     tables = SingleAgentTables(game("holdem", seats=seats), 16, Pool(["random", "maniac"]))
     paid = np.zeros(16)
-    step = tables.tables.step
+    step = tables.tables.step_with_ends
 
     def watched(moves):
         seat = tables.seat.copy()
-        step(moves)
+        ends = step(moves)
         paid.__iadd__(tables.tables.rewards[np.arange(16), seat] / 2)
+        return ends
 
-    tables.tables.step = watched
+    tables.tables.step_with_ends = watched
     tables.reset(seed=6)
     for _ in play(tables, 100):
         pass

@@ -7,6 +7,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ...envs.core.game import Game
+from ...envs.core.record import Tables
 from ...envs.core.registry import as_game
 from ...envs.core.vector import VectorGame
 from .same_step import SameStepVectorEnv
@@ -87,14 +88,14 @@ class TablesVectorEnv(SameStepVectorEnv):
             ValueError: before the first reset, or if the shape or dtype is wrong.
         """
         tables = self.tables
-        acted, before = tables.turn.copy(), tables.tables.copy()
+        acted = tables.turn.copy()
         moves, illegal = tables.made_legal(actions)
-        tables.step(moves)
+        rows, ends = tables.step_with_ends(moves)
         self._returns += tables.rewards
         self._lengths += 1
         infos = self._infos(acted, illegal)
-        if tables.dones.any():
-            infos |= self._final(before, moves, acted)
+        if rows.size:
+            infos |= self._final(rows, ends, acted[rows])
         gains = tables.rewards[np.arange(self.num_envs), acted]
         return tables.observations.copy(), gains, tables.dones & ~tables.truncations, tables.truncations.copy(), infos
 
@@ -109,13 +110,12 @@ class TablesVectorEnv(SameStepVectorEnv):
         }
         return {key: value.copy() for key, value in parts.items()} | {f"_{key}": self._every for key in parts}
 
-    def _final(self, before: Any, actions: NDArray[Any], acted: NDArray[np.int64]) -> dict[str, Any]:
+    def _final(self, rows: NDArray[np.intp], ends: Tables, acted: NDArray[np.int64]) -> dict[str, Any]:
         """Return the infos of the episodes that have just ended, and begin the sums of the next ones."""
-        game, dones = self.tables.game, self.tables.dones.copy()
-        encoder = game.encoders[self.tables.encoder]
-        final, rows = np.full(self.num_envs, None, object), np.flatnonzero(dones)
-        ended = game.played(before[rows], actions[rows], self.tables.encoder)
-        for row, seen in zip(rows, encoder.observations(ended, np.arange(len(rows)), seats=acted[rows]), strict=True):
+        dones = self.tables.dones.copy()
+        encoder = self.tables.game.encoders[self.tables.encoder]
+        final = np.full(self.num_envs, None, object)
+        for row, seen in zip(rows, encoder.observations(ends, np.arange(len(rows)), seats=acted), strict=True):
             final[row] = seen
         infos = {
             "final_obs": final,

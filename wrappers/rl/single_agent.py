@@ -12,6 +12,7 @@ Three rules hold here and in the environments that use it (Gymnasium, Stable-Bas
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...envs.core.game import Game
 from ...envs.core.options import whole
 from ...envs.core.random_policy import RandomPolicy
-from ...envs.core.record import Tables
+from ...envs.core.record import Tables, as_bytes
 from ...envs.core.rollout import choose_actions
 from ...envs.core.vector import STAY, VectorGame
 from ..policies.base import Policy
@@ -99,9 +100,8 @@ class SingleAgentTables:
         self._result = np.zeros(num_envs)  # of the current episode
         self._decisions = np.zeros(num_envs, np.int64)  # of the learner in it
         self._early = np.zeros(num_envs)  # its rewards before the learner's first decision
-        # The records before the latest move, and before the move that ended the learner's episode.
-        self._before, self._last = game.tables(num_envs), game.tables(num_envs)
-        self._last_move, self.final_seats = (np.zeros(num_envs, np.int64) for _ in range(2))
+        self._ends = game.tables(num_envs)  # the records at the end of the learner's episode that ended last
+        self.final_seats = np.zeros(num_envs, np.int64)
 
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
         """Begin a new episode on every table and play up to the learner's first decision.
@@ -150,12 +150,12 @@ class SingleAgentTables:
 
     def final_tables(self, rows: NDArray[np.intp]) -> Tables:
         """Return the records at the end of the episodes of the last step; only for rows where `dones`."""
-        return self.game.played(self._last[rows], self._last_move[rows], self.tables.encoder)
+        return cast(Tables, self._ends[rows])
 
     def final_observations(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return the learner's observations of `final_tables`: float32[len(rows), D]."""
         encoder = self.game.encoders[self.tables.encoder]
-        return encoder.observations(self.final_tables(rows), np.arange(len(rows)), seats=self.final_seats[rows])
+        return encoder.observations(self._ends, rows, seats=self.final_seats[rows])
 
     def _go_on(self) -> None:
         """Play random start steps and opponents until it is the learner's turn at every table."""
@@ -189,31 +189,25 @@ class SingleAgentTables:
             self._random_steps[rows] -= 1
 
     def _play(self, moves: NDArray[np.int64]) -> None:
-        before, now = _as_bytes(self._before), _as_bytes(self.tables.tables)
-        moving = np.flatnonzero(moves != STAY)
-        if len(moving) == self.num_envs:
-            before[:] = now
-        else:
-            before[moving] = now[moving]
-        self.tables.step(moves)
+        ended, records = self.tables.step_with_ends(moves)
         gains = self.tables.rewards[self._rows, self.seat] / self.game.payoffs.unit
         if gains.any():
             self._result += gains
             undecided = self._decisions == 0
             self._early += np.where(undecided, gains, 0)
             self.rewards += np.where(undecided, 0, gains)
-        if self.tables.dones.any():
-            self._close(np.flatnonzero(self.tables.dones), moves)
+        if ended.size:
+            self._close(ended, records)
 
-    def _close(self, ended: NDArray[np.intp], moves: NDArray[np.int64]) -> None:
+    def _close(self, ended: NDArray[np.intp], records: Tables) -> None:
         """Count the episodes that have just ended and prepare the next ones."""
         decided = self._decisions[ended] > 0
         ours, others = ended[decided], ended[~decided]
         self.dones[ours] = True
         self.truncations[ours] = self.tables.truncations[ours]
         self.returns[ours], self.lengths[ours] = self._result[ours], self._decisions[ours]
-        _as_bytes(self._last)[ours] = _as_bytes(self._before)[ours]
-        self._last_move[ours], self.final_seats[ours] = moves[ours], self.seat[ours]
+        as_bytes(self._ends)[ours] = as_bytes(records)[decided]
+        self.final_seats[ours] = self.seat[ours]
         self.skipped[others] += 1
         self.skipped_returns[others] += self._result[others]
         if self.skipped.max() > EPISODES_WITHOUT_DECISION:
@@ -232,8 +226,3 @@ class SingleAgentTables:
         least, most = self.random_start_steps
         if most:
             self._random_steps[rows] = self._seating.integers(least, most, len(rows))
-
-
-def _as_bytes(tables: Tables) -> NDArray[np.uint8]:
-    """Return the records as rows of bytes, which NumPy copies faster than fields; they share the records' memory."""
-    return tables.view(np.uint8, np.ndarray).reshape(len(tables), -1)
