@@ -24,7 +24,7 @@ nightly: $(VENV)/.dev  ## a million broken messages for each end of every protoc
 	PARLOUR_FUZZ=1000000 $(BIN)/python -m pytest -n 4 --timeout=0 tests/live/test_*_fuzz.py
 	PARLOUR_NIGHTLY=1 $(BIN)/python -m pytest -n 2 tests/core/test_cuda.py
 	PARLOUR_FLOOD=200000 $(BIN)/python -m pytest -n 3 --timeout=0 tests/live/test_hostile_floods*.py
-	PARLOUR_ORACLE_HANDS=1000000 $(BIN)/python -m pytest -n auto -v --timeout=0 tests/holdem/test_pokerkit.py
+	PARLOUR_ORACLE_HANDS=1000000 $(BIN)/python -m pytest -n auto -v --timeout=0 tests/holdem/test_pokerkit.py tests/replay/test_phh.py
 
 soak: $(VENV)/.dev  ## a host of poker and its agents for hours, with faults between them; ARGS="--hours 2" shortens it
 	cd tests && $(abspath $(BIN))/python -m soak $(ARGS)
