@@ -12,7 +12,7 @@ demo: $(VENV)/.train  ## train a policy for a minute and let it play at a live t
 test: $(VENV)/.dev  ## all tests, including the slow ones
 	$(BIN)/python -m pytest -n 2
 
-test-fast: $(VENV)/.dev  ## the unit tests alone: about three minutes on two cores, including compilation
+test-fast: $(VENV)/.dev  ## the unit tests alone: about ten minutes on two cores, including compilation
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-plain: $(VENV)/.dev  ## rules, encoders and their laws without the compiler, a few episodes each

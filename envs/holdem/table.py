@@ -7,12 +7,9 @@ from ..core.record import record
 
 SEATS = 10
 """The most seats of a table."""
-LOG = 640
-"""The most actions of a hand in the log.
-
-Every action but a check, a fold and a short all-in costs a big blind, so a hand has at most one action for every big
-blind on the table, and six for every seat. 640 are all of six seats with 100 big blinds each.
-"""
+LOG = 160
+"""Actions of a hand that the record holds. Heads-up with 100 big blinds no hand has more: a raise adds at least a big
+blind. More would cost every table memory, and speed with it."""
 KEPT = 20
 """Of a longer hand the oldest actions are dropped, from streets that have more than so many; `log_dropped` counts."""
 FRACTIONS = 12
