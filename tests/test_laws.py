@@ -68,6 +68,7 @@ DOES_NOT_APPLY = (
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_same_seed_and_actions_same_bytes_in_another_process():
     games, sources = {}, []
     for case in CASES:

@@ -32,7 +32,8 @@ def test_the_equilibrium_is_itself_and_random_play_is_not(name, tmp_path):
     for line in found.values():
         if line.name.startswith("error_") and line.learned is not None:
             assert line.learned <= (1 if name == "war_of_attrition" else 0)
-            assert wild[line.name].learned > 0.3
+            if name != "principal_agent":  # where every offer is one of the equilibrium
+                assert wild[line.name].learned > 0.3
     assert found["gain"].learned <= 0.03 * unit
     assert found["welfare"].learned == pytest.approx(found["welfare"].theory, abs=0.02 * unit)
     compare(make_policy("random", game, seed=1), game, matches=50).save(tmp_path / "picture.png")

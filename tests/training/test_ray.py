@@ -9,7 +9,6 @@ import time
 
 import pytest
 import torch
-from needs import library
 from parlour.envs import game
 from parlour.training import cli
 from parlour.training.algorithms.selfplay import Learner
@@ -20,7 +19,7 @@ from parlour.training.learning.selfplay_settings import SelfPlayConfig
 from parlour.training.tasks import Task, Workers
 from parlour.wrappers.policies.loading import load_run
 
-ray = library("ray")
+ray = pytest.importorskip("ray", reason="ray is missing: pip install -e '.[dev]'")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 torch.set_num_threads(1)

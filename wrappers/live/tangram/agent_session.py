@@ -33,7 +33,7 @@ from .board_tracker import SAME, BoardTracker, same
 from .messages import Chat, ChatRequest, Error, Finish, Play, PlayFeedback, PlayRequest, Unknown
 from .placing import Pose, collisions, figure_moves, roomiest, separated, spread
 
-GAPS = (0.02, 0.07, 0.2, 0.4, 0.8, 1.2, 1.6, 2.0)
+GAPS = (0.02, 0.2, 0.4, 0.8, 1.2, 1.6, 2.0)
 """Board units tried between pieces that collide, one after another: a hair is enough where they merely touch."""
 GAP_TRIES = 5
 """Gaps tried for one place."""
