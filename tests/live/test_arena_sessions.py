@@ -67,7 +67,8 @@ def test_our_agents_meet_in_our_sessions_and_see_what_the_environment_shows(game
 
     (result,) = run(main(), within=110)
     assert seen == law_1
-    assert seen or game.name in ("mafia", "werewolf", "dictator")  # the dead, and who only receives, may have had no turn
+    # The dead, and who only receives, may have had no turn.
+    assert seen or game.name in ("mafia", "werewolf", "dictator")
     assert not any(result.rejected.values()) and not any(result.failed.values())
 
 
