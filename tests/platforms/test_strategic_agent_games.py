@@ -13,15 +13,17 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 from parlour import envs
 from parlour.training.commands.lookup import agent as named_agent
+from parlour.training.commands.lookup import reason_against
 from parlour.wrappers.live.arena.agent import ArenaAgent
 from parlour.wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
+from parlour.wrappers.live.arena.push_agent import ArenaAgentServer
 from parlour.zoo import names
 
 CHECKOUT = os.environ.get("PARLOUR_STRATEGIC_AGENT_GAMES", "")
@@ -32,11 +34,11 @@ OPTIONS = {"ultimatum": {"reservations": (30, 30)}}
 PAIRS = [
     "cournot", "trust", "public_project", "voluntary_contribution", "provision_point", "war_of_attrition", "dictator",
     "sequential_investment", "ultimatum", "hold_up", "centipede", "insurance_moral_hazard", "bilateral_trade",
-    "english_auction", "dutch_auction", "auction", "bargaining", "principal_agent",
+    "english_auction", "dutch_auction", "auction", "all-pay-auction", "bargaining", "principal_agent",
 ]  # fmt: skip
 GROUPS = [
     "cournot", "public_project", "voluntary_contribution", "provision_point", "ultimatum", "english_auction",
-    "dutch_auction", "auction", "common_agency",
+    "dutch_auction", "auction", "all-pay-auction", "common_agency",
 ]  # fmt: skip
 BEST = {"bargaining": "fair", "ultimatum": "equal", "werewolf": "mixed"}
 """Bots of the games that have no equilibrium with all options."""
@@ -96,8 +98,9 @@ def table(request):
         print("\n" + "\n".join(TABLE))
 
 
-def read(url):
-    with urlopen(url, timeout=10) as answer:
+def read(url, body=None):
+    request = url if body is None else Request(url, json.dumps(body).encode())
+    with urlopen(request, timeout=10) as answer:
         return json.load(answer)
 
 
@@ -152,11 +155,19 @@ async def play(arena, game, specs):
     return players
 
 
+def game_of(name, seats):
+    """Return the game of a match of this many agents."""
+    options = {"seats": seats} if name in GROUPS else {}
+    return envs.game(name, **OPTIONS.get(name, {}), **options)
+
+
 def lineups(name, seats):
-    """Return the agents of each match. The zoo's policy for `ultimatum` divides among two."""
+    """Return the agents of each match, the zoo's policy among them where it plays the game."""
     best = BEST.get(name, "equilibrium")
-    game = envs.game(name, **OPTIONS.get(name, {}))
-    zoo = "zoo:" + name if name in names() and (name, seats) != ("ultimatum", 3) else "concede"
+    game = game_of(name, seats)
+    zoo = "zoo:" + game.name
+    if game.name not in names() or reason_against(zoo, game) or game.options.get("rule") == "all-pay":
+        zoo = "concede" if "concede" in game.bots else best
     others = [bot for bot in game.bots if bot not in (best, "random", "perfect")]
     pairs = [(best, best), (zoo, "random"), ("random", zoo), *((bot, zoo) for bot in others)]
     return [(first, second, *([best] * (seats - 2))) for first, second in pairs]
@@ -171,8 +182,7 @@ CASES += [("werewolf", 6, specs) for specs in lineups("werewolf", 6)[:3]]
     "name, seats, specs", CASES, ids=lambda value: "+".join(value) if type(value) is tuple else None
 )
 def test_the_platform_takes_every_action_by_its_log(arena, name, seats, specs):
-    options = {"seats": seats} if name in GROUPS else {}
-    game = envs.game(name, **OPTIONS.get(name, {}), **options)
+    game = game_of(name, seats)
     players = asyncio.run(play(arena, game, specs))
     logs = events(arena)
     actions, refused, without = taken(logs)
@@ -188,6 +198,37 @@ def test_the_platform_takes_every_action_by_its_log(arena, name, seats, specs):
         assert (player.matches, player.lost, statistics.replaced) == (MATCHES, 0, 0)
     if not any((name, spec) in NOT_TOLD for spec in specs):
         assert refused == {}
+
+
+async def called(arena, game, specs):
+    """Let the platform call agents over HTTP for some matches; return the agents and what the platform logged."""
+    agents = [
+        ArenaAgent(f"{spec} called {place}", named_agent(spec, game, place + 1)) for place, spec in enumerate(specs)
+    ]
+    async with asyncio.timeout(240), AsyncExitStack() as stack:
+        for agent in agents:
+            server = await stack.enter_async_context(ArenaAgentServer(agent))
+            await server.register(arena)
+        hosted = {row["game_id"] for row in read(f"{arena}/api/games")["games"]}
+        body = {"agent_ids": [agent.agent_id for agent in agents], "num_matches": MATCHES}
+        body["game_id"] = next(name for name in agents[0].supported_games if name in hosted)
+        session = (await asyncio.to_thread(read, f"{arena}/api/match", body))["session_id"]
+        while (status := await asyncio.to_thread(read, f"{arena}/api/match/{session}"))["status"] == "running":
+            await asyncio.sleep(0.1)
+    assert status["status"] == "finished", status
+    return agents, [status["events"]]
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_platform_takes_every_action_of_agents_that_it_calls(arena, name):
+    game = game_of(name, 2)
+    agents, logs = asyncio.run(called(arena, game, lineups(name, 2)[0]))
+    actions, refused, without = taken(logs)
+    for agent in agents:
+        counts = f"{actions[agent.agent_id]:7} {len(refused.get(agent.agent_id, ())):7} {without[agent.agent_id]:9}"
+        TABLE.append(f"{name:24} {2:5} {agent.agent_id:30} {counts}")
+        assert agent.statistics.replaced == 0
+    assert actions and refused == {}
 
 
 def test_the_command_counts_what_the_log_refuses(arena):

@@ -31,7 +31,18 @@ def test_a_recorded_match_is_seen_again(game_id, tmp_path):
         assert list(moment.views) == ["all", *game.agents]
         assert moment.views["all"] == every
         assert bool(moment.action) == (moment.agent is not None)
+        assert "payoffs" not in moment.note
     assert picture(told[0].views["all"]).startswith("<svg")
+
+
+def test_an_outcome_that_is_not_that_of_the_decisions_has_a_note(tmp_path):
+    played(tmp_path / "log", envs.game("kuhn"))
+    *lines, end = map(json.loads, (tmp_path / "log").read_text().splitlines())
+    payoffs = [row["utility"] for row in end["outcome"]["payoffs"]]
+    end["outcome"]["payoffs"][0]["utility"] = 7.0
+    (tmp_path / "log").write_text("".join(json.dumps(line) + "\n" for line in [*lines, end]))
+    *_, last = moments(tmp_path / "log")
+    assert last.note == f"the log's payoffs are [7.0, {payoffs[1]}], but its decisions lead to {payoffs}"
 
 
 def test_agents_have_their_own_names(tmp_path):

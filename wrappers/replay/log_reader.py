@@ -106,8 +106,8 @@ class LogReader:
         elif kind in ("hand", "ended") and self._seen:
             yield Moment(self.match, self._title, self._seen, note=_result(entry))
             self._seen = {}
-        elif kind == "end" and self._env is not None and not self._env.table.done:
-            self._notes.append(f"ended before the rules do: {(entry.get('outcome') or {}).get('reason')}")
+        elif kind == "end" and self._env is not None:
+            self._notes.append(self._disagreement(entry.get("outcome") or {}))
 
     def close(self) -> Moment | None:
         """Return the end of the last match if the log has no line for it."""
@@ -119,6 +119,17 @@ class LogReader:
                 self._notes.append("the log ends here, before the match does")
             yield Moment(self.match, self._title, self._states(), note=self._note())
         self._open = False
+
+    def _disagreement(self, outcome: Mapping[str, Any]) -> str:
+        """Return where a log's outcome is not that of the rules, as text; empty: they agree."""
+        assert self._env is not None
+        if not self._env.table.done:
+            return f"ended before the rules do: {outcome.get('reason')}"
+        by_rules = self._env.turn_state(self._env.possible_agents[0]).outcome or {}
+        recorded, computed = ([row.get("utility") for row in end.get("payoffs", ())] for end in (outcome, by_rules))
+        if not recorded or not computed or recorded == computed:
+            return ""
+        return f"the log's payoffs are {recorded}, but its decisions lead to {computed}"
 
     def _begin(self, entry: Mapping[str, Any]) -> None:
         if entry["seed"] is None:
