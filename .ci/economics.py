@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from parlour.training.games import packages
+from parlour.training.evaluation.games import packages
 
 BIN = Path(sys.executable).parent
 MATCHES = 10_000

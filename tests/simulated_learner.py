@@ -13,8 +13,8 @@ from parlour import envs
 from parlour.envs import VectorGame
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.learning.advantages import seat_advantages
-from parlour.training.learning.config import load_config
 from parlour.training.learning.league import League
+from parlour.training.runs.config import load_config
 
 TABLES, STEPS = 3, 10
 ARRAYS = ("observations", "critic_observations", "masks", "log_probs", "actions", "advantages", "returns")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from parlour.training import cli, configured, parser
 from parlour.training.commands.deploy import poker
-from parlour.training.stopping import TRY_AGAIN
+from parlour.training.commands.stopping import TRY_AGAIN
 from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.health import STUCK_SECONDS, HealthServer, Heartbeat, serving_health
 

@@ -26,7 +26,7 @@ LOADERS = {
     "parlour.envs.testing.determinism": "a game of the user's",
     "parlour.training.algorithms": "its own modules, one per learning algorithm",
     "parlour.training.benchmarks": "its own modules, one per group of measurements",
-    "parlour.training.games": "its own modules, one per game",
+    "parlour.training.evaluation.games": "its own modules, one per game",
     "parlour.training.learning.engines": "its own modules, one per engine",
     "parlour.training.parser": "the modules of training.commands, one per command",
 }
@@ -38,13 +38,21 @@ STRINGS = {
 }
 """Modules of a lower layer that name one of a higher layer in a string: this layer, and why."""
 
+LAYERS = {
+    "training": "the program `parlour`: it reads the command line",
+    "training.commands": "one module per command, and what several commands share",
+    "training.benchmarks": "what `parlour bench` measures",
+    "training.runs": "training runs: settings, begin, resume, sweep, the learned best response",
+    "training.algorithms": "learning algorithms, and the solver of small games",
+    "training.learning": "what the algorithms share: opponents, demonstrations, engines that collect decisions",
+    "training.evaluation": "measures, also those of single games",
+    "training.parallel": "calls in other processes",
+    "training.terminal": "output in the terminal",
+}
+"""The layers of `parlour.training` from top to bottom. A module imports from its own layer and from those below it."""
+
 CIRCLES = {
     ("envs.core", "envs.render"): "an environment draws itself, and pictures are drawn from TurnStates",
-    ("training", "training.commands"): "cli and parser run the commands, which use progress and tasks",
-    ("training", "training.learning"): "configured reads the settings of a run, which uses progress and tasks",
-    ("training.algorithms", "training.learning"): "a run makes its learner by name, and learners use its parts",
-    ("training.evaluation", "training.games"): "a measure asks for what is particular to a game, which uses measures",
-    ("training.games", "training.learning"): "a run asks for what is particular to a game, such as its teacher",
 }
 """Pairs of packages with imports in both directions (between other modules: no module is in a circle)."""
 
@@ -75,7 +83,9 @@ NAMES_GAMES = {
     "parlour.training.benchmarks": "measures games by name",
     "parlour.training.cli": "the examples of the help",
     "parlour.training.commands": "the commands of protocols of one game, and the examples of the help",
-    "parlour.training.games": "what training and evaluation need for one game",
+    "parlour.training.evaluation.games": "the measures of one game",
+    "parlour.training.learning.experts": "the game with an expert",
+    "parlour.training.learning.figure_expert": "the expert of one game",
 }
 """Modules and packages that name games, and why. All others know none."""
 
@@ -157,6 +167,18 @@ def test_packages_do_not_import_each_other():
     assert {(one, other) for one in graph for other in graph[one] if one in graph[other] and one < other} == set(
         CIRCLES
     )
+
+
+def test_training_imports_in_one_direction():
+    order = list(LAYERS)
+    used = set()
+    for module in sources():
+        if module.startswith("parlour.training"):
+            used.add(package(module))
+            for name in imported(module):
+                if name.startswith("parlour.training"):
+                    assert order.index(package(module)) <= order.index(package(name)), f"{module} imports {name}"
+    assert used == set(LAYERS)
 
 
 @pytest.mark.parametrize(("below", "above"), [("envs", "wrappers"), ("envs", "training"), ("wrappers", "training")])

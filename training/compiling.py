@@ -9,8 +9,8 @@ from typing import Any
 from numba.core.event import Listener, install_listener
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from .progress import STDERR
 from .terminal.console import Console
+from .terminal.progress import STDERR
 
 PATIENCE = 1.0
 """Seconds of compiling before the notice appears."""

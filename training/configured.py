@@ -21,8 +21,8 @@ import msgspec
 import tyro
 
 from ..wrappers.policies.trained_for import read_settings
-from .learning.conversion import convert
 from .option_names import meant
+from .runs.conversion import convert
 
 PREFIX = "PARLOUR_"
 FILE = "_file"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.capabilities import Capabilities, PublicView
+from ..core.capabilities import Capabilities, PublicView, ShownOptions
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.options import number, switch, whole
@@ -17,6 +17,7 @@ from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, view
 from .load import load
+from .shown_options import differences
 from .table import POINTS, RULES, SEATS, TABLE, VALUES
 
 Quantiles = Sequence[float]
@@ -205,5 +206,6 @@ def _made(options: dict[str, Any], tables: list[tuple[float, ...]]) -> Game:
         capabilities=Capabilities(
             talk=words.capability(options["bids"] + 1) if talk else None,
             public_view=PublicView(view.public),
+            shown_options=ShownOptions(differences),
         ),
     )

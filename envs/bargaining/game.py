@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.capabilities import Capabilities, OutsideOption, PublicView
+from ..core.capabilities import Capabilities, OutsideOption, PublicView, ShownOptions
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.options import number, switch, whole
@@ -18,6 +18,7 @@ from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, view
 from .load import load
+from .shown_options import differences
 from .table import ROUNDS, SEATS, TABLE
 
 Range = Sequence[float]
@@ -139,6 +140,7 @@ def _made(options: dict[str, Any], ranges: list[tuple[float, float]]) -> Game:
         capabilities=Capabilities(
             talk=words.capability(options["offers"] + 3) if talk else None,
             public_view=PublicView(view.public),
+            shown_options=ShownOptions(differences),
             outside_option=OutsideOption(partial(actions.worth, num_actions)),
         ),
     )

@@ -1,10 +1,10 @@
-"""Capabilities: what only some games have. Talk, teams, hidden turns, a public view, chance, setup, symmetry, and an
-outside option."""
+"""Capabilities: what only some games have. Talk, teams, hidden turns, a public view, chance, setup, symmetry, an
+outside option, results without luck, and options that TurnStates show."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .checks import require_functions, require_names, require_type
 from .layout import Layout
 from .record import Tables
-from .turn_state import Action, Message, MessageIntent
+from .turn_state import Action, Message, MessageIntent, TurnState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,15 +53,21 @@ class Teams:
     Attributes:
         names: the teams' names; a team's number is its index here.
         of: ``of(tables) -> int8[N, seats]``: the team number of every seat in the current episode.
+        facts: ``facts(tables) -> dict``: means over finished matches, by name. None: there are none.
+        habits: ``habits(tables, team) -> dict``: statistics of a team's play in finished matches, as shares by name.
+            None: there are none.
     """
 
     names: tuple[str, ...]
     of: Callable[[Tables], NDArray[np.int8]]
+    facts: Callable[[Tables], dict[str, float]] | None = None
+    habits: Callable[[Tables, str], dict[str, float]] | None = None
 
     def __post_init__(self) -> None:
         """Check the parts."""
         require_names("Teams", "names", self.names, least=2)
-        require_functions("Teams", {"of": self.of})
+        functions = {"of": self.of, "facts": self.facts, "habits": self.habits}
+        require_functions("Teams", functions, optional=("facts", "habits"))
 
 
 @dataclass(frozen=True)
@@ -161,6 +167,55 @@ class OutsideOption:
         require_functions("OutsideOption", {"worth": self.worth})
 
 
+class ExpectedRewards(Protocol):
+    """Replaces rewards that chance decided by their expectation. It is saved with the tables, as a pickle."""
+
+    def __call__(self, before: Tables, actions: NDArray[np.int64], rewards: NDArray[np.float32]) -> None:
+        """Write the expected rewards of the episodes whose rest was only chance.
+
+        Args:
+            before: recarray (K,), the tables before the last decision of their episodes.
+            actions: int64[K], that decision.
+            rewards: float32[K, seats], those that were played; rows may be replaced.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class VarianceReduction:
+    """The functions of a game that take luck out of results: the mean stays the same, the variance shrinks.
+
+    Attributes:
+        expected_rewards: ``expected_rewards(samples, seed)`` makes the function that replaces the rewards of episodes
+            whose rest was only chance by their mean over at most `samples` random continuations.
+        without_luck: ``without_luck(tables, returns)``: the returns of finished episodes, float64[N, seats], with the
+            same mean and less variance, such as equities in place of the cards that came.
+    """
+
+    expected_rewards: Callable[[int, int], ExpectedRewards]
+    without_luck: Callable[[Tables, NDArray[np.float64]], NDArray[np.float64]]
+
+    def __post_init__(self) -> None:
+        """Check the parts."""
+        require_functions("VarianceReduction", vars(self))
+
+
+@dataclass(frozen=True)
+class ShownOptions:
+    """The function of a game whose TurnStates show options of the table.
+
+    Attributes:
+        differences: ``differences(options, state, first)``: the options that differ at a live table, with its values,
+            as far as a player's TurnState shows them. `first`: it is the player's first turn there.
+    """
+
+    differences: Callable[[Mapping[str, Any], TurnState, bool], dict[str, Any]]
+
+    def __post_init__(self) -> None:
+        """Check the part."""
+        require_functions("ShownOptions", {"differences": self.differences})
+
+
 @dataclass(frozen=True)
 class Setup:
     """What chance would decide at the beginning may be given: ``env.reset(options={…})``.
@@ -205,6 +260,8 @@ class Capabilities:
     setup: Setup | None = None
     symmetry: Symmetry | None = None
     outside_option: OutsideOption | None = None
+    variance_reduction: VarianceReduction | None = None
+    shown_options: ShownOptions | None = None
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -217,6 +274,8 @@ class Capabilities:
             "setup": Setup,
             "symmetry": Symmetry,
             "outside_option": OutsideOption,
+            "variance_reduction": VarianceReduction,
+            "shown_options": ShownOptions,
         }
         for name, kind in kinds.items():
             if getattr(self, name) is not None:

@@ -191,6 +191,12 @@ def id_of(name: str) -> str:
     return known[written]
 
 
+def packages() -> dict[str, str]:
+    """Return the package of ``parlour.envs`` in which each registered game lies: ``"economics"`` for ``"cournot"``."""
+    sources = {game_id.partition("-")[0]: source for game_id, source in GAMES.items() if isinstance(source, str)}
+    return {game: source.partition(".")[0] for game, source in sorted(sources.items())}
+
+
 def game_meant(name: str) -> str | None:
     """Return the name of the game that a name or a word stands for; None if there is none.
 

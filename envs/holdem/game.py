@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.capabilities import Capabilities, PublicView, Setup
+from ..core.capabilities import Capabilities, PublicView, Setup, ShownOptions, VarianceReduction
 from ..core.encoder import Encoders
 from ..core.game import Game, Payoffs
 from ..core.options import listed, named, number, whole
@@ -16,7 +16,9 @@ from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, setup, view
 from .hands import card_number
+from .luck import AllInEquity, without_luck
 from .range_text import weights_of
+from .shown_options import differences
 from .starting import Start, chance_of, reset_from, start_of
 from .table import FIRST_FRACTION, FRACTIONS, PREFLOP, SEATS, TABLE
 from .view import STREETS
@@ -239,6 +241,10 @@ def _made(options: dict[str, Any], start: Start | None) -> Game:
         capabilities=Capabilities(
             public_view=PublicView(view.public),
             setup=Setup(setup.NAMES, setup.set_cards if start is None else setup.refuse),
+            variance_reduction=VarianceReduction(
+                expected_rewards=partial(AllInEquity, options["seats"]), without_luck=partial(without_luck, options)
+            ),
+            shown_options=ShownOptions(differences),
             chance=None if start is None or not isinstance(options["button"], int) else chance_of(start),
         ),
     )

@@ -12,6 +12,7 @@ from ..core.rules import Rules
 from ..core.view import View
 from ..render.renderer import Renderer
 from . import actions, bots, moves, picture, render, rules, view
+from .habits import facts, habits
 from .load import load
 from .resample import resample
 from .symmetry import relabelling
@@ -132,7 +133,7 @@ def _made(options: dict[str, Any]) -> Game:
                 message_violation=actions.message_violation,
                 statements=range(2 * seats + 1, 6 * seats + 2),  # all but “nothing of note”
             ),
-            teams=Teams(("town", "mafia"), rules.teams),
+            teams=Teams(("town", "mafia"), rules.teams, facts, habits),
             hidden_turn=HiddenTurn(view.visible_turn),
             public_view=PublicView(view.public),
             chance=Chance(begin=rules.begin, step=rules.advance, outcomes=rules.outcomes, play=rules.play_outcome),

@@ -30,8 +30,13 @@ CLAIMED[[CLAIM_DOCTOR, CLAIM_VILLAGER, CLAIM_MAFIA]] = DOCTOR, VILLAGER, MAFIA
 HABITS = ("accusations", "defenses", "claims", "untrue", "abstentions", "changes")
 
 
-def habits(tables: Tables, mafia: bool) -> dict[str, float]:
-    """Return statistics of the mafia's or the town's play in finished matches (recarray of shape (N,)), as shares.
+def facts(tables: Tables) -> dict[str, float]:
+    """Return the mean number of days of finished matches (recarray of shape (N,))."""
+    return {"days": float(tables.round_number.astype(np.int64).mean())}
+
+
+def habits(tables: Tables, team: str) -> dict[str, float]:
+    """Return statistics of the play of a team, mafia or town, in finished matches (recarray of shape (N,)), as shares.
 
     Shares of the statements: ``accusations`` (claimed results "mafia" included), ``defenses``, ``claims``, and
     ``untrue`` ones, which accuse an innocent player, defend a mafia, or claim a false role or result. Shares of the
@@ -39,7 +44,7 @@ def habits(tables: Tables, mafia: bool) -> dict[str, float]:
     still alive.
     """
     counts, wholes = np.zeros(len(HABITS), np.int64), np.zeros(len(HABITS), np.int64)
-    _count(tables.view(np.ndarray), mafia, counts, wholes)
+    _count(tables.view(np.ndarray), team == "mafia", counts, wholes)
     return dict(zip(HABITS, (counts / np.maximum(wholes, 1)).tolist(), strict=True))
 
 

@@ -1,14 +1,16 @@
 """All-in pots at equity: exact on flop and turn, unbiased before the flop, and nothing else is changed."""
 
+import sys
 from itertools import combinations
+from types import ModuleType
 
 import numpy as np
 import pytest
 from parlour.envs import game
 from parlour.envs.holdem.hands import card_number
+from parlour.envs.holdem.luck import AllInEquity
 from parlour.envs.holdem.moves import decode
 from parlour.envs.holdem.rules import step
-from parlour.training.games.holdem.all_in import AllInEquity
 from parlour.wrappers.rl.self_play import SelfPlayTables
 
 
@@ -67,7 +69,7 @@ def test_flop_and_turn_are_paid_exactly(heads_up, streets):
     tables = at(heads_up, streets)
     before = tables.copy()
     rewards = np.zeros((1, 2), np.float32)
-    AllInEquity(heads_up, 990, 0)(tables, np.array([CALL]), rewards)
+    AllInEquity(heads_up.seats, 990, 0)(tables, np.array([CALL]), rewards)
     np.testing.assert_allclose(rewards[0], enumerated(heads_up, tables, CALL), atol=1e-4)
     assert tables.tobytes() == before.tobytes() and abs(rewards[0, 0]) < 40
 
@@ -78,7 +80,7 @@ def test_side_pots_and_folded_cards_count():
     tables = played(three, [1, 1, 1, 1, three.num_actions - 1, 1], cards, "2s 9d Jc 4h 5h")  # the button may still call
     for action in (CALL, FOLD):
         rewards = np.zeros((1, 3), np.float32)
-        AllInEquity(three, 2_000, 0)(tables, np.array([action]), rewards)
+        AllInEquity(three.seats, 2_000, 0)(tables, np.array([action]), rewards)
         np.testing.assert_allclose(rewards[0], enumerated(three, tables, action), atol=1e-4)
 
 
@@ -86,11 +88,11 @@ def test_sampled_boards_are_unbiased(heads_up):
     """Before the flop, by 40 boards at a time: their mean is that of many boards, within five standard errors."""
     tables = at(heads_up, 0)
     precise = np.zeros((1, 2), np.float32)
-    AllInEquity(heads_up, 400_000, 8)(tables, np.array([CALL]), precise)
+    AllInEquity(heads_up.seats, 400_000, 8)(tables, np.array([CALL]), precise)
     exact = precise[0, 0]
     many = np.repeat(tables, 4_000).view(np.recarray)
     rewards = np.zeros((4_000, 2), np.float32)
-    AllInEquity(heads_up, 40, 3)(many, np.full(4_000, CALL), rewards)
+    AllInEquity(heads_up.seats, 40, 3)(many, np.full(4_000, CALL), rewards)
     error = rewards[:, 0].std() / np.sqrt(4_000)
     assert 0 < error < 0.3 and abs(rewards[:, 0].mean() - exact) < 5 * error
     np.testing.assert_allclose(rewards.sum(axis=1), 0, atol=1e-4)
@@ -100,7 +102,7 @@ def test_before_the_flop_the_known_equity_comes_out(heads_up):
     """AsKd against QhQc wins 43.0 % of all boards and splits 0.4 %."""
     tables = at(heads_up, 0)
     rewards = np.zeros((1, 2), np.float32)
-    AllInEquity(heads_up, 40_000, 1)(tables, np.array([CALL]), rewards)
+    AllInEquity(heads_up.seats, 40_000, 1)(tables, np.array([CALL]), rewards)
     assert rewards[0, 0] / 80 + 0.5 == pytest.approx(0.432, abs=0.012)
 
 
@@ -108,13 +110,13 @@ def test_folds_and_rivers_keep_their_result(heads_up):
     for streets, action in ((1, FOLD), (3, CALL)):
         rewards = np.full((1, 2), 7, np.float32)
         tables = at(heads_up, streets)
-        AllInEquity(heads_up, 100, 0)(tables, np.array([action]), rewards)
+        AllInEquity(heads_up.seats, 100, 0)(tables, np.array([action]), rewards)
         assert (rewards[0] == result(tables, action)[:2]).all()
 
 
 def test_tables_pay_equity_and_the_game_goes_on_the_same(heads_up):
     plain = SelfPlayTables(heads_up, 64)
-    paid = SelfPlayTables(heads_up, 64, expected_rewards=AllInEquity(heads_up, 100, 0))
+    paid = SelfPlayTables(heads_up, 64, expected_rewards=AllInEquity(heads_up.seats, 100, 0))
     for tables in (plain, paid):
         tables.reset(seed=3)
     changed, total = 0, np.zeros(2)
@@ -127,3 +129,20 @@ def test_tables_pay_equity_and_the_game_goes_on_the_same(heads_up):
         changed += int((plain.tables.rewards != paid.tables.rewards).any(axis=1).sum())
         total += [(each.tables.rewards**2).sum() for each in (plain, paid)]
     assert changed > 500 and total[1] < 0.9 * total[0]  # less variance
+
+
+def test_tables_that_were_saved_when_the_class_was_elsewhere_load(heads_up, tmp_path, monkeypatch):
+    """Runs of version 0.2 name the class by the module in which it was then."""
+    tables = SelfPlayTables(heads_up, 8, expected_rewards=AllInEquity(heads_up.seats, 100, 7))
+    tables.reset(seed=3)
+    before = ModuleType("parlour.training.games.holdem.all_in")
+    before.AllInEquity = AllInEquity
+    with monkeypatch.context() as then:
+        then.setitem(sys.modules, before.__name__, before)
+        then.setattr(AllInEquity, "__module__", before.__name__)
+        tables.save(tmp_path / "tables.pkl")
+    assert before.__name__.encode() in (tmp_path / "tables.pkl").read_bytes()
+    again = SelfPlayTables(heads_up, 8, expected_rewards=AllInEquity(heads_up.seats, 100, 0))
+    again.load(tmp_path / "tables.pkl")
+    assert isinstance(again._expected_rewards, AllInEquity)
+    assert again._expected_rewards._random.integers(2**60) == tables._expected_rewards._random.integers(2**60)

@@ -9,9 +9,9 @@ from parlour.envs.core.rollout import play_until_done, tables_with_seed
 from parlour.envs.holdem.all_in import expected_chips
 from parlour.envs.holdem.board_luck import board_luck, pot_after
 from parlour.envs.holdem.hands import card_number, strength
+from parlour.envs.holdem.luck import without_luck
 from parlour.envs.holdem.setup import set_cards
 from parlour.training.evaluation.duplicate import evaluate
-from parlour.training.games.holdem.all_in import without_luck
 
 ALL_IN = -1
 
@@ -55,7 +55,7 @@ def test_side_pots_are_paid_in_every_run_out():
     assert mean.sum() == pytest.approx(0)
     assert 0 < mean[0] < 40
     assert mean[1] > 30 and mean[2] < -60
-    assert without_luck(made, tables, tables.rewards).shape == (1, 3)
+    assert without_luck(made.options, tables, tables.rewards).shape == (1, 3)
 
 
 def test_hands_without_an_all_in_keep_their_results():
@@ -128,4 +128,4 @@ def test_a_given_board_is_no_luck():
     made = game("holdem", seats=2, start="river", board="2c7d9hJs3s")
     tables = tables_with_seed(made, 50, 1)
     returns = play_until_done(made, [made.bots["maniac"](made, 1)], tables)
-    assert np.array_equal(without_luck(made, tables, returns), returns)
+    assert np.array_equal(without_luck(made.options, tables, returns), returns)

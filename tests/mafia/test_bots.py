@@ -47,7 +47,7 @@ def test_every_bot_plays_legal_numbers_and_the_same_with_the_same_seed(name, opt
 
 def test_the_loyal_spare_their_teammates_and_always_vote():
     tables = finished(game := envs.game("mafia"), Loyal(game, 1), Loyal(game, 2), streams(2, 200))
-    assert habits(tables, True)["abstentions"] == habits(tables, False)["abstentions"] == 0
+    assert habits(tables, "mafia")["abstentions"] == habits(tables, "town")["abstentions"] == 0
     mafia = tables.role[:, :10] == 1
     for field in ("night", "votes"):
         log = getattr(tables, field)[:, :10].astype(int)  # of the first round
@@ -103,13 +103,13 @@ def test_the_mafia_lie_with_the_given_frequency(personality, lie_frequency):
     game = envs.game("mafia")
     mafia = Scripted(game, 1, personality, lie_frequency)
     tables = finished(game, mafia, BOTS["mixed"](game, 2), streams(3, 300))
-    assert habits(tables, True)["untrue"] == pytest.approx(lie_frequency, abs=0.05)
+    assert habits(tables, "mafia")["untrue"] == pytest.approx(lie_frequency, abs=0.05)
 
 
 def test_a_lower_threshold_makes_sheriffs_and_doctors_reveal_earlier():
     game = envs.game("mafia")
     claims = [
-        habits(finished(game, BOTS["mixed"](game, 1), Scripted(game, 2, "cautious", 0.7, at), streams(3, 300)), False)
+        habits(finished(game, BOTS["mixed"](game, 1), Scripted(game, 2, "cautious", 0.7, at), streams(3, 300)), "town")
         for at in (50, 100)
     ]
     assert claims[0]["claims"] > claims[1]["claims"] + 0.02

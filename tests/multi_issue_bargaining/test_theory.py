@@ -11,7 +11,7 @@ from parlour import envs
 from parlour.envs import play_until_done
 from parlour.envs.core.rollout import tables_with_seed
 from parlour.envs.multi_issue_bargaining import theory
-from parlour.training.games import specifics
+from parlour.training.evaluation.games import measures
 
 GAINS = arrays.arrays(
     np.float64,
@@ -115,7 +115,7 @@ def test_bots_never_accept_less_than_their_reservation_value():
 @pytest.mark.parametrize("name", ["nash", "kalai-smorodinsky", "egalitarian"])
 def test_the_comparison_finds_no_distance_from_the_point_of_a_bot(name):
     game = envs.game("multi_issue_bargaining", public=True)
-    lines = specifics(game.name).compare(game.bots[name](game), game, matches=100, seed=0).to_dict()
+    lines = measures(game.name).compare(game.bots[name](game), game, matches=100, seed=0).to_dict()
     assert lines[name.replace("-", "_")]["learned"] == pytest.approx(0, abs=1e-9)
     assert lines["frontier"]["learned"] == pytest.approx(0, abs=1e-9)
     assert lines["agreement"]["learned"] == 100

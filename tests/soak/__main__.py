@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from parlour.training.stopping import until_done
+from parlour.training.commands.stopping import until_done
 
 from .poker import PokerSoak, PokerSoakSettings
 from .report import text

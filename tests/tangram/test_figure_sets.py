@@ -9,7 +9,7 @@ from parlour.envs.core.vector import VectorGame
 from parlour.envs.tangram.figure_sets import figures_of, own_figures, set_text
 from parlour.envs.tangram.lattice import code, values
 from parlour.envs.tangram.silhouettes import library, parse, text_of
-from parlour.training.games.tangram import sets
+from parlour.training.evaluation.games.tangram import sets
 
 NAMES = ("A house", "A rocket", "A square", "A triangle", "The letter A")
 FIGURES = [library()[name] for name in NAMES]

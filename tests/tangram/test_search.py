@@ -11,7 +11,7 @@ from parlour.envs.tangram.corners import measure, survey
 from parlour.envs.tangram.planning import TangramPlanning
 from parlour.envs.tangram.rules import lift, put
 from parlour.envs.tangram.table import SOLVED
-from parlour.training.games.tangram import SETS, built
+from parlour.training.evaluation.games.tangram import SETS, built
 from parlour.wrappers.agents.policy import PolicyAgent
 from parlour.wrappers.agents.search import SearchAgent, SearchPolicy, SearchResult
 from parlour.wrappers.policies.loading import make_policy

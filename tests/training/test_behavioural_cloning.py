@@ -7,9 +7,9 @@ import pytest
 import torch
 from parlour.envs import Slice, game
 from parlour.envs.core.compiled import compiled
-from parlour.training.learning.config import load_config
 from parlour.training.learning.demonstrations import demonstrations
-from parlour.training.learning.run import resume, train
+from parlour.training.runs.config import load_config
+from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.loading import load_run, make_policy
 
 
@@ -41,7 +41,7 @@ def test_cloning_that_is_broken_off_is_saved(tmp_path, monkeypatch, capsys):
     def broken_off(*_args, **_settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("parlour.training.learning.run.clone", broken_off)
+    monkeypatch.setattr("parlour.training.runs.run.clone", broken_off)
     tiny = {"total_timesteps": 64, "n_envs": 8, "n_steps": 8, "batch_size": 8, "net_arch": (4,), "progress": False}
     run = train(load_config("auction", runs=tmp_path, name="broken", teacher="truthful", **tiny))
     load_run(run)

@@ -8,9 +8,9 @@ from parlour.envs.holdem.hands import card_number
 from parlour.envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
 from parlour.envs.holdem.setup import set_cards
 from parlour.training.evaluation.best_response import best_response
-from parlour.training.games.holdem.best_response import _Responder
-from parlour.training.games.holdem.best_response import best_response as play_setting
-from parlour.training.games.holdem.settings import SETTINGS
+from parlour.training.evaluation.games.holdem.best_response import _Responder
+from parlour.training.evaluation.games.holdem.best_response import best_response as play_setting
+from parlour.training.evaluation.games.holdem.settings import SETTINGS
 from parlour.wrappers.agents.resolving import ResolvingPolicy
 
 

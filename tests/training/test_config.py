@@ -8,14 +8,14 @@ import pytest
 import torch
 from parlour.training import cli
 from parlour.training.algorithms.maskable_ppo import MaskablePPOConfig
-from parlour.training.learning.config import (
+from parlour.training.runs.config import (
     load_config,
     presets,
     settings_from,
     to_toml,
     write_config,
 )
-from parlour.training.learning.run import train
+from parlour.training.runs.run import train
 from parlour.wrappers.policies.loading import load_run
 from parlour.wrappers.policies.trained_for import of_settings
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from parlour import envs
+from parlour.training.evaluation.games import measures
 from parlour.training.evaluation.theory import compare
-from parlour.training.games import specifics
 from parlour.wrappers.policies.loading import make_policy
 
 GAMES = sorted(
@@ -26,7 +26,7 @@ def lines(game, bot, matches=1_000, seed=0):
 @pytest.mark.parametrize("name", GAMES)
 def test_the_equilibrium_is_itself_and_random_play_is_not(name, tmp_path):
     game = envs.game(name, **SOLVED.get(name, {}))
-    assert "equilibrium" in game.bots and specifics(name).compare is not None
+    assert "equilibrium" in game.bots and measures(name).compare is not None
     found, wild = lines(game, "equilibrium"), lines(game, "random", 300)
     unit = max(abs(game.payoffs.low), game.payoffs.high)
     for line in found.values():

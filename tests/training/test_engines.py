@@ -14,10 +14,10 @@ from parlour.envs import game
 from parlour.training.algorithms.selfplay import Learner
 from parlour.training.learning.batch import shuffled
 from parlour.training.learning.collector import Collector
-from parlour.training.learning.config import load_config
 from parlour.training.learning.league import League
-from parlour.training.learning.run import resume, train
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
+from parlour.training.runs.config import load_config
+from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.mlp import MlpPolicy
 
 torch.set_num_threads(1)

@@ -9,8 +9,8 @@ from parlour.envs import game
 from parlour.envs.core.installed import install
 from parlour.training import cli
 from parlour.training.evaluation.exact import flat_tree, nash_conv
-from parlour.training.learning.config import load_config
-from parlour.training.learning.run import resume, train
+from parlour.training.runs.config import load_config
+from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.mlp import MlpPolicy
 
 torch.set_num_threads(1)

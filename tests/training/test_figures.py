@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from parlour import envs
 from parlour.training import cli
-from parlour.training.games.tangram import SETS, built
-from parlour.training.learning.config import load_config, to_toml
+from parlour.training.evaluation.games.tangram import SETS, built
+from parlour.training.runs.config import load_config, to_toml
 from parlour.wrappers.policies.loading import make_policy
 from parlour.wrappers.policies.mlp import MlpPolicy
 

@@ -1,4 +1,4 @@
-"""What is special to a game is found by its name, in one place; the rest of the training code names no game."""
+"""What is special to a game has a place of its own in every layer; the rest of the training code names no game."""
 
 import ast
 import importlib.util
@@ -12,16 +12,22 @@ import three_cards
 from parlour import envs, training
 from parlour.envs import Capabilities, Teams
 from parlour.training import cli
+from parlour.training.commands.searching import SEARCHES
 from parlour.training.evaluation.best_response import best_response
+from parlour.training.evaluation.games import games_with, measures
+from parlour.training.evaluation.games.base import Measures
 from parlour.training.evaluation.teams import play_teams
 from parlour.training.evaluation.theory import compare
-from parlour.training.games import games_with, specifics
-from parlour.training.games.base import Specifics
 from parlour.wrappers.policies.loading import make_policy
 
 OF_A_GAME = (
-    "games",
+    "evaluation.games",
+    "learning.experts",
+    "learning.figure_expert",
     "benchmarks",
+    "commands.browser_tables",
+    "commands.lookup",
+    "commands.searching",
     "commands.host",
     "commands.deploy",
     "commands.demo",
@@ -53,36 +59,24 @@ def test_generic_code_names_no_game(name):
 
 
 def test_a_game_without_anything_special_has_no_file():
-    assert specifics("three_cards") == Specifics()
-    assert specifics("no such game") == Specifics()
+    assert measures("three_cards") == Measures()
+    assert measures("no such game") == Measures()
     game = envs.game("three_cards")
     assert compare(make_policy("random", game), game) is None
 
 
 def test_what_there_is():
     stages = [name.removesuffix("-v0") for name, source in envs.GAMES.items() if str(source).startswith("economics.")]
-    parts = (
-        "compare",
-        "best_responses",
-        "held_out",
-        "team_facts",
-        "experts",
-        "searching",
-        "table",
-        "without_luck",
-        "agents",
-    )
-    assert {part: games_with(part) for part in parts} == {
+    assert {part: games_with(part) for part in ("compare", "best_responses", "held_out")} == {
         "compare": sorted(["auction", "bargaining", "multi_issue_bargaining", *stages]),
         "best_responses": ["auction", "holdem"],
         "held_out": ["tangram"],
-        "team_facts": ["mafia"],
-        "experts": ["tangram"],
-        "searching": ["holdem", "tangram"],
-        "table": ["holdem"],
-        "without_luck": ["holdem"],
-        "agents": ["multi_issue_bargaining"],
     }
+    assert set(SEARCHES) == {"holdem", "tangram"}
+    capable = {name: envs.game(name).capabilities for name in ("auction", "bargaining", "holdem", "mafia", "tangram")}
+    assert [name for name in capable if capable[name].variance_reduction] == ["holdem"]
+    assert [name for name in capable if capable[name].shown_options] == ["auction", "bargaining", "holdem"]
+    assert [name for name in capable if capable[name].teams and capable[name].teams.habits] == ["mafia"]
 
 
 def test_a_missing_method_names_the_games_that_have_it(capsys):

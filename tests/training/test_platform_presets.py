@@ -8,7 +8,7 @@ from parlour import envs
 from parlour.envs.core.match import Match
 from parlour.training import cli
 from parlour.training.commands.live_table import watch_table
-from parlour.training.learning.config import (
+from parlour.training.runs.config import (
     load_config,
     platform_presets,
     preset_for,

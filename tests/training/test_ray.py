@@ -12,11 +12,11 @@ import torch
 from parlour.envs import game
 from parlour.training import cli
 from parlour.training.algorithms.selfplay import Learner
-from parlour.training.learning.config import load_config
 from parlour.training.learning.league import League
-from parlour.training.learning.run import resume, train
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
-from parlour.training.tasks import Task, Workers
+from parlour.training.parallel.tasks import Task, Workers
+from parlour.training.runs.config import load_config
+from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.loading import load_run
 
 ray = pytest.importorskip("ray", reason="ray is missing: pip install -e '.[dev]'")

@@ -20,12 +20,12 @@ from parlour.training import algorithms, cli
 from parlour.training.algorithms.maskable_ppo import Learner
 from parlour.training.evaluation.duplicate import evaluate
 from parlour.training.evaluation.theory import compare
-from parlour.training.learning.config import (
+from parlour.training.learning.league import League
+from parlour.training.learning.run_folder import replacing
+from parlour.training.runs.config import (
     load_config,
 )
-from parlour.training.learning.league import League
-from parlour.training.learning.run import resume, train
-from parlour.training.learning.run_folder import replacing
+from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.loading import load_run
 from parlour.wrappers.rl.single_agent import SingleAgentTables
 from sb3_contrib import MaskablePPO

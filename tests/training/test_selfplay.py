@@ -14,11 +14,11 @@ from parlour.training.algorithms.selfplay import Learner
 from parlour.training.evaluation.exact import flat_tree, nash_conv
 from parlour.training.learning.advantages import seat_advantages
 from parlour.training.learning.collector import critic_encoder
-from parlour.training.learning.config import load_config
 from parlour.training.learning.league import League
-from parlour.training.learning.run import resume, train
 from parlour.training.learning.schedules import scheduled
 from parlour.training.learning.selfplay_settings import SelfPlayConfig
+from parlour.training.runs.config import load_config
+from parlour.training.runs.run import resume, train
 from parlour.wrappers.policies.loading import load_run
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.rl.opponents import Pool

@@ -13,7 +13,7 @@ from live.event_loops import in_virtual_time, on_loop
 from live.test_poker_stop import SIGNALS, command
 from parlour.training import cli
 from parlour.training.commands.arguments import LiveArguments, SessionArguments
-from parlour.training.supervisor import Supervisor, tell_status
+from parlour.training.commands.supervisor import Supervisor, tell_status
 from parlour.wrappers.live.common.activity import Activity
 from parlour.wrappers.live.common.link import Link
 from parlour.wrappers.logs.match_log import read

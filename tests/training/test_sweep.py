@@ -8,7 +8,7 @@ from parlour.training import cli
 pytest.importorskip("optuna", reason="optuna is missing: pip install -e '.[dev]'")
 
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-from parlour.training.learning.sweep import space
+from parlour.training.runs.sweep import space
 
 FIXED = ["n_envs=32", "n_steps=8", "batch_size=256", "net_arch=[8]", "critic_net_arch=[8]", "total_timesteps=512"]
 

@@ -7,7 +7,7 @@ import pytest
 from parlour.envs import game
 from parlour.training.evaluation.cross_play import cross_play
 from parlour.training.evaluation.duplicate import results_of_deals
-from parlour.training.tasks import HERE, Task, Workers
+from parlour.training.parallel.tasks import HERE, Task, Workers
 from parlour.wrappers.policies.loading import make_policy
 
 TWO = Workers(processes=2)

@@ -70,7 +70,7 @@ def test_habits_by_hand():
     vote(env, "p3", "p3", "p1", "p1", None, None, None)  # a tie: p1 or p3 goes
     gone = int(np.flatnonzero(env.table.voted_out)[0])
     tables = np.repeat(env.match._tables, 1).view(np.recarray)
-    mafia, town = habits(tables, True), habits(tables, False)
+    mafia, town = habits(tables, "mafia"), habits(tables, "town")
     assert mafia == {
         "accusations": 0.5, "defenses": 0, "claims": 0.5, "untrue": 1, "abstentions": 0, "changes": 0
     }  # fmt: skip
@@ -81,7 +81,7 @@ def test_habits_by_hand():
     talk(env)
     vote(env, *[f"p{7 if seat != 6 else 5}" for seat in range(7) if env.table.alive[seat]])
     tables = np.repeat(env.match._tables, 1).view(np.recarray)
-    changes = habits(tables, True)["changes"]
+    changes = habits(tables, "mafia")["changes"]
     assert changes == (1.0 if gone == 0 else 0.0)  # who was voted out cannot be voted for again
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from command_line import run
 from parlour import envs
-from parlour.training import supervisor
-from parlour.training.commands import table
+from parlour.training.commands import supervisor, table
 from parlour.wrappers.policies.mlp import MlpPolicy
 from parlour.wrappers.policies.trained_for import TrainedFor
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 from parlour.envs import VectorGame
 from parlour.training import cli
-from parlour.training.learning.config import load_config
-from parlour.training.learning.run import resume
 from parlour.training.learning.run_folder import checkpoint_files
+from parlour.training.runs.config import load_config
+from parlour.training.runs.run import resume
 from parlour.wrappers.policies.loading import load_policy, load_run
 from parlour.wrappers.policies.mlp import MlpPolicy
 from stable_baselines3.common.save_util import load_from_zip_file

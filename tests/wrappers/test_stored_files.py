@@ -12,8 +12,8 @@ import pytest
 from numpy.lib import format as npy
 from parlour import envs, zoo
 from parlour.envs.core.files import no_files, opened, read_text
-from parlour.training.learning.config import load_config
-from parlour.training.learning.run import resume
+from parlour.training.runs.config import load_config
+from parlour.training.runs.run import resume
 from parlour.wrappers.logs import recorder
 from parlour.wrappers.logs.match_log import read
 from parlour.wrappers.policies import arrays

@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 from typing import cast
 
 from ...envs.core.options import named
-from .base import Learner
+from ..learning.learner import Learner
 
 
 def names() -> list[str]:

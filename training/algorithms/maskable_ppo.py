@@ -23,10 +23,10 @@ from ...wrappers.rl.sb3 import ColumnSelector, SB3VecEnv
 from ...wrappers.rl.single_agent import SingleAgentTables
 from ..learning.demonstrations import Demonstrations
 from ..learning.league import League
+from ..learning.learner import Monitor
 from ..learning.run_folder import replacing
 from ..learning.settings import TrainConfig
 from ..learning.torch_threads import torch_threads
-from .base import Monitor
 
 MODEL = "model.zip"
 """The file in which Stable-Baselines3 saves a model, in the run folder."""
@@ -88,7 +88,7 @@ class MaskablePPOConfig(TrainConfig):
 
 
 class Learner:
-    """MaskablePPO at single-agent tables; see `parlour.training.algorithms.base.Learner`."""
+    """MaskablePPO at single-agent tables; see `parlour.training.learning.learner.Learner`."""
 
     Config: ClassVar[type[TrainConfig]] = MaskablePPOConfig
 

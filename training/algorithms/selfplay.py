@@ -28,6 +28,7 @@ from ..learning.demonstrations import Demonstrations
 from ..learning.engines import find
 from ..learning.engines.base import Engine
 from ..learning.league import League
+from ..learning.learner import Monitor
 from ..learning.networks import Forward, copy_of, move, numpy_network
 from ..learning.relabelling import Relabelling
 from ..learning.run_folder import replacing
@@ -35,14 +36,13 @@ from ..learning.schedules import scheduled
 from ..learning.selfplay_settings import SelfPlayConfig
 from ..learning.settings import TrainConfig
 from ..learning.torch_threads import torch_threads
-from .base import Monitor
 
 MODEL = "selfplay.pt"
 """The file with the networks, the optimiser, the averages and the random states, in the run folder."""
 
 
 class Learner:
-    """Self-play PPO; see `parlour.training.algorithms.base.Learner`."""
+    """Self-play PPO; see `parlour.training.learning.learner.Learner`."""
 
     Config: ClassVar[type[TrainConfig]] = SelfPlayConfig
 

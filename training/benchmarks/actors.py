@@ -6,8 +6,8 @@ from typing import Any
 
 from ...envs import game as make_game
 from ...envs.core.installed import install
-from ..learning.config import load_config
 from ..learning.league import League
+from ..runs.config import load_config
 from .base import Row, Seconds
 
 ROUNDS = 3

@@ -49,8 +49,8 @@ def learner_on_gpu(seconds: Seconds) -> Row:
         return Row("cuda-learner", what, None, "decisions/s", note=f"not installed: {install('train')}")
     if not torch.cuda.is_available():
         return Row("cuda-learner", what, None, "decisions/s", note="PyTorch finds no GPU; install its CUDA build")
-    from ..learning.config import load_config
     from ..learning.league import League
+    from ..runs.config import load_config
 
     settings: Any = {"engine": "gpu", "device": "cuda", "n_envs": LEARNER_TABLES, "batch_size": LEARNER_TABLES}
     config: Any = load_config("holdem", algorithm="selfplay", **settings)

@@ -5,7 +5,7 @@ from typing import Any
 from ...envs.core.installed import install
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
-from ..learning.config import load_config
+from ..runs.config import load_config
 from .base import Row, Seconds, rate
 
 

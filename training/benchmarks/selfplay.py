@@ -3,8 +3,8 @@
 from typing import Any
 
 from ...envs.core.installed import install
-from ..learning.config import load_config
 from ..learning.league import League
+from ..runs.config import load_config
 from .base import Row, Seconds, rate
 
 

@@ -13,7 +13,7 @@ import tyro
 
 from ...wrappers.agents.language_model import Model
 from ...wrappers.logs.program_log import Format, Level
-from ..tasks import Workers
+from ..parallel.tasks import Workers
 
 GameName = Annotated[
     tyro.conf.Positional[str],

@@ -16,8 +16,8 @@ from ...envs.core.options import named
 from ..benchmarks import MEASURES, measure
 from ..benchmarks.base import Row
 from ..benchmarks.gpu_code import machine_code
-from ..progress import STDERR
 from ..terminal.console import Console
+from ..terminal.progress import STDERR
 from .arguments import AsJson
 
 

@@ -13,10 +13,12 @@ from ...wrappers.agents.delayed import DelayedAgent
 from ...wrappers.agents.language_model import Model
 from ...wrappers.live.table.host import TableHost
 from ...wrappers.logs.match_log import MatchLog
-from ..games import specifics
 from ..learning.settings import pair
 from ..terminal.console import Console
 from .lookup import HUMAN, agent, warn_about_differences
+
+POKER = "holdem"
+"""The game that is played at a table of the poker host, where stacks carry over from hand to hand."""
 
 
 def browser_table(
@@ -53,10 +55,12 @@ def browser_table(
     agents = [None if spec == HUMAN else agent(spec, game, one, model) for spec, one in zip(specs, seeds, strict=True)]
     warn_about_differences(zip(specs, agents, strict=True), game)
     players = _named(specs, [None if one is None else DelayedAgent(one, delay) for one in agents])
-    special = specifics(game.name).table
-    if special is None:
-        return TableHost(game, players, seed=seed, log=log, **common)
-    return special(game, dict(map(pair, settings)), players, hands=hands, rebuy=rebuy, seed=seed, log=log, **common)
+    if game.name == POKER:
+        from ...wrappers.live.table.poker_options import poker_table  # imported here: it loads the poker host
+
+        given = dict(map(pair, settings))
+        return poker_table(game, given, players, hands=hands, rebuy=rebuy, seed=seed, log=log, **common)
+    return TableHost(game, players, seed=seed, log=log, **common)
 
 
 def _named(specs: Sequence[str], players: Sequence[Agent | None]) -> list[tuple[str, Agent] | None]:

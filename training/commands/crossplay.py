@@ -7,8 +7,8 @@ from rich.table import Table
 from ...envs import Game
 from ..evaluation.cross_play import Matrix, count_of_matches, cross_play
 from ..evaluation.scores import in_two_lines
-from ..progress import counting_bar
 from ..terminal.console import Console
+from ..terminal.progress import counting_bar
 from .arguments import PolicyNames, ReportArguments, WorkerArguments
 from .lookup import game_of, policies_of, silenced, warn_about_differences
 

@@ -17,8 +17,8 @@ from ...wrappers.logs.match_log import MatchLog
 from ..evaluation.duplicate import evaluate
 from ..evaluation.scores import score_table
 from ..learning.run_folder import RUNS
-from ..progress import counting_bar
 from ..terminal.console import Console
+from ..terminal.progress import counting_bar
 from .lookup import agent, game_with, policy
 
 RIVALS = ("random", "call", "tight")
@@ -57,8 +57,8 @@ def command(*, minutes: float = 1.0, deals: int = 5_000, hands: int = 200, seed:
 
 
 def _train(console: Console, minutes: float, seed: int, runs: Path) -> Path:
-    from ..learning.config import load_config
-    from ..learning.run import train
+    from ..runs.config import load_config
+    from ..runs.run import train
 
     console.rule("1. Train")
     console.print(

@@ -15,11 +15,12 @@ from ..evaluation.comparison import Comparison
 from ..evaluation.scores import Score, score_table
 from ..evaluation.theory import compare
 from ..learning.run_folder import existing as folder_of
-from ..progress import counting_bar
-from ..tasks import Task
+from ..parallel.tasks import Task
 from ..terminal.console import Console
+from ..terminal.progress import counting_bar
 from .arguments import PolicyArguments, ReportArguments, WorkerArguments
-from .lookup import game_of, located, policy, rivals, searching, silenced, warn_about_differences
+from .lookup import game_of, located, policy, rivals, silenced, warn_about_differences
+from .searching import searching
 from .teams import require_room_for
 
 

@@ -7,12 +7,13 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
+from ..evaluation.games import games_with, measures
 from ..evaluation.scores import Score
-from ..games import games_with, specifics
-from ..progress import counting_bar
 from ..terminal.console import Console
+from ..terminal.progress import counting_bar
 from .arguments import PolicyArguments, ReportArguments
-from .lookup import game_of, game_with, policy, searching
+from .lookup import game_of, game_with, policy
+from .searching import searching
 
 BOTS = "bots"
 """The name for all bots of the game."""
@@ -42,7 +43,7 @@ def command(
     """
     run, among = evaluated.run, games_with("held_out")
     trained = game_of(run, evaluated.game, evaluated.options, evaluated.seats, among=among)
-    held_out = specifics(trained.name).held_out
+    held_out = measures(trained.name).held_out
     if held_out is None:
         raise ValueError(f"{run} plays {trained.name}, which has no held-out sets; {', '.join(among)} has some")
     others = [name for one in beside for name in (trained.bots if one == BOTS else [one])]

@@ -17,9 +17,9 @@ from ..evaluation.cross_play import count_of_matches, cross_play
 from ..evaluation.duplicate import unit_per_game
 from ..evaluation.ladder_page import columns_of, ladder_page
 from ..evaluation.meta_game import PolicyStanding, advantages, standings
-from ..progress import counting_bar
 from ..terminal.console import Console
 from ..terminal.match import TerminalMatch
+from ..terminal.progress import counting_bar
 from .arguments import PolicyNames, ReportArguments, WorkerArguments
 from .lookup import agent, game_of, policies_of, require_opponents, warn_about_differences
 

@@ -15,8 +15,8 @@ from ...envs import game as make_game
 from ...wrappers.policies.trained_for import read_settings
 from ...zoo import PREFIX, card, names, span
 from ..learning import run_folder
-from ..learning.config import platform_presets, presets, settings_from
 from ..learning.settings import ALGORITHM
+from ..runs.config import platform_presets, presets, settings_from
 from ..terminal.console import Console
 from .arguments import AsJson
 

@@ -10,8 +10,7 @@ from ...envs.core.turn_state import TurnState
 from ...wrappers.agents.policy import PolicyAgent
 from ...wrappers.logs.log_text import describe_error
 from ...wrappers.policies.base import LearnedPolicy
-from ..games import specifics
-from ..learning.config import platform_presets, preset_options
+from ..runs.config import platform_presets, preset_options
 
 logger = logging.getLogger(__name__)
 
@@ -27,9 +26,9 @@ def watch_table(spec: str, player: Any) -> None:
     """
     if not isinstance(player, PolicyAgent) or not isinstance(player.policy, LearnedPolicy):
         return
-    trained, compare = player.policy.trained_for, specifics(player.game.name).differences
-    if trained is not None and compare is not None:
-        player.on_turn = _Watch(spec, player, compare)
+    shown = player.game.capabilities.shown_options
+    if player.policy.trained_for is not None and shown is not None:
+        player.on_turn = _Watch(spec, player, shown.differences)
 
 
 class _Watch:

@@ -14,10 +14,10 @@ from ...wrappers.live.common.tokens import Admit
 from ...wrappers.live.lobby.host import LobbyHost
 from ...wrappers.live.lobby.offers import LobbyTable, Offer, Opponent
 from ...wrappers.live.table.table_result import OnResult
-from ..stopping import until_done
 from .arguments import TlsServerArguments
 from .browser_tables import browser_table, serve
 from .lookup import HUMAN, game_with, has_seats, reason_against, tables_of, trained_for
+from .stopping import until_done
 
 PORT = TlsServerArguments(port=8000)
 SEATS = range(2, 17)

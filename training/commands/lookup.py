@@ -11,6 +11,7 @@ from typing import Any
 from ... import zoo
 from ...envs import GAMES, Game, find
 from ...envs import game as make_game
+from ...envs.core.installed import install
 from ...envs.core.options import did_you_mean
 from ...wrappers.agents.base import Agent
 from ...wrappers.agents.human import HumanAgent
@@ -23,15 +24,17 @@ from ...wrappers.policies.loading import load_policy, make_policy, policy_file, 
 from ...wrappers.policies.silenced import MutedPolicy, ScrambledPolicy
 from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import TrainedFor
-from ..games import games_with, specifics
+from ..evaluation.games import measures
 from ..learning import run_folder
-from ..learning.config import preset_options
 from ..learning.settings import pair
+from ..runs.config import preset_options
 
 LLM = "llm"
 """The name of the language model among agents."""
 HUMAN = "human"
 """The name of a person among agents."""
+NEGMAS, NEGOTIATION = "negmas:", "multi_issue_bargaining"
+"""The prefix of negotiators of NegMAS, and the game that they play."""
 
 
 # Games.
@@ -157,20 +160,6 @@ def policy(spec: str, game: Game, seed: int | None = None, deterministic: bool =
     return make_policy(located(spec, {"random": None, **game.bots}), game, seed=seed, deterministic=deterministic)
 
 
-def searching(spec: str, player: Policy, game: Game, seed: int | None = None) -> Policy:
-    """Return a policy with its game's search on top.
-
-    Raises:
-        ValueError: if the game has none, or it cannot search with this policy.
-    """
-    search = specifics(game.name).searching
-    if search is None:
-        raise ValueError(
-            f"--search: {spec} plays {game.name}; only {' and '.join(games_with('searching'))} have a search"
-        )
-    return search(player, game, seed=seed)
-
-
 def policies_of(specs: Sequence[str], game: Game, seed: int, deterministic: bool = False) -> dict[str, Policy]:
     """Return the policies that `specs` name, by these names, each with a seed of its own.
 
@@ -199,7 +188,7 @@ def rivals(game: Game) -> tuple[str, ...]:
 def require_opponents(game: Game) -> None:
     """Raise ValueError for a game in which nobody wins from another, because all seats share one reward."""
     if game.payoffs.shared:
-        figures = "" if specifics(game.name).held_out is None else "`parlour figures` measures a policy, and "
+        figures = "" if measures(game.name).held_out is None else "`parlour figures` measures a policy, and "
         raise ValueError(
             f"in {game.name} all seats share one reward, so nobody wins from another: {figures}`parlour crossplay` "
             "measures how well policies play together"
@@ -242,7 +231,7 @@ def silenced(player: Policy, game: Game, mute: bool, scramble: bool, seed: int) 
 def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = None) -> Agent:
     """Return the agent that `spec` names for a seat at `game`: ``human``, ``llm`` (which is `model`), or see `located`.
 
-    A prefix such as ``negmas:`` names an agent of another library (see `Specifics.agents`).
+    The prefix ``negmas:`` names a negotiator of NegMAS.
 
     A saved policy keeps the options that it was trained with, and reads tables with other ones, such as more or fewer
     seats, as well as its game can. The solution of a small game plays with its own options only.
@@ -266,10 +255,25 @@ def agent(spec: str, game: Game, seed: int | None = None, model: Model | None = 
 
 def foreign(spec: str, game: Game) -> Callable[[], Agent] | None:
     """Return a function that makes the agent of another library that `spec` names; None if it names none."""
-    for prefix, make in specifics(game.name).agents.items():
-        if spec.startswith(prefix):
-            return partial(make, spec.removeprefix(prefix))
-    return None
+    if game.name != NEGOTIATION or not spec.startswith(NEGMAS):
+        return None
+    return partial(_negotiator, spec.removeprefix(NEGMAS))
+
+
+def _negotiator(name: str) -> Agent:
+    """Return a negotiator of NegMAS as an agent.
+
+    Raises:
+        ValueError: if NegMAS has no such negotiator.
+        ImportError: if NegMAS is not installed.
+    """
+    try:
+        from ...wrappers.negmas import negotiator_agent
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "negmas":
+            raise
+        raise ImportError(f"negotiators of NegMAS need the package negmas: {install('negmas')}") from None
+    return negotiator_agent(name)
 
 
 def needed(model: Model | None) -> Model:

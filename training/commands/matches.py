@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ...envs import Game
 from ...wrappers.agents.base import Agent
-from ..learning.config import preset_options
+from ..runs.config import preset_options
 from ..terminal.match import TerminalMatch
 from .arguments import AgentsArguments, GameArguments, PlayersArguments
 from .lookup import HUMAN, agent, game_with, has_seats, names_seats, of_the_zoo, rivals, warn_about_differences

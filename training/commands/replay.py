@@ -11,8 +11,8 @@ from ...envs.core.files import opened
 from ...wrappers.replay.film import film as write_film
 from ...wrappers.replay.log_reader import moments
 from ...wrappers.replay.page import page
-from ..progress import STDERR
 from ..terminal.console import Console
+from ..terminal.progress import STDERR
 from .arguments import FilmArguments
 
 if TYPE_CHECKING:

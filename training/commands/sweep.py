@@ -10,7 +10,7 @@ from rich.table import Table
 
 from ...envs.core.options import number, whole
 from ..learning.settings import ALGORITHM, pair
-from ..learning.sweep import Outcome, space, sweep
+from ..runs.sweep import Outcome, space, sweep
 from ..terminal.console import Console
 from .arguments import AsJson, WorkerArguments
 

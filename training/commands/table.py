@@ -4,10 +4,10 @@ import sys
 from collections.abc import Sequence
 
 from ...wrappers.logs.match_log import opened
-from ..stopping import until_done
 from .arguments import AgentsArguments, GameArguments, SessionArguments, TlsServerArguments
 from .browser_tables import browser_table, serve
 from .lookup import HUMAN, game_with, has_seats, names_seats, of_the_zoo
+from .stopping import until_done
 
 NOBODY = AgentsArguments(agents=())
 PORT = TlsServerArguments(port=8000)

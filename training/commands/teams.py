@@ -12,9 +12,9 @@ from ...envs import Game
 from ...envs.core.options import named
 from ...wrappers.policies.base import Policy
 from ..evaluation.teams import Mixed, Ratio, Share, TeamResult, play_teams, team_sizes, teams_of
-from ..learning.config import settings_from
-from ..progress import counting_bar
+from ..runs.config import settings_from
 from ..terminal.console import Console
+from ..terminal.progress import counting_bar
 from .arguments import GameArguments, ReportArguments
 from .lookup import game_with, located, policy, silenced, warn_about_differences
 

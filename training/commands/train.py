@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import tyro
 
 from ..algorithms import find
-from ..learning.config import load_config, preset_for
-from ..learning.run import resume as resume_run
-from ..learning.run import train
 from ..learning.settings import ALGORITHM, TrainConfig
+from ..runs.config import load_config, preset_for
+from ..runs.run import resume as resume_run
+from ..runs.run import train
 
 
 def command_for(args: Sequence[str]) -> Callable[..., None]:

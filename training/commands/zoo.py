@@ -18,8 +18,8 @@ from ...wrappers.policies.tabular import TabularPolicy
 from ...wrappers.policies.trained_for import read_settings
 from ...zoo import FOLDER, LARGEST, PREFIX, Card, Measure, card, names, span, weights
 from ..evaluation.exploit import LOST, Win, is_lucky, wins_of
+from ..evaluation.games import measures
 from ..evaluation.scores import Score
-from ..games import specifics
 from ..learning import run_folder
 from ..learning.settings import TrainConfig
 from ..terminal.console import Console
@@ -265,7 +265,7 @@ def _measures(
     spec: str, game: Game, deals: int, hands: int, learned: LearnerArguments, against: tuple[str, ...]
 ) -> tuple[str, list[Measure]]:
     """Return the command that measures a policy, and what was measured, the worst first."""
-    held_out = specifics(game.name).held_out
+    held_out = measures(game.name).held_out
     if held_out is not None:
         found: list[Measure] = []
         for name, settings in held_out.sets(game).items():

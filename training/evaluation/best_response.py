@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ...envs import Game
 from ...envs.core.rollout import Policy
-from ..games import games_with, specifics
+from .games import games_with, measures
 from .scores import Score
 
 
@@ -28,7 +28,7 @@ def best_response(
     Raises:
         ValueError: if there is no method for the game or its options, or there are too few hands.
     """
-    methods = specifics(game.name).best_responses
+    methods = measures(game.name).best_responses
     if not methods:
         known = ", ".join(games_with("best_responses"))
         raise ValueError(f"there is no best response for {game.id}; there is one for {known}")

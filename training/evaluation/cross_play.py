@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...envs import Game
 from ...envs.core.rollout import Policy
-from ..tasks import HERE, Task, Tick, Workers
+from ..parallel.tasks import HERE, Task, Tick, Workers
 from .duplicate import results_of_deals, unit_per_game
 from .scores import Score
 from .teams import Mixed, Share, team_sizes, teams_of, winners

@@ -10,7 +10,6 @@ from ...envs.core.counted import counted
 from ...envs.core.rng import streams
 from ...envs.core.rollout import tables_with_seed
 from ...wrappers.policies.base import Policy
-from ..games import specifics
 from .scores import Score
 
 TABLES = 4_096
@@ -96,8 +95,8 @@ def _play(game: Game, around: Sequence[Policy], seeds: Sequence[int], adjusted: 
     who = np.array([next(i for i, one in enumerate(policies) if one is each) for each in around])
     seated = who[(np.arange(game.seats) - seat[:, None]) % game.seats]
     total = play_until_done(game, policies, tables, who=lambda tables: seated)
-    without_luck = specifics(game.name).without_luck
-    if adjusted and without_luck is not None:
-        total = without_luck(game, tables, total)
+    reduction = game.capabilities.variance_reduction
+    if adjusted and reduction is not None:
+        total = reduction.without_luck(tables, total)
     rewards: NDArray[np.float64] = total[np.arange(len(tables)), seat].reshape(-1, game.seats)
     return rewards

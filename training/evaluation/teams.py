@@ -13,7 +13,6 @@ from ...envs.core.capabilities import Teams
 from ...envs.core.record import Tables
 from ...envs.core.rng import streams
 from ...envs.core.rollout import Policy
-from ..games import specifics
 
 TABLES = 4_096
 """Number of matches played at the same time."""
@@ -203,14 +202,14 @@ def play_teams(
     Raises:
         ValueError: if the game has no teams, or a team has no policy.
     """
-    names = teams_of(game).names
+    teams = teams_of(game)
+    names = teams.names
     won, done = winners(game, policies, matches=matches, seed=seed, progress=progress)
     won = np.bincount(won[won >= 0], minlength=len(names))
     wins = {name: Share.of(int(count), matches) for name, count in zip(names, won, strict=True)}
-    facts = specifics(game.name).team_facts
-    if facts is None:
-        return TeamResult(wins)
-    return TeamResult(wins, facts.match(done), {name: facts.habits(done, name) for name in names})
+    facts = {} if teams.facts is None else teams.facts(done)
+    habits = {} if teams.habits is None else {name: teams.habits(done, name) for name in names}
+    return TeamResult(wins, facts, habits)
 
 
 def winners(

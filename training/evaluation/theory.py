@@ -2,8 +2,8 @@
 
 from ...envs import Game
 from ...envs.core.rollout import Policy
-from ..games import specifics
 from .comparison import Comparison
+from .games import measures
 
 MATCHES = 20_000
 """Number of matches of a comparison."""
@@ -21,5 +21,5 @@ def compare(policy: Policy, game: Game, *, matches: int = MATCHES, seed: int = 0
     Returns:
         The comparison; None for a game, or options of it, without a known equilibrium.
     """
-    method = specifics(game.name).compare
+    method = measures(game.name).compare
     return None if method is None else method(policy, game, matches=matches, seed=seed)

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..algorithms.base import Learner
 from .demonstrations import Demonstrations
+from .learner import Learner
 
 
 def clone(

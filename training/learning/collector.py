@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ...envs import Game
+from ...envs.core.capabilities import ExpectedRewards
 from ...envs.core.encoder import FULL
 from ...envs.core.rng import streams
 from ...wrappers.policies.base import draw
 from ...wrappers.policies.mlp import MlpPolicy
 from ...wrappers.rl.opponents import Pool
-from ...wrappers.rl.self_play import ExpectedRewards, SelfPlayTables
-from ..games import games_with, specifics
+from ...wrappers.rl.self_play import SelfPlayTables
 from .advantages import seat_advantages
 from .batch import RolloutBatch
 from .networks import Forward, build
@@ -286,8 +286,7 @@ def _expected_rewards(game: Game, config: SelfPlayConfig, actor: int) -> Expecte
     """
     if not config.chance_samples:
         return None
-    make = specifics(game.name).expected_rewards
-    if make is None:
-        known = ", ".join(games_with("expected_rewards"))
-        raise ValueError(f"chance_samples={config.chance_samples}: {game.id} has no expected rewards; {known} has them")
-    return make(game, config.chance_samples, config.seed + actor)
+    reduction = game.capabilities.variance_reduction
+    if reduction is None:
+        raise ValueError(f"chance_samples={config.chance_samples}: {game.id} cannot tell its expected rewards; need 0")
+    return reduction.expected_rewards(config.chance_samples, config.seed + actor)

@@ -1,7 +1,7 @@
 """Run folders: their location, their files, and the lock against other processes.
 
 ======================  ==================================================================================
-``config.toml``         every setting, the game's options included (see `parlour.training.learning.config`)
+``config.toml``         every setting, the game's options included (see `parlour.training.runs.config`)
 ``command.txt``         the command lines that began and resumed the run
 ``model.zip``           the learner with its optimiser (its name depends on the algorithm)
 ``policy.npz``          the same policy for play without torch

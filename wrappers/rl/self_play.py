@@ -2,11 +2,12 @@
 
 import pickle
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...envs.core.capabilities import ExpectedRewards
 from ...envs.core.game import Game
 from ...envs.core.random_policy import RandomPolicy
 from ...envs.core.record import Tables
@@ -14,20 +15,6 @@ from ...envs.core.rollout import choose_actions
 from ...envs.core.vector import VectorGame
 from ..policies.base import Policy
 from .opponents import Opponents, OpponentSeats, check_random_start_steps
-
-
-class ExpectedRewards(Protocol):
-    """Replaces rewards that chance decided by their expectation. It is saved with the tables, as a pickle."""
-
-    def __call__(self, before: Tables, actions: NDArray[np.int64], rewards: NDArray[np.float32]) -> None:
-        """Write the expected rewards of the episodes whose rest was only chance.
-
-        Args:
-            before: recarray (K,), the tables before the last decision of their episodes.
-            actions: int64[K], that decision.
-            rewards: float32[K, seats], those that were played; rows may be replaced.
-        """
-        ...
 
 
 class SelfPlayTables:
@@ -172,7 +159,7 @@ class SelfPlayTables:
             ValueError: if the file has another number of tables.
         """
         with path.open("rb") as file:
-            state = _Unpickler(file, self.game).load()
+            state = _Unpickler(file, self.game, self._expected_rewards).load()
         if state["num_envs"] != self.num_envs:
             raise ValueError(f"{path} holds {state['num_envs']} tables; these are {self.num_envs}")
         self.__dict__.update(state)
@@ -211,11 +198,15 @@ class _Pickler(pickle.Pickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    """An unpickler that inserts the game."""
+    """An unpickler that inserts the game, and finds the class of `expected` by its name where its module has moved."""
 
-    def __init__(self, file: BinaryIO, game: Game) -> None:
+    def __init__(self, file: BinaryIO, game: Game, expected: ExpectedRewards | None) -> None:
         super().__init__(file)
         self._game = game
+        self._expected = type(expected)
+
+    def find_class(self, module: str, name: str) -> Any:
+        return self._expected if name == self._expected.__name__ else super().find_class(module, name)
 
     def persistent_load(self, name: str) -> Game:
         return self._game

@@ -7,11 +7,11 @@ from ....wrappers.live.arena.agent import ArenaAgent
 from ....wrappers.live.arena.polling_agent import ArenaPollingAgent, PollingTimes
 from ....wrappers.live.arena.push_agent import ArenaAgentServer
 from ....wrappers.live.common.activity import Activity
-from ...supervisor import Supervisor
 from ...terminal.console import Console
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, PolicyArguments, SessionArguments
 from ..live_table import watch_table
 from ..lookup import agent, bots_of, game_of, warn_about_differences
+from ..supervisor import Supervisor
 
 PORT = AddressArguments(port=8100)
 

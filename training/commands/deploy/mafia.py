@@ -9,11 +9,11 @@ import tyro
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.mafia import agent as service
 from ....wrappers.live.mafia.prompts import load_prompts
-from ...supervisor import Supervisor
 from ...terminal.console import Console
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with, trained_for
 from ..mafia_agents import maker
+from ..supervisor import Supervisor
 
 PORT = AddressArguments(port=service.PORT)
 

@@ -22,12 +22,12 @@ from ....wrappers.live.common.reconnecting import UNREACHABLE, UNTRUSTED_CERTIFI
 from ....wrappers.live.poker import messages
 from ....wrappers.live.poker.agent import play
 from ....wrappers.live.poker.agent_events import HandEnded, PokerEvent, SeatTaken
-from ...stopping import TRY_AGAIN
-from ...supervisor import Supervisor
 from ...terminal.console import Console
 from ..arguments import AccessArguments, LiveArguments, SessionArguments, secret
 from ..live_table import watch_table
 from ..lookup import HUMAN, agent, game_with
+from ..stopping import TRY_AGAIN
+from ..supervisor import Supervisor
 
 SEARCH_SECONDS = 1.0
 """Most time for a search."""

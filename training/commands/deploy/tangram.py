@@ -10,10 +10,10 @@ from ....wrappers.agents.policy import PolicyAgent
 from ....wrappers.agents.search import SearchAgent
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.tangram.agent import TangramAgentServer
-from ...supervisor import Supervisor
 from ...terminal.console import Console
 from ..arguments import AddressArguments, LiveArguments, PolicyName, SessionArguments
 from ..lookup import agent, game_with, warn_about_differences
+from ..supervisor import Supervisor
 
 PORT = AddressArguments(port=5000)
 

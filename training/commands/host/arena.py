@@ -22,10 +22,10 @@ from ....wrappers.live.common.activity import Activity
 from ....wrappers.logs.first_matches import FirstMatches
 from ....wrappers.logs.match_log import MatchLog, opened
 from ...evaluation.arena_results import Columns, GameResults, by_agent, over_all, write_pages
-from ...supervisor import Supervisor
 from ...terminal.console import Console
 from ..arena_tables import Seated, games_named, one_game, several_games
 from ..arguments import AsJson, LiveArguments, SessionArguments, TlsServerArguments
+from ..supervisor import Supervisor
 
 Cost = Literal["keep", "pass", "end"]
 Games = Annotated[

@@ -15,12 +15,12 @@ from ....wrappers.live.mafia.limits import MafiaLimits
 from ....wrappers.live.mafia.messages import Event
 from ....wrappers.live.mafia.prompts import load_prompts
 from ....wrappers.live.mafia.service_client import RemoteAgent, ServiceConnection
-from ...supervisor import Supervisor
 from ...terminal.console import Console
 from ..arguments import AccessArguments, AddressArguments, LiveArguments, ModelArguments, SessionArguments
 from ..lookup import game_with
 from ..mafia_agents import MakeAgent, maker
 from ..mafia_summary import MatchSummary
+from ..supervisor import Supervisor
 
 NAMES = [
     "Alice",

@@ -9,9 +9,9 @@ from ....envs.core.counted import counted
 from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.poker.host import PokerHost
 from ....wrappers.logs.safe_match_log import SafeMatchLog
-from ...supervisor import Supervisor
 from ...terminal.console import Console
 from ..arguments import LiveArguments, SessionArguments, TlsServerArguments
+from ..supervisor import Supervisor
 
 PORT = TlsServerArguments(port=9000)
 

@@ -6,10 +6,10 @@ from ....wrappers.live.common.activity import Activity
 from ....wrappers.live.tangram.host import TangramHost
 from ....wrappers.live.tangram.messages import Dialect
 from ....wrappers.live.tangram.person import Person
-from ...supervisor import Supervisor
 from ...terminal.console import Console
 from ..arguments import LiveArguments, SessionArguments
 from ..lookup import HUMAN, agent, game_with, warn_about_differences
+from ..supervisor import Supervisor
 
 
 def command(

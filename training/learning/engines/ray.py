@@ -18,7 +18,7 @@ from ray.exceptions import ActorDiedError, RayActorError, RayError
 from ....envs import Game
 from ....envs import game as make_game
 from ....wrappers.rl.opponents import Pool
-from ...ray_cluster import connect
+from ...parallel.ray_cluster import connect
 from ..batch import RolloutBatch
 from ..collector import Collector, Opponents, Weights
 from ..selfplay_settings import SelfPlayConfig

@@ -8,8 +8,8 @@ Before the first street with raises the responder only checks or calls.
 from dataclasses import dataclass
 from typing import Any
 
-from ....envs import Game
-from ....envs.holdem.table import LEAST_RAISE, PREFLOP
+from .....envs import Game
+from .....envs.holdem.table import LEAST_RAISE, PREFLOP
 
 CALL, FOLD_OR_CALL, POT_OR_ALL_IN, ALL = range(4)
 """On one street: only check or call; also fold; also raise by the pot or all-in; also all raises."""

@@ -1,19 +1,17 @@
 """Bargaining: comparison of a policy with the subgame-perfect equilibrium, or with the available surplus."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...envs import Game, play_until_done
-from ...envs.bargaining.bots import subgame_perfect
-from ...envs.bargaining.table import OFFER
-from ...envs.core.record import Tables
-from ...envs.core.rollout import Policy, tables_with_seed
-from ...envs.core.turn_state import TurnState
-from ..evaluation.comparison import Comparison, Floats, Quantity, mean, means, play
-from .base import Specifics
+from ....envs import Game, play_until_done
+from ....envs.bargaining.bots import subgame_perfect
+from ....envs.bargaining.table import OFFER
+from ....envs.core.record import Tables
+from ....envs.core.rollout import Policy, tables_with_seed
+from ..comparison import Comparison, Floats, Quantity, mean, means, play
+from .base import Measures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,20 +140,4 @@ class _Safe:
         return np.full(len(masks), self._action, np.int64)
 
 
-def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:
-    """Return the options that differ at a live table: the pie, the rounds where they are shown, and reservation values
-    that were never drawn in training."""
-    shown, total = state.game_state, options["total"]
-    found: dict[str, Any] = {}
-    if shown["total"] != total:
-        found["total"] = shown["total"]
-    if shown.get("max_rounds", options["rounds"]) != options["rounds"]:
-        found["rounds"] = shown["max_rounds"]
-    ranges = options["reservations"] or [[0, total / 2]]
-    mine = shown["my_reservation_value"]
-    if not any(low <= mine <= high for low, high in ranges):
-        found["reservations"] = [min(0, mine), shown["total"]]
-    return found
-
-
-SPECIFICS = Specifics(compare=compare, differences=differences)
+MEASURES = Measures(compare=compare)

@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...envs import Game
-from ...envs.core.installed import install
-from ...envs.core.rollout import Policy
-from ...envs.multi_issue_bargaining.theory import (
+from ....envs import Game
+from ....envs.core.rollout import Policy
+from ....envs.multi_issue_bargaining.theory import (
     egalitarian_point,
     gains,
     greatest_welfare,
@@ -15,9 +14,8 @@ from ...envs.multi_issue_bargaining.theory import (
     nash_point,
     pareto_frontier,
 )
-from ...wrappers.agents.base import Agent
-from ..evaluation.comparison import Comparison, Floats, Quantity, mean, play
-from .base import Specifics
+from ..comparison import Comparison, Floats, Quantity, mean, play
+from .base import Measures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,20 +104,4 @@ def _gini(utilities: Floats) -> float | None:
     return mean(spread / (2 * rows.shape[1] * rows.sum(axis=1)))
 
 
-def negotiator(name: str) -> Agent:
-    """Return a negotiator of NegMAS as an agent.
-
-    Raises:
-        ValueError: if NegMAS has no such negotiator.
-        ImportError: if NegMAS is not installed.
-    """
-    try:
-        from ...wrappers.negmas import negotiator_agent
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "negmas":
-            raise
-        raise ImportError(f"negotiators of NegMAS need the package negmas: {install('negmas')}") from None
-    return negotiator_agent(name)
-
-
-SPECIFICS = Specifics(compare=compare, agents={"negmas:": negotiator})
+MEASURES = Measures(compare=compare)

@@ -18,20 +18,20 @@ from ...envs.core.files import no_files
 from ...envs.core.options import named
 from ...wrappers.policies.loading import make_policy
 from ..algorithms import find
-from ..algorithms.base import Learner
-from ..games import specifics
-from ..progress import training_bar
+from ..learning.learner import Learner
+from ..terminal.progress import training_bar
 from ..terminal.console import Console
-from . import run_folder
-from .behavioural_cloning import clone
+from ..learning import run_folder
+from ..learning.behavioural_cloning import clone
 from .budget import Budget
 from .config import load_config, write_config
-from .dagger import corrections
-from .demonstrations import TABLES, demonstrations
+from ..learning.dagger import corrections
+from ..learning.demonstrations import TABLES, demonstrations
+from ..learning.experts import experts
 from .evaluations import Evaluations
-from .league import League
+from ..learning.league import League
 from .metrics import Metrics
-from .settings import TrainConfig
+from ..learning.settings import TrainConfig
 from .tracking import tracked
 
 Callback = Callable[[Learner, Mapping[str, Any]], bool | None]
@@ -57,7 +57,7 @@ def train(config: TrainConfig, command: Sequence[str] = (), callbacks: Sequence[
     if unused := config.unused():
         Console(stderr=True).print(f"without effect beside the other settings: {', '.join(unused)}", soft_wrap=True)
     if config.teacher:
-        named("bot or expert", config.teacher, [*game.bots, *specifics(game.name).experts])
+        named("bot or expert", config.teacher, [*game.bots, *experts(game)])
     evaluations = Evaluations(config, game)
     league = _league(config)
     learner = find(config.algorithm)(config, game, league)
@@ -156,9 +156,8 @@ def _save(learner: Learner, folder: Path) -> None:
 
 
 def _clone(learner: Learner, config: TrainConfig, game: Game) -> float:
-    experts = specifics(game.name).experts
-    if config.teacher in experts:
-        expert = experts[config.teacher](game, config.encoder, TABLES)
+    if config.teacher in experts(game):
+        expert = experts(game)[config.teacher](game, config.encoder, TABLES)
         taken = corrections(game, expert, learner.current_policy(config.seed), config.encoder, config.seed)
     else:
         teacher = make_policy(config.teacher, game, seed=config.seed)

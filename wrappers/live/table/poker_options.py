@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....envs import Game
-from ....wrappers.agents.base import Agent
-from ....wrappers.live.table.poker import PokerTable
-from ....wrappers.logs.match_log import MatchLog
-from ....wrappers.logs.safe_match_log import SafeMatchLog
+from ...agents.base import Agent
+from ...logs.match_log import MatchLog
+from ...logs.safe_match_log import SafeMatchLog
+from .poker import PokerTable
 
 OPTIONS = {"small_blind": "small_blind", "big_blind": "big_blind", "stacks": "stack", "raise_cap": "raise_cap"}
 """The options of hold'em that a poker table has, and their names there."""

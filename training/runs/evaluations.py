@@ -7,7 +7,7 @@ from ..evaluation.best_response import best_response
 from ..evaluation.duplicate import evaluate
 from ..evaluation.exact import flat_tree, nash_conv
 from ..evaluation.theory import compare
-from .settings import TrainConfig
+from ..learning.settings import TrainConfig
 
 AUTO_NODES = 200_000
 """With ``exploitability = "auto"``, NashConv is computed for games with at most this many nodes."""

@@ -1,23 +1,21 @@
 """Auctions: comparison of a policy with the equilibrium, its exact best response, and what differs at a live table."""
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...envs import Game
-from ...envs.auction.best_response import best_bids, worth_of_bids
-from ...envs.auction.theory import OPTIONS, equilibrium_bid
-from ...envs.auction.theory import revenue as revenue_of
-from ...envs.core.record import Tables
-from ...envs.core.rollout import Policy, encoder_of, played
-from ...envs.core.turn_state import TurnState
-from ..evaluation.comparison import Comparison, Floats, Quantity, means, play, quantiles
-from ..evaluation.duplicate import unit_per_game
-from ..evaluation.exploit import Estimated
-from ..evaluation.scores import Response, Score
-from .base import Specifics
+from ....envs import Game
+from ....envs.auction.best_response import best_bids, worth_of_bids
+from ....envs.auction.theory import OPTIONS, equilibrium_bid
+from ....envs.auction.theory import revenue as revenue_of
+from ....envs.core.record import Tables
+from ....envs.core.rollout import Policy, encoder_of, played
+from ..comparison import Comparison, Floats, Quantity, means, play, quantiles
+from ..duplicate import unit_per_game
+from ..exploit import Estimated
+from ..scores import Response, Score
+from .base import Measures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -192,30 +190,4 @@ def _bids(likely: Likely, name: str, game: Game, seat: int, valuations: Floats) 
     return bids, passes
 
 
-TERMS: dict[str, tuple[str, Any]] = {
-    "reserve": ("reserve_price", 0.0),
-    "entry_fee": ("entry_fee", 0.0),
-    "units": ("units", 1),
-    "values": ("values", "private"),
-    "noise": ("noise", 0.0),
-    "risk_aversion": ("risk_aversion", 0.0),
-}
-"""By option: its field in `game_state`, and the value where that is missing."""
-
-
-def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:
-    """Return the options that differ at a live table: the number of bidders, the terms, and the range of valuations."""
-    shown = state.game_state
-    found: dict[str, Any] = {}
-    if shown["num_bidders"] != options["seats"]:
-        found["seats"] = shown["num_bidders"]
-    for name, (field, usual) in TERMS.items():
-        if shown.get(field, usual) != options[name]:
-            found[name] = shown.get(field, usual)
-    highest = float(max(map(np.max, options["valuations"]))) + options["noise"]
-    if shown["my_valuation"] > highest:
-        found["valuations"] = [0, math.ceil(shown["my_valuation"])]
-    return found
-
-
-SPECIFICS = Specifics(compare=compare, best_responses={"exact best response": best_response}, differences=differences)
+MEASURES = Measures(compare=compare, best_responses={"exact best response": best_response})

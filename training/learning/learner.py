@@ -9,9 +9,9 @@ import numpy as np
 from ...envs import Game
 from ...envs.core.rollout import Policy
 from ...wrappers.policies.mlp import MlpPolicy
-from ..learning.demonstrations import Demonstrations
-from ..learning.league import League
-from ..learning.settings import TrainConfig
+from .demonstrations import Demonstrations
+from .league import League
+from .settings import TrainConfig
 
 
 class Monitor(Protocol):

@@ -12,14 +12,14 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ..wrappers.live.common.activity import Activity
-from ..wrappers.live.common.memory import trim_memory
-from ..wrappers.logs.log_text import describe_error
-from ..wrappers.logs.match_log import MatchLog
-from ..wrappers.logs.program_log import FIELDS, FOR_FILES, program_log
-from .commands.arguments import LiveArguments, SessionArguments
+from ...wrappers.live.common.activity import Activity
+from ...wrappers.live.common.memory import trim_memory
+from ...wrappers.logs.log_text import describe_error
+from ...wrappers.logs.match_log import MatchLog
+from ...wrappers.logs.program_log import FIELDS, FOR_FILES, program_log
+from ..terminal.console import Console
+from .arguments import LiveArguments, SessionArguments
 from .stopping import until_done
-from .terminal.console import Console
 
 logger = logging.getLogger(__name__)
 
@@ -108,7 +108,7 @@ class Supervisor:
 
     def _serve_health(self, stack: ExitStack, activity: Activity) -> Callable[[], Coroutine[Any, Any, None]]:
         """Serve health and metrics; return what gives signs of life."""
-        from ..wrappers.live.common.health import HealthServer, Heartbeat, serving_health  # needs prometheus-client
+        from ...wrappers.live.common.health import HealthServer, Heartbeat, serving_health  # needs prometheus-client
 
         heartbeat = Heartbeat()
         port = self._live.metrics_port or 0

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ....envs.core.turn_state import TurnState
+from ..core.turn_state import TurnState
 
 
 def differences(options: Mapping[str, Any], state: TurnState, first: bool) -> dict[str, Any]:

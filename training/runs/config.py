@@ -13,12 +13,11 @@ import msgspec
 import tomli_w
 
 from ...envs.core.options import named
-from ...envs.core.registry import own_name
+from ...envs.core.registry import own_name, packages
 from ...wrappers.policies.trained_for import read_settings
 from ..algorithms import find
-from ..games import packages
 from .conversion import convert
-from .settings import ALGORITHM, TrainConfig
+from ..learning.settings import ALGORITHM, TrainConfig
 from .version_0_1 import renamed
 
 FORMAT = 2

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...envs import Game, play_until_done
-from ...envs.core.record import Tables
-from ...envs.core.rollout import Decisions, Policy, tables_with_seed
-from ...envs.stages.bots import StageBot
-from ..evaluation.comparison import Comparison, Floats, Quantity, mean, means, play
-from .base import Specifics
+from ....envs import Game, play_until_done
+from ....envs.core.record import Tables
+from ....envs.core.rollout import Decisions, Policy, tables_with_seed
+from ....envs.stages.bots import StageBot
+from ..comparison import Comparison, Floats, Quantity, mean, means, play
+from .base import Measures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -224,4 +224,4 @@ def _panel(game: Game, tables: Tables, theory: Tables) -> Any:
     return panel
 
 
-SPECIFICS = Specifics(compare=compare)
+MEASURES = Measures(compare=compare)

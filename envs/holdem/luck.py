@@ -4,18 +4,18 @@ After the last decision of a hand only the board is random. With the cards of al
 missing cards has the same expectation as the result of one board, and less variance.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....envs import Game
-from ....envs.core.compiled import compiled
-from ....envs.core.record import Tables
-from ....envs.holdem.all_in import expected_chips
-from ....envs.holdem.board_luck import board_luck
-from ....envs.holdem.moves import decode
-from ....envs.holdem.rules import step
+from ..core.compiled import compiled
+from ..core.record import Tables
+from .all_in import expected_chips
+from .board_luck import board_luck
+from .moves import decode
+from .rules import step
 
 
 class AllInEquity:
@@ -24,13 +24,13 @@ class AllInEquity:
     Only the last hand of an episode is changed: the stacks of the next hand depend on the result of an earlier one.
 
     Args:
-        game: hold'em with its options.
+        seats: number of seats.
         boards: number of boards sampled per pot before the flop. From the flop on all boards count.
         seed: seed of the samples.
     """
 
-    def __init__(self, game: Game, boards: int, seed: int) -> None:
-        self._seats = game.seats
+    def __init__(self, seats: int, boards: int, seed: int) -> None:
+        self._seats = seats
         self._boards = boards
         self._random = np.random.default_rng(seed)
 
@@ -54,16 +54,16 @@ def _play(tables: Any, actions: Any) -> None:
         step(tables[i], decode(tables[i], actions[i]))
 
 
-def without_luck(game: Game, tables: Tables, returns: NDArray[Any]) -> NDArray[np.float64]:
+def without_luck(options: Mapping[str, Any], tables: Tables, returns: NDArray[Any]) -> NDArray[np.float64]:
     """Return the results of finished hands without the luck of the board: float64[N, seats] in chips.
 
     With two seats, what the cards of every street were worth is taken out (`board_luck`); with more, all-ins count with
     their equity. Several hands per episode keep their results, because their stacks depend on the cards that came; so
     do hands with a given board, which is no luck.
     """
-    if game.options["hands"] != 1 or game.options["board"] is not None:
+    if options["hands"] != 1 or options["board"] is not None:
         return np.asarray(returns, np.float64)
-    if game.seats == 2 and game.options["start"] == "preflop":
+    if options["seats"] == 2 and options["start"] == "preflop":
         luck = board_luck(tables)
         return np.asarray(returns - np.stack([luck, -luck], axis=1), np.float64)
-    return expected_chips(tables)[:, : game.seats]
+    return expected_chips(tables)[:, : options["seats"]]

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....envs import Game
-from ....envs.core.record import Tables
-from ....envs.core.rng import streams
-from ....envs.core.rollout import act_of, encoder_of, played
-from ....envs.holdem.board_luck import OPEN
-from ....envs.holdem.range_text import weights_of
-from ....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
-from ....envs.holdem.table import CALL_ACTION, FOLD_ACTION, PREFLOP
-from ....wrappers.policies.base import Policy
-from ...evaluation.scores import Response, Score
+from .....envs import Game
+from .....envs.core.record import Tables
+from .....envs.core.rng import streams
+from .....envs.core.rollout import act_of, encoder_of, played
+from .....envs.holdem.board_luck import OPEN
+from .....envs.holdem.range_text import weights_of
+from .....envs.holdem.ranges import HOLDINGS, equities, observe_holdings, possible
+from .....envs.holdem.table import CALL_ACTION, FOLD_ACTION, PREFLOP
+from .....wrappers.policies.base import Policy
+from ...scores import Response, Score
 from .settings import CALL, SETTINGS, Setting
 
 BOARDS = 1_000

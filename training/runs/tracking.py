@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from .settings import TrainConfig
+from ..learning.settings import TrainConfig
 
 Track = Callable[[Mapping[str, float], int], object]
 """Called with metrics by name and the number of timesteps."""

@@ -12,7 +12,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from .terminal.console import Console
+from .console import Console
 
 STDERR = Console(stderr=True)
 """The only console on stderr: displays on the same console do not overwrite each other."""

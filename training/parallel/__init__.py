@@ -1,0 +1,1 @@
+"""Independent calls in other processes of this machine, or in a Ray cluster."""
