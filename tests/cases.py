@@ -18,6 +18,7 @@ OPTIONS = {
         "three unequal, antes": {"seats": 3, "stacks": [11, 200, 57], "ante": 1},
         "six, many hands": {"stacks": 30, "hands": 5},
         "ten, capped": {"seats": 10, "stacks": 100, "raise_cap": 4, "ante": 2, "big_blind": 10, "small_blind": 5},
+        "dead button": {"seats": 4, "stacks": [9, 30, 12, 40], "hands": 4, "button": "dead"},
         "empty seats, short": {"seats": 6, "stacks": [0, 3, 40, 0, 5, 4], "hands": 3, "pot_fractions": [1]},
         "from the river, few hands": {
             "seats": 2,
