@@ -43,9 +43,9 @@ TESTS = {
     "envs/bargaining/*": "tests/bargaining/test_rules.py tests/test_load.py -k 'not (holdem or auction or tangram)'",
     "envs/tangram/*": "tests/tangram/test_rules.py tests/tangram/test_actions.py tests/tangram/test_observation.py "
     "tests/tangram/test_view.py tests/tangram/test_figure_sets.py",
-    "envs/kuhn/*": "tests/kuhn/test_rules.py -k 'not nobody_wins'",
-    "envs/leduc/*": "tests/leduc/test_rules.py",
-    "envs/liars_dice/*": "tests/liars_dice/test_rules.py",
+    "envs/small/kuhn.py": "tests/kuhn/test_rules.py -k 'not nobody_wins'",
+    "envs/small/leduc.py": "tests/leduc/test_rules.py",
+    "envs/small/liars*.py": "tests/liars_dice/test_rules.py",
     "envs/stages/*": "tests/economics/test_trust.py tests/economics/test_cournot.py tests/economics/test_engine.py "
     "tests/economics/test_public_goods.py tests/economics/test_open_games.py -k 'not revenue_equivalence'",
     "envs/economics/*": "tests/economics/test_trust.py tests/economics/test_cournot.py "

@@ -67,6 +67,7 @@ PROTOCOLS = {
 GAMES = {game_id.partition("-")[0] for game_id in parlour.envs.GAMES}
 NAMES_GAMES = {
     **{f"parlour.envs.{game}": "the game itself" for game in GAMES},
+    "parlour.envs.small": "the small games themselves",
     "parlour.envs": "registers the games",
     "parlour.envs.economics": "games",
     "parlour.wrappers.live.arena.platform_games": "the platform's names of the games",

@@ -7,8 +7,7 @@ from parlour import envs
 from parlour.envs import Action, play_until_done
 from parlour.envs.core import chance
 from parlour.envs.core.rollout import tables_with_seed
-from parlour.envs.kuhn.bots import equilibrium_chances
-from parlour.envs.kuhn.table import RANKS
+from parlour.envs.small.kuhn import RANKS, equilibrium_chances
 
 GAME = envs.game("kuhn")
 

@@ -6,7 +6,7 @@ import pytest
 from parlour import envs
 from parlour.envs import Action
 from parlour.envs.core import chance
-from parlour.envs.leduc.table import RANKS
+from parlour.envs.small.leduc import RANKS
 from parlour.envs.testing.trial import Trial
 
 GAME = envs.game("leduc")

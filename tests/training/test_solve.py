@@ -9,7 +9,7 @@ import three_cards
 from parlour import envs
 from parlour.envs import Encoder, Layout
 from parlour.envs.core import chance
-from parlour.envs.kuhn.bots import equilibrium_chances
+from parlour.envs.small.kuhn import equilibrium_chances
 from parlour.training import cli
 from parlour.training.algorithms.tabular import METHODS, TabularSolver, solve
 from parlour.training.evaluation.exact import best_response, flat_tree, nash_conv, values

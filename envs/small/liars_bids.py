@@ -1,18 +1,26 @@
-"""Action index ◄─► move ◄─► payload. A move is an action index: the bids by quantity and face, then the challenge."""
+"""The bids of liar's dice: action index ◄─► payload. A move is an action index: the bids by quantity and face, then the
+challenge."""
 
 from reprlib import repr
 from typing import Any
 
 import msgspec
-import numpy as np
-from gymnasium import spaces
 
 from ..core import turn_state as ts
+from ..core.compiled import compiled
 from ..core.turn_state import NOTHING, Action, ActionResult, AgentResponse, AllowedAction
-from ..core.view import ActionRange
-from .rules import last_bid, liar
 
-TYPES = ("bid", "liar")
+
+@compiled
+def last_bid(table: Any) -> int:
+    """Return the index of the current bid; −1 if there is none."""
+    return table.log[table.bids - 1] if table.bids > 0 else -1
+
+
+@compiled
+def liar(table: Any) -> int:
+    """Return the action index of the challenge: it follows those of the bids."""
+    return 2 * table.dice * table.faces
 
 
 class Bid(msgspec.Struct, forbid_unknown_fields=True):
@@ -20,22 +28,6 @@ class Bid(msgspec.Struct, forbid_unknown_fields=True):
 
     quantity: int
     face: int
-
-
-def action_spaces(dice: int, faces: int) -> dict[str, spaces.Dict]:
-    """Return every action type with the space of its payload."""
-    bid: dict[str, spaces.Space[Any]] = {
-        "quantity": spaces.Box(1, 2 * dice, (), np.int64),
-        "face": spaces.Box(1, faces, (), np.int64),
-    }
-    return {"bid": spaces.Dict(bid), "liar": spaces.Dict({})}
-
-
-def action_ranges(dice: int, faces: int) -> tuple[ActionRange, ...]:
-    """Return the action ranges."""
-    bids = 2 * dice * faces
-    told = f"at least 1 die of face 1, 1 of face 2, … {2 * dice} of face {faces}; each is higher than those before it"
-    return ActionRange(0, bids, ("bid",), told), ActionRange(bids, bids + 1, ("liar",), "challenge the standing bid")
 
 
 def bid_of(table: Any, move: int) -> dict[str, int]:
@@ -74,12 +66,12 @@ def allowed(table: Any) -> list[AllowedAction]:
             "required": ["quantity", "face"],
             "additionalProperties": False,
         }
-        told = f"at least {least['quantity']} times {least['face']}, by quantity, then by face"
-        actions.append(AllowedAction("bid", told, schema))
+        meaning = f"at least {least['quantity']} times {least['face']}, by quantity, then by face"
+        actions.append(AllowedAction("bid", meaning, schema))
     if standing >= 0:
         bid = bid_of(table, standing)
-        told = f"challenge: you win if there are fewer than {bid['quantity']} dice of face {bid['face']}"
-        actions.append(AllowedAction("liar", told, NOTHING))
+        meaning = f"challenge: you win if there are fewer than {bid['quantity']} dice of face {bid['face']}"
+        actions.append(AllowedAction("liar", meaning, NOTHING))
     return actions
 
 
@@ -108,8 +100,8 @@ def parse(table: Any, action: Action) -> int | ActionResult:
         return ts.refused(ts.INVALID_PAYLOAD, f"bid needs {{'quantity': integer, 'face': integer}}: {error}")
     if move <= standing:
         before = bid_of(table, standing)
-        told = f"{bid.quantity} times {bid.face} is not higher than {before['quantity']} times {before['face']}"
-        return ts.refused(ts.GAME_RULE_VIOLATION, f"{told}: bid more dice, or as many of a higher face")
+        low = f"{bid.quantity} times {bid.face} is not higher than {before['quantity']} times {before['face']}"
+        return ts.refused(ts.GAME_RULE_VIOLATION, f"{low}: bid more dice, or as many of a higher face")
     return move
 
 

@@ -1,0 +1,396 @@
+"""Liar's dice for two, by the conventions of OpenSpiel (``liars_dice``).
+
+Both roll their dice, unseen by the other. In turn they bid: "there are at least `quantity` dice of `face`", among all
+of both. Each bid is higher than the one before: more dice, or as many of a higher face. Instead of a bid a seat may
+say that the other is a liar. Then all dice are shown: if the bid holds, the bidder wins one point, else the other
+does.
+
+TurnState has ``my_dice`` (faces, sorted), ``dice`` of each player, ``faces``, ``wild``, ``current_bid`` (or null),
+``action_history``, and ``shown``: all dice by agent once the round is over, empty before. A move is an action index:
+the bids by quantity and face, then the challenge.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from math import comb
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ..core.capabilities import Capabilities, Chance, PublicView
+from ..core.compiled import compiled
+from ..core.encoder import Encoder
+from ..core.game import Game, Payoffs
+from ..core.layout import PER_SEAT, Layout, Slice
+from ..core.options import switch, whole
+from ..core.random_policy import random_bot
+from ..core.record import Tables, new_table, record
+from ..core.rng import draw
+from ..core.rules import Rules
+from ..core.turn_state import TurnState
+from ..core.view import ActionRange, View
+from ..render.renderer import Renderer
+from . import liars_bids, two_seats
+from .picture import dice_picture
+from .two_seats import AGENTS, SEATS
+
+DICE, FACES = 5, 6
+"""Most dice of a seat, and most faces of a die."""
+
+TABLE = record(
+    ("stream", "u8"),
+    ("rewards", "f8", SEATS),
+    ("die", "i1", SEATS * DICE),  # faces from 1; those of seat 0 first, `dice` each; 0: not rolled, or not known
+    ("log", "i1", SEATS * DICE * FACES),  # the bids in order, each by its index
+    ("bids", "i1"),  # how many there were
+    ("turn", "i1"),
+    ("done", "?"),
+    ("truncated", "?"),
+    # options
+    ("dice", "i1"),  # of each seat
+    ("faces", "i1"),
+    ("wild", "?"),  # the highest face counts as every face
+)
+
+
+# Rules.
+
+
+@compiled
+def begin(table: Any) -> None:
+    """Begin a round; one random event per die rolls the dice."""
+    two_seats.clear(table)
+    table.die[:] = 0
+    table.bids = 0
+
+
+@compiled
+def outcomes(table: Any) -> int:
+    """Return how many faces the die has that is due; 0: all are rolled."""
+    return table.faces if table.turn < 0 and not table.done else 0
+
+
+@compiled
+def roll(table: Any, outcome: int) -> None:
+    """Roll the next die."""
+    k = 0
+    while table.die[k] > 0:
+        k += 1
+    table.die[k] = outcome + 1
+    if k + 1 == 2 * table.dice:
+        table.turn = 0
+
+
+@compiled
+def reset(table: Any) -> None:
+    """Begin a round and roll the dice."""
+    begin(table)
+    while outcomes(table) > 0:
+        roll(table, draw(table, outcomes(table)))
+
+
+@compiled
+def count(table: Any, face: int) -> int:
+    """Return how many dice count as `face`."""
+    counted = 0
+    for k in range(2 * table.dice):
+        counted += table.die[k] == face or (table.wild and table.die[k] == table.faces)
+    return counted
+
+
+@compiled
+def step(table: Any, move: int) -> None:
+    """Apply the acting seat's bid or challenge and go on to the next decision."""
+    if move < liars_bids.liar(table):
+        table.log[table.bids] = move
+        table.bids += 1
+        table.turn = 1 - table.turn
+        return
+    bid = liars_bids.last_bid(table)
+    holds = count(table, bid % table.faces + 1) >= bid // table.faces + 1
+    two_seats.finish(table, 1 - table.turn if holds else table.turn, 1.0)
+
+
+@compiled
+def legal(table: Any, mask: Any) -> None:
+    """Write the action mask of the acting seat: higher bids, and the challenge if there is a bid."""
+    bid = liars_bids.last_bid(table)
+    for action in range(liars_bids.liar(table)):
+        mask[action] = action > bid
+    mask[liars_bids.liar(table)] = bid >= 0
+
+
+# Observation, version 0.
+
+
+def layout(faces: int, most: int) -> Layout:
+    """Return the observation's layout for dice of so many faces, `most` in all."""
+    named = tuple(f"face {face}" for face in range(1, faces + 1))
+    quantities = tuple(f"quantity {quantity}" for quantity in range(1, most + 1))
+    own, other = (
+        "how many own dice show each face, as a share of them",
+        "the other's dice in the same way, when it is over",
+    )
+    return Layout(
+        [
+            Slice("agent_id", (1,), 0, 1, "1: the observer is player_0, who acts first"),
+            *two_seats.TURN,
+            Slice("game_state.my_dice", (faces,), 0, 1, own, axes=(named,)),
+            Slice("game_state.shown", (faces,), 0, 1, other, axes=(named,)),
+            Slice("game_state.current_bid.quantity", (1,), 0, 1, "as a share of all dice; 0 without a bid"),
+            Slice("game_state.current_bid.face", (faces,), 0, 1, "one-hot; all 0 without a bid", axes=(named,)),
+            Slice(
+                "game_state.action_history",
+                (most, faces),
+                0,
+                1,
+                "the bids made, by quantity and face",
+                axes=(quantities, named),
+            ),
+            Slice("game_over", (1,), 0, 1, "whether the round is over"),
+            Slice("outcome.payoffs", (2,), -1, 1, "utilities by relative seat", axes=PER_SEAT),
+        ]
+    )
+
+
+@compiled
+def observe(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write what `seat` may know into `out` (float32[layout.size])."""
+    two_seats.write_turn(table, seat, at, out)
+    write_dice(table, seat, at.my_dice, out)
+    bid = liars_bids.last_bid(table)
+    if bid >= 0:
+        out[at.current_bid_quantity] = (bid // table.faces + 1) / (2 * table.dice)
+        out[at.current_bid_face + bid % table.faces] = 1
+    for i in range(table.bids):
+        out[at.action_history + table.log[i]] = 1
+    two_seats.write_end(table, seat, at, out, 1.0)
+    if table.done:
+        write_dice(table, 1 - seat, at.shown, out)
+
+
+@compiled
+def observe_hidden(table: Any, seat: int, at: Any, out: Any) -> None:
+    """Write the other's dice."""
+    write_dice(table, 1 - seat, at.hidden_dice, out)
+
+
+@compiled
+def write_dice(table: Any, seat: int, start: int, out: Any) -> None:
+    """Write how many dice of a seat show each face, as a share of them, from ``out[start]`` on. Unknown dice are 0."""
+    for face in range(1, table.faces + 1):
+        shown = 0
+        for k in range(table.dice * seat, table.dice * seat + table.dice):
+            shown += table.die[k] == face
+        out[start + face - 1] = shown / table.dice
+
+
+# TurnState.
+
+
+def phase(table: Any) -> str:
+    """Return the name of the only phase."""
+    return "bidding"
+
+
+def dice_of(table: Any, seat: int) -> list[int]:
+    """Return the faces of a seat's dice, sorted."""
+    dice = int(table.dice)
+    return sorted(int(face) for face in table.die[dice * seat : dice * seat + dice])
+
+
+def public(table: Any) -> dict[str, Any]:
+    """Return the round as everybody may see it."""
+    bids = int(table.bids)
+    history: list[dict[str, Any]] = [
+        {"agent_id": AGENTS[i % SEATS], "action": "bid", **liars_bids.bid_of(table, table.log[i])} for i in range(bids)
+    ]
+    if table.done:
+        history.append({"agent_id": AGENTS[bids % SEATS], "action": "liar"})
+    return {
+        "dice": int(table.dice),
+        "faces": int(table.faces),
+        "wild": bool(table.wild),
+        "current_bid": liars_bids.bid_of(table, table.log[bids - 1]) if bids else None,
+        "action_history": history,
+        "shown": {name: dice_of(table, seat) for seat, name in enumerate(AGENTS)} if table.done else {},
+    }
+
+
+def game_state(table: Any, seat: int) -> dict[str, Any]:
+    """Return the round as `seat` may see it."""
+    return {"my_dice": dice_of(table, seat), **public(table)}
+
+
+def outcome(table: Any, seat: int) -> dict[str, Any]:
+    """Return the outcome: both utilities, whether the bid was true, and the winner."""
+    winner, bidder = int(np.argmax(table.rewards[:SEATS])), (int(table.bids) - 1) % SEATS
+    reason = "bid_held" if winner == bidder else "bid_failed"
+    return {"payoffs": two_seats.payoffs(table), "reason": reason, "winner": AGENTS[winner]}
+
+
+def load(blank: Tables, state: TurnState) -> tuple[Tables, int]:
+    """Rebuild the record with what the seat of `state` may know; the rest is blank.
+
+    Args:
+        blank: a table with the game's options.
+        state: the round's TurnState.
+
+    Returns:
+        The record (recarray of shape (1,)) and the seat in it.
+
+    Raises:
+        KeyError, TypeError, ValueError: if `game_state` lacks a field, or holds what cannot be.
+    """
+    game = state.game_state
+    tables, seat, first = two_seats.begun(blank, state)
+    table, dice = tables[0], int(blank[0].dice)
+    theirs, ours = [game[name] for name in ("dice", "faces", "wild")], [table.dice, table.faces, table.wild]
+    if theirs != ours:
+        raise ValueError(f"dice, faces, wild are {theirs}; this game was made for {[value.item() for value in ours]}")
+    table.die[dice * seat : dice * seat + dice] = game["my_dice"]
+    for agent, faces in game["shown"].items():
+        other = 0 if agent == first else 1
+        table.die[dice * other : dice * other + dice] = faces
+    for entry in game["action_history"]:
+        if table.done:
+            raise ValueError(f"the history goes on after the end: {game['action_history']}")
+        step(table, int(liars_bids.liar(table)) if entry["action"] == "liar" else liars_bids.index_of(table, entry))
+    return tables, seat
+
+
+def resample(table: Any, seat: int, generator: np.random.Generator) -> None:
+    """Draw the other player's dice again, in place, and the stream. At the end all dice are known."""
+    two_seats.redraw_stream(table, generator)
+    if not table.done:
+        dice, other = int(table.dice), 1 - seat
+        table.die[dice * other : dice * other + dice] = generator.integers(1, int(table.faces) + 1, dice)
+
+
+def render(table: Any, seat: int | None) -> str:
+    """Return a few lines of text. `seat` sees its own dice, and all of them at the end; None sees all."""
+    lines = [f"liar's dice · {int(table.dice)} of {int(table.faces)} faces each"]
+    for of in range(SEATS):
+        shown = table.done or seat in (None, of)
+        lines.append(
+            two_seats.seat_line(table, of, " ".join(map(str, dice_of(table, of)) if shown else "?" * int(table.dice)))
+        )
+    for i in range(int(table.bids)):
+        bid = liars_bids.bid_of(table, table.log[i])
+        lines.append(f"  {AGENTS[i % SEATS]} bids {bid['quantity']} x {bid['face']}")
+    if table.done:
+        lines += [f"  {AGENTS[int(table.bids) % SEATS]} says liar", f"over: {two_seats.gains(table)}"]
+    return "\n".join(lines)
+
+
+# Bots. They see their seat's observation and mask, no more.
+
+
+class Bot:
+    """Plays by how likely a bid holds, if the other's dice are as good as unknown ones.
+
+    It challenges a bid whose probability is below `doubts`; else it makes the legal bid with the highest probability.
+
+    Args:
+        doubts: a probability.
+        game: liar's dice with any options.
+        seed: not used; it draws nothing.
+    """
+
+    encoder = "v0"
+
+    def __init__(self, doubts: float, game: Game, seed: int | None = None) -> None:
+        table = game.rules.blank[0]
+        self._dice, self._faces, self._wild = int(table.dice), int(table.faces), bool(table.wild)
+        self._start, self._doubts = game.encoders[self.encoder].layout["game_state.my_dice"].start, doubts
+
+    def _holds(self, own: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the probability of every bid: float64[bids], given the player's own dice `own` int64[faces]."""
+        dice, faces = self._dice, self._faces
+        chances = []
+        for quantity in range(1, 2 * dice + 1):
+            for face in range(faces):
+                wild = self._wild and face != faces - 1
+                share, missing = (1 + wild) / faces, quantity - own[face] - (own[-1] if wild else 0)
+                others = range(max(0, missing), dice + 1)
+                chances.append(sum(comb(dice, k) * share**k * (1 - share) ** (dice - k) for k in others))
+        return np.array(chances)
+
+    def act(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return an action index per row of float32[N, D] observations and int8[N, A] masks: int64[N]."""
+        actions = np.empty(len(masks), np.int64)
+        dice = np.rint(observations[:, self._start : self._start + self._faces] * self._dice).astype(np.int64)
+        for row, (own, mask) in enumerate(zip(dice, masks, strict=True)):
+            holds = self._holds(own)
+            open_ = np.flatnonzero(mask[:-1])
+            challenge = mask[-1] and (not len(open_) or holds[open_[0] - 1 if len(open_) else -1] < self._doubts)
+            actions[row] = len(holds) if challenge else open_[holds[open_].argmax()]
+        return actions
+
+
+BOTS: dict[str, Callable[..., Any]] = {
+    "random": random_bot,
+    "careful": partial(Bot, 0.5),
+    "credulous": partial(Bot, 0.1),
+}
+"""`random`: any legal action. `careful`: challenges a bid that holds with less than one half, as far as its own dice
+tell; else it makes the likeliest bid. `credulous`: the same, but it challenges below one tenth only."""
+
+
+def game(*, dice: int = 1, faces: int = 6, wild: bool = True) -> Game:
+    """Return liar's dice for two with these options.
+
+    Args:
+        dice: of each player, 1 to 5.
+        faces: of a die, 2 to 6.
+        wild: whether the highest face counts as every face.
+
+    Raises:
+        ValueError: naming the option, its value and its range.
+    """
+    dice, faces, wild = whole("dice", dice, 1, DICE), whole("faces", faces, 2, FACES), switch("wild", wild)
+    blank = new_table(TABLE, turn=-1, dice=dice, faces=faces, wild=wild)
+    most, bids = SEATS * dice, SEATS * dice * faces
+    v0 = Encoder(layout(faces, most), observe)
+    hidden = Slice(
+        "hidden.dice",
+        (faces,),
+        0,
+        1,
+        "the other's dice, as own dice are shown",
+        axes=v0.layout["game_state.my_dice"].axes,
+    )
+    quantity, face = spaces.Box(1, most, (), np.int64), spaces.Box(1, faces, (), np.int64)
+    meaning = f"at least 1 die of face 1, 1 of face 2, … {most} of face {faces}; each is higher than those before it"
+    return Game(
+        name="liars_dice",
+        agents=AGENTS,
+        options={"dice": dice, "faces": faces, "wild": wild},
+        rules=Rules(blank=blank, num_actions=bids + 1, reset=reset, step=step, legal=legal),
+        encoders={"v0": v0, "full": v0.extended([hidden], observe_hidden, full_information=True)},
+        payoffs=Payoffs(-1, 1, zero_sum=True),
+        view=View(
+            action_spaces={"bid": spaces.Dict({"quantity": quantity, "face": face}), "liar": spaces.Dict({})},
+            action_ranges=(
+                ActionRange(0, bids, ("bid",), meaning),
+                ActionRange(bids, bids + 1, ("liar",), "challenge the standing bid"),
+            ),
+            encode=liars_bids.encode,
+            parse=liars_bids.parse,
+            nearest=liars_bids.nearest,
+            safe=liars_bids.safe,
+            allowed=liars_bids.allowed,
+            phase=phase,
+            game_state=game_state,
+            outcome=outcome,
+            load=partial(load, blank),
+            resample=resample,
+        ),
+        renderer=Renderer(render, partial(dice_picture, "Liar's dice")),
+        bots=BOTS,
+        capabilities=Capabilities(
+            public_view=PublicView(public), chance=Chance(begin=begin, step=step, outcomes=outcomes, play=roll)
+        ),
+    )
