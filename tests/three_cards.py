@@ -1,4 +1,4 @@
-"""Poker with three cards (Kuhn's, as `parlour.envs.small.kuhn`) as a complete `Game` in one file, as users write theirs.
+"""Poker with three cards (Kuhn's, as `parlour.envs.small.kuhn`) as a whole `Game` in one file, as users write theirs.
 Three cards (0 the lowest), a chip posted each. A seat passes or bets one more; a pass after a bet folds."""
 
 from dataclasses import replace
