@@ -14,7 +14,7 @@ from .core.game import Game, Payoffs
 from .core.layout import Element, Layout, Slice
 from .core.match import Match
 from .core.record import new_table, record, with_required_fields
-from .core.registry import GAMES, find, game, make, register, register_platform_id
+from .core.registry import GAMES, find, game, make, register, register_installed, register_platform_id
 from .core.rollout import Policy, play_until_done
 from .core.rules import Rules
 from .core.turn_state import (
@@ -107,3 +107,5 @@ werewolf_v0 = register("werewolf-v0")
 register_platform_id("unfair-split", "bargaining")
 register_platform_id("first-price-auction", "auction", rule="first-price")
 register_platform_id("all-pay-auction", "auction", rule="all-pay")
+
+register_installed()

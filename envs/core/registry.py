@@ -2,10 +2,12 @@
 
 import re
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any, cast
 
 import gymnasium
@@ -21,7 +23,11 @@ PACKAGE = __name__.rpartition(".core.")[0]
 """The package that holds the games' packages: ``parlour.envs``."""
 
 GAMES: dict[str, str | Callable[..., Game]] = {}
-"""Every registered game by id: the name of its module in ``parlour.envs``, or its function from options to `Game`."""
+"""Every registered game by id: the name of its module in ``parlour.envs``, ``module:function``, or its function from
+options to `Game`."""
+
+ENTRY_POINTS = "parlour.games"
+"""The group of entry points by which an installed package registers its games: ``my_game-v0 = "my_package:game"``."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,8 @@ def register(
 
     Args:
         game_id: name and version, such as ``"holdem-v0"``. The version names the default encoder.
-        source: a function from options to `Game`; or the module in ``parlour.envs`` that has such a function `game`.
-            None: the package ``parlour.envs.<name>``.
+        source: a function from options to `Game`; the module in ``parlour.envs`` that has such a function `game`; or
+            ``module:function`` of any package. None: the package ``parlour.envs.<name>``.
         words: other words for the game, written with ``_``, for the hint where a name is wrong.
 
     Returns:
@@ -84,6 +90,20 @@ def register(
     return module
 
 
+def register_installed() -> None:
+    """Register the games that installed packages name as entry points (see `ENTRY_POINTS`).
+
+    One that cannot be registered is left out, with a warning.
+    """
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            if point.name in GAMES:
+                raise ValueError("a game with this id is registered already")
+            register(point.name, point.value)
+        except ValueError as error:
+            warnings.warn(f"the entry point {point.name} = {point.value} is left out: {error}", stacklevel=2)
+
+
 def register_platform_id(name: str, game_name: str, **options: Any) -> None:
     """Make a platform's id a name of a registered game, with the options that it stands for."""
     PLATFORM_IDS[with_underscores(name)] = PlatformId(game_name, options)
@@ -97,9 +117,24 @@ def find(name: str) -> Callable[..., Game]:
     """
     source = GAMES[id_of(name)]
     if isinstance(source, str):
-        source = cast(Callable[..., Game], import_module(f"{PACKAGE}.{source}").game)
+        source = _loaded(source)
     platform = PLATFORM_IDS.get(with_underscores(name))
     return source if platform is None else _with_fixed(source, name, platform.options)
+
+
+def _loaded(source: str) -> Callable[..., Game]:
+    """Return the function of a registered game (see `register`).
+
+    Raises:
+        ValueError: if the module of another package cannot be imported, or has no such function.
+    """
+    module, _, function = source.partition(":")
+    if not function:
+        return cast(Callable[..., Game], import_module(f"{PACKAGE}.{source}").game)
+    try:
+        return cast(Callable[..., Game], getattr(import_module(module), function))
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"the game of {source} cannot be loaded: {error}") from error
 
 
 def _with_fixed(source: Callable[..., Game], name: str, fixed: Mapping[str, Any]) -> Callable[..., Game]:
@@ -193,7 +228,11 @@ def id_of(name: str) -> str:
 
 def packages() -> dict[str, str]:
     """Return the package of ``parlour.envs`` in which each registered game lies: ``"economics"`` for ``"cournot"``."""
-    sources = {game_id.partition("-")[0]: source for game_id, source in GAMES.items() if isinstance(source, str)}
+    sources = {
+        game_id.partition("-")[0]: source
+        for game_id, source in GAMES.items()
+        if isinstance(source, str) and ":" not in source
+    }
     return {game: source.partition(".")[0] for game, source in sorted(sources.items())}
 
 

@@ -3,7 +3,7 @@
 import inspect
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -53,10 +53,11 @@ def command(
 def _games() -> Rows:
     rows: Rows = []
     for name in GAMES:
-        options = inspect.signature(find(name)).parameters
+        options: Iterable[str] = ()
         try:
+            options = inspect.signature(find(name)).parameters
             game = make_game(name)
-        except (TypeError, ValueError) as error:  # a user's game that needs options
+        except (TypeError, ValueError) as error:  # a user's game that needs options, or cannot be loaded
             rows.append({"game": name, "players": None, "bots": [], "options": list(options), "note": str(error)})
             continue
         rows.append({"game": name, "players": game.seats, "bots": list(game.bots), "options": list(options)})
