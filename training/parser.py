@@ -14,9 +14,12 @@ from threading import Lock
 from typing import Annotated, Any, Union, cast, get_args
 
 from . import commands
-from .commands import COMMANDS
+from .commands import COMMANDS, MERGED
+from .help_page import print_page
 
 HELP = ("-h", "--help")
+HELP_ALL = "--help-all"
+"""The option that prints the description of every option; `HELP` describes those that are used most."""
 COMPLETION = "--tyro-print-completion"
 """tyro's option for shell completion."""
 PARSING = Lock()
@@ -41,22 +44,42 @@ def parse(args: Sequence[str]) -> Run:
         _check("shell", "".join(args[1:2]), SHELLS)
         return _completion(args)
     name, *rest = args
+    if name in MERGED:
+        raise ValueError(f"this is `{MERGED[name]}` now")
     _check("command", name, COMMANDS)
     platforms = _platforms(name)
     if not platforms:
-        return _parsed(_load(name, rest), f"parlour {name}", rest, file=name == "train")
+        return _command(name, f"parlour {name}", rest, file=name == "train")
     if rest and rest[0] in HELP:
         return _parsed(_subcommands(dict.fromkeys(platforms), name), f"parlour {name}", rest)
     if not rest or rest[0].startswith("-"):
         raise ValueError(f"name a platform first: {', '.join(platforms)}")
     platform, *rest = rest
     _check("platform", platform, platforms)
-    from .configured import configured  # loads msgspec and Numba
+    return _command(f"{name}.{platform}", f"parlour {name} {platform}", rest, file=True, live=True)
 
-    command = _load(f"{name}.{platform}", rest)
-    if not set(HELP) & set(rest):  # help shows nothing of the environment, which may hold secrets
-        command = configured(command, rest)
-    return _parsed(command, f"parlour {name} {platform}", rest, file=True)
+
+def _command(module: str, prog: str, args: Sequence[str], *, file: bool, live: bool = False) -> Run:
+    """Return a function that runs the command of a module, or prints its help.
+
+    Args:
+        module: the module, below ``commands``.
+        prog: the command as it is called.
+        args: its arguments.
+        file: whether a file may set switches too.
+        live: whether a file and the environment give defaults.
+    """
+    if HELP_ALL in args:
+        return _parsed(_load(module, HELP[1:]), prog, HELP, file=file)
+    command = _load(module, args)
+    if set(HELP) & set(args):  # help shows nothing of the environment, which may hold secrets
+        first = getattr(import_module(f"{commands.__name__}.{module}"), "FIRST", ())
+        return partial(print_page, prog, partial(_parsed, command, prog, HELP, file=file), first)
+    if live:
+        from .configured import configured  # loads msgspec and Numba
+
+        command = configured(command, args)
+    return _parsed(command, prog, args, file=file)
 
 
 def _check(kind: str, name: str, known: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from needs import library
 from parlour import envs
 from parlour.training import cli
-from parlour.training.benchmarks import base, learner, measure, peers, process, sibling
+from parlour.training.benchmarks import base, learner, measure, process, sibling
 from parlour.training.benchmarks.gpu_code import machine_code
 from parlour.training.commands.bench import report
 from rich.console import Console
@@ -54,8 +54,8 @@ def test_the_learner_is_measured(monkeypatch):
 def test_a_missing_peer_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     monkeypatch.setitem(sys.modules, "pettingzoo.classic", None)
-    for peer in (peers.openspiel, peers.pettingzoo):
-        (row,) = peer(0.1)
+    for peer in ("openspiel", "openspiel-auction", "pettingzoo"):
+        (row,) = measure(peer)(0.1)
         assert row.value is None
         assert row.met is None
         assert row.note.startswith("not installed: pip install")

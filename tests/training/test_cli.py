@@ -12,6 +12,7 @@ import pytest
 from command_line import run
 from parlour import envs, zoo
 from parlour.training import cli
+from parlour.training.commands import MERGED
 from parlour.training.parser import _platforms
 
 
@@ -42,7 +43,7 @@ def test_the_front_page_loads_no_learning_library():
 def test_every_command_has_help(capsys, name):
     code, out, _ = run(capsys, name, "--help")
     assert code == 0
-    assert "usage: parlour " + name in out
+    assert out.lower().startswith(f"usage: parlour {name}")
 
 
 @pytest.mark.parametrize(
@@ -56,11 +57,14 @@ def test_every_command_has_help(capsys, name):
         (["play", "poker"], "did you mean 'holdem'"),
         (["play", "holdem", "--agents", "conceder", "tight"], "choose from human, llm, random, call, tight, maniac"),
         (["play", "holdem", "--hands", "3"], "did you mean --matches?"),
-        (["record", "holdem", "--hands", "3", "--agents", "call", "call"], "did you mean --matches?"),
-        (["figures", "greedy", "--games", "3"], "did you mean --matches?"),
         (["deploy", "tangram", "greedy", "--games", "3"], "did you mean --matches?"),
         (["evaluate", "tight", "--matches", "3"], "did you mean --deals?"),
-        (["teams", "mafia", "--deals", "3"], "did you mean --matches?"),
+        (["evaluate", "--game", "mafia", "--teams", "--matches", "3"], "did you mean --deals?"),
+        (["evaluate", "--teams", "town=loyal"], "--teams: name the game with --game"),
+        (["evaluate", "loyal", "--game", "mafia", "--teams"], "--teams: a run has no meaning beside it"),
+        (["evaluate"], "name a run, a policy file or a bot"),
+        (["evaluate", "loyal", "--seats", "5", "6"], "several numbers of --seats, are for --teams"),
+        (["play", "kuhn", "--screen", "--out", "kuhn.html"], "--screen or --out: choose one"),
         (["train", "holdem", "--minute", "1"], "no option is called --minute; did you mean --minutes?"),
         (["train", "holdem", "--minutes", "soon"], "'soon' is not a number"),
         (["evaluate", "tight", "--deals", "1.5"], "'1.5' is not a whole number"),
@@ -136,6 +140,42 @@ def test_types_in_help_are_words(capsys, name):
     code, out, _ = run(capsys, *name.split(), *game, "--help")
     assert code == 0
     assert not re.search(r"\{None\}|\b(FLOAT|INT|STR|PATH|TEXT)\b", out)
+
+
+def pages():
+    platforms = [f"{name} {platform}" for name in cli.COMMANDS for platform in _platforms(name)]
+    return [name for name in cli.COMMANDS if not _platforms(name)] + platforms
+
+
+@pytest.mark.parametrize("name", pages())
+def test_help_is_a_page_and_help_all_describes_every_option(capsys, name, monkeypatch):
+    """Ten options in a sentence each, on 24 lines of 80 columns, and the names of the others."""
+    monkeypatch.setenv("COLUMNS", "80")
+    game = ["holdem"] if name == "train" else []
+    code, page, _ = run(capsys, *name.split(), *game, "--help")
+    assert code == 0
+    described, _, more = page.partition("More options")
+    options = re.findall(r"(?m)^  --([\w-]+)", described)
+    lines = described[described.index(f"  --{options[0]}") :].rstrip().splitlines()
+    assert len(lines) <= 24 and len(options) <= 10
+    assert max(map(len, page.splitlines())) <= 80
+    code, whole, _ = run(capsys, *name.split(), *game, "--help-all")
+    assert code == 0
+    every = set(re.findall(r"(?m)^(?:│| ) --([a-z][\w-]*)", whole))
+    assert every == {*options, *re.findall(r"--([\w-]+)", more.partition(":")[2])}
+    module = importlib.import_module(f"parlour.training.commands.{name.replace(' ', '.')}")
+    first = getattr(module, "FIRST", options)
+    assert options == [*first][: len(options)] and set(first) <= every
+    assert len(every) <= 11 or hasattr(module, "FIRST") or name.split()[0] in ("host", "deploy")
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_a_command_of_version_0_2_says_what_does_the_same_now(capsys, name):
+    code, _, err = run(capsys, name, "holdem", "--agents", "call")
+    assert (code, err) == (cli.MISTAKE, f"parlour {name}: this is `{MERGED[name]}` now\n")
+    assert name not in cli.COMMANDS
+    now = MERGED[name].split()
+    assert now[0] == "make" or now[1] in cli.COMMANDS
 
 
 def test_play_without_agents_is_a_match_with_you(capsys, monkeypatch):
@@ -232,7 +272,7 @@ def test_the_command_begins_at_once():
     [
         (["replay", "missing.jsonl"], "there is no such file or folder: missing.jsonl"),
         (["replay", "folder"], "this is a folder, not a file: folder"),
-        (["plot", "nosuch"], "runs; there are none yet"),
+        (["compare", "nosuch"], "runs; there are none yet"),
         (["play", "kuhn", "--agents", "random", "broken.npz"], "broken.npz is not a saved MlpPolicy: it is not an"),
     ],
 )
@@ -258,8 +298,8 @@ def test_every_command_has_a_module_and_every_platform_too():
 def test_one_option_is_described_once(capsys):
     """The same words stand in the help of every command that has the option."""
     described = {}
-    for name in (["play"], ["watch"], ["record"], ["table"], ["host", "poker"], ["deploy", "arena"]):
-        code, out, _ = run(capsys, *name, "--help")
+    for name in (["play"], ["table"], ["host", "poker"], ["deploy", "arena"]):
+        code, out, _ = run(capsys, *name, "--help-all")
         assert code == 0
         text = " ".join(re.sub("[│╭╮╰╯─]", " ", out).split())
         described[name[-1]] = re.search(r"--seed \S+ (.*?) \(default", text)[1]
@@ -354,7 +394,7 @@ def test_a_bot_is_looked_for_in_every_game(capsys):
 
 def test_a_missing_run_says_where_runs_are(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for args in (["plot", "nosuch"], ["evaluate", "nosuch"], ["play", "kuhn", "--agents", "nosuch", "random"]):
+    for args in (["compare", "nosuch"], ["evaluate", "nosuch"], ["play", "kuhn", "--agents", "nosuch", "random"]):
         code, _, err = run(capsys, *args)
         assert code == 2
         assert str(tmp_path / "runs") in err
@@ -382,7 +422,7 @@ def test_a_list_is_written_with_or_without_brackets(capsys):
 
 
 def test_a_new_folder_is_told(capsys, tmp_path):
-    args = ["record", "kuhn", "--agents", "random", "random", "--out"]
+    args = ["play", "kuhn", "--agents", "random", "random", "--out"]
     code, _, err = run(capsys, *args, f"{tmp_path}/new/match.html")
     assert code == 0
     assert f"new folder: {tmp_path}/new" in err

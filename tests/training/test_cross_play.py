@@ -99,7 +99,7 @@ def test_the_command_explains_what_is_wrong(capsys):
 
 
 def test_teams_and_evaluate_take_mixed_teams_and_ablations(capsys):
-    args = ["teams", "mafia", "--seats", "5", "--matches", "20", "--json", "--policies"]
+    args = ["evaluate", "--game", "mafia", "--seats", "5", "--deals", "20", "--json", "--teams"]
     assert cli.main([*args, "town=loyal+random", "town=loyal+random:1", "--mute", "mafia", "--scramble", "town"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [row["policies"]["town"] for row in found] == ["loyal+random", "loyal+random:1"]

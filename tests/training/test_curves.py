@@ -1,4 +1,4 @@
-"""Learning curves: pooling by settings, intervals, `parlour plot` and `parlour compare`."""
+"""Learning curves: pooling by settings, intervals, `parlour compare`."""
 
 import json
 import warnings
@@ -98,22 +98,22 @@ def test_the_interval_covers_the_truth_as_often_as_it_says():
 def test_the_commands(runs, tmp_path, capsys):
     folders = [str(runs / name) for name in ("a0", "a1", "b0", "b1")]
     assert cli.main(["compare", *folders, "--json", "--last", "0.25"]) == 0
-    groups = json.loads(capsys.readouterr().out)["groups"]
+    groups = json.loads(capsys.readouterr().out)["metrics"]["rollout/return"]
     assert [group["mean"] for group in groups] == [3.5, 9.0] and groups[1]["gain"] == 5.5
     assert cli.main(["compare", folders[0], folders[2], "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["groups"][1]["gain_interval"] is None
+    assert json.loads(capsys.readouterr().out)["metrics"]["rollout/return"][1]["gain_interval"] is None
     assert cli.main(["compare", *folders]) == 0
     assert "learning_rate=0.2" in capsys.readouterr().out
+    both = ["compare", *folders, "--metric", "rollout/return", "eval/nash_conv"]
     for name, start in (("curves.png", b"\x89PNG"), ("curves.svg", b"<?xml")):
         picture = tmp_path / name
-        assert cli.main(["plot", *folders, "--metric", "rollout/return", "eval/nash_conv", "--out", str(picture)]) == 0
+        assert cli.main([*both, "--picture", str(picture)]) == 0
         assert picture.read_bytes().startswith(start)
 
 
-@pytest.mark.parametrize("command", [["compare"], ["plot"]])
-def test_runs_of_different_games_are_refused(runs, capsys, command):
+def test_runs_of_different_games_are_refused(runs, capsys):
     write(runs, "other", 0, 0.1, [1, 2], game="leduc-v0")
-    assert cli.main([*command, "a0", "other", "--runs", str(runs)]) == cli.MISTAKE
+    assert cli.main(["compare", "a0", "other", "--runs", str(runs)]) == cli.MISTAKE
     said = capsys.readouterr().err
     assert "a0 plays kuhn, other plays leduc: figures of different games cannot be compared" in said
 
@@ -121,10 +121,10 @@ def test_runs_of_different_games_are_refused(runs, capsys, command):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["plot", "a0", "--out", "curves.txt"], "need a file that ends in .png"),
-        (["plot", "a9"], "there is no run 'a9'"),
-        (["plot", "a0", "--metric", "loss"], "has no metric 'loss'; it has eval/nash_conv, rollout/return"),
-        (["compare", "a0"], "at least two runs"),
+        (["compare", "a0", "--picture", "curves.txt"], "need a file that ends in .png"),
+        (["compare", "a9"], "there is no run 'a9'"),
+        (["compare", "a0", "--metric", "loss"], "has no metric 'loss'; it has eval/nash_conv, rollout/return"),
+        (["compare"], "at least one run"),
         (["compare", "a0", "a1", "--last", "0"], "last=0"),
     ],
 )

@@ -85,7 +85,7 @@ def test_a_missing_method_names_the_games_that_have_it(capsys):
         best_response(make_policy("fair", game), game)
     assert cli.main(["evaluate", "hardliner", "--best-response"]) == cli.MISTAKE
     assert "no best response for bargaining-v0" in capsys.readouterr().err
-    assert cli.main(["figures", "tight", "--game", "holdem"]) == cli.MISTAKE
+    assert cli.main(["evaluate", "tight", "--held-out", "--game", "holdem"]) == cli.MISTAKE
     assert "no held-out sets; tangram has some" in capsys.readouterr().err
     assert cli.main(["evaluate", "shade", "--search"]) == cli.MISTAKE
     assert "shade plays auction; only holdem and tangram have a search" in capsys.readouterr().err
@@ -129,7 +129,7 @@ def test_every_team_needs_a_policy():
 
 def test_the_command_knows_any_game_with_teams(capsys, monkeypatch):
     monkeypatch.setitem(envs.GAMES, "three_cards-v0", partners)
-    assert cli.main(["teams", "three_cards", "--policies", "left=random", "--matches", "20"]) == 0
+    assert cli.main(["evaluate", "--game", "three_cards", "--teams", "left=random", "--deals", "20"]) == 0
     out = capsys.readouterr().out
     assert "left wins" in out and "right wins" in out
 
@@ -138,12 +138,12 @@ def test_the_command_knows_any_game_with_teams(capsys, monkeypatch):
     ("args", "words"),
     [
         (["holdem"], "holdem-v0 has no teams"),
-        (["mafia", "--policies", "mafai=mixed"], "did you mean 'mafia'"),
-        (["mafia", "--policies", "mixed"], "write team=policy; the teams of mafia are town, mafia"),
-        (["mafia", "--policies", "town=mixd"], "did you mean 'mixed'"),
+        (["mafia", "mafai=mixed"], "did you mean 'mafia'"),
+        (["mafia", "mixed"], "write team=policy; the teams of mafia are town, mafia"),
+        (["mafia", "town=mixd"], "did you mean 'mixed'"),
     ],
 )
 def test_mistakes_about_teams_are_one_line_on_stderr(args, words, capsys):
-    assert cli.main(["teams", *args, "--matches", "10"]) == cli.MISTAKE
+    assert cli.main(["evaluate", "--deals", "10", "--game", args[0], "--teams", *args[1:]]) == cli.MISTAKE
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1

@@ -108,23 +108,23 @@ def test_the_page_escapes_names():
 
 def test_the_command_writes_a_page_with_ratings_and_games(capsys, tmp_path):
     out = tmp_path / "pages" / "ladder.html"
-    args = ["ladder", "honest", "maniac", "random", "--game", "kuhn", "--deals", "40", "--samples", "2"]
-    assert cli.main([*args, "--out", str(out), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    args = ["crossplay", "honest", "maniac", "random", "--game", "kuhn", "--deals", "40", "--samples", "2"]
+    assert cli.main([*args, "--ladder", str(out), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["ladder"]
     assert {row["name"] for row in found["standings"]} == {"honest", "maniac", "random"}
     assert found["page"] == str(out)
     page = out.read_text("utf-8")
     (replay,) = re.findall(r'srcdoc="([^"]*)"', page)
     assert "sample games" in html.unescape(replay)
     assert html.unescape(replay).count("\n") > 100  # a script on one line would end at its first comment
-    assert cli.main([*args[:-1], "0", "--out", str(out)]) == 0
+    assert cli.main([*args[:-1], "0", "--ladder", str(out)]) == 0
     assert "ladder of kuhn-v0" in capsys.readouterr().out
     assert "srcdoc" not in out.read_text("utf-8")
 
 
 def test_the_command_explains_what_is_wrong(capsys):
-    for more, message in (([], "at least two"), (["maniac", "--out", "x.pdf"], "ends in .html")):
-        assert cli.main(["ladder", "honest", *more, "--game", "kuhn"]) == cli.MISTAKE
+    for more, message in (([], "at least two"), (["maniac", "--ladder", "x.pdf"], "ends in .html")):
+        assert cli.main(["crossplay", "honest", *more, "--game", "kuhn"]) == cli.MISTAKE
         assert message in capsys.readouterr().err
-    assert cli.main(["ladder", "greedy", "random", "--game", "tangram"]) == cli.MISTAKE
+    assert cli.main(["crossplay", "greedy", "random", "--game", "tangram", "--ladder", "x.html"]) == cli.MISTAKE
     assert "nobody wins from another" in capsys.readouterr().err

@@ -149,13 +149,13 @@ def answering(answer):
         thread.join(20)
 
 
-@pytest.mark.parametrize("command", ["play", "watch"])
-def test_a_language_model_plays_and_what_it_says_is_shown(command, capsys, tmp_path):
+@pytest.mark.parametrize("how", [[], ["--screen"]])
+def test_a_language_model_plays_and_what_it_says_is_shown(how, capsys, tmp_path):
     library("openai")
     choice = json.dumps({"action_type": "submit_offer", "payload": {"my_share": 61}, "say": "Take\nit \x1b[2J."})
     args = ["bargaining", "--agents", "llm", "fair", "--matches", "1", "--delay", "0", "--options", "rounds=2"]
     with answering(endpoint.talking(choice=choice)) as url:
-        assert cli.main([command, *args, "--model", "stub", "--llm-url", url, "--log", f"{tmp_path}/log"]) == 0
+        assert cli.main(["play", *args, *how, "--model", "stub", "--llm-url", url, "--log", f"{tmp_path}/log"]) == 0
     out = capsys.readouterr().out
     assert "player_0 (llm): submit_offer 61" in out
     assert "“Take it [2J.”" in out
@@ -175,7 +175,7 @@ def test_a_language_model_that_gives_no_answer_costs_itself_the_turn(answer, pro
     match = ["bargaining", "--agents", "llm", "fair", "--options", "rounds=2", "--log", f"{tmp_path}/log"]
     with answering(answer) as url:
         model = ["--model", "stub", "--llm-url", url]
-        assert cli.main(["record", *match, *model, "--out", f"{tmp_path}/page.html"]) == 0
+        assert cli.main(["play", *match, *model, "--out", f"{tmp_path}/page.html"]) == 0
     assert "the safe action is played for player_0" in caplog.text
     assert problem in caplog.text
     assert replay(tmp_path / "log").table.done
@@ -209,7 +209,7 @@ def test_a_model_that_fails_at_night_does_not_betray_who_acts(caplog):
     assert "the safe action is played for p2" in caplog.text
 
 
-@pytest.mark.parametrize("command", ["play", "watch", "table"])
+@pytest.mark.parametrize("command", ["play", "table"])
 def test_a_language_model_needs_a_name(command, capsys):
     assert cli.main([command, "bargaining", "--agents", "llm", "fair"]) == 2
     assert "--model NAME" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`parlour watch`, `parlour record`, `parlour replay`."""
+"""`parlour play --screen` and `--out`, `parlour replay`."""
 
 import io
 import json
@@ -18,7 +18,7 @@ MATCH = ("bargaining", "--agents", "fair", "boulware", "--seed", "5")
 
 
 def test_watching_shows_one_table_that_changes(capsys):
-    assert cli.main(["watch", *MATCH, "--matches", "2", "--delay", "0"]) == 0
+    assert cli.main(["play", *MATCH, "--screen", "--matches", "2", "--delay", "0"]) == 0
     out = capsys.readouterr().out
     assert out.count("bargaining-v0") == 1  # no terminal: the last screen alone
     assert "over: " in out
@@ -59,13 +59,13 @@ def test_the_latest_action_stands_on_the_screen(game_id, size):
 
 
 def test_a_person_cannot_be_watched(capsys):
-    assert cli.main(["watch", "bargaining", "--agents", "fair", "human"]) == 2
-    assert "parlour play" in capsys.readouterr().err
+    assert cli.main(["play", "bargaining", "--screen", "--agents", "fair", "human"]) == 2
+    assert "leave --screen out" in capsys.readouterr().err
 
 
 def test_a_match_is_recorded_as_a_page_and_replayed_from_its_log(tmp_path, capsys):
     out, log = tmp_path / "films" / "match.html", tmp_path / "logs" / "match.jsonl"
-    assert cli.main(["record", *MATCH, "--matches", "2", "--out", str(out), "--log", str(log)]) == 0
+    assert cli.main(["play", *MATCH, "--matches", "2", "--out", str(out), "--log", str(log)]) == 0
     assert f"written: {out}" in capsys.readouterr().out
     assert "fair, boulware" in out.read_text("utf-8")
     first = next(read(log))
@@ -86,17 +86,17 @@ def test_a_match_is_recorded_as_a_page_and_replayed_from_its_log(tmp_path, capsy
 def test_a_match_is_recorded_as_a_film(tmp_path):
     library("resvg_py")
     out = tmp_path / "match.gif"
-    assert cli.main(["record", *MATCH, "--out", str(out), "--view", "fair"]) == 0
+    assert cli.main(["play", *MATCH, "--out", str(out), "--view", "fair"]) == 0
     assert out.read_bytes()[:6] in (b"GIF87a", b"GIF89a")
 
 
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [
-        (["record", *MATCH, "--out", "match.avi"], "write to a .html, .gif or .mp4"),
-        (["record", *MATCH, "--out", "match.gif", "--view", "player_0"], "there are 'all', 'fair', 'boulware'"),
-        (["record", *MATCH, "--out", "match.gif", "--fps", "0"], "fps=0"),
-        (["record", *MATCH, "--out", "match.html", "--matches", "0"], "matches=0"),
+        (["play", *MATCH, "--out", "match.avi"], "write to a .html, .gif or .mp4"),
+        (["play", *MATCH, "--out", "match.gif", "--view", "player_0"], "there are 'all', 'fair', 'boulware'"),
+        (["play", *MATCH, "--out", "match.gif", "--fps", "0"], "fps=0"),
+        (["play", *MATCH, "--out", "match.html", "--matches", "0"], "matches=0"),
         (["replay", "nothing.jsonl"], "nothing.jsonl"),
         (["replay", "empty.jsonl"], "has no decision to show"),
     ],

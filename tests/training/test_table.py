@@ -35,7 +35,7 @@ def test_the_link_of_a_table_for_all_addresses_names_one(url):
 
 @pytest.mark.parametrize(
     ("command", "args"),
-    [(table, ["table", "bargaining"]), (table, ["table", "holdem"]), (lobby, ["lobby", "kuhn"])],
+    [(table, ["table", "bargaining"]), (table, ["table", "holdem"]), (lobby, ["table", "kuhn", "--lobby"])],
     ids=["bargaining", "holdem", "lobby"],
 )
 def test_a_certificate_reaches_the_server(command, args, monkeypatch, certificate):
@@ -51,22 +51,24 @@ def test_a_certificate_reaches_the_server(command, args, monkeypatch, certificat
     ("args", "words"),
     [
         (["chess"], "chess"),
-        (["--policies", "nothing-like-this"], "nothing-like-this"),
-        (["kuhn", "--policies", "{folder}/bare.npz"], "is not a saved"),
+        (["--agents", "nothing-like-this"], "nothing-like-this"),
+        (["kuhn", "--agents", "{folder}/bare.npz"], "is not a saved"),
         (["kuhn", "--empty-after", "0"], "empty_after=0"),
         (["kuhn", "--hands", "0"], "hands=0"),
         (["kuhn", "--timeout", "nan"], "timeout=nan"),
         (["kuhn", "--empty-after", "inf"], "empty_after=inf"),
         (["kuhn", "--access-token", ""], "the token on the command line is empty"),
-        (["kuhn", "--policies", "zoo:leduc"], "zoo:leduc plays leduc, which this lobby does not offer"),
+        (["kuhn", "--agents", "zoo:leduc"], "zoo:leduc plays leduc, which this lobby does not offer"),
         (["kuhn", "--state", "{folder}/text"], "cannot keep the lobby's results"),
+        (["kuhn", "--seats", "2"], "--seats is for one table"),
+        (["kuhn", "--options", "seats=2"], "--options is for one table"),
     ],
 )
 def test_what_a_lobby_cannot_serve_is_named(args, words, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(lobby, "until_done", lambda work: work.close())
     (tmp_path / "text").write_text("no database, and long enough to look like one" * 100)
     np.savez(tmp_path / "bare.npz", weights=np.zeros(1))
-    assert cli.main(["lobby", "--port", "0", *(one.format(folder=tmp_path) for one in args)]) == 2
+    assert cli.main(["table", "--lobby", "--port", "0", *(one.format(folder=tmp_path) for one in args)]) == 2
     assert words in capsys.readouterr().err
 
 
@@ -103,7 +105,7 @@ def test_own_policies_are_among_the_opponents_of_their_game(tmp_path, monkeypatc
     monkeypatch.setattr(lobby, "serve", lambda host, *rest: served.append(host) or asyncio.sleep(0))
     own = tmp_path / "own.npz"
     shutil.copy(zoo.weights("zoo:kuhn"), own)
-    assert cli.main(["lobby", "kuhn", "leduc", "--port", "0", "--policies", str(own)]) == 0
+    assert cli.main(["table", "kuhn", "leduc", "--lobby", "--port", "0", "--agents", str(own)]) == 0
     kuhn, leduc = served[0]._offers
     assert str(own) in [one.name for one in kuhn.opponents]
     assert str(own) not in [one.name for one in leduc.opponents]
@@ -117,3 +119,16 @@ def test_a_lobbys_table_leaves_a_seat_to_a_person():
         lobby._table("kuhn", None, ["honest", "honest"], **TABLE)
     made = lobby._table("cournot", 3, ["equilibrium"], **TABLE)
     assert [None if one is None else one.name for one in made.taken] == ["equilibrium", None, None]
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ([], "0 games for one table: name one, or give --lobby"),
+        (["kuhn", "leduc"], "2 games for one table"),
+        (["kuhn", "--state", "lobby.sqlite"], "--state and --empty-after are for --lobby"),
+    ],
+)
+def test_one_table_has_one_game_and_nothing_of_a_lobby(args, words, capsys):
+    assert cli.main(["table", *args]) == 2
+    assert words in capsys.readouterr().err

@@ -37,7 +37,7 @@ def test_a_policy_file_is_played_with_its_own_game_and_options(trained, capsys):
     "args",
     [
         ["play", "holdem", "--agents", "mine.npz", "call", "--matches", "1", "--delay", "0"],
-        ["watch", "holdem", "--agents", "call", "mine.npz", "--matches", "1", "--delay", "0"],
+        ["play", "holdem", "--screen", "--agents", "call", "mine.npz", "--matches", "1", "--delay", "0"],
         ["host", "arena", "holdem", "--agents", "mine.npz", "call", "--rounds", "1", "--port", "0"],
     ],
 )

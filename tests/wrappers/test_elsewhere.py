@@ -67,7 +67,7 @@ def test_a_policy_that_cannot_play_is_refused_with_one_sentence_everywhere(tmp_p
     mixed = ["mixed"] * 11
     for words in (
         ["play", "mafia", "--agents", ten, *mixed],
-        ["record", "mafia", "--agents", ten, *mixed, "--out", str(tmp_path / "match.html")],
+        ["play", "mafia", "--agents", ten, *mixed, "--out", str(tmp_path / "match.html")],
         ["table", "mafia", "--agents", ten, *mixed[1:], "human", "--port", "0"],
         ["host", "arena", "mafia", "--agents", ten, *mixed, "--port", "0", "--seats", "12"],
         ["host", "mafia", "--agents", ten, "mixed", "--players", "12", "--port", "0"],
@@ -75,7 +75,7 @@ def test_a_policy_that_cannot_play_is_refused_with_one_sentence_everywhere(tmp_p
         ["evaluate", ten, "--seats", "12"],
         ["exploit", ten, "--seats", "12"],
         ["crossplay", ten, "mixed", "--seats", "12"],
-        ["teams", "mafia", "--policies", f"town={ten}", "--seats", "12"],
+        ["evaluate", "--game", "mafia", "--teams", f"town={ten}", "--seats", "12"],
     ):
         assert cli.main(words) == cli.MISTAKE, words
         assert "12 players; this game was made for 10 at most" in " ".join(capsys.readouterr().err.split()), words

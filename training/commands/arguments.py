@@ -121,19 +121,17 @@ class PlayersArguments(AgentsArguments):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchArguments:
-    """The match."""
+class TableArguments:
+    """The table."""
 
-    matches: int = 1
-    """Number of matches: of hands in poker, of episodes in other games."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShownMatchArguments(MatchArguments):
-    """The match."""
-
-    delay: float = 0.5
-    """Pause after every action, in seconds."""
+    timeout: float = 60.0
+    """Seconds for a turn; then the safe action is played."""
+    delay: float = 1.0
+    """The least time of policies and bots for an answer, in seconds."""
+    hands: int | None = None
+    """Number of hands after which a poker table ends and a new one opens. Default: no limit; 30 in a lobby."""
+    rebuy: bool = False
+    """Whether a poker player without chips gets a new stack before the next hand."""
 
 
 @dataclass(frozen=True, kw_only=True)

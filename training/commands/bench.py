@@ -1,4 +1,4 @@
-"""`parlour bench`: speed and memory on one core, also of other libraries."""
+"""`parlour bench`: speed and memory on one core, in a checkout beside other libraries."""
 
 import json
 import os
@@ -13,7 +13,8 @@ from rich.text import Text
 from ...envs import GAMES
 from ...envs import game as make_game
 from ...envs.core.options import named
-from ..benchmarks import MEASURES, measure
+from ..benchmarks import measure
+from ..benchmarks import names as measurements
 from ..benchmarks.base import Row
 from ..benchmarks.gpu_code import machine_code
 from ..terminal.console import Console
@@ -28,11 +29,12 @@ def command(
     as_json: AsJson = False,
     compile_only: Annotated[bool, tyro.conf.arg(name="compile")] = False,
 ) -> None:
-    """Measure speed and memory on one core and print them with their targets and other libraries' results.
+    """Measure speed and memory on one core and print them with their targets; in a checkout, beside other libraries.
 
     Args:
-        names: The measurements: vector threads sibling cuda aec openspiel pettingzoo learner selfplay actors protocol
-            tangram godot arena mafia-host replay start first-use memory. Default: all.
+        names: The measurements: vector threads sibling cuda aec learner selfplay actors protocol tangram godot arena
+            mafia-host replay start first-use memory; in a checkout also openspiel openspiel-auction pettingzoo.
+            Default: all.
         quick: Shorter rounds, with less precise results.
         compile_only: With cuda alone: compile the GPU kernels of every game to machine code and print what they take.
             This needs the extra cuda, and no GPU.
@@ -46,7 +48,7 @@ def command(
         _print_machine_code(as_json)
         return
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
-    chosen = [named("measurement", name, MEASURES) for name in names] or list(MEASURES)
+    chosen = [named("measurement", name, measurements()) for name in names] or measurements()
     rows: list[Row] = []
     for name in chosen:
         with STDERR.status(f"measuring {name} …"):

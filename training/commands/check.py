@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
@@ -18,7 +19,7 @@ WIDTH = max(map(len, LAWS)) + 2
 
 
 def command(
-    game: tyro.conf.Positional[str],
+    game: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="GAME")],
     options: tuple[str, ...] = (),
     episodes: int = EPISODES,
     laws: tuple[str, ...] = (),
@@ -29,11 +30,11 @@ def command(
     what differs.
 
     Args:
-        game: ``module:function`` that makes the game from its options, such as ``my_package.my_game:game``; or the name
-            of a registered game.
-        options: the game's options as ``name=value``, such as ``seats=3``.
-        episodes: random episodes per law.
-        laws: the names of the laws to test. Default: all.
+        game: module:function that makes the game from its options, such as my_package.my_game:game; or the name of a
+            registered game.
+        options: The game's options as name=value, such as seats=3.
+        episodes: Random episodes per law.
+        laws: The names of the laws to test. Default: all.
     """
     if episodes < 1:
         raise ValueError(f"--episodes {episodes}: at least 1 is needed")

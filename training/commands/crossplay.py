@@ -1,6 +1,7 @@
-"""`parlour crossplay`: every policy against every other, and mixed teams."""
+"""`parlour crossplay`: every policy against every other, mixed teams, and ratings."""
 
 import json
+from pathlib import Path
 
 from rich.table import Table
 
@@ -10,7 +11,10 @@ from ..evaluation.scores import in_two_lines
 from ..terminal.console import Console
 from ..terminal.progress import counting_bar
 from .arguments import PolicyNames, ReportArguments, WorkerArguments
-from .lookup import game_of, policies_of, silenced, warn_about_differences
+from .ladder import rated
+from .lookup import game_of, policies_of, require_opponents, silenced, warn_about_differences
+
+FIRST = ("game", "options", "seats", "deals", "ladder", "processes", "by-seat", "deterministic", "seed", "json")
 
 
 def command(
@@ -22,6 +26,8 @@ def command(
     deals: int = 2_000,
     mixed: bool = True,
     by_seat: bool = False,
+    ladder: Path | None = None,
+    samples: int = 3,
     mute: bool = False,
     scramble: bool = False,
     deterministic: bool = False,
@@ -32,43 +38,60 @@ def command(
 
     A cell is the return of the row's policy in one seat, with the column's in all others; in a game with teams, the
     share of the matches that the row's policy wins as one team, with the column's in the others. On the diagonal a
-    policy plays with itself.
+    policy plays with itself. With --ladder the policies are rated by the game of choosing one of them: the Nash average
+    of a policy is what it wins against the equilibrium of that game, 0 at the top. openskill ratings (pip install
+    'parlour[arena]') and α-rank (by OpenSpiel) stand beside it where these packages are installed.
 
     Args:
         game: The game by name. Default: that of the first policy.
         seats: Number of seats. Default: that of the first policy.
         options: The game's options as name=value. Default: those of the first policy.
         deals: Deals (matches of teams) per cell; without teams, each is played in every seat.
-        mixed: In a game with teams, also let two policies share a team: half and half, and with one newcomer.
+        mixed: In a game with teams, also let two policies share a team: half and half, and with one newcomer. Not with
+            --ladder.
         by_seat: Also print a table for each seat.
+        ladder: Rate the policies, and write this page (.html) with ratings, matrix and sample games.
+        samples: Sample games on that page, between the best policies; 0: none.
         mute: Nobody can say anything. What this changes is what talk is worth.
         scramble: Every statement is replaced by a random one.
         deterministic: Play the most likely actions instead of random draws.
     """
     if len(runs) < 2:
         raise ValueError("name at least two policies")
+    if samples < 0:
+        raise ValueError(f"samples={samples}: need 0 or more")
+    if ladder is not None and ladder.suffix != ".html":
+        raise ValueError(f"ladder={str(ladder)!r}: a page ends in .html")
     table = game_of(runs[0], game, options, seats)
+    if ladder is not None:
+        require_opponents(table)
     players = policies_of(runs, table, report.seed, deterministic)
     warn_about_differences(players.items(), table)
     heard = {
         name: silenced(player, table, mute, scramble, report.seed + number)
         for number, (name, player) in enumerate(players.items())
     }
+    mixed = mixed and ladder is None
     lots = count_of_matches(table, len(heard), mixed)
     with counting_bar("cross-play", lots * deals) as done:
         matrices = cross_play(
             table, heard, deals=deals, seed=report.seed, mixed=mixed, progress=done, workers=work.workers
         )
+    rating = None if ladder is None else rated(table, runs, matrices, ladder, samples, report.seed)
     if report.as_json:
         about = {"game": table.id, "options": dict(table.options), "seed": report.seed, "deals": deals}
         about |= {"mute": mute, "scramble": scramble}
-        print(json.dumps({**about, "matrices": [matrix.to_dict() for matrix in matrices]}, indent=2))
+        ladders = {} if rating is None else {"ladder": rating.to_dict()}
+        print(json.dumps({**about, "matrices": [matrix.to_dict() for matrix in matrices], **ladders}, indent=2))
         return
     console = Console()
     shown = matrices if table.capabilities.teams is not None or by_seat else matrices[:1]
     for matrix in shown:
         console.print(matrix_table(matrix))
         console.print(*summary(matrix, table), sep="\n", markup=False)
+    if rating is not None:
+        console.print(rating.table())
+        console.print(f"written: {rating.page}", markup=False, soft_wrap=True)
 
 
 def matrix_table(matrix: Matrix) -> Table:

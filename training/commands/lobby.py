@@ -1,12 +1,10 @@
-"""`parlour lobby`: a page with the open tables of many games, their results and ratings."""
+"""A page with the open tables of many games, their results and ratings: `parlour table --lobby`."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import Annotated
-
-import tyro
 
 from ... import zoo
 from ...envs import GAMES, Game
@@ -14,44 +12,50 @@ from ...wrappers.live.common.tokens import Admit
 from ...wrappers.live.lobby.host import LobbyHost
 from ...wrappers.live.lobby.offers import LobbyTable, Offer, Opponent
 from ...wrappers.live.table.table_result import OnResult
-from .arguments import TlsServerArguments
+from .arguments import TableArguments, TlsServerArguments
 from .browser_tables import browser_table, serve
 from .lookup import HUMAN, game_with, has_seats, reason_against, tables_of, trained_for
 from .stopping import until_done
 
-PORT = TlsServerArguments(port=8000)
+HANDS = 30
+"""Number of hands after which a poker table of a lobby ends and counts, if none is given."""
 SEATS = range(2, 17)
 """The numbers of seats that a table of the lobby may have."""
 
 
-def command(
-    *,
-    games: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="GAME")] = (),
-    policies: tuple[str, ...] = (),
-    state: Path | None = None,
-    server: TlsServerArguments = PORT,
-    names: tuple[str, ...] = (),
-    timeout: float = 60.0,
-    delay: float = 1.0,
-    hands: int = 30,
-    rebuy: bool = False,
-    empty_after: float = 300.0,
+@dataclass(frozen=True, kw_only=True)
+class LobbyArguments:
+    """The lobby."""
+
+    lobby: bool = False
+    """Serve a page where people open tables of the named games (default: of all), invite others, and see results and
+    ratings. The opponents are the game's bots, its policy of the zoo, and those of --agents."""
+    state: Path | None = None
+    """The file (SQLite) of names, results and ratings of a lobby. Default: they end with the server."""
+    empty_after: float = 300.0
+    """Seconds without an open page after which a table of a lobby ends."""
+
+
+def serve_lobby(
+    games: Sequence[str],
+    policies: Sequence[str],
+    lobby: LobbyArguments,
+    server: TlsServerArguments,
+    names: Sequence[str],
+    tables: TableArguments,
 ) -> None:
     """Serve a page where people open tables, invite others, and see results and ratings, until Ctrl-C or SIGTERM.
 
-    The opponents are the game's bots, its policy of the zoo, and those of --policies.
-
     Args:
-        games: The games, by name. Default: all.
-        policies: Runs and policy files that people can play with.
-        state: The file (SQLite) of names, results and ratings. Default: they end with the server.
-        names: Further host names under which browsers reach this server, such as a proxy's.
-        timeout: Seconds for a turn; then the safe action is played.
-        delay: The least time of policies and bots for an answer, in seconds.
-        hands: Number of hands after which a poker table ends and counts.
-        rebuy: Whether a poker player without chips gets a new stack before the next hand.
-        empty_after: Seconds without an open page after which a table ends.
+        games: the games, by name; empty: all.
+        policies: runs and policy files that people can play with.
+        lobby: the lobby's settings.
+        server: the address, the access token and the certificate.
+        names: further host names under which browsers reach this server.
+        tables: the settings of every table.
     """
+    hands = HANDS if tables.hands is None else tables.hands
+    empty_after, timeout, delay = lobby.empty_after, tables.timeout, tables.delay
     if not (delay >= 0 and min(timeout, empty_after) > 0 and hands >= 1 and isfinite(timeout + delay + empty_after)):
         given = f"timeout={timeout:g}, delay={delay:g}, empty_after={empty_after:g}, hands={hands}"
         raise ValueError(f"{given}: need some seconds for a turn and an empty table, a delay from 0 up, and some hands")
@@ -64,18 +68,18 @@ def command(
         if found.name not in [game.name for game in offered]:
             raise ValueError(f"{spec} plays {found.name}, which this lobby does not offer: name it among the games")
         trained.setdefault(found.name, []).append(spec)
-    lobby = LobbyHost(
+    host = LobbyHost(
         [_offer(game, trained.get(game.name, ())) for game in offered],
-        partial(_table, timeout=timeout, delay=delay, hands=hands, rebuy=rebuy),
-        state=state,
+        partial(_table, timeout=timeout, delay=delay, hands=hands, rebuy=tables.rebuy),
+        state=lobby.state,
         empty_after=empty_after,
         address=server.address,
         port=server.port,
         names=names,
         access_token=server.token,
     )
-    lobby.tls = server.tls
-    until_done(serve(lobby, server.token, "lobby"))
+    host.tls = server.tls
+    until_done(serve(host, server.token, "lobby"))
 
 
 def _playable() -> list[Game]:
@@ -120,7 +124,7 @@ def _table(
     hands: int,
     rebuy: bool,
 ) -> LobbyTable:
-    """Return a table of the lobby; see `MakeTable`."""
+    """Return a table of the lobby; see `wrappers.live.lobby.offers`."""
     game = game_with(name, seats=seats)
     if len(opponents) >= game.seats:
         raise ValueError(f"{len(opponents)} opponents for {game.seats} seats: leave one to a person")

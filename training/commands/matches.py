@@ -1,4 +1,4 @@
-"""Common parts of play, watch and record: a match of the named agents."""
+"""The parts of a match in the terminal: the named agents in their seats."""
 
 import sys
 from dataclasses import replace

@@ -14,6 +14,8 @@ from ..runs.sweep import Outcome, space, sweep
 from ..terminal.console import Console
 from .arguments import AsJson, WorkerArguments
 
+FIRST = ("search", "settings", "algorithm", "trials", "seeds", "metric", "minimize", "folder", "processes", "json")
+
 
 def command(
     *,
@@ -30,7 +32,7 @@ def command(
     work: WorkerArguments,
     as_json: AsJson = False,
 ) -> None:
-    """Train with many settings and seeds, and show the best. The runs lie in one folder, for plot and compare.
+    """Train with many settings and seeds, and show the best. The runs lie in one folder, for compare.
 
     Args:
         source: The name of the game or of another preset, or a TOML file.

@@ -1,46 +1,58 @@
-"""`parlour table`: a page where people play against policies and bots."""
+"""`parlour table`: a page where people play against policies and bots, at one table or in a lobby."""
 
 import sys
 from collections.abc import Sequence
+from typing import Annotated
+
+import tyro
 
 from ...wrappers.logs.match_log import opened
-from .arguments import AgentsArguments, GameArguments, SessionArguments, TlsServerArguments
+from .arguments import AgentsArguments, GameArguments, SessionArguments, TableArguments, TlsServerArguments
 from .browser_tables import browser_table, serve
+from .lobby import LobbyArguments, serve_lobby
 from .lookup import HUMAN, game_with, has_seats, names_seats, of_the_zoo
 from .stopping import until_done
 
+FIRST = ("agents", "options", "seats", "lobby", "state", "port", "address", "access-token-file", "timeout", "rebuy")
 NOBODY = AgentsArguments(agents=())
 PORT = TlsServerArguments(port=8000)
 
 
 def command(
     *,
-    game: GameArguments,
+    games: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="GAME")] = (),
+    options: tuple[str, ...] = (),
     players: AgentsArguments = NOBODY,
     seats: int | None = None,
+    tables: TableArguments,
+    lobby: LobbyArguments,
     server: TlsServerArguments = PORT,
     names: tuple[str, ...] = (),
-    timeout: float = 60.0,
-    delay: float = 1.0,
-    hands: int | None = None,
-    rebuy: bool = False,
     session: SessionArguments,
 ) -> None:
     """Serve a page where people play in the browser and others can watch, until Ctrl-C or SIGTERM.
 
     Seats without an agent are for people; zoo:GAME, such as zoo:holdem, is a strong opponent. If there is an access
-    token, it is part of the printed link.
+    token, it is part of the printed link. With --lobby the page has many tables.
 
     Args:
+        games: The game by name; with --lobby, the games. Default: all of them.
+        options: The game's options as name=value, such as seats=6.
         seats: Number of seats. Default: one per agent, and one for a person if no agent is named.
         names: Further host names under which browsers reach this server, such as a proxy's.
-        timeout: Seconds for a turn; then the safe action is played.
-        delay: The least time of policies and bots for an answer, in seconds.
-        rebuy: Whether a poker player without chips gets a new stack before the next hand.
-        hands: Number of hands after which a poker table ends and a new one opens. Default: no limit.
     """
-    if delay < 0 or timeout <= 0:
-        raise ValueError(f"timeout={timeout:g}, delay={delay:g}: need some seconds for a turn, and a delay from 0 up")
+    if lobby.lobby:
+        _check_lobby(options, seats, players, session)
+        serve_lobby(games, players.agents, lobby, server, names, tables)
+        return
+    if lobby != LobbyArguments():
+        raise ValueError("--state and --empty-after are for --lobby")
+    if len(games) != 1:
+        raise ValueError(f"{len(games)} games for one table: name one, or give --lobby")
+    if tables.delay < 0 or tables.timeout <= 0:
+        given = f"timeout={tables.timeout:g}, delay={tables.delay:g}"
+        raise ValueError(f"{given}: need some seconds for a turn, and a delay from 0 up")
+    game = GameArguments(game=games[0], options=options)
     chosen = game_with(game.game, game.options, seats=_seats(game, players.agents, seats))
     specs = [*players.agents, *[HUMAN] * (chosen.seats - len(players.agents))]
     with opened(session.log) as file:
@@ -49,12 +61,12 @@ def command(
             specs,
             settings=game.options,
             seed=session.seed,
-            model=players.language_model(timeout),
-            delay=delay,
-            hands=hands,
-            rebuy=rebuy,
+            model=players.language_model(tables.timeout),
+            delay=tables.delay,
+            hands=tables.hands,
+            rebuy=tables.rebuy,
             log=file,
-            timeout=timeout,
+            timeout=tables.timeout,
             address=server.address,
             port=server.port,
             names=names,
@@ -64,6 +76,16 @@ def command(
             print(f"a strong opponent: --agents {strong[0]}", file=sys.stderr)
         table.tls = server.tls
         until_done(serve(table, server.token, "play"))
+
+
+def _check_lobby(
+    options: Sequence[str], seats: int | None, players: AgentsArguments, session: SessionArguments
+) -> None:
+    """Raise ValueError for options of one table, which a lobby does not have."""
+    given = {"options": options, "seats": seats, "model": players.model, "seed": session.seed, "log": session.log}
+    for name, value in given.items():
+        if value not in (None, ()):
+            raise ValueError(f"--{name} is for one table; in a lobby, who opens a table chooses")
 
 
 def _seats(game: GameArguments, agents: Sequence[str], seats: int | None) -> int | None:

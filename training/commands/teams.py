@@ -1,4 +1,4 @@
-"""`parlour teams`: measures how often each team of a game wins, with one policy per team, and how it plays."""
+"""Measures how often each team of a game wins, with one policy per team, and how it plays."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +18,8 @@ from ..terminal.progress import counting_bar
 from .arguments import GameArguments, ReportArguments
 from .lookup import game_with, located, policy, silenced, warn_about_differences
 
+MATCHES = 5_000
+"""Matches per combination of policies."""
 COLUMNS = 4
 """The most statistics per table, for 80 columns."""
 
@@ -37,14 +39,13 @@ class TeamsRow:
     result: TeamResult
 
 
-def command(
-    *,
+def evaluate_teams(
     game: GameArguments,
-    policies: tuple[str, ...] = (),
-    seats: tuple[int, ...] = (),
-    matches: int = 5_000,
-    mute: tuple[str, ...] = (),
-    scramble: tuple[str, ...] = (),
+    policies: tuple[str, ...],
+    seats: tuple[int, ...],
+    matches: int,
+    mute: tuple[str, ...],
+    scramble: tuple[str, ...],
     report: ReportArguments,
 ) -> None:
     """Measure how often each team of a game wins, with one policy in all seats of a team, and how it plays.
@@ -53,13 +54,13 @@ def command(
     teams, compared with the team's first policy.
 
     Args:
-        policies: The policies of the teams, as team=policy, such as mafia=mixed town=first: bots, runs or policy files.
-            A team may have several. Two joined by +, as in town=first+mixed, share the team half and half;
-            town=first+mixed:1 gives the second one seat. Default: the first bot of the game's preset.
-        seats: Numbers of seats; each one is measured. Default: the game's own.
-        matches: Matches per combination.
-        mute: Teams that cannot say anything. What this changes is what their talk is worth.
-        scramble: Teams whose statements are replaced by random ones.
+        game: the game and its options.
+        policies: the policies of the teams, as ``team=policy``; see `parlour evaluate`.
+        seats: numbers of seats; each one is measured. Empty: the game's own.
+        matches: matches per combination.
+        mute: teams that cannot say anything.
+        scramble: teams whose statements are replaced by random ones.
+        report: the seed and the report.
     """
     pairings, rows = [], []
     for team in (*mute, *scramble):

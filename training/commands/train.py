@@ -14,6 +14,19 @@ from ..runs.config import load_config, preset_for
 from ..runs.run import resume as resume_run
 from ..runs.run import train
 
+FIRST = (
+    "options",
+    "algorithm",
+    "total-timesteps",
+    "minutes",
+    "seed",
+    "name",
+    "bots",
+    "teacher",
+    "evaluate-every",
+    "resume",
+)
+
 
 def command_for(args: Sequence[str]) -> Callable[..., None]:
     """Return the command for these arguments, which decide the available settings and their defaults.

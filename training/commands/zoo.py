@@ -276,7 +276,7 @@ def _measures(
                 for what, score in scores.items()
                 if isinstance(score, Score)
             ]
-        return f"parlour figures {spec} --matches {deals}", sorted(found, key=lambda one: one.mean)
+        return f"parlour evaluate {spec} --held-out --deals {deals}", sorted(found, key=lambda one: one.mean)
     measured = _measured(battery(spec, game, against, deals, hands, learned, zoo=False))
     words = f"parlour exploit {spec} --deals {deals} --hands {hands} --decisions {learned.decisions}"
     words += f" --against {shlex.join(against)}" if against else ""

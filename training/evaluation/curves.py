@@ -1,7 +1,7 @@
 """Learning curves of runs: read from ``metrics.jsonl``, runs with the same settings pooled over their seeds."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from os import PathLike
@@ -205,7 +205,7 @@ def _with_interval(mean: float, half: float) -> str:
     return f"{mean:+.3f}" if np.isnan(half) else f"{mean:+.3f} ± {half:.3f}"
 
 
-def plot(groups: dict[str, Sequence[Group]], path: str | PathLike[str]) -> None:
+def plot(groups: Mapping[str, Sequence[Group]], path: str | PathLike[str]) -> None:
     """Draw a panel per metric with a curve per group; the extension of `path` decides the format.
 
     Args:

@@ -13,6 +13,8 @@ from ..live_table import watch_table
 from ..lookup import agent, bots_of, game_of, warn_about_differences
 from ..supervisor import Supervisor
 
+FIRST = ("name", "arena", "endpoint", "sessions", "invites", "game", "port", "deadline", "matches", "log")
+
 PORT = AddressArguments(port=8100)
 
 

@@ -15,6 +15,8 @@ from ..lookup import game_with, trained_for
 from ..mafia_agents import maker
 from ..supervisor import Supervisor
 
+FIRST = ("port", "address", "access-token-file", "model", "llm-url", "prompts", "deadline", "players", "log", "config")
+
 PORT = AddressArguments(port=service.PORT)
 
 

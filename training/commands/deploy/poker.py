@@ -29,6 +29,8 @@ from ..lookup import HUMAN, agent, game_with
 from ..stopping import TRY_AGAIN
 from ..supervisor import Supervisor
 
+FIRST = ("url", "api", "bot", "name", "table", "api-key-file", "keep-playing", "hands", "until", "log")
+
 SEARCH_SECONDS = 1.0
 """Most time for a search."""
 MOST_SEATS = 10

@@ -27,6 +27,8 @@ from ..arena_tables import Seated, games_named, one_game, several_games
 from ..arguments import AsJson, LiveArguments, SessionArguments, TlsServerArguments
 from ..supervisor import Supervisor
 
+FIRST = ("agents", "options", "remote", "wait", "rounds", "seats", "timeout", "out", "port", "log")
+
 Cost = Literal["keep", "pass", "end"]
 Games = Annotated[
     tyro.conf.Positional[str],

@@ -13,6 +13,8 @@ from ...terminal.console import Console
 from ..arguments import LiveArguments, SessionArguments, TlsServerArguments
 from ..supervisor import Supervisor
 
+FIRST = ("seats", "tables", "stack", "big-blind", "hands", "timeout", "port", "address", "access-token-file", "log")
+
 PORT = TlsServerArguments(port=9000)
 
 

@@ -1,4 +1,4 @@
-"""`parlour figures`: measures a policy on the held-out sets of its game, such as tangram's figures."""
+"""Measures a policy on the held-out sets of its game, such as tangram's figures."""
 
 import json
 from dataclasses import asdict
@@ -15,50 +15,47 @@ from .arguments import PolicyArguments, ReportArguments
 from .lookup import game_of, game_with, policy
 from .searching import searching
 
-BOTS = "bots"
-"""The name for all bots of the game."""
+GAMES = 2_000
+"""The least number of games per set."""
 
 Results = list[tuple[str, str, dict[str, Score | float]]]
 """The results: held-out set, policy, and its results by name."""
 
 
-def command(
-    *,
+def evaluate_held_out(
     evaluated: PolicyArguments,
-    beside: tuple[str, ...] = (BOTS,),
-    matches: int = 2_000,
-    deterministic: bool = False,
-    search: bool = False,
+    against: tuple[str, ...] | None,
+    games: int,
+    deterministic: bool,
+    search: bool,
     report: ReportArguments,
 ) -> None:
-    """Measure a policy on the held-out sets of its game, such as tangram's figures; it plays all seats.
-
-    Held-out sets are not used in training. Other policies play the same sets for comparison.
+    """Measure a policy on the held-out sets of its game, and others on the same sets; it plays all seats.
 
     Args:
-        beside: The other policies: bots, runs or policy files; "bots" means every bot of the game.
-        matches: The least number of games per set.
-        deterministic: Play the most likely action instead of a random draw.
-        search: Plan before acting: a beam search with the environment's own step.
+        evaluated: the policy and its game.
+        against: the others; None: every bot of the game.
+        games: the least number of games per set.
+        deterministic: play the most likely action instead of a random draw.
+        search: plan before acting.
+        report: the seed and the report.
     """
     run, among = evaluated.run, games_with("held_out")
     trained = game_of(run, evaluated.game, evaluated.options, evaluated.seats, among=among)
     held_out = measures(trained.name).held_out
     if held_out is None:
         raise ValueError(f"{run} plays {trained.name}, which has no held-out sets; {', '.join(among)} has some")
-    others = [name for one in beside for name in (trained.bots if one == BOTS else [one])]
     results: Results = []
     for name, settings in held_out.sets(trained).items():
         game = game_with(trained.id, (), **{**trained.options, **settings})
-        for number, one in enumerate(dict.fromkeys((run, *others)), 1):
+        for number, one in enumerate(dict.fromkeys((run, *(trained.bots if against is None else against))), 1):
             player = policy(one, game, report.seed + number, deterministic)
             shown = one
             if search and one == run:
                 player, shown = searching(one, player, game, report.seed), f"{one} with search"
-            with counting_bar(f"{shown}, {name}", matches) as done:
-                results.append(
-                    (name, shown, held_out.score(game, player, games=matches, seed=report.seed, progress=done))
-                )
+            with counting_bar(f"{shown}, {name}", games) as done:
+                found = held_out.score(game, player, games=games, seed=report.seed, progress=done)
+            results.append((name, shown, found))
     if report.as_json:
         print(json.dumps([{"set": name, "policy": one, **_plain(found)} for name, one, found in results], indent=2))
     else:

@@ -1,10 +1,10 @@
-"""Other libraries in the same run: OpenSpiel, and PettingZoo's games."""
+"""Rows of `parlour bench` in a checkout: other libraries in the same run, OpenSpiel and PettingZoo's games."""
 
 from collections.abc import Callable
 from typing import Any
 
-from .base import Row, Seconds, rates, ratios
-from .environments import aec_hands, vector
+from parlour.training.benchmarks.base import Row, Seconds, rates, ratios
+from parlour.training.benchmarks.environments import aec_hands, vector
 
 OPEN_SPIEL = (
     "universal_poker(betting=nolimit,numPlayers=2,numRounds=4,blind=2 1,firstPlayer=2 1 1 1,numSuits=4,numRanks=13,"
@@ -86,3 +86,7 @@ def _beside(name: str, what: str, run: Callable[[], int], times: float, seconds:
 
 def _missing(name: str, what: str, install: str) -> Row:
     return Row(name, what, None, "decisions/s", note=f"not installed: {install}")
+
+
+MEASURES = {"openspiel": openspiel, "openspiel-auction": openspiel_auction, "pettingzoo": pettingzoo}
+"""The measurements by name."""
