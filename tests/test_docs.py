@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from cases import SMALL
 from markdown_it import MarkdownIt
+from parlour.training.commands import MERGED
 from parlour.training.parser import parse
 
 HERE = Path(__file__).parents[1]
@@ -156,12 +157,13 @@ def test_a_command_line_is_understood(page, line, monkeypatch, tmp_path):
     (tmp_path / "runs" / "first").mkdir(parents=True)
     (tmp_path / "runs" / "first" / "config.toml").write_text('format = 2\ngame = "auction"\n')
     (tmp_path / "agent.toml").write_text('run = "tight"\napi = "http://127.0.0.1:9000"\n')
-    if "--help" in words:
-        with pytest.raises(SystemExit) as end:
-            parse(words[1:])
-        assert not end.value.code
-    else:
+    if command in MERGED:
+        assert page == "CHANGELOG.md"  # names commands of earlier versions
+        return
+    try:
         assert callable(parse(words[1:]))
+    except SystemExit as end:  # after the help of several platforms
+        assert {"--help", "--help-all"} & set(words) and not end.code
 
 
 @checkout
